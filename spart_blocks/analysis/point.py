@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spart_blocks.checked import as_number
 from spart_blocks.errors import InputError, brief
 from spart_blocks.program.derivatives import Point
@@ -62,5 +60,5 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
     now, x = time if t is None else as_number(t, "t"), engine.project(0.0, x)
     # A point is looked at as a tick reads it.
     if program.holds:
-        xd = np.array(program.renewed(now, x, xd, p), dtype=float).ravel()
+        xd = program.filled(now, x, xd, p)
     return Point(now, x, xd, p)

@@ -132,8 +132,7 @@ class _Equations:
             on_clock = np.concatenate([np.arange(part.start, part.stop) for part in parts])
             rows = np.intersect1d(on_clock, rest.indices[rest.indices >= nx] - nx)
             self.labels += [f"the change of {states.labels[nx + k]} at a tick" for k in rows]
-            update = program.at_ticks(program.updates[clock.name])
-            self._jumps.append((Rowwise(update, rows), rows))
+            self._jumps.append((Rowwise(program.ticked(clock.name), rows), rows))
         wanted, self._values = _conditions(engine, spots, conditions)
         self.labels += [f"{label} less its condition" for label in wanted.labels]
         self._signals = Rowwise(program.at_ticks(program.outputs), wanted.indices)
@@ -269,7 +268,7 @@ def _result(
     states = {name: x[part].copy() for name, part in engine.continuous.items()}
     xd = point.xd
     if engine.holds:
-        xd = np.array(engine.program.renewed(point.t, x, xd, point.p), dtype=float).ravel()
+        xd = engine.program.filled(point.t, x, xd, point.p)
     states |= {name: xd[part].copy() for name, part in engine.sampled.items()}
     n = len(x) + len(point.xd)
     moved = [k - n for k in unknown.indices if k >= n]

@@ -182,6 +182,17 @@ def unpacked(entries: Any, n: int) -> Any:
     return entries[high * (high + 1) // 2 + low]
 
 
+def covariance_near(P: Array, spread: float, rng: np.random.Generator) -> Array:
+    """A random positive definite matrix (n, n) near a covariance."""
+    variances = np.diagonal(P)
+    size = np.where(variances > 0, variances, 1.0)
+    turned = np.eye(len(P)) + rng.normal(scale=spread, size=P.shape) * np.sqrt(
+        size[:, None] / size[None, :]
+    )
+    near: Array = turned @ P @ turned.T + spread * np.diag(size)
+    return near
+
+
 def triangle(n: int) -> int:
     """The number of entries that `packed` keeps."""
     return n * (n + 1) // 2

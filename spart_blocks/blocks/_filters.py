@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._estimation import column, covariance, packed, triangle, unpacked
+from spart_blocks.blocks._estimation import (
+    column,
+    covariance,
+    covariance_near,
+    packed,
+    triangle,
+    unpacked,
+)
 from spart_blocks.blocks._linear import state_of_size
 from spart_blocks.spatial import Array
 
@@ -55,6 +62,15 @@ class Filter(Declared):
             return x[:n], self._P, x[n:]
         end = n + triangle(n)
         return x[:n], unpacked(x[n:end], n), x[end:]
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x, with a positive definite P."""
+        near = x + rng.normal(scale=spread, size=len(x))
+        if self._P is None:
+            n = self._n
+            _, P, _ = self._split(x)
+            near[n : n + triangle(n)] = packed(covariance_near(P, spread, rng))
+        return near
 
     def _corrected(self, t: Any, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
         """The estimate, its covariance and the innovation, with the measurement if there is one."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spart_blocks.curves.quintic import quintic
+from spart_blocks.formulas.instants import settled
 
 
 class Scaling(NamedTuple):
@@ -28,6 +29,7 @@ def rest_to_rest(t: Any, T: Any, duration: Any) -> Scaling:
 def trapezoid(t: Any, marks: tuple[Any, Any, Any, Any]) -> Scaling:
     """Constant acceleration, cruise, and as much braking. marks [s]: where it starts, cruises,
     brakes and rests. Source: K. Lynch and F. Park, "Modern Robotics" (2017), 9.2.2.2."""
+    t = settled(t)
     start, cruise, brake, end = marks
     rate = 1 / (brake - start)
     acceleration = rate / (cruise - start)

@@ -12,7 +12,14 @@ from bdsim.components import ContinuousBlock, SampledBlock
 
 from spart_blocks import spatial
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._estimation import corrected, covariance, packed, unpacked, where
+from spart_blocks.blocks._estimation import (
+    corrected,
+    covariance,
+    covariance_near,
+    packed,
+    unpacked,
+    where,
+)
 from spart_blocks.blocks._linear import channels
 from spart_blocks.blocks._values import (
     not_negative,
@@ -22,6 +29,7 @@ from spart_blocks.blocks._values import (
     scalar_or_vector,
 )
 from spart_blocks.errors import InputError
+from spart_blocks.spatial import Array
 
 _TINY = 1e-30
 _GIVES = (
@@ -130,6 +138,11 @@ class Mekf_S(Declared, SampledBlock):
         P = Phi @ P @ Phi.T + self._noise(T)
         return np.concatenate([spatial.normalised(q), bias, packed(P)])
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x: a unit quaternion, the bias, a positive definite covariance."""
+        near = _turned_nearby(x[:7], spread, rng)
+        return np.concatenate([near, packed(covariance_near(unpacked(x[7:], 6), spread, rng))])
+
     def _noise(self, T: float) -> Any:
         """The covariance that noise adds between ticks; the rate turns it by a small angle only.
 
@@ -139,6 +152,12 @@ class Mekf_S(Declared, SampledBlock):
         cross = -u * T**2 / 2 * one
         above = np.concatenate([(v * T + u * T**3 / 3) * one, cross], axis=1)
         return np.concatenate([above, np.concatenate([cross, u * T * one], axis=1)])
+
+
+def _turned_nearby(x: Array, spread: float, rng: np.random.Generator) -> Array:
+    """A random state near one that begins with a unit quaternion."""
+    near = x + rng.normal(scale=spread, size=len(x))
+    return np.concatenate([spatial.normalised(near[:4]), near[4:]])
 
 
 def _turned(q: Any, bias: Any, P: Any, e: Any, C: Any, R: Any) -> tuple[Any, Any, Any]:
@@ -287,6 +306,10 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
         turning, drifting = self._rates(inputs, x[:4], x[4:])
         q = spatial.quaternion_product(x[:4], spatial.quaternion_of_turn(turning * self.T))
         return np.concatenate([spatial.normalised(q), x[4:] + drifting * self.T])
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x: a unit quaternion and the bias."""
+        return _turned_nearby(x, spread, rng)
 
 
 class _Complementary(Declared):

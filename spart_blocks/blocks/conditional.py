@@ -207,6 +207,10 @@ class Merge(Declared, ContinuousBlock):
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
         return np.array([self._number(inputs, x)])
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """The number of a random input, or 0."""
+        return np.array([float(rng.integers(self.inputs_merged + 1))])
+
     def _parts(self, inputs: list[Any]) -> tuple[list[Any], list[Any]]:
         """The signals, and for each of them whether its subsystem runs: behind them, where the
         diagram has put them."""

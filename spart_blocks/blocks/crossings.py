@@ -95,6 +95,11 @@ class Hit_Crossing(Declared, ContinuousBlock):
             ]
         )
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random side, pulse, time of its start and count."""
+        side, pulse = rng.choice([0.0, 0.5, 1.0]), rng.choice([0.0, 1.0])
+        return np.array([side, pulse, rng.uniform(0.0, self.pulse), float(rng.integers(4))])
+
 
 class Edge(Declared, SampledBlock):
     """Tells at the ticks of a clock whether a signal has crossed a level since the tick before.

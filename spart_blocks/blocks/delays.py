@@ -41,9 +41,8 @@ def _of(values: Any, shape: tuple[int, ...]) -> Any:
 class Unit_Delay(Declared, SampledBlock):
     """The signal one or more clock ticks earlier.
 
-    z^-N: between the ticks k and k + 1 of its clock y is u(k - N + 1), so a block on the same
-    clock, which reads it at tick k + 1, gets the value of u N ticks earlier. N = 1 is a zero-order
-    hold for signals of any shape.
+    z^-N: from tick k of its clock to tick k + 1 y is u(k - N), for every reader. It breaks loops of
+    sampled blocks, as in Simulink.
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.2.
 
@@ -61,8 +60,9 @@ class Unit_Delay(Declared, SampledBlock):
     nout = 1
     takes = (PortSpec("u", "any", "", "a number or an array of any shape"),)
     gives = (
-        PortSpec("y", "any", "", "the input at the tick N before the last; before that, initial"),
+        PortSpec("y", "any", "", "the input N ticks before the last tick; before that, initial"),
     )
+    delays = True
 
     def __init__(
         self, clock: Any, initial: Any = 0.0, shape: Any = None, N: int = 1, **blockargs: Any
@@ -110,6 +110,7 @@ class Transport_Delay(Declared, SampledBlock):
     nout = 1
     takes = (PortSpec("u", "any", "", "a number or an array of any shape"),)
     gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
+    delays = True
     varies_between_ticks = True
 
     def __init__(
@@ -203,6 +204,7 @@ class Variable_Delay(Declared, SampledBlock):
         PortSpec("delay", "", "s", "the delay"),
     )
     gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
+    delays = True
     varies_between_ticks = True
 
     def __init__(

@@ -113,6 +113,12 @@ class Friction_Mass(Declared, ContinuousBlock):
         position, v, _ = self._parts(x)
         return np.concatenate([position, v, np.sign(v)])
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x: it sticks at rest, or slides."""
+        position, v, _ = self._parts(x + rng.normal(scale=spread, size=len(x)))
+        v = v * rng.integers(2, size=len(v))
+        return np.concatenate([position, v, np.sign(v)])
+
     def _holds(self) -> Any:
         """The largest friction at rest; tuned parameters may be in the wrong order."""
         return np.maximum(self.static, self.coulomb)

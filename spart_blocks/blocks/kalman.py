@@ -12,6 +12,7 @@ from spart_blocks.blocks._estimation import (
     column,
     corrected,
     covariance,
+    covariance_near,
     gain_of,
     intensity_at_ticks,
     packed,
@@ -23,6 +24,7 @@ from spart_blocks.blocks._estimation import (
 from spart_blocks.blocks._filters import Filter
 from spart_blocks.blocks._linear import Matrices, state_of_size
 from spart_blocks.blocks._values import chosen
+from spart_blocks.spatial import Array
 
 
 class _Matrices(Declared):
@@ -108,6 +110,13 @@ class Kalman(_Matrices, ContinuousBlock):
             return rate
         moved = self.A @ P
         return np.concatenate([rate, packed(moved + moved.T + self.Q - K @ self.R @ K.T)])
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x, with a positive definite P."""
+        near = x + rng.normal(scale=spread, size=len(x))
+        if self._P is None:
+            near[len(self.A) :] = packed(covariance_near(self._split(x)[1], spread, rng))
+        return near
 
 
 class Kalman_S(_Matrices, Filter, SampledBlock):

@@ -153,3 +153,7 @@ class Thruster_Unloading(Declared, ContinuousBlock):
         stored = np.sqrt(np.sum(inputs[0] * inputs[0]))
         ends, begins = (np.where(test, 1.0, 0.0) for test in (stored < self.off, stored > self.on))
         return np.where(x > 0.5, 1.0 - ends, begins)
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """Random modes."""
+        return rng.choice([0.0, 1.0], len(x))

@@ -196,6 +196,10 @@ class Relay(Declared, ContinuousBlock):
         after = np.where(_undecided(mode), np.where(u > middle, 1.0, 0.0), after)
         return np.reshape(after, (len(x),))
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """Random modes."""
+        return rng.choice(list(_MODES.values()), len(x))
+
     def _mode(self, x: Array) -> Any:
         return x if self.in_ports[0].shape else x[0]
 

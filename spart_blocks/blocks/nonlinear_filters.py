@@ -302,38 +302,42 @@ class Ukf_S(_Nonlinear, SampledBlock):
         if n + self._kappa <= 0:
             raise InputError(f"kappa must be above -{n}, less the number of states")
         self._spread = self._alpha**2 * (n + self._kappa)
-        of_mean = np.full(2 * n + 1, 1 / (2 * self._spread))
-        of_mean[0] = 1 - n / self._spread
-        self._of_mean, self._of_spread = of_mean, of_mean.copy()
-        self._of_spread[0] += 1 - self._alpha**2 + self._beta
+        self.rounding_gain = 1.0 / self._spread  # of the differences of points close together
         return super()._sized(n, m, p, x0)
 
-    def _points(self, mean: Any, P: Any) -> list[Any]:
-        columns = list((np.sqrt(self._spread) * cholesky(P)).T)
-        return [mean, *(mean + c for c in columns), *(mean - c for c in columns)]
+    def _points(self, mean: Any, P: Any) -> tuple[list[Any], Any]:
+        """The sigma points, the mean first, and the differences of the others from it (2 n, n)."""
+        columns = np.sqrt(self._spread) * cholesky(P).T
+        off = np.concatenate([columns, -columns])
+        return [mean, *(mean + one for one in off)], off
 
-    def _moments(self, values: list[Any]) -> tuple[Any, Any]:
-        """The mean of points (k, n), and what they differ from it."""
+    def _moments(self, values: list[Any]) -> tuple[Any, Any, Any]:
+        """The mean of the model's values (2 n + 1, m) at the points, the differences of the others
+        from the first (2 n, m), and their covariance (m, m).
+
+        The weights are W = 1 / (2 alpha^2 (n + kappa)), and for the first 1 - 2 n W, of the
+        covariance 2 - 2 n W - alpha^2 + beta. They are large where alpha is small, and their sum is
+        1: with d_i = y_i - y_0 and s = W sum d_i the mean is y_0 + s, and the covariance W sum d_i
+        d_i' + (beta - alpha^2) s s', without the loss of digits.
+        """
         rows = np.stack(values)
-        mean = self._of_mean @ rows
-        return mean, rows - mean
-
-    def _product(self, a: Any, b: Any) -> Any:
-        """The covariance of two sets of differences."""
-        return a.T @ (self._of_spread[:, None] * b)
+        off, weight = rows[1:] - rows[0], 0.5 / self._spread
+        shift = weight * np.sum(off, axis=0)
+        beyond = (self._beta - self._alpha**2) * shift[:, None] * shift[None, :]
+        return rows[0] + shift, off, weight * (off.T @ off) + beyond
 
     def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
-        points = self._points(mean, P)
-        expected, dy = self._moments([self._seen(t, x, u)[0] for x in points])
-        S = self._product(dy, dy) + self.R
-        K = gain_of(self._product(np.stack(points) - mean, dy), S)
+        points, dx = self._points(mean, P)
+        expected, dy, spread = self._moments([self._seen(t, x, u)[0] for x in points])
+        S = spread + self.R
+        K = gain_of(0.5 / self._spread * (dx.T @ dy), S)
         e = y - expected
         return mean + K @ e, P - K @ S @ K.T, e
 
     def predict(self, t: Any, mean: Any, P: Any, u: Any) -> tuple[Any, Any]:
-        points = [self._moved(t, x, u)[0] for x in self._points(mean, P)]
-        moved, dx = self._moments(points)
-        return moved, self._product(dx, dx) + self._added
+        points, _ = self._points(mean, P)
+        moved, _, spread = self._moments([self._moved(t, x, u)[0] for x in points])
+        return moved, spread + self._added
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Reaction_Wheels(Declared, ContinuousBlock):
     coulomb at the speed creep T / coulomb. For one that really sticks, make the wheels joints of
     the robot, with `coulomb` in their drives. A step ends where a limit begins or ends.
 
-    The command feeds through: a loop through `speeds` needs a block in it that holds or delays,
+    The command feeds through: a loop through `speeds` needs a block in it that delays,
     such as a sampled controller, or a PT1 as the lag of the motors.
 
     Source: F. Markley and J. Crassidis, "Fundamentals of Spacecraft Attitude Determination and

@@ -11,6 +11,7 @@ from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._linear import MOST_STATES, Channels, Discretised, channels, in_series
 from spart_blocks.blocks._values import chosen, in_order, number, numbers, scalar_or_vector
 from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.spatial import Array
 
 
 class Fir(Channels, SampledBlock):
@@ -283,6 +284,12 @@ class Counter(Declared, SampledBlock):
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._now(inputs, x)
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random count near x or at a limit."""
+        counts = np.array([x[0] + rng.integers(-3, 4), self.lower, self.upper])
+        near: Array = np.clip(rng.choice(counts, 1), self.lower, self.upper)
+        return near
 
     def _now(self, inputs: list[Any], x: Any) -> Any:
         up, down, clear = inputs

@@ -106,10 +106,29 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         rate = np.where(free, _clipped(rate, self.v_lower, self.v_upper), 0.0)
         return np.concatenate([position, rate, x_by, v_by])
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x: free, or held by limits that there are."""
+        position, rate, *held = self._parts(x + rng.normal(scale=spread, size=len(x)))
+        if not held:
+            return np.concatenate([position, rate])
+        position, x_by = _nearby(position, self.lower, self.upper, rng)
+        rate, v_by = _nearby(rate, self.v_lower, self.v_upper, rng)
+        rests = np.abs(x_by) > 0.5
+        rate, v_by = np.where(rests, 0.0, rate), np.where(rests, 0.0, v_by)
+        return np.concatenate([position, rate, x_by, v_by])
+
     def _parts(self, x: Array) -> list[Array]:
         """x and v, and where there are limits, which of them hold x and v."""
         n = int(np.prod(self.in_ports[0].shape or (1,)))
         return [x[k : k + n] for k in range(0, len(x), n)]
+
+
+def _nearby(value: Array, lower: Any, upper: Any, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Values within limits, some of them at one, and which limit holds each."""
+    sides = [0.0, *([1.0] if upper is not None else []), *([-1.0] if lower is not None else [])]
+    by = rng.choice(sides, len(value))
+    value = np.where(by > 0.5, upper if upper is not None else 0.0, _clipped(value, lower, upper))
+    return np.where(by < -0.5, lower if lower is not None else 0.0, value), by
 
 
 def _unfit(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:

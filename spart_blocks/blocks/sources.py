@@ -20,6 +20,7 @@ from spart_blocks.blocks._values import (
 )
 from spart_blocks.curves.lines import Line
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.formulas.instants import settled
 from spart_blocks.spatial import Array
 
 MOST_BENDS = 256
@@ -71,7 +72,7 @@ class Pulse(Declared, SourceBlock):
         super().__init__(**self.resolve_ports(n=shape), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        # Edges as `edges` has them, to the last bit: at an edge itself y has its new value.
+        t = settled(t)  # at an edge itself y has its new value
         nearest = np.floor((t - self.delay) / self.period + 0.5)
         k = nearest - np.where(t < self.delay + nearest * self.period, 1.0, 0.0)
         end = self.delay + self.width * self.period + k * self.period
@@ -148,6 +149,7 @@ class Chirp(Declared, SourceBlock):
         super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        t = settled(t)
         s, whole = t / self.duration, self._turns(1.0)
         if self.after == "repeat":
             sweeps = np.floor(s)
@@ -262,7 +264,7 @@ class Prbs(Declared, SourceBlock):
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         count = len(self.bits)
-        k = np.floor(t / self.interval)
+        k = np.floor(settled(t) / self.interval)
         level = np.interp(k - count * np.floor(k / count), np.arange(float(count)), self.bits)
         return [self.offset + self.amplitude * level]
 
@@ -296,6 +298,7 @@ class Prbs_S(Declared, SampledBlock):
     nout = 1
     gives = (PortSpec("y", "", "", "one of the two levels"),)
     tunable = ("amplitude", "offset")
+    delays = True
 
     def __init__(
         self,
@@ -319,6 +322,11 @@ class Prbs_S(Declared, SampledBlock):
         for tap in self.taps:
             fed = np.abs(fed - x[tap])  # exclusive or
         return np.concatenate([x[1:], np.ravel(fed)])
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random register that is not zero."""
+        near = rng.integers(2, size=len(x)).astype(float)
+        return near if near.any() else x
 
 
 class Repeating(Declared, SourceBlock):
@@ -360,6 +368,7 @@ class Repeating(Declared, SourceBlock):
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         period = self._times[-1]
+        t = settled(t)
         out = self._line.at(t - period * np.floor(t / period))
         return [np.array(out) if self._vectors else out[0]]
 

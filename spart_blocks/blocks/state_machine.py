@@ -123,6 +123,10 @@ class State_Machine(Declared, ContinuousBlock):
         since = [np.where(entered, t, before) for entered, before in pairs]
         return self.layout.packed(after, since)
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random active state, with times and variables near those of x."""
+        return self.layout.nearby(x, spread, rng)
+
     def restart(self, x: Array) -> Any:
         leaf = np.clip(np.rint(x[0]), 0.0 if self.layout.starts else 1.0, len(self.chart.leaves))
         return np.concatenate([np.reshape(leaf, (1,)), x[1:]])
@@ -207,6 +211,13 @@ class State_Machine_S(Declared, SampledBlock):
         pairs = zip(after.entered, self.layout.times(x), strict=True)
         ticks = [np.where(entered, 0.0, before + 1.0) for entered, before in pairs]
         return self.layout.packed(after, ticks)
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random active state for some ticks, with variables near those of x."""
+        near = self.layout.nearby(x, spread, rng)
+        depth = self.chart.depth
+        near[1 : 1 + depth] = rng.integers(8, size=depth)
+        return near
 
     def _after(self, t: float, inputs: list[Any], x: Array) -> steps.Configuration:
         """The configuration after a tick."""

@@ -299,6 +299,12 @@ class Thrusters(Declared, ContinuousBlock):
             x[4 * self._count :],
         ])  # fmt: skip
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x, with valves that are open or closed."""
+        near, n = x + rng.normal(scale=spread, size=len(x)), 2 * self._count
+        near[:n] = rng.choice([0.0, 1.0], n)
+        return near
+
     def _due(self, valve: Any, since: Any, opened: Any) -> Any:
         """When a valve moves whose command has differed from it since then."""
         closes = np.maximum(since + self.off_delay, opened + self.min_on)
@@ -386,6 +392,12 @@ class Pwpf(Declared, ContinuousBlock):
         begun = np.where(f > self.on, 1.0, np.where(f < -self.on, -1.0, 0.0))
         after = np.where(np.abs(mode) > 0.5, np.where(mode * f < self.off, 0.0, mode), begun)
         return np.concatenate([f, after])
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x, with random signs of the pulses."""
+        f, mode = self._parts(x)
+        f = f + rng.normal(scale=spread, size=len(f))
+        return np.concatenate([f, rng.choice([-1.0, 0.0, 1.0], len(mode))])
 
     def _parts(self, x: Array) -> tuple[Any, Any]:
         """The filter and the sign of the pulse (n,)."""

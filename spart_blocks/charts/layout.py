@@ -46,6 +46,15 @@ class Layout:
         start: Array = self.packed(now, [0.0] * chart.depth)
         return start
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random vector near x, whose leaf and remembered substates exist."""
+        chart = self.chart
+        near = x + rng.normal(scale=spread, size=len(x))
+        near[0] = rng.integers(0 if self.starts else 1, len(chart.leaves) + 1)
+        for k, index in enumerate(chart.remembering, start=1 + chart.depth):
+            near[k] = rng.integers(len(chart.states[index].children))
+        return near
+
     def packed(self, now: Configuration, times: Sequence[Any]) -> Any:
         """The vector. times: for each level."""
         history = [now.history[index] for index in self.chart.remembering]

@@ -15,11 +15,10 @@ import numpy as np
 
 from spart_blocks.charts.chart import ELAPSED, Action, Chart, Known, Transition
 from spart_blocks.formulas.crossings import bare
+from spart_blocks.formulas.instants import HAIR
 
 Mask = Any
 """A truth value, or a condition of symbols."""
-ROUNDING = 4e-15
-"""Times are compared within this fraction, so that a sum of steps meets a time exactly."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def margin(chart: Chart, transition: Transition, now: Configuration, known: Know
         wait = transition.after(values)
         if np.ndim(wait):
             raise ValueError(f"after is one time, {transition.after_text} gives {np.shape(wait)}")
-        left = age - wait + ROUNDING * (np.abs(wait) + np.abs(known["t"]))
+        left = age - wait + HAIR * np.abs(known["t"])
         value = left if transition.value is None else np.minimum(value, left)
     return bare(np.where(active(chart, now.leaf, transition.source), value, -1.0))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from spart_blocks.diagram.clocks import key_of
 from spart_blocks.diagram.loop_block import AlgebraicLoop, LoopCheck, Unknown
 from spart_blocks.diagram.loop_graph import (
     components,
@@ -158,23 +159,25 @@ class _Followed:
     source: Source
 
 
+_PAST = "take a signal of a state, such as that of a UNIT_DELAY"
+
+
 def _odd(name: str, signals: Collection[str]) -> str:
     if name in signals:
-        return (
-            "which is part of an algebraic loop itself; take a signal of a state, such as a ZOH's"
-        )
+        return f"which is part of an algebraic loop itself; {_PAST}"
     return "which is no signal"
 
 
 @dataclass(frozen=True)
 class _Loop:
     """A loop: the outputs that cut it, its nodes in an order of evaluation, where the iteration
-    starts, and the loop as messages tell it."""
+    starts, the loop as messages tell it, and the clock at whose ticks it is solved."""
 
     cut: Sequence[Source]
     order: Sequence[int]
     starts: Mapping[Source, Any]
     chain: str
+    clock: Any = None
 
 
 def _loop(
@@ -190,11 +193,40 @@ def _loop(
         for i in edges
         for k, port in enumerate(nodes[i].out_ports)
     }
-    cut = smallest_cut(edges, [*constraints, *given], width)
+    sampled = [i for i in edges if nodes[i].showing in ("output", "next")]
+    at_ticks = [one for one in width if one[0] in sampled]
+    cut = smallest_cut(edges, [*constraints, *given], width, at_ticks or None)
     if run.algebraic_loops != "solve" and len(cut) > len(constraints):
         _refuse(nodes, edges, constraints, width)
     chain = _told(nodes, shortest_circle(edges))
-    return _Loop(cut, ordered(edges, cut), starts, chain)
+    if sampled:
+        _refuse_mixed(nodes, cut, at_ticks, chain)
+    clock = nodes[sampled[0]].clock if sampled else None
+    return _Loop(cut, ordered(edges, cut), starts, chain, clock)
+
+
+def _refuse_mixed(
+    nodes: Sequence[Node],
+    cut: Sequence[Source],
+    at_ticks: Sequence[Source],
+    chain: str,
+) -> None:
+    """Raise DiagramError for a loop through sampled blocks that is not solved at the ticks of one
+    clock alone: what these blocks show is all that is solved for."""
+    clocks = {key_of(nodes[i].clock) for i, _ in at_ticks}
+    if len(clocks) == 1 and set(cut) <= set(at_ticks):
+        return
+    first = nodes[at_ticks[0][0]]
+    several = "blocks on several clocks" if len(clocks) > 1 else "a loop between its ticks too"
+    raise DiagramError(
+        Fault(
+            f"{first.name} ({first.block.type.upper()}), which shows its output from tick to tick, "
+            f"is part of an algebraic loop with {several}: {chain}",
+            first.place,
+            "break the loop with a UNIT_DELAY on its clock; it is solved where its sampled blocks "
+            "have one clock, and no loop is left without them",
+        )
+    )
 
 
 def _refuse(
@@ -211,7 +243,7 @@ def _refuse(
         Fault(
             f"algebraic loop: {_told(nodes, circle)}",
             nodes[circle[0][0]].place,
-            "break it with a block that has a state, such as INTEGRATOR, ZOH or the plant: "
+            "break it with a block that has a state, such as INTEGRATOR, UNIT_DELAY or the plant: "
             f"{where} is enough;\n  or let it be solved: run: {{algebraic_loops: solve}}",
         )
     )
@@ -256,7 +288,17 @@ def _with_loops(
     whole = (*rewired, *added)
     edges = {node.index: node.waits_for for node in whole}
     order = ordered(edges, ())
-    assert len(order) == len(whole), "a cut leaves a circle"
+    if len(order) < len(whole):  # the cuts leave no circle: a start depends on a solution
+        late = set(range(len(whole))) - set(order)
+        raise DiagramError(
+            Fault(
+                f"run.loop_start: {unknown.name} starts at a signal that depends on it", hint=_PAST
+            )
+            for node in added
+            if node.index in late and isinstance(node.block, AlgebraicLoop)
+            for unknown in node.block.unknowns
+            if unknown.follows is not None
+        )
     return whole, tuple(order)
 
 
@@ -274,7 +316,7 @@ def _nodes_of(
         for i, k in block.outside
     )
     outward = (*(Port(f"z{k}") for k in range(len(unknowns))), Port("error"))
-    yield Node(index, name, block, "function", block.outside, inward, outward, place)
+    yield Node(index, name, block, "function", block.outside, inward, outward, place, loop.clock)
     check = LoopCheck(block)
     error = ((index, len(unknowns)),)
     yield Node(index + 1, check.name, check, "sink", error, (Port("error"),), (), place)

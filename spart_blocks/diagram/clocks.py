@@ -1,8 +1,8 @@
 """Exact time: clock ticks and sample times as rational numbers.
 
 Two clocks are due together when their ticks are equal rational numbers, never within a
-tolerance. A period of 0.01 means exactly one hundredth, as written. Ticks are at
-offset + k T, k = 0, 1, 2, ...
+tolerance. A period of 0.01 means exactly one hundredth, as written, and one of 1/30 a thirtieth.
+Ticks are at offset + k T, k = 0, 1, 2, ...
 """
 
 from __future__ import annotations
@@ -24,6 +24,18 @@ Floats = NDArray[np.float64]
 def exact(value: float) -> Fraction:
     """The exact number as written: 0.1 is one tenth."""
     return Fraction(repr(float(value)))
+
+
+MOST_PARTS = 1_000_000
+"""Largest denominator of a fraction that a file means by the nearest float."""
+
+
+def meant(value: float) -> Fraction:
+    """The number that a file means by a float: the simple fraction to which it is the nearest
+    float, such as 1/300; else the decimal as written."""
+    written = exact(value)
+    simple = written.limit_denominator(MOST_PARTS)
+    return simple if float(simple) == float(value) else written
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ def grid(offset: Fraction, step: Fraction, first: int, end: Fraction) -> Floats:
 
 def key_of(clock: Any) -> tuple[Fraction, Fraction]:
     """Period and offset of bdsim's clock: those of one key are one clock."""
-    return exact(clock.T), exact(clock.offset)
+    return meant(clock.T), meant(clock.offset)
 
 
 def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:

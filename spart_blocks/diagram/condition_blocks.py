@@ -35,6 +35,7 @@ class _Condition(Declared, ContinuousBlock):
 
     told: ClassVar[tuple[str, ...]] = ()
     """What an event is called that leads to each phase."""
+    phases: ClassVar[tuple[float, ...]]
 
     def __init__(self, start: list[float], inputs: int, **blockargs: Any) -> None:
         ports = self.resolve_ports(more=((Port("around"),) * (inputs - 1), ()))
@@ -45,6 +46,11 @@ class _Condition(Declared, ContinuousBlock):
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         raise NotImplementedError
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random phase, side of the signal and count."""
+        near = [rng.choice(self.phases), rng.choice([0.0, 0.5, 1.0]), float(rng.integers(4))]
+        return np.array(near[: len(x)])
 
     def around(self, inputs: list[Any]) -> Any:
         """Whether what is around it is on."""
@@ -63,6 +69,7 @@ class Enabling(_Condition):
         PortSpec("phase", "", "", "0 disabled, 2 enabled, 1 and 3 as it becomes so"),
     )
     told: ClassVar[tuple[str, ...]] = ("", "enabled", "", "disabled")
+    phases = (OFF, STARTS, ON, STOPS)
 
     def __init__(self, inputs: int = 1, **blockargs: Any) -> None:
         super().__init__([OFF], inputs, **blockargs)
@@ -89,6 +96,13 @@ class _Edges(_Condition):
         super().__init__(self.start, inputs, **blockargs)
 
     start: ClassVar[list[float]] = [OFF, 0.5]
+
+    def around(self, inputs: list[Any]) -> Any:
+        """Whether what is around it is on, and stays so: an edge at the instant at which that is
+        disabled has no effect."""
+        if len(inputs) < 2:
+            return True
+        return np.logical_and(is_on(inputs[1]), np.logical_not(is_phase(inputs[1], STOPS)))
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         u = one_number(inputs[0])
@@ -121,6 +135,7 @@ class Trigger(_Edges):
     )
     start: ClassVar[list[float]] = [OFF, 0.5, 0.0]
     told: ClassVar[tuple[str, ...]] = ("", "", "", "triggered")
+    phases = (OFF, STOPS, STEPS)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x[2], x[0]]
@@ -153,6 +168,7 @@ class Reset(_Edges):
     )
     start: ClassVar[list[float]] = [OFF, 0.5, 0.0]
     told: ClassVar[tuple[str, ...]] = ("", "reset")
+    phases = (OFF, STARTS, ON)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         above = bare(zero_or_one(x[0] > 0.5)) if self.edge == "level" else x[1]
@@ -326,6 +342,8 @@ class ResetsBefore(SampledBlock):
 
     nin = 1
     nout = 1
+    delays = True
+    varies_between_ticks = True  # at a tick it is what it was, then what it becomes
 
     def __init__(self, clock: Any, **blockargs: Any) -> None:
         self.in_ports, self.out_ports = _ports(1), _ports(1)

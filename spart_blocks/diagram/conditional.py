@@ -336,9 +336,11 @@ class _Conditioning:
         inner = around[: around.index(trigger)]
         enabling = next((s for s in inner if s.kind == "enabled"), None)
         outer = next((s for s in around if s.kind == "enabled"), None)
-        resets, _ = self._resets(around, outer)
+        resets, kept = self._resets(around, outer)
         sources = [trigger.phase, *([self._now(enabling)] if enabling else []), *resets]
-        gate = Gate(enabled=enabling is not None, resets=len(resets), stepping=True)
+        enabled = enabling is not None
+        after = node.showing == "next"
+        gate = Gate(enabled, resets=len(resets), kept=kept, stepping=True, after=after)
         self._behind(node, gate, sources)
         self._put(node.index, kind="continuous", clock=None)
 
@@ -353,7 +355,8 @@ class _Conditioning:
         alive = [self._now(enabling)] if enabling is not None and reset else []
         clock = trigger.clock if trigger is not None else node.clock
         anew = [self._anew(one, clock) for one in resets]
-        gate = Gate(enabled=bool(runs), alive=bool(alive), anew=len(anew))
+        after = node.showing == "next"
+        gate = Gate(enabled=bool(runs), alive=bool(alive), anew=len(anew), after=after)
         self._behind(node, gate, [*runs, *alive, *anew])
         if trigger is not None:
             self._put(node.index, clock=trigger.clock)
@@ -396,8 +399,7 @@ class _Conditioning:
                     value = self._value(stage, name, conditions.given[name], shape)
                     self._give(stage, index, value)
                 else:
-                    last = stage.kind == "triggered" or conditions.triggered is None
-                    given = conditions.initial.get(name, 0.0) if last else 0.0
+                    given = conditions.initial.get(name, 0.0)
                     self._hold_one(stage, index, shape, self._value(stage, name, given, shape))
 
     def _give(self, stage: _Stage, index: int, value: Any) -> None:

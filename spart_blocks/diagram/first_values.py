@@ -124,10 +124,13 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
         return
     state = _state(node)
     again = (node.index, 0) in values
-    inputs = _inputs(node, values, 0 if again else node.unread)
+    shown = node.showing == "next" and not again
+    if shown:  # its outputs are known before its inputs are
+        _give_outputs(node, _inputs(node, values, node.unread), state, values)
+    inputs = _inputs(node, values, 0 if again or shown else node.unread)
     if (node.feedthrough or again) and expected_size(node, inputs) > MOST_NUMBERS:
         raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
-    if not again:
+    if not (again or shown):
         _give_outputs(node, inputs, state, values)
     pending = attribute(node.block, "pending", False)
     if state is not None and not pending and (node.feedthrough or again):

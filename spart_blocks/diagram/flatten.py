@@ -51,7 +51,7 @@ def flatten(
         index[id(level), id(block)] = size
         size += block.nout
     nodes = tuple(
-        _node(i, level, block, name, index, places or {}, faults)
+        _node(i, level, block, name, index, places or {}, faults, run.first_tick == "bdsim")
         for i, (level, block, name) in enumerate(leaves)
     )
     for level, block in conditional:
@@ -209,6 +209,7 @@ def _node(
     index: Mapping[tuple[int, int], int],
     places: Mapping[str, Place],
     faults: list[Fault],
+    as_bdsim: bool,
 ) -> Node:
     in_ports, out_ports = input_ports(block), output_ports(block)
     sources: list[Source] = []
@@ -231,4 +232,4 @@ def _node(
     kind, place = block.blockclass, place_of(places, name)
     clock = block._clock if kind == "sampled" else None
     ends = tuple(sources), in_ports, out_ports
-    return Node(i, name, block, kind, *ends, place, clock, tuple(wires))
+    return Node(i, name, block, kind, *ends, place, clock, tuple(wires), as_bdsim)

@@ -33,7 +33,8 @@ class Gate:
     there. stepping: the block is sampled and steps by the phase of a trigger, the first of them.
     alive: of a sampled block, one says whether its state is kept; it is at its start otherwise.
     anew: of a sampled block, the number of phases, the last inputs, that say whether its state
-    returns to its start at this tick (STARTS), or is kept there (ON).
+    returns to its start at this tick (STARTS), or is kept there (ON). after: of a sampled block,
+    whether it shows at a tick the state after it.
     """
 
     enabled: bool = False
@@ -42,6 +43,7 @@ class Gate:
     stepping: bool = False
     alive: bool = False
     anew: int = 0
+    after: bool = False
 
     @property
     def count(self) -> int:
@@ -58,6 +60,17 @@ def resets_at_ticks(block: Any) -> bool:
     """Whether a block is a sampled one that is reset at ticks."""
     gate = gate_of(block)
     return gate is not None and gate.anew > 0
+
+
+def read_by_output(block: Any) -> int:
+    """How many of the last inputs of a block have a part in its outputs also where its own have
+    none: those that reset the state of a sampled block, which it shows at once."""
+    gate = gate_of(block)
+    if gate is None:
+        return 0
+    if gate.stepping:
+        return gate.resets
+    return 0 if gate.after else gate.anew
 
 
 def ungated(block: Any) -> Any:
@@ -141,7 +154,8 @@ def gated_output(method: Method) -> Method:
     and a choice between subsystems may be there to keep it from a run."""
 
     def output(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
-        out = method(_plain(block), t, _own(block, inputs), at_tick(block, inputs, x))
+        shown = x if block._gate.after else at_tick(block, inputs, x)
+        out = method(_plain(block), t, _own(block, inputs), shown)
         enabled = _gates(block, inputs)[1]  # unread where the output depends on the state alone
         if enabled is None or not isinstance(out, (list, tuple)):
             return out
@@ -212,28 +226,53 @@ def gated_next(method: Method) -> Method:
     return next_state
 
 
-def stepped_output(method: Method) -> Method:
-    """The output of a sampled block that steps by a trigger: of the first half of its state."""
-    return lambda block, t, inputs, x: method(
-        _plain(block), t, _own(block, inputs), x[: len(x) // 2]
-    )
+def stepped_output(method: Method, next_state: Method) -> Method:
+    """The output of a sampled block that steps by a trigger: of the first half of its state, or of
+    its start at the instant of a reset, so that all blocks read it so that step at this instant.
+    One that shows the state after its tick shows it while the others step."""
+
+    def output(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+        shown = _shown(block, inputs, x)
+        if block._gate.after:
+            steps = is_phase(_gates(block, inputs)[0], STOPS)
+            shown = np.where(steps, _stepped(block, next_state, t, inputs, shown), shown)
+        return method(_plain(block), t, _own(block, inputs), shown)
+
+    return output
+
+
+def _stepped(block: Any, next_state: Method, t: Any, inputs: list[Any], shown: Any) -> Any:
+    """The state after a step from the one that is shown."""
+    now = _gates(block, inputs)[1]
+    after = np.ravel(next_state(_plain(block), t, _own(block, inputs), shown))
+    return after if now is None else np.where(now > 0.5, after, shown)
+
+
+def _shown(block: Any, inputs: list[Any], x: Any) -> Any:
+    """The state that a block which steps by a trigger shows."""
+    half = len(x) // 2
+    if not block._gate.resets:
+        return x[:half]
+    return np.where(_resets(block, inputs), block._start[:half], x[:half])
 
 
 def stepped_switch(method: Method) -> Method:
     """A step at a trigger: first the next state is noted, as the second half of the state, so that
-    all blocks read each other as they were; then it becomes the state."""
+    all blocks read each other as they were; then it becomes the state. A reset at the same instant
+    comes first."""
 
     def switch(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
-        step, now, _ = _gates(block, inputs)
-        half = len(x) // 2
-        after = np.ravel(method(_plain(block), t, _own(block, inputs), x[:half]))
-        if now is not None:
-            after = np.where(now > 0.5, after, x[:half])
-        computed = np.concatenate([x[:half], after])
+        step, _, resets = _gates(block, inputs)
+        half, start = len(x) // 2, block._start
+        shown = _shown(block, inputs, x)
+        computed = np.concatenate([shown, _stepped(block, method, t, inputs, shown)])
         taken = np.concatenate([x[half:], x[half:]])
-        moved = np.where(is_phase(step, STOPS), computed, x)
-        moved = np.where(is_phase(step, STEPS), taken, moved)
-        return np.where(_resets(block, inputs), block._start, moved)
+        moved = np.where(is_phase(step, STEPS), taken, x)
+        moved = np.where(_resets(block, inputs), start, moved)
+        moved = np.where(is_phase(step, STOPS), computed, moved)
+        for reset in resets[: block._gate.kept]:
+            moved = np.where(is_phase(reset, ON), start, moved)
+        return moved
 
     return switch
 
@@ -242,6 +281,12 @@ def stepped_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     step, _, _ = _gates(block, inputs)
     steps = np.logical_or(is_phase(step, STOPS), is_phase(step, STEPS))
     return [np.where(np.logical_or(steps, _resets(block, inputs)), 1.0, -1.0)]
+
+
+def stepped_nearby(block: Any, x: Any, spread: float, rng: Any) -> Any:
+    """A random state of a sampled block that steps by a trigger: two of the block's own."""
+    plain, half = _plain(block), len(x) // 2
+    return np.concatenate([plain.nearby(part, spread, rng) for part in (x[:half], x[half:])])
 
 
 def _rests(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
@@ -267,6 +312,7 @@ def gated(block: Any, gate: Gate, kind: str) -> Any:
         twin.__dict__[RESTART] = start
         if steps:
             twin.__dict__.update(_nstates=len(start), _ndstates=0)
+            twin.__dict__["_feedthrough"] = block._feedthrough or gate.after
     return twin
 
 
@@ -298,13 +344,15 @@ def _gated_class(cls: type[Any], kind: str, resets: bool, steps: bool) -> type[A
     members: dict[str, Any] = {"ungated": cls, "__doc__": cls.__doc__}
     if kind == "sampled" and steps:
         members |= {
-            "output": stepped_output(cls.output),
+            "output": stepped_output(cls.output, cls.next),
             "deriv": _rests,
             "watch": stepped_watch,
             "switch": stepped_switch(cls.next),
             "getstate0": _start,
             "told": (),
         }
+        if hasattr(cls, "nearby"):
+            members["nearby"] = stepped_nearby
         return type(cls.__name__, (cls,), members)
     for name, wrap in _WRAPS.items():
         if hasattr(cls, name):

@@ -84,10 +84,14 @@ def ordered(edges: Edges, cut: Collection[Output]) -> list[int]:
 
 
 def smallest_cut(
-    edges: Edges, given: Iterable[Output], width: Mapping[Output, int]
+    edges: Edges,
+    given: Iterable[Output],
+    width: Mapping[Output, int],
+    among: Collection[Output] | None = None,
 ) -> tuple[Output, ...]:
     """The fewest outputs, with those given, without which there is no circle; of equal numbers the
-    narrowest. In large graphs it may be more than the fewest."""
+    narrowest. In large graphs it may be more than the fewest. among: outputs to choose from, if
+    they can break every circle."""
     cut = list(given)
     left = _circling(edges, cut)
     if not left:
@@ -95,6 +99,8 @@ def smallest_cut(
     rest = within(edges, left)
     choices = sorted({one for i in rest for one in rest[i] if one not in cut},
                      key=lambda one: (width.get(one, 1), one))  # fmt: skip
+    if among is not None and not _circling(edges, [*cut, *among]):
+        choices = [one for one in choices if one in set(among)]
     on_circle = set(shortest_circle(rest, cut))
     work = 0
     for size in range(1, _LARGEST + 1):
@@ -118,7 +124,8 @@ def _greedy(edges: Edges, cut: list[Output], choices: Sequence[Output]) -> list[
         if not left:
             break
         circle = shortest_circle(within(edges, left), [*cut, *taken])
-        taken.append(max(circle, key=lambda one: readers.get(one, 0)))
+        open_to = [one for one in circle if one in choices] or circle
+        taken.append(max(open_to, key=lambda one: readers.get(one, 0)))
     for one in list(taken):
         others = [other for other in taken if other != one]
         if not _circling(edges, [*cut, *others]):

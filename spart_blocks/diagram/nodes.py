@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from spart_blocks.diagram.companions import COMPANION
-from spart_blocks.diagram.gates import gate_of
+from spart_blocks.diagram.gates import own_class, read_by_output
 from spart_blocks.errors import Place
 from spart_blocks.ports import Port
 
@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.run_options import RunOptions
 
 Source = tuple[int, int]  # index of a node, number of its output port
+Showing = Literal["output", "state", "next"]
+"""What a sampled block with state x and input u shows from its tick on, until the next: g(x, u),
+with direct feedthrough; g(x); or g(f(x, u)), of the state after the tick, as in bdsim's blocks."""
+
+_DELAYING = ("Integrator_S", "DIntegrator", "PoseIntegrator_S", "DPoseIntegrator", "LTI_SS_S",
+             "LTI_SISO_S")  # fmt: skip
+"""bdsim's sampled blocks whose output is that of the state before the tick."""
+
+
+def delays(block: Any) -> bool:
+    """Whether a sampled block without direct feedthrough shows the state before its tick."""
+    kind = own_class(block)
+    if kind.__module__.startswith("bdsim.blocks."):
+        return kind.__name__ in _DELAYING
+    return bool(getattr(block, "delays", False))
 
 
 @dataclass(frozen=True)
@@ -22,7 +37,8 @@ class Node:
     """A block with its inputs' sources. kind is bdsim's block class: source, sink, function,
     continuous, sampled or graphics. place: where the block is written, if in a file; wires: where
     the wires into its inputs are. clock: bdsim's clock of a sampled block, and of the block with
-    the output of a PID_S, whose clock is that of the PID_S."""
+    the output of a PID_S, whose clock is that of the PID_S. as_bdsim: whether a sampled block's
+    output follows its state at all times, as bdsim's own rule has it."""
 
     index: int
     name: str
@@ -34,27 +50,36 @@ class Node:
     place: Place | None = None
     clock: Any = None
     wires: tuple[Place | None, ...] = ()
+    as_bdsim: bool = False
+
+    @property
+    def showing(self) -> Showing | None:
+        """What a sampled block shows at its ticks; None for other blocks, and by bdsim's rule."""
+        if self.clock is None or self.as_bdsim:
+            return None
+        if self.kind != "sampled" or self.block._feedthrough:
+            return "output"
+        return "state" if delays(self.block) else "next"
 
     @property
     def feedthrough(self) -> bool:
-        """Whether it has direct feedthrough."""
+        """Whether it has direct feedthrough, at a tick if it is sampled."""
         if self.kind in ("continuous", "sampled"):
-            return bool(self.block._feedthrough)
+            return bool(self.block._feedthrough) or self.showing == "next"
         return self.kind != "source"
 
     @property
     def unread(self) -> int:
-        """How many of its inputs, the first, have no part in its outputs: without direct
-        feedthrough all but those that reset its state at a tick."""
-        if self.feedthrough:
-            return 0
-        gate = gate_of(self.block)
-        return len(self.sources) - (gate.anew if gate else 0)
+        """How many of its inputs, the first, its method `output` does not read: without direct
+        feedthrough all but those that reset its state at a tick or an edge."""
+        if self.kind not in ("continuous", "sampled") or self.block._feedthrough:
+            return 0 if self.feedthrough else len(self.sources)
+        return len(self.sources) - read_by_output(self.block)
 
     @property
     def waits_for(self) -> tuple[Source, ...]:
         """The outputs that its own depend on."""
-        return self.sources[self.unread :]
+        return self.sources if self.feedthrough else self.sources[self.unread :]
 
     def output_name(self, port: int) -> str:
         """'block.port'; the block alone where its one output has no name."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import MissingExtraError, RunError
 from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
 from spart_blocks.export.fmu_inputs import started
@@ -100,7 +101,7 @@ def verify_fmu(
         return FmuVerification(problems, errors)
     part = started(part, inputs)
     fed = excitation_of(part, horizon, diagram)
-    every = horizon / SAMPLES
+    every = interval_of(horizon)
     stepping = stepping_of(part, rate, method)
     accurate = {"solver": "auto", "rtol": 1e-10, "atol": 1e-12}
     alike = {"solver": stepping.method, "max_step": stepping.step}
@@ -131,6 +132,12 @@ def verify_fmu(
     return FmuVerification(problems, errors, tolerances, fed.told, note)
 
 
+def interval_of(horizon: float) -> float:
+    """The time [s] between samples: exact for a decimal, so that a sample at a tick is at it, and
+    not a hair before."""
+    return float(exact(horizon) / SAMPLES)
+
+
 def _jumps(part: Subdiagram, output: str) -> bool:
     """Whether an output can jump at a surface: it is not unique while states slide along it."""
     import casadi as ca
@@ -158,7 +165,7 @@ def _simulated(
                 str(path),
                 fmi_type=kind.title().replace(" ", "").replace("-", ""),
                 stop_time=horizon,
-                output_interval=horizon / SAMPLES,
+                output_interval=interval_of(horizon),
                 relative_tolerance=ASKED,
                 record_events=False,
                 output=names,

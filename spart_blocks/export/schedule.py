@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil, gcd, lcm
 from typing import Any
 
-from spart_blocks.diagram.clocks import Clock, exact
+from spart_blocks.diagram.clocks import Clock, meant
 from spart_blocks.errors import DiagramError, Fault, InputError
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
@@ -105,8 +105,8 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
     ticking = [
         Ticking(
             clock,
-            int(_simple(clock.offset) / step),
-            int(_simple(clock.period) / step),
+            int(clock.offset / step),
+            int(clock.period / step),
             tuple(i for b in clock.blocks for i in range(parts[b].start, parts[b].stop)),
         )
         for clock in clocks
@@ -144,16 +144,10 @@ def checked_rate(rate: float) -> float:
     return rate
 
 
-def _simple(time: Fraction) -> Fraction:
-    """The simple fraction of which a time is the nearest float, such as 1/300; else the time."""
-    near = time.limit_denominator(1_000_000)
-    return near if float(near) == float(time) else time
-
-
 def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:
     """The step [s]. moves: whether there are continuous states."""
     if rate is not None:
-        step = _simple(1 / exact(checked_rate(rate)))
+        step = 1 / meant(checked_rate(rate))
     else:
         times = _times(clocks)
         step = longest = _common(times) if times else 1 / USUAL_RATE
@@ -171,7 +165,7 @@ def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:
 
 def _times(clocks: Sequence[Clock]) -> list[Fraction]:
     """The periods and offsets of clocks."""
-    return [_simple(time) for clock in clocks for time in (clock.period, clock.offset) if time]
+    return [time for clock in clocks for time in (clock.period, clock.offset) if time]
 
 
 def _common(times: Sequence[Fraction]) -> Fraction:

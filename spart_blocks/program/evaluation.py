@@ -122,13 +122,18 @@ class Evaluation:
         loop, values = node.block, self.values
 
         def residual(z: Sequence[Any]) -> list[Any]:
-            return list(loop.residual(z, values, lambda member, _: self._outputs(member)))
+            return list(loop.residual(z, values, lambda member, _: self._shown(member)))
 
         starts = loop.starts(values, self.block)
         inputs = [values[i][k] for i, k in node.sources]
-        shapes = loop.settle(inputs, values, lambda member, _: self._outputs(member))
+        shapes = loop.settle(inputs, values, lambda member, _: self._shown(member))
         with of_block(node):
             return solved(loop, shapes, starts, residual, values)
+
+    def _shown(self, node: Node) -> list[Any]:
+        """The outputs of a node in an algebraic loop: at its tick if it is sampled."""
+        state = self.change(node, "next") if node.showing == "next" else None
+        return self._outputs(node, state)
 
     def _check_wires(self, node: Node) -> None:
         """DiagramError for wires whose shapes the node cannot take."""
@@ -137,8 +142,12 @@ class Evaluation:
             raise DiagramError(faults)
 
     def _held(self, node: Node, held: Held) -> list[Any]:
-        """The held outputs of a node, as an additional discrete state."""
-        if held.of_state:
+        """What a sampled node shows: outputs of its own state, or of an additional discrete one."""
+        if held.shows == "next":
+            self.renewed[held.name] = self.change(node, "next")
+            self.shown[held.name] = self.state[node.index]
+            return self._outputs(node)
+        if held.shows == "state":
             state = self.state[node.index]
             inputs = self.inputs(node, node.unread)
             self.renewed[held.name] = at_tick(self.block(node), inputs, state)

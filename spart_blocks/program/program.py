@@ -16,6 +16,7 @@ from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.program.exact_values import exact_values
 from spart_blocks.program.holds import Held
 from spart_blocks.program.switching import Crossing, Switch
 
@@ -40,8 +41,8 @@ class Slot:
 
 @dataclass(frozen=True)
 class Handover:
-    """Held outputs that are renewed together, before any state moves. clock: the name of
-    theirs. slots: their names. renewed: the Function (t, x, xd, p) -> xd with them renewed."""
+    """What sampled blocks show, renewed together, before any other state moves. clock: the name of
+    theirs. slots: the names of the discrete states. renewed: the Function (t, x, xd, p) -> xd."""
 
     clock: str
     slots: tuple[str, ...]
@@ -65,10 +66,9 @@ class Program:
     rates: xdot. held: (t, x, xd, p, x_start) -> xdot, where limits act by the state at the
     start of a step, so that no step has a bend in it; None without limits.
     outputs: all signals. updates: xd after a tick, for each clock by name; it moves the
-    states on that clock, its held outputs among them, and keeps the others.
-    holds: the outputs that are held between ticks. handovers: empty unless a held output
-    is read on another clock; where several clocks tick together, these run first, in their
-    order, for the clocks due.
+    states on that clock and keeps the others. holds: what sampled blocks show from tick to tick.
+    handovers: empty unless one is read on another clock; then these run first, in their order, for
+    all clocks due, and the updates move the other states alone.
     watched: the values of the crossings. resets: (x, xd) in one column after the event of
     an EVENT block, by its name, where its function could be traced. switched: x after the
     blocks that switch modes have done so, all of them; None without such blocks.
@@ -163,12 +163,13 @@ class Program:
             found.append(states)
         return found[0], found[1]
 
-    def switches(self, edges: Floats | None = None) -> list[Switch]:
-        """The known times at which signals switch. edges: what the function of this name gives,
-        by default of p."""
-        rows = np.array(self.edges(self.p) if edges is None else edges, dtype=float)
-        pairs = zip(self.switching, rows.reshape(-1, 2).tolist(), strict=True)
-        return [Switch(block, first, period) for block, (first, period) in pairs]
+    def switches(self, p: Floats | None = None) -> list[Switch]:
+        """The known times at which signals switch. p: other parameters."""
+        if not self.switching:
+            return []
+        values = exact_values(self.edges, self.p if p is None else p)
+        series = zip(self.switching, values[::2], values[1::2], strict=True)
+        return [Switch(*one) for one in series]
 
     def parameter(self, name: str) -> Floats:
         """The nominal value of a parameter such as 'ctrl.kp', or 'kp' of the file's `params:`."""
@@ -213,8 +214,22 @@ class Program:
             function.name(), arguments, [column], function.name_in(), function.name_out()
         )
 
+    def ticked(self, clock: str) -> Any:
+        """The Function (t, x, xd, p) -> xd after a tick of a clock, at an instant at which all
+        clocks tick."""
+        return self.at_ticks(self.updates[clock]) if self.handovers else self.updates[clock]
+
+    def filled(self, t: Any, x: Any, xd: Any, p: Any) -> Any:
+        """xd with all outputs that are held as a tick of their clocks makes them now; the states of
+        blocks stay."""
+        now, after = self.renewed(t, x, xd, p), np.array(xd, dtype=float)
+        parts = {slot.name: slot.part for slot in self.discrete}
+        for one in (one for one in self.holds if one.is_added):
+            after[parts[one.name]] = np.ravel(np.array(now[parts[one.name]], dtype=float))
+        return after
+
     def renewed(self, t: Any, x: Any, xd: Any, p: Any) -> Any:
-        """xd with all outputs that are held as a tick of their clocks makes them now."""
+        """xd as a tick of all clocks shows it now: what is held, renewed."""
         for handover in self.handovers:
             xd = handover.renewed(t, x, xd, p)
         if self.handovers:

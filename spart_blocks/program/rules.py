@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from spart_blocks.curves.intervals import Intervals
 from spart_blocks.curves.piecewise import highest_first
 from spart_blocks.diagram import gates
+from spart_blocks.formulas.instants import settled
 from spart_blocks.program.array_functions import linear_pieces, piece
 from spart_blocks.program.lookup_tables import LARGEST_TABLE
 from spart_blocks.program.symbol import (
@@ -39,9 +40,7 @@ class Rule:
     the block's own. watch: values whose sign matters. edges: (first, period) of every
     series of times [s] at which a source switches, period 0 for once. project (block,
     state): the state on its constraints. tunable: attributes that become parameters.
-    corrects: for which blocks the derivative replaces the block's own on numbers too.
-    delays: whether a sampled block's output at a tick is of the state before it, y_k = C x_k:
-    other blocks without feed-through show at a tick what they make of that tick.
+    corrects: for which blocks derivative and output replace the block's own on numbers too.
     reason: why a block cannot be traced, which ends the trace. switch: as of a block."""
 
     output: Output | None = None
@@ -52,16 +51,16 @@ class Rule:
     project: Callable[[Any, Any], Any] | None = None
     tunable: tuple[str, ...] = ()
     corrects: Callable[[Any], bool] | None = None
-    delays: bool = False
     reason: str | None = None
     switch: Change | None = None
 
 
-def correction(block: Any) -> Change | None:
-    """Replacement of a block's own derivative, also on numbers; None for nearly all blocks."""
+def correction(block: Any, method: Literal["deriv", "output"] = "deriv") -> Change | None:
+    """Replacement of a block's own method, also on numbers; None for nearly all blocks."""
     rule = rule_of(block)
-    wrong = rule.corrects is not None and rule.corrects(block)
-    return rule.deriv if wrong else None
+    if rule.corrects is None or not rule.corrects(block):
+        return None
+    return rule.deriv if method == "deriv" else rule.output
 
 
 def drifts(block: Any) -> bool:
@@ -264,6 +263,8 @@ def _ramp(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def _waveform(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    if block.wave in ("square", "triangle"):
+        t = settled(t)
     phase = (t * block.freq - block.phase) % 1.0
     if block.wave == "square":
         out = if_else(phase < block.duty, 1.0, -1.0)
@@ -410,7 +411,7 @@ def _no(reason: str) -> Rule:
 
 
 _POSE = "it passes SE3 or SO3 objects, not arrays of numbers"
-_INTEGRATOR_S = Rule(_state, next=_integrator_next, tunable=("gain", "min", "max"), delays=True)
+_INTEGRATOR_S = Rule(_state, next=_integrator_next, tunable=("gain", "min", "max"))
 
 RULES: dict[str, Rule] = {
     "connections.Mux": Rule(_mux),
@@ -457,8 +458,8 @@ RULES: dict[str, Rule] = {
     "sampled.Integrator_S": _INTEGRATOR_S,
     "sampled.DIntegrator": _INTEGRATOR_S,
     "sampled.Deriv_S": Rule(_deriv_output, next=_hold, tunable=("gain",)),
-    "sampled.LTI_SS_S": Rule(_lti_output, next=_lti_change, delays=True),
-    "sampled.LTI_SISO_S": Rule(_lti_output, next=_lti_change, delays=True),
+    "sampled.LTI_SS_S": Rule(_lti_output, next=_lti_change),
+    "sampled.LTI_SISO_S": Rule(_lti_output, next=_lti_change),
     "sampled.PID_S": OPENED,
     "sinks.Print": SINK,
     "sinks.Stop": Rule(watch=_stop_watch),
@@ -472,6 +473,7 @@ RULES: dict[str, Rule] = {
     "sources.WaveForm": Rule(
         _waveform,
         edges=_waveform_edges,
+        corrects=lambda block: block.wave in ("square", "triangle"),
         tunable=("freq", "phase", "duty", "amplitude", "offset"),
     ),
     "sources.Piecewise": Rule(_piecewise, edges=_piecewise_edges, tunable=("t", "y")),
@@ -499,20 +501,19 @@ def rule_of(block: Any) -> Rule:
         tunable=tuple(getattr(block, "tunable", ())),
         # A block that calls what cannot be traced says so in `untraced`.
         reason=getattr(block, "untraced", None),
-        delays=bool(getattr(block, "delays", False)),
     )
 
 
 def _gated(rule: Rule, gate: gates.Gate) -> Rule:
     """The rule of a block behind a gate."""
     if gate.stepping:
+        step = rule.next or (lambda block, *arguments: block.next(*arguments))
         return replace(
             rule,
-            output=rule.output and gates.stepped_output(rule.output),
+            output=rule.output and gates.stepped_output(rule.output, step),
             watch=gates.stepped_watch,
             switch=rule.next and gates.stepped_switch(rule.next),
             next=None,
-            delays=False,
         )
     return replace(
         rule,

@@ -21,7 +21,8 @@
    SB_NO_STATES: there are no states, and none of this.
    SB_CONTROLS: methods may estimate their error. Then also SB_CONTROLLED(m), whether this one does;
      its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
-     SB_ERROR_OF(m, size), the error that a state of that size may have.
+     SB_ERROR_OF(m, size), the error that a state of that size may have; with SB_LOCATES also
+     SB_GAP(m), of a step that is repeated to end before a bend, 0 at first and of any other.
    SB_BOUNDS: the length of steps is bounded. Then SB_LONGEST(m), and sb_reach(m), the longest step
    that misses nothing.
    SB_LOCATES: zero crossings are located. Then also SB_NG(m), their number; SB_KIND(m, k) and
@@ -29,6 +30,10 @@
      SB_G1(m), SB_GS(m) and SB_G(m); SB_CROSSED(m) and SB_STAGED(m), what was found;
      sb_watch(m, t, x, out), the values; SB_P(m) of SB_DENSE_ORDER(m), the dense output;
      of order 0 there is none.
+   SB_RECORDS: signals are recorded or measured, so that also bends and limits without states are
+     located. Otherwise they are not, as there is no step that they could spoil.
+   SB_HOLDS_OFF: steps with error control look for surfaces that they may never cross
+     (sb_held_off).
    SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS,
      SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, xd), sb_tick_clock(m, c, before, xd).
    SB_SWITCHES: how many crossings are of blocks that switch modes. Then SB_MOST_SWITCHES,
@@ -90,6 +95,8 @@
 
 #define SB_BEFORE 5e-11 /* s: stages of a step to a crossing stay before it by this, or */
 #define SB_PART 1e-3 /* by this fraction of the step, whichever is larger */
+#define SB_WIDEN 8 /* a step that is repeated once more stays before it by so many times as much, */
+#define SB_WIDEST 0.1 /* at most by this fraction */
 #define SB_SHORTEN 0.2 /* least ratio of a step to the one before it */
 #define SB_LENGTHEN 10 /* largest ratio of a step to the one before it */
 #define SB_SAFETY_OF_STEPS 0.9
@@ -97,9 +104,15 @@
 #define SB_EARLY 0.99 /* fraction of the way: a stage that crosses before has made the step's end
                          wrong */
 #define SB_AHEAD 1e-9 /* s: time over which a signal is checked for an immediate return */
+#define SB_NEARBY 10 /* a surface is looked at if it is no further than this many times the change
+                        of its value by a step */
+#define SB_LAST_LINE 2e-10 /* s: a line leads over a surface that is no further, or than 16 units in
+                              the last place, for no step is shorter than 10 */
+#define SB_LAST_LINE_AT(t) SB_MAX(SB_OF(SB_LAST_LINE), 3.6e-15 * (t))
+#define SB_SHORT_OF 1e-10 /* s: a step along a line ends before the surface by this */
 
 #ifndef SB_JUST_AFTER /* the ends of a segment lie just inside its stops: */
-#define SB_INSIDE 8   /* units in the last place, the accuracy of switching times */
+#define SB_INSIDE 16  /* units in the last place, the accuracy of switching times */
 #define SB_JUST_AFTER(t) ((t) + SB_INSIDE * (nextafter(t, INFINITY) - (t)))
 #define SB_JUST_BEFORE(t) ((t) - SB_INSIDE * ((t) - nextafter(t, -INFINITY)))
 #endif
@@ -374,10 +387,10 @@ SB_FUNCTION SB_MASK sb_beyond(SB_REAL value, SB_SCALAR direction, SB_MASK up) {
   return (value > 0) == up;
 }
 
-/* Location of crossing k in the step, as a fraction of h, just on its far side. staged: also where
-   the last stage of a shorter step crosses. */
-SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int staged) {
-  SB_REAL low = SB_OF(0), high = SB_OF(1);
+/* Location of crossing k in the step, as a fraction of h up to `high`, just on its far side.
+   staged: also where the last stage of a shorter step crosses. */
+SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, SB_REAL high, int k, SB_MASK up, int staged) {
+  SB_REAL low = SB_OF(0);
   for (;;) {
     SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
     SB_MASK open = ((high - low) * h > SB_LOCATED) & (high - low > 1e-15), beyond;
@@ -398,27 +411,42 @@ SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int stage
 /* The first crossing within the step just tried: its time as a fraction of h, or 2 if there is
    none. Values are evaluated no later than `until`. Without error control the last stage may cross
    a bend long before the step's end does; then the end is wrong, or the signal returns. If it
-   returned at once, it is left out of the next step. */
+   returned at once, it is left out of the next step. A repeated step is searched beyond its end,
+   for it was to end before the crossing: by as much again. */
 SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
   const int look = !SB_CONTROLLED(m) && SB_N(m) > 0 && SB_STAGES_OF(m) > 1;
   const SB_INDEX none = {0};
   const SB_MASK freely = SB_STAGED(m) < 2;
-  SB_REAL first = SB_OF(2);
+  const SB_REAL *after = SB_G1(m);
+  SB_REAL first = SB_OF(2), far = SB_OF(1);
   SB_TIME end = SB_MIN(SB_T(m) + h, until);
   sb_watch(m, end, SB_XN(m), SB_G1(m));
+#ifdef SB_CONTROLS
+  if (SB_CONTROLLED(m) && SB_ANY(SB_GAP(m) > 0)) {
+    SB_MASK short_of = SB_GAP(m) > 0;
+    far = SB_SELECT(short_of, SB_MIN(1 + 2 * SB_GAP(m), (until - SB_T(m)) / h), far);
+    sb_dense(m, h, far, SB_XM(m));
+    sb_watch(m, SB_MIN(SB_T(m) + far * h, until), SB_XM(m), SB_GS(m));
+    for (int k = 0; k < SB_NG(m); k++)
+      SB_GS(m)[k] = SB_SELECT(short_of, SB_GS(m)[k], SB_G1(m)[k]);
+    after = SB_GS(m);
+  }
+#endif
   if (look) sb_watch(m, end, SB_XT(m), SB_GS(m));
   SB_STAGED(m) = none;
   for (int k = 0; k < SB_NG(m); k++) {
     const SB_SCALAR direction = SB_DIRECTION(m, k);
     SB_MASK ends, staged = {0}, sooner;
     SB_REAL at = SB_OF(2);
+#ifndef SB_RECORDS
     if (!SB_N(m) && (SB_KIND(m, k) == SB_LIMIT || SB_KIND(m, k) == SB_BEND)) continue; /* no step */
-    ends = sb_crossed(SB_G0(m)[k], SB_G1(m)[k], direction);
+#endif
+    ends = sb_crossed(SB_G0(m)[k], after[k], direction);
     if (look && SB_KIND(m, k) == SB_BEND)
       staged = freely & sb_crossed(SB_G0(m)[k], SB_GS(m)[k], direction);
-    if (SB_ANY(ends)) at = SB_SELECT(ends, sb_where(m, h, k, SB_G1(m)[k] > 0, 0), at);
+    if (SB_ANY(ends)) at = SB_SELECT(ends, sb_where(m, h, far, k, after[k] > 0, 0), at);
     if (SB_ANY(staged)) {
-      SB_REAL early = sb_where(m, h, k, SB_GS(m)[k] > 0, 1);
+      SB_REAL early = sb_where(m, h, SB_OF(1), k, SB_GS(m)[k] > 0, 1);
       staged &= early < SB_EARLY * at;
       at = SB_SELECT(staged, early, at);
     }
@@ -430,6 +458,110 @@ SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
   SB_STAGED(m) = SB_PICK((SB_STAGED(m) > 0) & (first * h < SB_AHEAD), 2, SB_STAGED(m));
   return first;
 }
+
+#ifdef SB_CONTROLS
+
+/* With error control: the length with which to repeat the step just tried, the first crossing of
+   which is at theta h, if it has stages beyond a bend; else 0. Such stages count for the whole
+   step, and dense output has far more of their error than the end. The repeated step ends before
+   the crossing by SB_GAP of its way, and what is left of the way is read from its dense output. If
+   it crosses again, since the crossing was not located well, it is repeated with a wider gap.
+   where: lanes with such a step. */
+SB_FUNCTION SB_REAL sb_short_of(SB_SELF *m, SB_MASK where, SB_REAL h, SB_REAL theta) {
+  SB_MASK cuts = where & (theta <= 1), again = {0};
+  SB_REAL way = theta * h, gap, length;
+  for (int k = 0; SB_ANY(cuts) && k < SB_NG(m); k++)
+    if (SB_KIND(m, k) == SB_BEND)
+      again |= cuts & sb_crossed(SB_G0(m)[k], SB_G1(m)[k], SB_DIRECTION(m, k));
+  gap = SB_SELECT(SB_GAP(m) > 0, SB_WIDEN * SB_GAP(m), SB_OF(SB_PART));
+  gap = SB_MAX(gap, (SB_SCALAR)SB_BEFORE / way);
+  length = (1 - gap) * way;
+  again &= (gap < SB_WIDEST) & (length > 1e-13 * SB_T(m));
+  SB_GAP(m) = SB_SELECT(where, SB_SELECT(again, gap, SB_OF(0)), SB_GAP(m));
+  return SB_SELECT(again, length, SB_OF(0));
+}
+
+#endif
+
+#define SB_ACTS_AT(kind) ((kind) != SB_LIMIT && (kind) != SB_BEND)
+
+#ifdef SB_HOLDS_OFF
+
+/* The state at t + span along the first slope, into SB_XT, and its watched values, into g, at a time
+   no later than `until`. */
+SB_FUNCTION void sb_along(SB_SELF *m, SB_REAL span, SB_TIME until, SB_REAL *g) {
+  for (int i = 0; i < SB_N(m); i++) SB_XT(m)[i] = SB_X(m)[i] + span * SB_K(m)[i];
+  sb_watch(m, SB_MIN(SB_T(m) + span, until), SB_XT(m), g);
+}
+
+/* The values that those of SB_XT become within SB_AHEAD, into SB_G. */
+SB_FUNCTION void sb_shortly_after(SB_SELF *m, SB_REAL span, SB_TIME until) {
+  sb_slope(m, SB_MIN(SB_T(m) + span, until), SB_XT(m), SB_XM(m));
+  for (int i = 0; i < SB_N(m); i++) SB_XT(m)[i] += SB_AHEAD * SB_XM(m)[i];
+  sb_watch(m, SB_MIN(SB_T(m) + span + SB_AHEAD, until), SB_XT(m), SB_G(m));
+}
+
+/* Where the line along the first slope of the step of length h just tried first meets a surface at
+   which something acts, and from beyond which rates lead back: the time [s] from its start, up to
+   half of SB_SHORT_OF beyond its end, and infinity if there is none. With stages on both sides,
+   steps may stay before it for ever, each by as little as error control allows, and then nothing
+   acts. where: in these lanes. until: the latest time at which values are evaluated. Those of the
+   step's end are in SB_G1. */
+SB_FUNCTION SB_REAL sb_held_off(SB_SELF *m, SB_REAL h, SB_TIME until, SB_MASK where) {
+  const SB_MASK none = {0};
+  const SB_REAL away = SB_OF((SB_SCALAR)INFINITY);
+  SB_REAL low = SB_OF(0), high = h + (SB_SCALAR)(0.5 * SB_SHORT_OF), *g = SB_GS(m);
+  SB_MASK near = none, found = none, back = none;
+  int acts = 0;
+  for (int k = 0; k < SB_NG(m); k++) {
+    acts |= SB_ACTS_AT(SB_KIND(m, k));
+    near |= SB_ABS(SB_G0(m)[k]) <= SB_NEARBY * SB_ABS(SB_G1(m)[k] - SB_G0(m)[k]);
+  }
+  near &= where;
+  if (!acts || !SB_N(m) || !SB_ANY(near)) return away;
+  sb_along(m, high, until, g);
+  for (int k = 0; k < SB_NG(m); k++)
+    if (SB_ACTS_AT(SB_KIND(m, k))) found |= sb_crossed(SB_G0(m)[k], g[k], SB_DIRECTION(m, k));
+  found &= near;
+  if (!SB_ANY(found)) return away;
+  for (;;) {
+    SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
+    SB_MASK open = found & (high - low > SB_LOCATED), beyond = none;
+    open &= (low < middle) & (middle < high);
+    if (!SB_ANY(open)) break;
+    sb_along(m, middle, until, g);
+    for (int k = 0; k < SB_NG(m); k++)
+      if (SB_ACTS_AT(SB_KIND(m, k))) beyond |= sb_crossed(SB_G0(m)[k], g[k], SB_DIRECTION(m, k));
+    high = SB_SELECT(open & beyond, middle, high);
+    low = SB_SELECT(open & SB_NOT(beyond), middle, low);
+  }
+  /* Just before it: another surface there comes first, and signals that do not come nearer are no
+     numbers in what follows. */
+  low = SB_SELECT(low > 2 * SB_SHORT_OF, low - (SB_SCALAR)SB_SHORT_OF, (SB_SCALAR)0.5 * low);
+  sb_along(m, low, until, g);
+  sb_shortly_after(m, low, until);
+  for (int k = 0; k < SB_NG(m); k++) {
+    SB_REAL change = SB_G(m)[k] - g[k];
+    SB_MASK nearer = SB_SELECT(SB_G0(m)[k] > 0, -change, change) > 0;
+    found &= SB_NOT(sb_crossed(SB_G0(m)[k], g[k], SB_DIRECTION(m, k)));
+    g[k] = SB_SELECT(nearer, g[k], SB_OF((SB_SCALAR)NAN));
+  }
+  if (!SB_ANY(found)) return away;
+  /* Just after it: what has crossed, and where that goes. */
+  sb_along(m, high, until, SB_G(m));
+  for (int k = 0; k < SB_NG(m); k++) {
+    SB_MASK over = (g[k] == g[k]) & sb_crossed(SB_G0(m)[k], SB_G(m)[k], SB_DIRECTION(m, k));
+    g[k] = SB_SELECT(over, SB_G(m)[k], SB_OF((SB_SCALAR)NAN));
+  }
+  sb_shortly_after(m, high, until);
+  for (int k = 0; k < SB_NG(m); k++) {
+    SB_REAL change = SB_G(m)[k] - g[k];
+    if (SB_KIND(m, k) != SB_LIMIT) back |= SB_SELECT(SB_G0(m)[k] > 0, -change, change) <= 0;
+  }
+  return SB_SELECT(found & back, high, away);
+}
+
+#endif
 
 /* A step of length h to just after the crossing found, if it leads there; else a plain one. */
 SB_FUNCTION void sb_up_to_crossing(SB_SELF *m, SB_REAL h) {

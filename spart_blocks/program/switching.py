@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from spart_blocks.diagram.clocks import Floats, grid, meant
 from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import InputError
+from spart_blocks.program.exact_values import Exact
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.flatten import Node
@@ -20,37 +24,55 @@ MOST_SWITCHES = 50_000_000
 
 @dataclass(frozen=True)
 class Switch:
-    """Times at which a block switches: first, and then every period [s]; once where the
-    period is 0, never where a time is not finite."""
+    """Times at which a block switches: first, and then every period [s], as exact fractions; once
+    where the period is 0, never where a time is not finite."""
 
     block: str
-    first: float
-    period: float
+    first: Exact
+    period: Exact
 
-    def times(self, start: float, end: float) -> Iterator[float]:
-        """The times from start to end."""
-        if not (math.isfinite(self.first) and math.isfinite(self.period)):
-            return
-        if self.period <= 0:
-            yield self.first
-            return
-        k = max(0, int(np.floor((start - self.first) / self.period)))
-        while (t := self.first + k * self.period) < end:
-            yield t
-            k += 1
-
-
-def switching_times(switches: Iterable[Switch], start: float, end: float) -> set[float]:
-    """The times after start up to the end at which any of some blocks switches. Raises InputError
-    if there are too many."""
-    times: set[float] = set()
-    for switch in switches:
-        if switch.period > 0 and end / switch.period > MOST_SWITCHES:
+    def within(self, start: Fraction, end: Fraction) -> tuple[Fraction, Fraction, int, int] | None:
+        """The times after start up to the end as (first, period, number of the first of them, how
+        many they are); None if there are none. Raises InputError if there are too many."""
+        first, period = self.first, self.period
+        if not (isinstance(first, Fraction) and isinstance(period, Fraction)):
+            return None
+        if period <= 0:
+            return (first, Fraction(1), 0, 1) if start < first <= end else None
+        k = max(0, floor((start - first) / period) + 1)
+        count = floor((end - first) / period) - k + 1
+        if count > MOST_SWITCHES:
             raise InputError(
-                f"block {switch.block} switches more than {MOST_SWITCHES:,} times until T = {end} s"
+                f"block {self.block} switches more than {MOST_SWITCHES:,} times until "
+                f"T = {float(end):g} s"
             )
-        times.update(t for t in switch.times(start, end) if start < t <= end)
-    return times
+        return (first, period, k, count) if count > 0 else None
+
+
+def switching_times(switches: Iterable[Switch], start: Fraction, end: Fraction) -> list[Fraction]:
+    """The times after start up to the end at which any of some blocks switches, in descending
+    order. Raises InputError if there are too many."""
+    found: dict[Fraction, float] = {}
+    for first, period, k, count in _series(switches, start, end):
+        times = [first + n * period for n in range(k, k + count)]
+        found.update(zip(times, grid(first, period, k, times[-1]).tolist(), strict=True))
+    # By floats: comparing 100,000 fractions takes seconds. Two that are rounded alike are one stop
+    # of a solver; their order does not matter.
+    return sorted(found, key=found.__getitem__, reverse=True)
+
+
+def rounded_times(switches: Iterable[Switch], start: Fraction, end: Fraction) -> Floats:
+    """The same times in ascending order, each rounded once."""
+    series = _series(switches, start, end)
+    parts = [grid(f, period, k, f + (k + count - 1) * period) for f, period, k, count in series]
+    return np.unique(np.concatenate([np.zeros(0), *parts]))
+
+
+def _series(
+    switches: Iterable[Switch], start: Fraction, end: Fraction
+) -> list[tuple[Fraction, Fraction, int, int]]:
+    found = (switch.within(start, end) for switch in switches)
+    return list(dict.fromkeys(one for one in found if one is not None))
 
 
 KINDS = ("event", "stop", "limit", "mode", "bend", "fault")
@@ -117,6 +139,29 @@ def _fault_text(node: Node) -> str:
     """What a fault of a block says."""
     text = getattr(node.block, "fault_text", "")
     return text if getattr(node.block, "unsolved", False) else f"block {node.name}: {text}"
+
+
+def exact_edges(
+    block: Any, edges: Callable[[Any], list[tuple[Any, Any]]], tunable: Iterable[str]
+) -> list[tuple[Any, Any]]:
+    """The known times at which a block switches, from its parameters as exact fractions; from
+    floats where its code does not take these."""
+    twin = copy(block)
+    for name in tunable:
+        twin.__dict__[name] = _meant(getattr(block, name))
+    try:
+        return edges(twin)
+    except Exception:  # whatever the code of a block raises
+        return edges(block)
+
+
+def _meant(value: Any) -> Any:
+    """A parameter whose finite numbers are fractions."""
+    if isinstance(value, (float, np.floating)):
+        return meant(float(value)) if np.isfinite(value) else value
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isfinite(value).all():
+        return np.array([meant(one) for one in value.flat], dtype=object).reshape(value.shape)
+    return value
 
 
 def started(node: Node, until: float) -> list[tuple[Any, Any]]:

@@ -21,17 +21,19 @@ def updates_of(
     """The update of each clock by its name, and the handovers for clocks that tick together: see
     `Program`."""
     stages = _stages(traced, wiring, holds)
+    moves = {clock.name: _moved(traced, wiring, clock, holds) for clock in clocks}
     updates = {}
-    for clock in clocks:
-        moves = _moved(traced, wiring, clock)
-        own = [stage for stage in stages if stage.clock == clock.name]
-        updates[clock.name] = _after(own, moves) if own else moves
-    return updates, tuple(stages) if _meet(traced, clocks, updates, holds) else ()
+    for name, moved in moves.items():
+        own = [stage for stage in stages if stage.clock == name]
+        updates[name] = _after(own, moved) if own else moved
+    if _meet(traced, clocks, updates, holds):
+        return moves, tuple(stages)
+    return updates, ()
 
 
-def _moved(traced: Evaluation, wiring: FlatDiagram, clock: Clock) -> Any:
-    """xd after the states of a clock have moved; held outputs stay."""
-    due = set(clock.blocks)
+def _moved(traced: Evaluation, wiring: FlatDiagram, clock: Clock, holds: Sequence[Held]) -> Any:
+    """xd after the states of a clock have moved; what is renewed stays."""
+    due = set(clock.blocks) - {one.name for one in holds}
     moved = {
         node.name: traced.change(node, "next")
         for node in wiring.of_kind("sampled")

@@ -86,6 +86,7 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_int) for name in _STATE]
         + [(name, ctypes.c_int) for name in ("heeds_stiffness", "stiff", "calm")]
         + [("stiff_step", ctypes.c_double), ("staged", ctypes.c_int)]
+        + [("gap", ctypes.c_double)]
     )
 
 

@@ -29,14 +29,20 @@ class Cvodes:
     """The integrators of an engine, by pattern of samples and minimum number of steps."""
 
     def __init__(
-        self, engine: Native, solver: str, rtol: float, atol: float, max_step: float | None
+        self,
+        engine: Native,
+        solver: str,
+        rtol: float,
+        atol: float,
+        max_step: float | None,
+        most_steps: int = 100_000,
     ) -> None:
         self.engine, self.program, self.max_step = engine, engine.program, max_step
         self.options: dict[str, Any] = {
             "linear_multistep_method": METHODS[solver],
             "reltol": rtol,
             "abstol": atol,
-            "max_num_steps": 100_000,  # between two samples
+            "max_num_steps": most_steps,  # between two samples
             "show_eval_warnings": False,
             "disable_internal_warnings": True,
         }

@@ -65,6 +65,7 @@ typedef struct sb_run {
   int heeds_stiffness, stiff, calm;
   double stiff_step;
   int staged; /* the last crossing was one of a stage; 2: and at once */
+  double gap; /* see SB_GAP in sb_step.h */
 } sb_run;
 
 static void sb_call(sb_run *r, sb_function f, double t, const double *x, double *out) {
@@ -142,6 +143,8 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_BOUNDS
 #define SB_LONGEST(r) ((r)->e ? (r)->max_step : (r)->fixed_step)
 #define SB_LOCATES
+#define SB_RECORDS
+#define SB_HOLDS_OFF
 #define SB_NG(r) ((r)->ncross)
 #define SB_KIND(r, k) ((r)->kinds[k])
 #define SB_DIRECTION(r, k) ((r)->direction[k])
@@ -151,6 +154,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_G(r) ((r)->f)
 #define SB_CROSSED(r) ((r)->crossed)
 #define SB_STAGED(r) ((r)->staged)
+#define SB_GAP(r) ((r)->gap)
 #define SB_P(r) ((r)->P)
 #define SB_DENSE_ORDER(r) ((r)->dense_order)
 #define SB_HAS_CLOCKS
@@ -269,14 +273,24 @@ static int sb_sample_step(sb_run *r, double h, double until) {
   return 1;
 }
 
-/* Keep rows or samples of the step from r->t up to `until`, exclusive. plain: only the step ends
-   there. */
-static int sb_keep_step(sb_run *r, double h, double until, int plain) {
+/* What ends a step: nothing else, a stop, or a crossing. */
+enum { SB_PLAIN, SB_STOPPED, SB_CROSSES };
+
+static double sb_near_side(sb_run *r, double h);
+
+/* Keep rows or samples of the step from r->t up to `until`, exclusive. h: of its dense output. */
+static int sb_keep_step(sb_run *r, double h, double until, int end) {
+  double last = until;
   r->taken = h;
-  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : SB_JUST_BEFORE(until));
-  if (!r->log) return sb_sample_step(r, h, until);
-  if (plain && sb_unseen(r->log, r->t, until, r->xn)) return 1;
-  return sb_cover(r, r->log, plain ? until : SB_JUST_BEFORE(until));
+  if (!r->log) {
+    if (!sb_sample_step(r, h, until)) return 0;
+    if (!r->gauge) return 1;
+  }
+  if (end == SB_STOPPED) last = SB_JUST_BEFORE(until);
+  if (end == SB_CROSSES) last = sb_near_side(r, until - r->t);
+  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), last);
+  if (!r->log || (end == SB_PLAIN && sb_unseen(r->log, r->t, until, r->xn))) return 1;
+  return sb_cover(r, r->log, last);
 }
 
 /* Keep the state reached where integration restarts: at a stop, or just after a crossing. */
@@ -293,6 +307,20 @@ static int sb_keep_event(sb_run *r) {
 static int sb_is_full(const sb_run *r) {
   return (r->log && r->log->rows > r->log->room - 2 * r->log->step_rows - r->log->marks) ||
          (r->gauge && r->gauge->count > r->gauge->room / 2);
+}
+
+/* The latest time before the crossing at r->t + h at which nothing has crossed. A crossing is located
+   just on its far side: what is kept of the step ends here, on the near one. */
+static double sb_near_side(sb_run *r, double h) {
+  double end = r->t + h;
+  for (double gap = SB_LOCATED; gap < 0.5 * h; gap *= 8) {
+    int over = 0;
+    sb_state_at(r, end - gap, r->xm);
+    sb_watch(r, end - gap, r->xm, r->f);
+    for (long long k = 0; k < r->ncross; k++) over |= sb_crossed(r->g0[k], r->f[k], r->direction[k]);
+    if (!over) return end - gap;
+  }
+  return SB_JUST_BEFORE(end);
 }
 
 /* Mark the crossings that act where the first one has led: it and those that coincide with it.
@@ -351,13 +379,16 @@ static int sb_idle(sb_run *r, double at) {
       }
       theta = sb_find_crossing(r, h, next == at ? before_end : next);
     }
-    if ((r->log || r->gauge) && !sb_keep_step(r, h, theta <= 1 ? r->t + theta * h : next, theta > 1 && next < at))
-      return SB_BAD_SAMPLE;
+    if (r->log || r->gauge) {
+      double until = theta <= 1 ? r->t + theta * h : next;
+      if (!sb_keep_step(r, h, until, theta <= 1 ? SB_CROSSES : next < at ? SB_PLAIN : SB_STOPPED))
+        return SB_BAD_SAMPLE;
+    }
     if (theta <= 1) {
       r->t += theta * h;
       r->behind = 1;
-      sb_hits(r);
-      return SB_CROSSED;
+      if (sb_hits(r)) return SB_CROSSED;
+      continue;
     }
     memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     r->t = next;
@@ -395,6 +426,27 @@ static void sb_project(sb_run *r) {
   if (!SB_PROJECTS || !r->nx) return;
   sb_call(r, program_project, r->t, r->x, r->xm);
   memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
+}
+
+/* What to do where steps may stay before a surface at which something acts. -1: repeat the step,
+   with the limit set, up to near it; above 0: a step of that length, now in xn, leads over it. 0:
+   nothing. The crossings of the step just tried have been looked for. */
+static double sb_over(sb_run *r, double h) {
+  double at;
+  if (!r->e) return 0;
+  at = sb_held_off(r, h, r->hi, 1);
+  if (at == INFINITY) return 0;
+  r->gap = 0;
+  if (at > SB_LAST_LINE_AT(r->t)) {
+    r->limit = at - SB_SHORT_OF;
+    return -1;
+  }
+  at = fmin(at, r->hi - r->t);
+  sb_try(r, at);
+  for (long long i = 0; i < r->nx; i++) r->xn[i] = r->x[i] + at * r->K[i];
+  if (!r->P) sb_slope(r, r->t + at, r->xn, r->K + r->stages * r->nx);
+  r->crossed = -1; /* what has crossed is found there */
+  return at;
 }
 
 /* Integrate from r->t to the stop at `end`. */
@@ -436,10 +488,7 @@ static int sb_integrate(sb_run *r, double end) {
       sb_blame(r, h);
       return SB_STEP_TOO_SMALL;
     }
-    r->steps++;
-    r->limit = INFINITY;
     double t_new = last ? end : r->t + h;
-    int stiff = r->heeds_stiffness && sb_stiff(r, h);
     r->far_slope = !last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new);
     if (!r->P) /* for samples, crossings and the next step */
       if (r->far_slope) {
@@ -452,15 +501,24 @@ static int sb_integrate(sb_run *r, double end) {
         }
       }
     double theta = r->ncross ? sb_find_crossing(r, h, r->hi) : 2;
-    if (theta <= 1) {
+    double over = r->ncross ? sb_over(r, h) : 0;
+    double shorter = !over && r->e && r->ncross ? sb_short_of(r, 1, h, theta) : 0;
+    if (shorter > 0) r->limit = fmin(r->limit, shorter);
+    if (over < 0 || shorter > 0) continue; /* in a shorter step */
+    r->steps++;
+    r->limit = INFINITY;
+    int stiff = r->heeds_stiffness && sb_stiff(r, h);
+    if (over > 0) h = over, theta = 1;
+    if (theta < 2) {
       double tc = r->t + theta * h;
       if (!r->e) { /* the shorter step itself */
         h *= theta;
         theta = 1;
         sb_up_to_crossing(r, h);
       }
-      if (!sb_keep_step(r, h, tc, 0)) return SB_BAD_SAMPLE;
-      sb_dense(r, h, theta, r->xm);
+      if (!sb_keep_step(r, h, tc, SB_CROSSES)) return SB_BAD_SAMPLE;
+      if (over > 0) memcpy(r->xm, r->xn, (size_t)nx * sizeof(double));
+      else sb_dense(r, h, theta, r->xm);
       memcpy(r->x, r->xm, (size_t)nx * sizeof(double));
       r->t = tc;
       r->have_slope = 0;
@@ -472,7 +530,7 @@ static int sb_integrate(sb_run *r, double end) {
       sb_call(r, program_cross, r->t, r->x, r->g0);
       continue;
     }
-    if (!sb_keep_step(r, h, t_new, !last)) return SB_BAD_SAMPLE;
+    if (!sb_keep_step(r, h, t_new, last ? SB_STOPPED : SB_PLAIN)) return SB_BAD_SAMPLE;
     memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
     /* The last slope of the step is the first of the next (dense tableaus end on it). */

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.diagram.clocks import Clock, exact
+from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import RunError
@@ -81,8 +81,8 @@ class Engine(ABC):
         the tick, except held outputs, which are read as renewed at the tick."""
 
     @abstractmethod
-    def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """xd with all held outputs renewed, as if their clocks ticked now."""
+    def filled(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """xd with all held outputs as a tick of their clocks makes them now; states stay."""
 
     @abstractmethod
     def project(self, t: float, x: Floats) -> Floats:
@@ -171,9 +171,7 @@ class Engine(ABC):
 
     def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
         """The switching times after start up to the end, in descending order."""
-        times = switching_times(self.switches(), float(start), float(end))
-        # Sorted as floats: sorting 100,000 fractions takes seconds.
-        return [exact(t) for t in sorted(times, reverse=True)]
+        return switching_times(self.switches(), start, end)
 
     def next_stop(self, x: Floats) -> float:
         """Next time [s] at which a block requests a stop: a time that it learned during the run and

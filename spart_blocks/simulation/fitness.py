@@ -15,15 +15,16 @@ from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.errors import DiagramError, Fault, RunError
 from spart_blocks.program.rules import rule_of
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.held_outputs import Values
 
 if TYPE_CHECKING:
-    from spart_blocks.simulation.interpreter import Interpreter, Values
+    from spart_blocks.simulation.interpreter import Interpreter
 
 
 def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
     """Raise DiagramError for every wire whose shape its input does not take, found by one
     evaluation of the diagram, which ends at the first block with a fault."""
-    values: Values = [()] * len(engine.nodes)
+    values = Values.none(len(engine.nodes))
     total = 0
     for i in engine.wiring.schedule:
         node = engine.nodes[i]

@@ -82,8 +82,9 @@ class Panels:
         return Panels(self.start, self.end, self.y[:, :, which])
 
     def within(self, since: float, until: float) -> Panels:
-        """The panels between two times."""
+        """The panels between two times, and the instants at these."""
         kept = (self.end > since) & (self.start < until)
+        kept |= (self.start == self.end) & (self.start >= since) & (self.end <= until)
         start, end, y = self.start[kept], self.end[kept], self.y[kept].copy()
         new_start, new_end = np.maximum(start, since), np.minimum(end, until)
         for k in np.flatnonzero((new_start > start) | (new_end < end)):
@@ -135,6 +136,12 @@ def joined(panels: Sequence[Panels]) -> Panels:
         np.concatenate([getattr(one, name) for one in panels]) for name in ("start", "end", "y")
     )
     return Panels(start, end, y)
+
+
+def instant(t: float, y: Floats) -> Panels:
+    """The values y (m,) at a time alone, as a panel without length."""
+    at = np.array([t])
+    return Panels(at, at, np.broadcast_to(y, (1, len(NODES), len(y))))
 
 
 def straight(t: Floats, y: Floats) -> Panels:

@@ -1,4 +1,4 @@
-"""Storage of the interpreter for the outputs that are held between ticks."""
+"""Storage of the interpreter for outputs, and for those that are held between ticks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,26 @@ from spart_blocks.simulation.engine import Floats
 Shape = tuple[int, ...]
 
 
+class Values(list[Sequence[Any]]):
+    """The outputs of each node by its index. after: the states after a tick of the nodes that
+    show these at it."""
+
+    after: dict[str, Floats]
+
+    @classmethod
+    def none(cls, count: int) -> Values:
+        """No outputs yet, of so many nodes."""
+        made = cls([()] * count)
+        made.after = {}
+        return made
+
+    def copied(self) -> Values:
+        """A copy, into which other outputs can be written."""
+        made = Values(self)
+        made.after = dict(self.after)
+        return made
+
+
 class HeldOutputs:
     """Held outputs as discrete states, stored after those of the blocks.
 
@@ -30,9 +50,9 @@ class HeldOutputs:
         self._states = states
         self._shapes = _shapes_of(wiring, holds)
         start = max((part.stop for part in states.values()), default=0)
-        for one in holds:
+        for one in (one for one in holds if one.is_added):
             width = _size(self._shapes[one.index])
-            if one.of_state:
+            if one.shows == "state":
                 width = states[one.block].stop - states[one.block].start
             self.slices[one.name] = slice(start, start + width)
             start += width
@@ -43,7 +63,7 @@ class HeldOutputs:
         alone."""
         xd = np.concatenate([states, np.zeros(self.size - len(states))])
         for one in self.by_node.values():
-            if one.of_state:
+            if one.shows == "state":
                 xd[self.slices[one.name]] = states[self._states[one.block]]
         return xd
 
@@ -63,9 +83,9 @@ class HeldOutputs:
         """Write into xd the outputs held from a tick on. before: xd at that tick. values: the
         outputs of each node there. due: the names of the clocks."""
         for one in self.by_node.values():
-            if one.clock not in due:
+            if one.clock not in due or not one.is_added:
                 continue
-            if one.of_state:
+            if one.shows == "state":
                 xd[self.slices[one.name]] = before[self._states[one.block]]
             else:
                 fresh = [np.ravel(value) for value in values[one.index]]

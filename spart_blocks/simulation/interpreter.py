@@ -21,6 +21,7 @@ from spart_blocks.diagram.gates import at_tick, resets_at_ticks
 from spart_blocks.diagram.loop_block import AlgebraicLoop, LoopCheck
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.ports import wrong_outputs
+from spart_blocks.program.exact_values import as_exact
 from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import (
@@ -30,12 +31,10 @@ from spart_blocks.program.rules import (
     passes_singular,
     rule_of,
 )
-from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
+from spart_blocks.program.switching import Crossing, Switch, crossings_of, exact_edges, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
 from spart_blocks.simulation.fitness import check_fitness
-from spart_blocks.simulation.held_outputs import HeldOutputs
-
-Values = list[Sequence[Any]]  # outputs of each node, by node index
+from spart_blocks.simulation.held_outputs import HeldOutputs, Values
 
 
 class Interpreter(Engine):
@@ -58,7 +57,9 @@ class Interpreter(Engine):
         self.holds = holds_of(wiring, clocks)
         self.clocks = with_holds(clocks, self.holds)
         ends = [node.index for node in wiring.of_kind("continuous")]
-        upstream = _upstream(wiring, ends, {one.index for one in self.holds})
+        # A held state is shown by the block's output, which reads what resets it.
+        self._shown_as_held = {one.index for one in self.holds if one.shows != "state"}
+        upstream = _upstream(wiring, ends, self._shown_as_held)
         self._for_derivative = [node for node in self._evaluated if node.index in upstream]
         self.continuous = _slices(wiring.of_kind("continuous"))
         self._states = _slices(sampled)
@@ -67,6 +68,10 @@ class Interpreter(Engine):
         self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
         self.drifting = any(drifts(self.node[name].block) for name in self.continuous)
         self.damped = tuple(n for n in self.continuous if passes_singular(self.node[n].block))
+        corrected = {n.index: correction(n.block, "output") for n in self._evaluated}
+        self._corrected = {
+            i: partial(own, self.nodes[i].block) for i, own in corrected.items() if own is not None
+        }
         self._limited = {n for n in self.continuous if correction(self.node[n].block)}
         blocks = {name: self.node[name].block for name in self.continuous}
         self._stopping = [n for n, block in blocks.items() if hasattr(block, "next_stop")]
@@ -106,13 +111,15 @@ class Interpreter(Engine):
         xd: Floats,
         due: Collection[str] = (),
     ) -> Values:
-        values: Values = [()] * len(self.nodes)
+        values = Values.none(len(self.nodes))
         for node in nodes:
             held = self._held.by_node.get(node.index)
             try:
-                if held is None or held.clock in due:
+                if held is not None and held.clock in due:
+                    values[node.index] = self.evaluated(node, t, values, x, xd)
+                elif held is None or held.shows == "next":
                     values[node.index] = self.output(node, t, values, x, xd)
-                elif held.of_state:
+                elif held.shows == "state":
                     kept = xd[self._held.slices[held.name]]
                     values[node.index] = self.output(node, t, values, x, xd, kept)
                 else:
@@ -121,6 +128,15 @@ class Interpreter(Engine):
                 self.check_finite(t, values)  # its inputs may be the cause
                 raise
         return values
+
+    def evaluated(
+        self, node: Node, t: float, values: Values, x: Floats, xd: Floats
+    ) -> Sequence[Any]:
+        """What a node shows, at its tick if it is sampled."""
+        if node.showing != "next":
+            return self.output(node, t, values, x, xd)
+        after = values.after[node.name] = self._next(node, t, values, xd)
+        return self.output(node, t, values, x, xd, after)
 
     def inputs(self, node: Node, values: Values, unread: int = 0) -> list[Any]:
         """The inputs of a node, None for the first ones that are not read."""
@@ -147,12 +163,13 @@ class Interpreter(Engine):
                 return node.block.solve(
                     [values[i][k] for i, k in node.sources],
                     values,
-                    lambda member, _: self.output(member, t, values, x, xd),
+                    lambda member, _: self.evaluated(member, t, values, x, xd),
                 )
         state = self._state(node, x, xd) if state is None else state
         with Failing(node, "output", t):
             inputs = self.inputs(node, values, self._unread[node.index])
-            out = node.block.output(t, inputs, state)
+            own = self._corrected.get(node.index)
+            out = own(t, inputs, state) if own else node.block.output(t, inputs, state)
             if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
                 return [_signal(v) for v in out]
         text = wrong_outputs(out, len(node.out_ports))
@@ -193,7 +210,7 @@ class Interpreter(Engine):
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
         return self.tick_of(self.outputs(t, x, xd, due), t, xd, due)
 
-    def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
+    def filled(self, t: float, x: Floats, xd: Floats) -> Floats:
         after = xd.copy()
         due = {clock.name for clock in self.clocks}
         values = self.outputs(t, x, xd, self.clocks)
@@ -208,11 +225,19 @@ class Interpreter(Engine):
         self._held.renew(after, before, values, {clock.name for clock in due})
         for name in (n for clock in due for n in clock.blocks if n in self._states):
             node, part = self.node[name], self.sampled[name]
-            with Failing(node, "next", t):
-                after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))
+            moved = values.after.get(name)
+            after[part] = self._next(node, t, values, xd) if moved is None else moved
             if not _finite(after[part]):
                 raise RunError("its next state is not finite", block=name, time=t)
         return after
+
+    def _next(self, node: Node, t: float, values: Values, xd: Floats) -> Floats:
+        """The state of a sampled node after a tick."""
+        with Failing(node, "next", t):
+            after: Floats = np.ravel(
+                node.block.next(t, self.inputs(node, values), xd[self._states[node.name]])
+            )
+            return after
 
     def _restarted(self, xd: Floats, values: Values) -> Floats:
         """The discrete states at a tick, with those at their start that are reset at it."""
@@ -285,8 +310,7 @@ class Interpreter(Engine):
 
     def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
         sources = [self._names[name] for name in names]
-        held = {one.index for one in self.holds}
-        upstream = _upstream(self.wiring, [i for i, _ in sources], held)
+        upstream = _upstream(self.wiring, [i for i, _ in sources], self._shown_as_held)
         nodes = [node for node in self._evaluated if node.index in upstream]
         samples: list[list[Floats]] = [[] for _ in names]
         for one, state, discrete in zip(t.tolist(), x, xd, strict=True):
@@ -419,12 +443,14 @@ class Interpreter(Engine):
 
     def switches(self) -> Iterable[Switch]:
         for node in self.nodes:
-            edges = rule_of(node.block).edges
+            edges, tunable = rule_of(node.block).edges, rule_of(node.block).tunable
             with Failing(node, "start", 0.0):
-                times = edges(node.block) if edges else started(node, self.run.T)
-                times = [(float(first), float(period)) for first, period in times]
+                if edges is None:
+                    times = started(node, self.run.T)
+                else:
+                    times = exact_edges(node.block, edges, tunable)
             for first, period in times:
-                yield Switch(node.name, first, period)
+                yield Switch(node.name, as_exact(first), as_exact(period))
 
     # --- checks --------------------------------------------------------------------
 
@@ -465,15 +491,15 @@ def _signal(value: Any) -> Any:
 
 
 def _upstream(wiring: FlatDiagram, ends: Iterable[int], held: Collection[int]) -> set[int]:
-    """These nodes and all that they depend on; held outputs depend on nothing."""
+    """These nodes and all that their inputs depend on; held outputs depend on nothing."""
     found = set(ends)
-    pending = list(found)
+    pending = [source for end in found for source, _ in wiring.nodes[end].sources]
     while pending:
-        for source, _ in wiring.nodes[pending.pop()].sources:
-            if source not in found:
-                found.add(source)
-                if source not in held:
-                    pending.append(source)
+        index = pending.pop()
+        if index not in found:
+            found.add(index)
+            if index not in held:
+                pending += [source for source, _ in wiring.nodes[index].waits_for]
     return found
 
 

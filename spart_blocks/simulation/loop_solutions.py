@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks.diagram.loop_block import AlgebraicLoop, differences, solution
 from spart_blocks.errors import SpartError, warn
+from spart_blocks.simulation.held_outputs import Values
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.interpreter import Interpreter
@@ -29,7 +30,7 @@ def warn_of_solutions(blocks: Interpreter) -> None:
         return
     x, xd = blocks.initial()
     try:
-        values = blocks.outputs(0.0, x, xd)
+        values = blocks.outputs(0.0, x, xd, blocks.clocks)
     except SpartError:  # the run tells it
         return
     for node in nodes:
@@ -42,14 +43,14 @@ def warn_of_solutions(blocks: Interpreter) -> None:
 
 
 def _several(
-    loop: AlgebraicLoop, blocks: Interpreter, values: list[Sequence[Any]], x: Any, xd: Any
+    loop: AlgebraicLoop, blocks: Interpreter, values: Values, x: Any, xd: Any
 ) -> list[Any]:
     """The solutions found, the one that is used first; none where none is found."""
-    shapes, known = loop.shapes or [], list(values)
+    shapes, known = loop.shapes or [], values.copied()
 
     def residual(z: Any) -> Any:
         parts = loop.parts(z, shapes)
-        found = loop.residual(parts, known, lambda m, _: blocks.output(m, 0.0, known, x, xd))
+        found = loop.residual(parts, known, lambda m, _: blocks.evaluated(m, 0.0, known, x, xd))
         return np.concatenate([np.ravel(np.asarray(value, float)) for value in found])
 
     *parts, error = values[loop.index]

@@ -21,6 +21,7 @@ from spart_blocks.simulation.gauges import (
     Meter,
     Panels,
     Readings,
+    instant,
     joined,
 )
 from spart_blocks.simulation.record import Dense, Keeper
@@ -85,6 +86,13 @@ class Measuring:
         if count >= MOST_PANELS or count * len(NODES) * self.width >= MOST_VALUES:
             self._measure()
 
+    def end(self, t: float, x: Floats, xd: Floats) -> None:
+        """Measure what a run ends with, after all that happens at its last instant."""
+        values = self.engine.over(self.names, np.array([t]), x[None], xd[None])
+        flat = np.concatenate([np.zeros(0), *map(np.ravel, values)])
+        if np.isfinite(flat).all():
+            self.take(instant(t, flat))
+
     def _measure(self) -> None:
         """Measure the panels that wait."""
         if not self._waiting:
@@ -141,18 +149,18 @@ class Panelled(Keeper):
         self._from = np.inf
         self._least = self._most = np.zeros(0)
 
-    def step(self, dense: Dense, until: float, xd: Floats) -> None:
-        start = self._from
-        if until > start:
-            count = max(int(np.ceil((until - start) / self.coarse - 1e-9)), 1)
-            edges = np.linspace(start, until, count + 1)
+    def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
+        start, end = self._from, until if near is None else near
+        if end > start:
+            count = max(int(np.ceil((end - start) / self.coarse - 1e-9)), 1)
+            edges = np.linspace(start, end, count + 1)
             try:
                 self._measure(edges[:-1], edges[1:], dense, xd)
             except RunError:
-                self.keeper.step(dense, until, xd)  # keeps the step first
+                self.keeper.step(dense, until, xd, near)  # keeps the step first
                 raise
-            self._from = until
-        self.keeper.step(dense, until, xd)
+            self._from = end
+        self.keeper.step(dense, until, xd, near)
         self.crowded_at = self.keeper.crowded_at
 
     def state(

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from spart_blocks.errors import RunError
 from spart_blocks.results import Event
+from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.held import Contact, Held
+from spart_blocks.simulation.record import Dense
 from spart_blocks.simulation.sliding import (
     MOST_SURFACES,
     Sliding,
@@ -19,6 +23,7 @@ from spart_blocks.simulation.sliding import (
     surfaces_at,
     way_on,
 )
+from spart_blocks.simulation.stops import just_after
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
@@ -60,6 +65,40 @@ def jumped_off(run: Run, t: float) -> None:
     ks = [s.k for s in run.held.sliding.surfaces]
     if len(surfaces_at(run.engine, t, run.x, run.xd, ks)) < len(ks):
         _decide(run, [], t)
+
+
+def straight(run: Run, t0: float, x0: Floats) -> Dense:
+    """The line from a state along its rates just after t0."""
+    slope = run.derivative(just_after(t0), x0)
+    return lambda t: np.asarray((np.multiply.outer(np.asarray(t) - t0, slope) + x0).T)
+
+
+def turns_back(run: Run, line: Dense, before: float, after: float, last: float) -> bool:
+    """Whether a signal crosses along a line between two times, with rates that lead to where it
+    crosses before and back there after: a motion cannot go on beyond. last: the latest time at
+    which signals are evaluated."""
+    values, changes = _changes(run, before, np.asarray(line(before)), last)
+    up = np.where(values > 0, -1.0, 1.0)
+    comes = changes * up > 0
+    old = np.where(comes, values, np.nan)
+    return leads_back(run, old, after, np.asarray(line(after)), last)
+
+
+def leads_back(run: Run, before: Floats, t: float, x: Floats, last: float) -> bool:
+    """Whether rates at x lead a signal back to where it has crossed since its values were those
+    `before`; those of signals that do not count are not numbers."""
+    values, changes = _changes(run, t, x, last)
+    up = np.where(before > 0, -1.0, 1.0)
+    back = np.isfinite(before) & (changes * up <= 0)
+    return any(back[k] and run.crossings[k].kind != "limit" for k in run.crossed(before, values))
+
+
+def _changes(run: Run, t: float, x: Floats, last: float) -> tuple[Floats, Floats]:
+    """The watched values of a state, and their changes from there within LOOKED_AHEAD."""
+    values = run.watch(min(t, last), x)
+    slope = run.derivative(min(t, last), x)
+    ahead = run.watch(min(t + LOOKED_AHEAD, last), x + LOOKED_AHEAD * slope)
+    return values, ahead - values
 
 
 def _decide(run: Run, switching: Sequence[int], t: float) -> None:

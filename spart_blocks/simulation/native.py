@@ -173,7 +173,10 @@ class Native(Engine):
         raise RunError("the derivative of its state is not finite", block=name, time=t)
 
     def moved(self, clock: Clock, t: float, x: Floats, xd: Floats) -> Floats:
-        """The discrete states after a clock has ticked, finite or not."""
+        """The discrete states after a clock has ticked alone, finite or not."""
+        for one, renewed in self._handovers:
+            if one.clock == clock.name:
+                xd = renewed(t, x, xd)
         return self._ticks[clock.name](t, x, xd)
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
@@ -184,7 +187,7 @@ class Native(Engine):
                 xd = renewed(t, x, xd)
         after = xd.copy()
         for clock in due:
-            moved = self.moved(clock, t, x, xd)
+            moved = self._ticks[clock.name](t, x, xd)
             for name in clock.blocks:
                 after[self.sampled[name]] = moved[self.sampled[name]]
         if not np.isfinite(after).all():
@@ -195,8 +198,9 @@ class Native(Engine):
             raise RunError("its next state is not finite", block=block, time=t)
         return after
 
-    def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
-        return np.array(self.program.renewed(t, x, xd, self.program.p), dtype=float).ravel()
+    def filled(self, t: float, x: Floats, xd: Floats) -> Floats:
+        filled: Floats = self.program.filled(t, x, xd, self.program.p)
+        return filled
 
     def project(self, t: float, x: Floats) -> Floats:
         return x if self.program.project is None else self._project(t, x, self._xd0)

@@ -22,6 +22,10 @@
 #define SB_PARTS 16 /* intervals that it makes of one at most */
 #define SB_WINDING 6 /* intervals at least, of a curve that may wind within a step */
 #define SB_SPLIT 0.4 /* of an interval: there a bend and an inflection both show */
+#define SB_CUSP 0.7 /* of the tolerance at that look: a cusp between two rows, as of a norm near zero,
+                       is off by up to 2.5 times as much */
+#define SB_BENT 1.3 /* of the tolerance: the second difference of three rows, at which a cusp between
+                       two of them is off by two thirds of it at most, a parabola by a sixth */
 #define SB_TRIPLE 6 /* intervals that the curvature may part a step into unseen, at most */
 #define SB_SAFETY 1.5 /* by which the curvature between two rows may exceed that before */
 #define SB_TRUST 16 /* intervals that pass unseen, at most */
@@ -245,12 +249,12 @@ static void sb_looked(sb_log *L, double t, const double *v) {
   if (L->known < 2) L->known++;
 }
 
-/* Whether the line from the row before v to the row behind it may stray from what lies
-   between by more than half the tolerance, if that is a parabola through all three. */
+/* Whether a line between two of three rows may stray from what lies between, be it a parabola
+   through all three or two lines that meet in a cusp. */
 static int sb_strays(const sb_log *L, const double *before, const double *v, const double *behind) {
   int out = 0;
   for (long long j = 0; j < L->width; j++)
-    out |= fabs(before[j] - 2 * v[j] + behind[j]) > 4 * L->tolerance[j];
+    out |= fabs(before[j] - 2 * v[j] + behind[j]) > SB_BENT * L->tolerance[j];
   return out;
 }
 
@@ -280,15 +284,17 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
     worst = sb_bulge(L, va, room, vb, SB_SPLIT);
   }
   L->trusted = 0;
-  if (depth == 0 && worst <= 1 && sb_expected(L, b - a)) worst = 1 + 1e-9;
+  if (depth == 0 && worst <= SB_CUSP && sb_expected(L, b - a)) worst = 1 + 1e-9;
   stalls += worst > 0.5 * parent;
-  if (worst <= 1 || depth == SB_DEPTH || stalls == SB_STALLS || L->budget <= 0) {
+  if (worst <= SB_CUSP || depth == SB_DEPTH || stalls == SB_STALLS || L->budget <= 0) {
     sb_offer(r, L, m, room);
     if (depth == 0) sb_looked(L, m, room);
     return 1;
   }
   /* As many parts as a parabola needs, and more if one of them still strays. */
   int parts = worst < 0.5 * SB_PARTS * SB_PARTS ? (int)ceil(1.3 * sqrt(worst)) : SB_PARTS;
+  /* In quarters a cusp loses more than half of its bulge, wherever it is: noise does not. */
+  if (parts < (depth ? 4 : 2)) parts = depth ? 4 : 2;
   if (SB_STEPPED && depth == 0 && parts < SB_WINDING) parts = SB_WINDING;
   const double *row[SB_PARTS + 1];
   row[0] = va;

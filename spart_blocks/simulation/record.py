@@ -31,6 +31,7 @@ MOST_NUMBERS = 10_000_000
 """Size in numbers at which a record changes to a uniform grid."""
 _SHARE, _RELATIVE, _ABSOLUTE, _HAIR = 0.6, 1e-9, 1e-14, 1e-3
 _DEPTH, _PARTS, _SPLIT, _STALLS, _BLUR = 4, 16, 0.4, 2, 0.1
+_CUSP, _BENT = 0.7, 1.3  # as in record.c
 _WINDOW, _GATHERED = 32, 1000
 
 States = Mapping[str, slice]
@@ -64,9 +65,10 @@ class Keeper(ABC):
         self.recorder = recorder
 
     @abstractmethod
-    def step(self, dense: Dense, until: float, xd: Floats) -> None:
+    def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
         """Record a step: the states have moved along dense, from the last kept time to `until`,
-        which is kept later, or never."""
+        which is kept later, or never. near: the latest time on the near side of a crossing that
+        ends the step."""
 
     @abstractmethod
     def state(
@@ -94,7 +96,7 @@ class Sampled(Keeper):
         super().__init__(recorder)
         self.samples = samples
 
-    def step(self, dense: Dense, until: float, xd: Floats) -> None:
+    def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
         for t in self.samples.before(exact(until)):
             self.recorder.keep(float(t), np.asarray(dense(float(t))), xd)
 
@@ -166,13 +168,13 @@ class Lines(Keeper):
         self._low = self._high = np.zeros(0)
         """Range of slopes of the lines from the last kept row that pass each row since."""
 
-    def step(self, dense: Dense, until: float, xd: Floats) -> None:
+    def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
         assert self._last is not None
-        start = float(self._last.t[0])
-        if start < until:
-            count = max(np.ceil((until - start) / self.coarse - 1e-9), 1)
-            times = np.linspace(start, until, int(count) + 1)[1:]
-            marks = self.marks[(self.marks > start) & (self.marks <= until)]
+        start, end = float(self._last.t[0]), until if near is None else near
+        if start < end:
+            count = max(np.ceil((end - start) / self.coarse - 1e-9), 1)
+            times = np.linspace(start, end, int(count) + 1)[1:]
+            marks = self.marks[(self.marks > start) & (self.marks <= end)]
             rows = self._look(np.union1d(times, marks), dense, xd)
             rows = self._refined(Rows.joined([self._last, rows]), dense, xd)
             self._choose(rows.part(slice(1, None)), marks)
@@ -263,9 +265,10 @@ class Lines(Keeper):
                 self._probe(middle.part(at), np.asarray(dense(middle.t[at]))[:, 0], xd)
                 worst = (bulge / self._tolerance).max(axis=1, initial=0.0)
             stalls = stalls + (worst > 0.5 * parents)
-            deeper = (worst > 1) & (stalls < _STALLS)
+            deeper = (worst > _CUSP) & (stalls < _STALLS)
             # As many parts as a parabola needs, and more if one of them still strays.
-            parts = np.clip(np.ceil(1.3 * np.sqrt(worst[deeper])), 2, _PARTS).astype(int)
+            # In quarters a cusp loses more than half of its bulge, wherever it is: noise does not.
+            parts = np.clip(np.ceil(1.3 * np.sqrt(worst[deeper])), 4, _PARTS).astype(int)
             crowded = len(rows.t) + parts.sum() > STEP_ROWS
             if crowded and self.crowded_at is None:
                 self.crowded_at = float(rows.t[-1])
@@ -285,14 +288,14 @@ class Lines(Keeper):
         return rows
 
     def _strays(self, rows: Rows) -> NDArray[np.bool_]:
-        """Whether the line of each interval may stray by more than the tolerance, by the
-        parabolas through three rows."""
+        """Whether the line of each interval may stray, be what lies between three rows a parabola
+        or two lines that meet in a cusp."""
         dt = np.diff(rows.t)[:, None]
         slopes = np.diff(rows.values, axis=0) / dt
         bends = 2 * np.abs(np.diff(slopes, axis=0)) / (dt[1:] + dt[:-1])
         none = np.zeros((1, rows.values.shape[1]))
         bends = np.maximum(np.vstack([none, bends]), np.vstack([bends, none]))
-        return np.asarray((bends * dt**2 / 4 > self._tolerance).any(axis=1))
+        return np.asarray((bends * dt**2 > _BENT * self._tolerance).any(axis=1))
 
     # --- keeping --------------------------------------------------------------------------
 

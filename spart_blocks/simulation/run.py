@@ -154,6 +154,8 @@ class Run:
                     self.loop = None
                 if loop is None or len(self.solvers) > 1:
                     self._loop()
+                if self.measuring is not None:
+                    self.measuring.end(float(self.t), self.x, self.xd)
         except KeyboardInterrupt:
             self.interrupted = True
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
@@ -165,9 +167,8 @@ class Run:
         """Take at least LEAST_STEPS steps if zero crossings have effects: a step without another
         limit, as with states at rest, would pass over pairs of crossings.
         """
-        kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if self.slides else set())
-        acting = any(crossing.kind in kinds for crossing in self.crossings)
-        if acting and self.options.max_step is None:
+        sliding = self.slides and any(crossing.kind == "bend" for crossing in self.crossings)
+        if (self.acting or sliding) and self.options.max_step is None:
             step = float(self.end) / LEAST_STEPS
             self.options = self.options.model_copy(update={"max_step": step})
 
@@ -410,6 +411,12 @@ class Run:
         return found
 
     @cached_property
+    def acting(self) -> frozenset[int]:
+        """The crossings at which something acts: a STOP, an EVENT, a mode, a fault."""
+        kinds = ("stop", "event", "mode", "fault")
+        return frozenset(k for k, c in enumerate(self.crossings) if c.kind in kinds)
+
+    @cached_property
     def _directions(self) -> Floats:
         """The directions of the crossings."""
         return np.array([crossing.direction for crossing in self.crossings], dtype=float)
@@ -436,9 +443,10 @@ class Run:
             self._settle_modes(t)
             if self._tell_jumps(t, inputs):
                 self._settle_modes(t)
-        before = self.held
-        meet(self, found, t)
-        if self.held != before and self.stopped is None:
+        before, beside = self.held, self.x
+        if self.stopped is None:
+            meet(self, found, t)
+        if (self.held != before or self.x is not beside) and self.stopped is None:
             self._settle_modes(t)
         if kinds & {"event", "mode"}:
             let_go(self, t, free)

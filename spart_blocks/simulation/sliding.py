@@ -35,7 +35,8 @@ STEEPER = 30.0
 """Ratio of both differences above which there is a jump: 100 at a jump, 10 of a square root."""
 PARALLEL = 1e-8
 NO_RATE = 1e-10
-"""Fraction of the largest rate towards a surface that counts as zero."""
+"""A rate towards a surface counts as zero below this fraction of what the rates of single states
+contribute to it."""
 JUMPS = 10.0
 """Ratio of the rates on both sides of a time above which there is a jump."""
 MOST_SETTLED = 100
@@ -117,15 +118,12 @@ def geometry(engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int])
 
 @dataclass(frozen=True)
 class Fields:
-    """The field f (nx,) on each choice of sides of m surfaces, and the rates (m,) of their
-    values along it."""
+    """The field f (nx,) on each choice of sides of m surfaces, the rates (m,) of their values along
+    it, and the largest sum of the sizes of all that adds up to a rate."""
 
     field: dict[Sides, Floats]
     rate: dict[Sides, Floats]
-
-    @property
-    def largest(self) -> float:
-        return max(float(np.abs(rate).max()) for rate in self.rate.values())
+    largest: float
 
 
 def fields(
@@ -133,7 +131,7 @@ def fields(
 ) -> Fields:
     """The fields beside surfaces at a point x on them."""
     blocks = {engine.crossings[k].block for s in surfaces for k in s.along}
-    field, rate = {}, {}
+    field, rate, largest = {}, {}, 0.0
     for sides in product((-1, 1), repeat=len(surfaces)):
         way = (np.array(sides) * at.size * BESIDE) @ at.along
         near, far = (
@@ -141,7 +139,9 @@ def fields(
         )
         field[sides] = 2 * near - far
         rate[sides] = at.J @ field[sides] + at.g_t
-    return Fields(field, rate)
+        size = np.abs(at.J) @ np.abs(field[sides]) + np.abs(at.g_t)
+        largest = max(largest, float(size.max()))
+    return Fields(field, rate, largest)
 
 
 def settled(engine: Engine, t: float, x: Floats, xd: Floats, blocks: set[str]) -> Floats:
@@ -286,7 +286,7 @@ def way_on(engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[S
             others = [j for j in range(m) if j not in slid]
             for sides in product((-1, 1), repeat=len(others)):
                 rate = _consistent(beside, slid, others, sides)
-                if rate is not None and (rate * sides > none).all():
+                if rate is not None and (rate * sides >= none).all():
                     same = sum(now[j] == side for j, side in zip(others, sides, strict=True))
                     ways.append((same, slid, others, sides))
         if ways:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
-from spart_blocks.diagram.clocks import Clock, exact
+from spart_blocks.diagram.clocks import Clock, exact, meant
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import Fault, InputError, brief, warn
 from spart_blocks.program.compiler import compiler_name
@@ -46,14 +46,14 @@ def prepare(
     _check_solver(engine, options.solver)
     _check_damped(engine, options)
     x, xd = engine.initial()
-    start = exact(initial.t) if initial is not None else Fraction(0)
+    start = meant(initial.t) if initial is not None else Fraction(0)
     ticks = {clock.name: clock.first_tick_from(start) for clock in engine.clocks}
     if initial is not None:
         ticks |= _ticks_done(initial, ticks)
-    end = exact(options.T)
+    end = meant(options.T)
     if end <= start:
         raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
-    every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
+    every = meant(options.every) if options.every else end / DEFAULT_SAMPLES
     fixed_step = options.max_step or float(every)
     _check_size(start, end, every, engine.clocks, options.max_step)
     names = engine.display.kept(options.log, engine.signals()) if states is None else []

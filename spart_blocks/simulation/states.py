@@ -43,7 +43,7 @@ def set_states(
         vector, part = slices[name]
         vector[part] = _state(value, engine, name, vector[part].shape, f"{each} {name}")
     for one in engine.holds:  # what is shown of a state starts as that state
-        if one.of_state and one.block in states and one.name not in states:
+        if one.shows == "state" and one.block in states and one.name not in states:
             xd[engine.sampled[one.name]] = xd[engine.sampled[one.block]]
     for name, part in engine.continuous.items():
         if name in states:
@@ -73,9 +73,9 @@ def telling_origin(given: Any, title: str) -> Iterator[None]:
 def hold_as_now(engine: Engine, given: Collection[str], t: float, x: Floats, xd: Floats) -> None:
     """Fill held outputs that are not given, as after a run that did not hold them, with their
     values now."""
-    missing = [one.name for one in engine.holds if one.name not in given]
+    missing = [one.name for one in engine.holds if one.is_added and one.name not in given]
     if missing:
-        now = engine.renewed(t, x, xd)
+        now = engine.filled(t, x, xd)
         for name in missing:
             xd[engine.sampled[name]] = now[engine.sampled[name]]
 

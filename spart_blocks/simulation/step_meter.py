@@ -35,6 +35,8 @@ class StepAnswer(Meter):
         self.answers = [_Answer() for _ in range(width)]
 
     def take(self, panels: Panels) -> None:
+        lasting = panels.end > panels.start  # a step at the end of a run has no answer in it
+        panels = Panels(panels.start[lasting], panels.end[lasting], panels.y[lasting])
         if not len(panels.start):
             return
         width = len(self.answers)

@@ -32,6 +32,10 @@ BEFORE = 5e-11
 """Least time [s] by which the stages of a step to a crossing stay before it."""
 PART = 1e-3
 """The same as a fraction of the step; the larger counts. Both exceed the error of location."""
+WIDEN = 8.0
+"""A step that is repeated once more stays before the crossing by so many times as much,"""
+WIDEST = 0.1
+"""at most by this fraction."""
 SHORTEN = 0.2
 """Least ratio of a step to the one before it."""
 LENGTHEN = 10.0
@@ -153,6 +157,15 @@ def up_to(
     middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule
     last = rates(t + h - 0.5 * gap, middle)
     return near + gap * last, last
+
+
+def short_of(t: float, way: float, gap: float) -> tuple[float, float]:
+    """The length of a step from t that is repeated to end before a bend, located after `way` [s],
+    and the gap between, of the way; 0 and 0 if it need not be repeated. gap: that of the step so
+    far, 0 if it was not repeated yet."""
+    gap = max(WIDEN * gap or PART, BEFORE / way)
+    length = (1 - gap) * way
+    return (length, gap) if gap < WIDEST and length > 1e-13 * t else (0.0, 0.0)
 
 
 def dense(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-INSIDE = 8
+INSIDE = 16
 """Distance of such a time from the stop, in units in the last place on that side; as in
 sb_step.h."""
 

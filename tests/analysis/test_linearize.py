@@ -231,7 +231,9 @@ def test_a_sampled_loop_is_the_map_of_its_period(sampled):
     assert system.states == ("x", "hold")
     np.testing.assert_allclose(system.A, [[phi - gamma * k, 0], [-k, 0]], rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(system.B, [[gamma], [1.0]], rtol=1e-14)
-    np.testing.assert_array_equal(system.C, np.eye(2))
+    # The hold shows at its tick what it reads there.
+    np.testing.assert_allclose(system.C, [[1, 0], [-k, 0]], rtol=1e-14)
+    np.testing.assert_array_equal(system.D, [[0], [1]])
     assert system.dt == T
     # The run goes the way of the map, for the diagram is linear.
     results = sb.simulate(sampled, T=1, every=0.1, rtol=1e-10, atol=1e-12)

@@ -96,6 +96,43 @@ def test_sigma_points_carry_the_mean_of_a_square():
         assert abs(10.0 - e - want) < 1e-12
 
 
+@pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("current", [True, False])
+def test_small_spreads_of_the_sigma_points_run_natively(tmp_path, alpha, current):
+    """Differences of points close together lose digits: their rounding is no fault of the program.
+    The weights, of up to 1 / alpha^2, do not lose more: the estimates are those of any spread."""
+    path = tmp_path / "filter.yaml"
+    path.write_text(
+        f"""
+clocks: {{c: {{T: 0.05}}}}
+blocks:
+  u: {{type: WAVEFORM, wave: sine, freq: 0.2}}
+  y: {{type: MUX, nin: 2}}
+  filter: {{type: UKF_S, clock: c, f: [w, -9.81*sin(a) - 0.1*w + u], h: [sin(a), w], states: [a, w],
+           controls: [u], Q: 0.01, R: 0.02, P0: 0.01, alpha: {alpha}, current: {current}}}
+wires: [u -> filter.u, u -> y.0, u -> y.1, y -> filter.y]
+run: {{T: 1}}
+""",
+        encoding="utf-8",
+    )
+    native, blocks = (sb.simulate(path, engine=e) for e in ("native", "interpreter"))
+    for name in ("filter.x_hat", "filter.P"):
+        rounding = 100 * np.finfo(float).eps / alpha**2
+        np.testing.assert_allclose(native[name][-1], blocks[name][-1], atol=max(1e-12, rounding))
+
+
+def test_the_moments_of_close_sigma_points_keep_their_digits():
+    """E (x - m)^2 = P for a square, to 1e-9 with weights of 1e8: y = x^2 has the mean m^2 + P and
+    the variance 4 m^2 P + (beta - alpha^2) P^2."""
+    given = {"f": "x", "h": "x*x", "states": "x", "method": "none", "Q": 0.0, "R": 1.0,
+             "P0": 0.25, "x0": 0.0, "alpha": 1e-4}  # fmt: skip
+    block = ready("UKF_S", **given)
+    points, _ = block._points(np.array([0.0]), np.array([[0.25]]))
+    mean, _, spread = block._moments([x * x for x in points])
+    np.testing.assert_allclose(mean, [0.25], rtol=1e-14)
+    np.testing.assert_allclose(spread, [[0.25**2 * 2]], rtol=1e-7)
+
+
 def test_the_factor_is_that_of_the_covariance_also_where_it_is_singular():
     a = np.random.default_rng(2).normal(size=(4, 4))
     np.testing.assert_allclose(cholesky(a @ a.T), np.linalg.cholesky(a @ a.T), rtol=1e-10)

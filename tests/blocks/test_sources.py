@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import signal
 
 import spart_blocks as sb
+from spart_blocks.diagram.clocks import meant
 from spart_blocks.errors import InputError
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify
 from spart_blocks.program.subdiagram import subdiagram_of
+from spart_blocks.program.switching import rounded_times
 from spart_blocks.random_numbers import advanced, normal, seeded, uniform
+from spart_blocks.simulation.stops import just_before
 
 SECONDS = 2.4
 
@@ -100,8 +106,8 @@ def test_a_source_is_its_formula_on_both_engines(written, name, engine):
     diagram = sb.load(written(given))
     results = sb.simulate(diagram, engine=engine, every=0.0173)
     program = sb.trace(diagram)
-    edges = [e for s in program.switches() for e in s.times(0, SECONDS)] or [-1.0]
-    apart = beside(results.t, np.array(edges))
+    edges = rounded_times(program.switches(), Fraction(0), Fraction(SECONDS))
+    apart = beside(results.t, np.append(edges, -1.0))
     assert apart.sum() > 100
     got = results["it"][apart].reshape(apart.sum(), -1)
     want = formula(results.t[apart]).reshape(apart.sum(), -1)
@@ -149,6 +155,37 @@ def test_a_register_on_a_clock_gives_the_bits_of_its_table(bdsim_runtime, order,
     np.testing.assert_array_equal(results["held"][:80], want)
 
 
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_both_prbs_give_the_same_bit_from_each_tick_to_the_next(tmp_path, engine):
+    """To what is logged, to what integrates, and to blocks on the clock and on a faster one. The
+    period is no binary fraction: the ticks are not multiples of it in doubles."""
+    signals = {"a": "{type: PRBS, order: 5, interval: 0.1}",
+               "b": "{type: PRBS_S, clock: c, order: 5}"}  # fmt: skip
+    text, wires, log = "", [], []
+    for name, block in signals.items():
+        text += f"  {name}: {block}\n  i{name}: {{type: INTEGRATOR}}\n"
+        text += f"  s{name}: {{type: INTEGRATOR_S, clock: c}}\n"
+        text += f"  f{name}: {{type: INTEGRATOR_S, clock: fast}}\n"
+        wires.append(f"{name} -> i{name}, s{name}, f{name}")
+        log += [name, f"i{name}", f"s{name}", f"f{name}"]
+    path = tmp_path / "both.yaml"
+    path.write_text(
+        f"clocks: {{c: {{T: 0.1}}, fast: {{T: 0.05}}}}\nblocks:\n{text}wires: {json.dumps(wires)}\n"
+        f"run: {{T: 8, every: 0.05, log: [{', '.join(log)}]}}\n"
+    )
+    results = sb.simulate(path, engine=engine)
+    bits = 2.0 * signal.max_len_seq(5, length=80)[0] - 1
+    np.testing.assert_array_equal(results["a"][:-1].ravel(), np.repeat(bits, 2))
+    sums = np.concatenate([[0.0], np.cumsum(bits)]) * 0.1
+    for name in signals:
+        np.testing.assert_allclose(results[f"i{name}"][::2].ravel(), sums, atol=1e-9)
+        np.testing.assert_allclose(results[f"s{name}"][::2].ravel(), sums, atol=1e-9)
+    for other in log[:4]:
+        np.testing.assert_allclose(
+            results[other], results[other.replace("a", "b")], atol=1e-9, err_msg=other
+        )
+
+
 def test_schroeder_s_phases_keep_the_peaks_low(bdsim_runtime):
     made = bdsim_runtime._blocklibrary["MULTISINE"]["class"]
     frequencies, t = np.arange(1.0, 32.0), np.linspace(0, 1, 4096, endpoint=False)
@@ -172,11 +209,11 @@ def test_a_walk_sums_the_numbers_of_its_seed(written, engine):
     diagram.write_text(text.replace("log: [it, sum]", "log: [held]"))
     results = sb.simulate(diagram, engine=engine, every=0.1)
     state, want = advanced(seeded(5, 2)), [np.array([1.0, -1.0])]
-    for _ in range(20):
+    for _ in range(21):
         want.append(want[-1] + 0.5 * np.sqrt(0.1) * normal(uniform(state)))
         state = advanced(state)
     at = np.searchsorted(results.t, 0.1 * np.arange(21) - 1e-9)
-    np.testing.assert_allclose(results["held"][at], want, rtol=1e-12)
+    np.testing.assert_allclose(results["held"][at], want[1:], rtol=1e-12)
 
 
 def test_band_limited_noise_has_its_density_whatever_its_clock(bdsim_runtime):
@@ -228,11 +265,12 @@ def test_wrong_parameters_are_told(written, given, told):
 
 
 @pytest.mark.parametrize(("period", "delay"), [(0.7, 0.25), (0.1, 0.3), (1 / 3, 0.07)])
-def test_a_pulse_has_its_new_value_at_its_edges_to_the_last_bit(bdsim_runtime, period, delay):
+def test_a_pulse_has_its_new_value_at_its_edges(bdsim_runtime, period, delay):
+    """At the double nearest to an edge of the numbers as written, not just before that stop."""
     block = bdsim_runtime._blocklibrary["PULSE"]["class"](1.0, period, 0.3, delay)
-    (up, _), (down, _) = block.edges()
+    length, start = meant(period), meant(delay)
     for k in range(2000):
-        assert block.output(up + k * period, [], None)[0] == 1.0
-        assert block.output(np.nextafter(up + k * period, 0), [], None)[0] == 0.0
-        assert block.output(down + k * period, [], None)[0] == 0.0
-        assert block.output(np.nextafter(down + k * period, 0), [], None)[0] == 1.0
+        for part, on in ((Fraction(0), 1.0), (Fraction(3, 10), 0.0)):
+            edge = float(start + (k + part) * length)
+            assert block.output(edge, [], None)[0] == on
+            assert edge == 0 or block.output(just_before(edge), [], None)[0] == 1.0 - on

@@ -122,7 +122,7 @@ def test_a_sampled_condition_acts_at_its_tick(made):
     for engine in ("interpreter", "native"):
         results = sb.simulate(diagram, engine=engine)
         t = results.t
-        condition = np.concatenate([[0.0], results["slow"].ravel()[:-1]]) > 0  # a ZOH is read late
+        condition = results["slow"].ravel() > 0
         n, total = [], 0.0
         for k, on in enumerate(condition):
             n.append(total if on else (n[-1] if n else 0.0))
@@ -206,6 +206,109 @@ def test_exported_c_and_fmus_agree(every, tmp_path):
     assert found.passed, found
     exchanged = verify_fmu(export_fmu(part, tmp_path), part, horizon=3.0)
     assert exchanged.passed, (exchanged.problems, exchanged.errors)
+
+
+@pytest.mark.parametrize("ticked", [False, True])
+def test_what_is_enabled_and_triggered_gives_its_initial_until_it_runs(tmp_path, ticked):
+    """Whether it is disabled at first, enabled without an edge yet, or disabled again; only where
+    `outputs` has a value for a disabled time is it that."""
+    part = subsystem({"n": {"type": "INTEGRATOR_S"}}, ["in.u -> n, out.y, out.z", "n -> out.n"],
+                     ["u", "e", "t"], ["y", "z", "n"], enabled={"by": "e", "outputs": {"z": 2}},
+                     triggered={"by": "t", "initial": {"y": -1, "z": 5, "n": 7}})  # fmt: skip
+    blocks = {"time": {"type": "TIME"}, "part": {"type": "part"},
+              "e": {"type": "PULSE", "delay": 0.5, "period": 1.5, "width": 0.5},
+              "t": {"type": "PULSE", "delay": 1.5, "period": 1, "width": 0.25}}  # fmt: skip
+    wires = ["time -> part.u", "e -> part.e", "t -> part.t"]
+    if ticked:  # both conditions change at the ticks of a clock
+        for name in "et":
+            blocks[f"{name}s"] = {"type": "FIR", "clock": "c", "coefficients": [1, 0]}
+        wires = ["time -> part.u", "e -> es", "t -> ts", "es -> part.e", "ts -> part.t"]
+    text = {"clocks": {"c": {"T": 0.125}}, "subsystems": {"part": part}, "blocks": blocks,
+            "wires": wires, "run": {"T": 3.25, "every": 0.125,
+                                    "log": ["part.y", "part.z", "part.n"]}}  # fmt: skip
+    (tmp_path / "made.yaml").write_text(json.dumps(text))
+    diagram = sb.load(tmp_path / "made.yaml")
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(diagram, engine=engine)
+        t = results.t
+        enabled = ((t - 0.5) % 1.5 < 0.75) & (t >= 0.5)
+        y = np.where(t < 2.5, -1, 2.5)  # the first edge within an enabled time
+        n = np.where(t < 2.5, 7, 0)
+        np.testing.assert_allclose(results["part.y"].ravel(), y, atol=1e-9)
+        np.testing.assert_allclose(results["part.n"].ravel(), n, atol=1e-9)
+        z = np.where(enabled, np.where(t < 2.5, 5, 2.5), 2)
+        np.testing.assert_allclose(results["part.z"].ravel(), z, atol=1e-9)
+    exported = subdiagram_of(diagram, [])
+    assert verify(step_code(exported, rate=80), np.zeros((260, 0))).passed
+    found = verify_fmu(export_fmu(exported, tmp_path), exported, horizon=3.25)
+    assert found.passed, (found.problems, found.errors)
+
+
+TOGETHER = {
+    "reset": {"reset": {"by": "f"}},
+    "level": {"reset": {"by": "f", "edge": "level"}},
+    "enabled": {"enabled": {"by": "f"}},
+    "anew": {"enabled": {"by": "f", "states": "reset"}},
+}
+
+
+def steps_together(kind):
+    """What a sum of t from 0.5 on and a delay of it give, stepped at 0.25, 0.5, ... s. f is above
+    zero from 0.5 to 1, 1.5 to 2 s and so on, and edges of both are at one instant."""
+    found, n, d, shown, before = {}, 0.5, 0.0, (0.0, 0.0), False
+    for k in range(21):
+        t = k * 0.125
+        on, edge = t % 1 >= 0.5, k % 2 == 0 and k > 0
+        begins, before = on and not before, on
+        if begins and kind != "enabled":
+            n, d = 0.5, 0.0
+        if edge and (on or kind in ("reset", "level")):
+            shown = (n, d)
+            if not (kind == "level" and on):
+                n, d = n + t, n
+        found[t] = shown
+    return np.array(list(found.values()))
+
+
+def test_a_trigger_acts_as_at_ticks_where_another_condition_changes_at_its_instant(tmp_path):
+    """A reset comes before the step, states are kept while `level` holds, and what is disabled at
+    the instant of an edge does not run: of triggers in time and at ticks, in one subsystem or in
+    two, in both engines, in C and in FMUs."""
+    step = subsystem({"n": {"type": "INTEGRATOR_S", "x0": 0.5}, "d": {"type": "UNIT_DELAY"}},
+                     ["in.u -> n", "n -> d, out.n", "d -> out.d"], ["u", "e"], ["n", "d"],
+                     triggered={"by": "e"})  # fmt: skip
+    around = subsystem({"k": {"type": "step"}},
+                       ["in.u -> k.u", "in.e -> k.e", "k.n -> out.n", "k.d -> out.d"],
+                       ["u", "e", "f"], ["n", "d"])  # fmt: skip
+    subsystems, log = {"step": step}, {}
+    blocks = {"time": {"type": "TIME"},
+              "e": {"type": "PULSE", "delay": 0.25, "period": 0.25, "width": 0.5},
+              "f": {"type": "PULSE", "delay": 0.5, "period": 1, "width": 0.5}}  # fmt: skip
+    blocks |= {f"{k}s": {"type": "FIR", "clock": "c", "coefficients": [1, 0]} for k in "ef"}
+    wires = ["e -> es", "f -> fs"]
+    for kind, conditions in TOGETHER.items():
+        subsystems[f"{kind}_one"] = {**step, "inputs": ["u", "e", "f"], **conditions}
+        subsystems[f"{kind}_two"] = {**around, **conditions}
+        for many in ("one", "two"):
+            for late in ("", "s"):
+                name = f"{kind}_{many}{late}"
+                blocks[name] = {"type": f"{kind}_{many}"}
+                wires += [f"time -> {name}.u", f"e{late} -> {name}.e", f"f{late} -> {name}.f"]
+                log[name] = kind
+    names = [f"{name}.{port}" for name in log for port in "nd"]
+    text = {"clocks": {"c": {"T": 0.125}}, "subsystems": subsystems, "blocks": blocks,
+            "wires": wires, "run": {"T": 2.5, "every": 0.125, "log": names}}  # fmt: skip
+    (tmp_path / "made.yaml").write_text(json.dumps(text))
+    diagram = sb.load(tmp_path / "made.yaml")
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(diagram, engine=engine)
+        for name, kind in log.items():
+            got = np.column_stack([results[f"{name}.{port}"].ravel() for port in "nd"])
+            np.testing.assert_allclose(got, steps_together(kind), atol=1e-9, err_msg=name)
+    exported = subdiagram_of(diagram, [])
+    assert verify(step_code(exported, rate=80), np.zeros((200, 0))).passed
+    found = verify_fmu(export_fmu(exported, tmp_path), exported, horizon=2.5)
+    assert found.passed, (found.problems, found.errors)
 
 
 def test_a_plant_and_controllers_stand_still_while_they_are_disabled(tmp_path):
@@ -298,3 +401,32 @@ def test_a_subsystem_built_in_python_takes_conditions():
     diagram.connect(diagram.WAVEFORM(wave="square", freq=1.0), part[1])
     results = sb.simulate(diagram, T=2.5)
     assert abs(results["part/i"].ravel()[-1] - 1.5) < 1e-9
+
+
+def test_a_trigger_in_time_is_a_tick_of_what_it_runs(tmp_path):
+    """At edge k a UNIT_DELAY shows u_{k-1}, a hold u_k, and so does a hold of a hold."""
+    path = tmp_path / "edges.yaml"
+    path.write_text("""
+subsystems:
+  s:
+    inputs: [go, u]
+    outputs: [delay, hold, again]
+    triggered: {by: go}
+    blocks:
+      delay: {type: UNIT_DELAY, initial: -1}
+      hold: {type: ZOH}
+      again: {type: ZOH}
+    wires: [in.u -> delay, in.u -> hold, hold -> again, delay -> out.delay, hold -> out.hold,
+            again -> out.again]
+blocks:
+  t: {type: TIME}
+  go: {type: WAVEFORM, wave: sine, freq: 1, phase: 0.1}
+  s: {type: s}
+wires: [t -> s.u, go -> s.go]
+run: {T: 2.4, every: 0.6, log: [s.delay, s.hold, s.again]}
+""")
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(path, engine=engine)
+        np.testing.assert_allclose(results["s.hold"].ravel(), [0, 0.1, 1.1, 1.1, 2.1], atol=1e-9)
+        np.testing.assert_array_equal(results["s.again"], results["s.hold"])
+        np.testing.assert_allclose(results["s.delay"].ravel(), [0, -1, 0.1, 0.1, 1.1], atol=1e-9)

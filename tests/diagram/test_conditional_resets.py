@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from bdsim.components import SampledBlock
 from lane_runs import in_order, nominal
 from same_results import assert_same_results
 
@@ -161,6 +162,67 @@ def test_after_a_reset_a_subsystem_runs_as_from_the_start(tmp_path):
         y = sb.simulate(diagram, engine=engine)["part.y"]
         assert np.all(np.ptp(y, axis=0) > 0.1)
         np.testing.assert_allclose(y[20:40], y[:20], atol=1e-9)
+
+
+class Late(SampledBlock):
+    """Its input one tick ago, and half of what it was before."""
+
+    nin = 1
+    nout = 1
+    delays = True
+
+    def __init__(self, clock, **blockargs):
+        super().__init__(clock=clock, x0=[0.25], feedthrough=False, nin=1, nout=1, **blockargs)
+
+    def output(self, t, inputs, x):
+        return [x[0]]
+
+    def next(self, t, inputs, x):
+        return np.array([0.5 * x[0] + inputs[0]])
+
+
+READ = {
+    "delay": lambda bd, clock: bd.UNIT_DELAY(clock, initial=0.7, name="delay"),
+    "sum": lambda bd, clock: bd.INTEGRATOR_S(clock, x0=0.5, name="sum"),
+    "linear": lambda bd, clock: bd.LTI_SISO_S(clock, [1.0], [1.0, -0.5], name="linear"),
+    "own": lambda bd, clock: Late(clock, name="own", bd=bd),
+    "hold": lambda bd, clock: bd.ZOH(clock, name="hold"),
+}
+
+
+def test_what_is_continuous_reads_sampled_blocks_that_are_reset(tmp_path):
+    """Sampled blocks that another in the subsystem feeds run as from the start after a reset; their
+    integrals are those of their outputs held from tick to tick, in runs, in C and in FMUs."""
+    whole = sb.new_diagram("whole")
+    one, again = whole.CONSTANT(1.0), whole.STEP(T=7.5 * T)  # seen at the eighth tick
+    for name, make in READ.items():
+        part = sb.new_diagram(f"inner_{name}")
+        clock, ends, out = part.clock(T), part.INPORT(2, name="in"), part.OUTPORT(1, name="out")
+        ramp, block = part.INTEGRATOR_S(clock, x0=1.0, name="ramp"), make(part, clock)
+        part.connect(ends[0], ramp)
+        part.connect(ramp, block)
+        part.connect(block, out)
+        subsystem = sb.conditional(whole.SUBSYSTEM(part, name=f"s_{name}"), reset={"by": "1"})
+        whole.connect(one, subsystem[0])
+        whole.connect(again, subsystem[1])
+        whole.connect(subsystem, whole.INTEGRATOR(name=f"i_{name}"))
+    log = [f"{where}{name}" for name in READ for where in (f"s_{name}/", "i_")]
+    results = [
+        sb.simulate(whole, T=2, every=T, engine=engine, log=log)
+        for engine in ("interpreter", "native")
+    ]
+    for run in results:
+        for name in READ:
+            y, integral = run[f"s_{name}/{name}"].ravel(), run[f"i_{name}"].ravel()
+            assert np.ptp(y) > 0.1, name
+            np.testing.assert_allclose(y[8:16], y[:8], atol=1e-12, err_msg=name)
+            held = np.concatenate([[0.0], np.cumsum(y[:-1] * T)])
+            np.testing.assert_allclose(integral, held, atol=1e-9, err_msg=name)
+    assert_same_results(*results, rel=1e-9)
+    exported = subdiagram_of(whole, [])
+    assert verify(step_code(exported, rate=80), np.zeros((160, 0))).passed
+    found = verify_fmu(export_fmu(exported, tmp_path), exported, horizon=2.0)
+    assert found.passed, (found.problems, found.errors)
 
 
 def inner(**conditions):

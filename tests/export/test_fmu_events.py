@@ -36,6 +36,18 @@ def test_clocks_limits_and_switching_sources_come_at_their_times(version, part_f
     assert max(found.errors.values()) < 1e-9  # all of it is piecewise linear
 
 
+def test_samples_at_ticks_are_compared_after_them(part_from, tmp_path):
+    """0.7 / 100 in doubles is below 0.007: sample 10 was a hair before the tick at 0.07."""
+    part = part_from("""
+clocks: {fast: {T: 0.07}}
+blocks: {bits: {type: PRBS_S, clock: fast, order: 2}}
+wires: []
+run: {log: [bits]}
+""")
+    found = verify_fmu(export_fmu(part, tmp_path), part, horizon=0.7)
+    assert found.passed, found.wrong
+
+
 @pytest.mark.parametrize("version", [3, 2])
 def test_an_event_resets_states_at_its_crossing(version, tmp_path):
     part = subdiagram_of(ball(halved))

@@ -36,6 +36,17 @@ wires: [heater -> x, x -> cold, cold -> heater, x -> all]
 run: {T: 4, log: [x, all]}
 """
 
+# The kink of y = u + 0.2589 where u < -0.2589, otherwise 0, at 1.7411 s.
+KINKED = """
+name: kinked
+blocks:
+  s: {type: RAMP, T: 0, off: -2}
+  k: {type: DEADZONE, lower: -0.2589, upper: 0.2589}
+  x: {type: INTEGRATOR}
+wires: [s -> k, k -> x]
+run: {T: 2, log: [x]}
+"""
+
 
 def stiff(t, k=2000.0):
     steady = (k * k * np.cos(t) + k * np.sin(t)) / (k * k + 1)
@@ -72,6 +83,13 @@ def test_steps_are_as_long_as_the_importer_s_tolerance_allows(version, part_from
     assert errors[1] < 1e-6
     assert errors[2] < 1e-9
     assert errors[2] < errors[1] < errors[0]
+
+
+@pytest.mark.parametrize("version", [3, 2])
+def test_a_kink_costs_no_accuracy(version, part_from, tmp_path):
+    part = part_from(KINKED)
+    path = export_fmu(part, tmp_path, version)
+    assert stepped(path, part, "x", [2.0])[-1] == pytest.approx(-(1.7411**2) / 2, abs=1e-9)
 
 
 def test_without_a_tolerance_the_diagram_s_holds(part_from, tmp_path):

@@ -1,5 +1,5 @@
-"""Outputs of sampled blocks with feed-through are held between ticks, as Simulink holds them:
-at tick k y_k = C x_k + D u_k, held to tick k + 1, and then x_{k+1} = A x_k + B u_k."""
+"""At its tick k a sampled block shows y_k = g(x_k, u_k) to every reader, held to tick k + 1, and
+then x_{k+1} = f(x_k, u_k), as Simulink has it; in bdsim's manner y_k = g(x_{k+1})."""
 
 from __future__ import annotations
 
@@ -209,7 +209,6 @@ def test_what_a_hold_has_sampled_goes_on_without_more_delay(diagram, wire, simul
     results = run(simulate, bd)
     x, _ = closed_form(lead, DOUBLE, len(results.t))
     np.testing.assert_allclose(np.ravel(results["x"]), x, rtol=0, atol=1e-10)
-    assert "notes" not in results.info
 
 
 def test_a_hold_after_it_changes_nothing(diagram, wire, simulate):
@@ -303,19 +302,72 @@ def test_a_block_of_ones_own_that_feeds_through_is_held(diagram, wire, simulate)
         assert results["own.1"][k] == pytest.approx(number, abs=1e-14)
 
 
-def test_blocks_that_hold_their_own_output_are_as_they_were(diagram, wire, simulate):
+def test_blocks_without_direct_feedthrough_show_the_value_of_their_tick(diagram, wire, simulate):
     bd = diagram()
     clock = bd.clock(0.25)
     bd.TIME(name="t")
-    bd.UNIT_DELAY(clock, name="delay", N=2)
+    bd.UNIT_DELAY(clock, name="one")
+    bd.UNIT_DELAY(clock, name="two", N=2)
     bd.RATE_LIMITER_S(clock, rising=0.4, name="limited")
     bd.ZOH(clock, name="hold")
-    wire(bd, "t -> delay, limited, hold")
-    results = simulate(bd, T=1, every=0.25, log=["delay", "limited", "hold"])
-    np.testing.assert_allclose(np.ravel(results["delay"]), [0, 0, 0.25, 0.5, 0.75])
+    bd.ZOH(clock, name="again")
+    wire(bd, "t -> one, two, limited, hold", "hold -> again")
+    results = simulate(bd, T=1, every=0.25, log=["one", "two", "limited", "hold", "again"])
+    np.testing.assert_allclose(np.ravel(results["one"]), [0, 0, 0.25, 0.5, 0.75])
+    np.testing.assert_allclose(np.ravel(results["two"]), [0, 0, 0, 0.25, 0.5])
     np.testing.assert_allclose(np.ravel(results["limited"]), [0, 0.1, 0.2, 0.3, 0.4])
     np.testing.assert_allclose(np.ravel(results["hold"]), [0, 0.25, 0.5, 0.75, 1.0])
-    assert "notes" not in results.info
+    np.testing.assert_array_equal(results["again"], results["hold"])
+
+
+def test_a_unit_delay_in_a_loop_delays_by_a_period(diagram, wire, simulate):
+    bd = diagram()
+    bd.STEP(T=0, name="r")
+    bd.SUM("+-", name="e")
+    bd.GAIN(8.0, name="k")
+    bd.UNIT_DELAY(bd.clock(0.1), name="delay")
+    bd.INTEGRATOR(name="x")
+    wire(bd, "r -> e.0", "x -> e.1", "e -> k", "k -> delay", "delay -> x")
+    results = simulate(bd, T=0.5, every=0.1, log=["x"], **TIGHT)
+    want = [0, 0, 0.8, 1.6, 1.76, 1.28]
+    np.testing.assert_allclose(np.ravel(results["x"]), want, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_what_reads_a_delay_alone_is_held_all_the_same(limited, diagram, wire, simulate):
+    """UNIT_DELAY -> a gain on the clock -> plant: the plant sees u_{k-1}, whatever is between."""
+    bd = diagram()
+    clock = bd.clock(0.1)
+    bd.TIME(name="t")
+    bd.UNIT_DELAY(clock, name="delay")
+    bd.STATE_SPACE_S(clock, A=[[0.0]], B=[[0.0]], C=[[0.0]], D=[[2.0]], name="gain")
+    bd.RATE_LIMITER_S(clock, rising=1e6, name="limiter")
+    bd.INTEGRATOR(name="x")
+    way = ("gain -> limiter", "limiter -> x") if limited else ("gain -> limiter, x",)
+    wire(bd, "t -> delay", "delay -> gain", *way)
+    results = simulate(bd, T=0.5, every=0.1, log=["x", "gain"], **TIGHT)
+    np.testing.assert_allclose(np.ravel(results["gain"]), [0, 0, 0.2, 0.4, 0.6, 0.8], atol=1e-14)
+    np.testing.assert_allclose(np.ravel(results["x"]), [0, 0, 0, 0.02, 0.06, 0.12], atol=1e-12)
+
+
+@pytest.mark.parametrize("periods", [(0.1, 0.2), (0.2, 0.1), (0.1, 0.1)])
+def test_blocks_in_bdsims_manner_hand_over_between_clocks(periods, diagram, wire, simulate):
+    first, second = periods
+    bd = diagram()
+    bd.TIME(name="t")
+    bd.ZOH(bd.clock(first, name="one"), name="a")
+    bd.RATE_LIMITER_S(bd.clock(second, name="two"), rising=1.0, name="b")
+    bd.UNIT_DELAY(bd.clock(0.1, name="three"), name="c")
+    wire(bd, "t -> a", "a -> b", "b -> c")
+    results = simulate(bd, T=1, every=0.1, log=["a", "b", "c"])
+    a = b = c = before = 0.0
+    for k in range(11):
+        a = 0.1 * k if k % round(first / 0.1) == 0 else a
+        if k % round(second / 0.1) == 0:
+            b = b + min(a - b, second)
+        c, before = before, b
+        got = [results[name].ravel()[k] for name in "abc"]
+        np.testing.assert_allclose(got, [a, b, c], rtol=0, atol=1e-12, err_msg=f"tick {k}")
 
 
 # --- the start, the end, loops -----------------------------------------------------------------
@@ -391,13 +443,13 @@ def test_a_loop_of_what_feeds_through_is_still_refused(diagram, wire, simulate):
         simulate(bd, T=1)
 
 
-def test_a_loop_through_a_hold_keeps_its_one_delay(diagram, wire, simulate):
+def test_a_loop_through_a_unit_delay_has_its_one_delay(diagram, wire, simulate):
     bd = diagram()
     clock = bd.clock(0.1)
     bd.STEP(T=0.05, name="r")
     bd.SUM("+-", name="e")
     bd.LTI_SISO_S(clock, [0.5, 0.1], [1.0, -0.5], name="D")
-    bd.ZOH(clock, x0=0, name="last")
+    bd.UNIT_DELAY(clock, name="last")
     wire(bd, "r -> e.0", "last -> e.1", "e -> D", "D -> last")
     results = simulate(bd, T=2, every=0.1, log=["D"])
     D, y = Discrete([0.5, 0.1], [1.0, -0.5]), 0.0
@@ -406,6 +458,18 @@ def test_a_loop_through_a_hold_keeps_its_one_delay(diagram, wire, simulate):
         y = D.output(e)
         assert results["D"].ravel()[k] == pytest.approx(y, abs=1e-13)
         D.update(e)
+
+
+def test_a_loop_of_holds_is_an_algebraic_loop_that_says_so(diagram, wire, simulate):
+    bd = diagram()
+    bd.STEP(T=0.05, name="r")
+    bd.SUM("+-", name="e")
+    bd.ZOH(bd.clock(0.1), name="hold")
+    wire(bd, "r -> e.0", "hold -> e.1", "e -> hold")
+    with pytest.raises(sb.DiagramError, match=r"algebraic loop: .*hold .ZOH.") as error:
+        simulate(bd, T=1)
+    assert "such as INTEGRATOR, UNIT_DELAY or the plant" in str(error.value)
+    simulate(bd, T=1, first_tick="bdsim")
 
 
 # --- what is said of it ------------------------------------------------------------------------

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from bdsim.components import ContinuousBlock
+from bdsim.components import ContinuousBlock, SampledBlock
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import SpartError, SpartWarning
+from spart_blocks.program.gains import wired
+from spart_blocks.simulation.interpreter import Interpreter
+from spart_blocks.simulation.random_states import random_states
 
 
 class Counting(ContinuousBlock):
@@ -63,3 +67,148 @@ def test_a_block_whose_modes_are_not_those_of_the_program_is_named():
     bd.connect(bd.STEP(name="step"), Remembering(bd=bd, name="remembers"))
     with pytest.warns(SpartWarning, match="the modes of remembers differ"):
         assert sb.simulate(bd, T=0.1).info["engine"] == "interpreter"
+
+
+class Pivoted(SampledBlock):
+    """A pivot of a state that is above zero: elsewhere its numbers mean nothing."""
+
+    nin = 1
+    nout = 1
+
+    def __init__(self, clock, **blockargs):
+        super().__init__(clock=clock, ndstates=1, x0=[0.01], **blockargs)
+
+    def output(self, t, inputs, x):
+        return [np.sin(1.0 / np.maximum(x[0], 1e-17))]
+
+    def next(self, t, inputs, x):
+        return x + 0.0 * inputs[0]
+
+
+class Told(Pivoted):
+    """The same, which says what its states are."""
+
+    def nearby(self, x, spread, rng):
+        return x * rng.lognormal(sigma=spread, size=1)
+
+
+class Misshapen(Pivoted):
+    """One that gives a state of a wrong length."""
+
+    def nearby(self, x, spread, rng):
+        return np.ones(2)
+
+
+def sampled(kind):
+    bd = sb.new_diagram("pivot")
+    bd.connect(bd.STEP(name="step"), kind(bd.clock(10, "Hz"), bd=bd, name="pivot"))
+    return bd
+
+
+def states_of(blocks, count=30):
+    x, xd = blocks.initial()
+    rng = np.random.default_rng(0)
+    return [random_states(blocks, x, xd, rng) for _ in range(count)]
+
+
+def blocks_of(bd):
+    diagram = bd if isinstance(bd, sb.Diagram) else sb.Diagram("own", bd)
+    return Interpreter(diagram, wired(diagram))
+
+
+def test_a_block_says_at_which_states_it_is_compared():
+    found = states_of(blocks_of(sampled(Told)))
+    assert all((xd > 0).all() for _, xd in found)
+    assert sb.simulate(sampled(Told), T=1, engine="native").info["engine"] == "native"
+    assert any((xd < 0).any() for _, xd in states_of(blocks_of(sampled(Pivoted))))
+
+
+def test_a_state_of_another_length_is_an_error_that_names_the_block():
+    with pytest.raises(SpartError, match=r"pivot.*nearby gives \(2,\), its state is \(1,\)"):
+        sb.simulate(sampled(Misshapen), T=1, engine="native")
+
+
+ADMITTED = """
+clocks: {c: {T: 0.1}}
+blocks:
+  u: {type: WAVEFORM, wave: sine, freq: 1}
+  w: {type: CONSTANT, value: [0.1, 0.2, 0.3]}
+  q: {type: CONSTANT, value: [0, 0, 0, 1]}
+  u0: {type: CONSTANT, value: [0, 0, 0, 0, 0, 0]}
+  ekf: {type: EKF_S, clock: c, f: "-x", h: x, states: [x], Q: 1, R: 1, P0: 0.01, current: false}
+  ukf: {type: UKF_S, clock: c, f: ["w", "-a"], h: "a", states: [a, w], Q: 1, R: 1, P0: 0.01}
+  kalman: {type: KALMAN, A: [[0, 1], [-1, 0]], C: [[1, 0]], Q: 1, R: 1, P0: 0.01}
+  mekf: {type: MEKF_S, clock: c, gyro_noise: 1, bias_noise: 1, P0: 0.01}
+  mahony: {type: MAHONY_FILTER_S, clock: c, references: [[0, 0, 1]]}
+  noise: {type: NOISE, clock: c}
+  gyro: {type: GYRO, clock: c, noise: 0.1}
+  prbs: {type: PRBS_S, clock: c}
+  counter: {type: COUNTER, clock: c, upper: 5}
+  relay: {type: RELAY, on: 1, off: 0}
+  mass: {type: FRICTION_MASS, mass: 1, coulomb: 1}
+  limited: {type: SECOND_ORDER_INTEGRATOR, lower: -1, upper: 1}
+  pulses: {type: PWPF, gain: 1, tau: 1, on: 1, off: 0.5}
+  hits: {type: HIT_CROSSING}
+  chart:
+    type: STATE_MACHINE
+    states: {a: {}, b: {}, c: {}}
+    transitions: [{from: a, to: b, when: u > 2}, {from: b, to: c, when: u > 3}]
+    initial: a
+wires:
+  - u -> ekf.y, ukf.y, kalman.y, kalman.u, counter.up, relay, mass, limited, pulses, hits, chart
+  - w -> mekf.omega, mahony.omega, mahony.v1
+  - q -> mekf.q
+  - u -> mekf.valid
+  - u0 -> gyro.u0
+run: {T: 1}
+"""
+
+
+def matrix(entries, n):
+    P = np.zeros((n, n))
+    P[np.tril_indices(n)] = entries
+    return P + np.tril(P, -1).T
+
+
+def test_states_are_those_that_blocks_admit(tmp_path):
+    """Covariances are positive definite, quaternions of length 1, modes, counts and random numbers
+    those that there are; and each mode is met."""
+    path = tmp_path / "admitted.yaml"
+    path.write_text(ADMITTED, encoding="utf-8")
+    blocks = blocks_of(sb.load(path))
+    names = {**blocks.continuous, **blocks.sampled}
+    seen = {name: set() for name in ("relay", "counter", "chart", "pulses", "mass", "limited")}
+    for x, xd in states_of(blocks):
+        of = {name: x[part] for name, part in blocks.continuous.items()}
+        of |= {name: xd[part] for name, part in blocks.sampled.items()}
+        covariances = {
+            "ekf": (of["ekf"][1:2], 1), "ekf.held": (of["ekf.held"][1:2], 1),
+            "ukf": (of["ukf"][2:5], 2), "kalman": (of["kalman"][2:5], 2),
+            "mekf": (of["mekf"][7:], 6),
+        }  # fmt: skip
+        for name, (entries, n) in covariances.items():
+            assert np.linalg.eigvalsh(matrix(entries, n)).min() > 0, name
+        assert not np.array_equal(of["ekf"], of["ekf.held"])
+        for name in ("mekf", "mahony"):
+            assert abs(np.linalg.norm(of[name][:4]) - 1) < 1e-15
+        for name in ("noise", "gyro"):
+            numbers = of[name][:6]
+            assert (numbers == np.floor(numbers)).all()
+            assert (numbers > 0).all()
+        assert set(of["prbs"]) <= {0.0, 1.0}
+        assert of["prbs"].any()
+        position, rate, by_x, by_v = of["limited"]
+        assert abs(position) <= 1
+        assert not by_x or (position == by_x and rate == by_v == 0)
+        assert of["mass"][2] == np.sign(of["mass"][1])
+        for name, entry in {"pulses": 1, "mass": 2, "limited": 2}.items():
+            seen[name].add(of[name][entry])
+        for name in ("relay", "counter", "chart"):
+            seen[name].add(of[name][0])
+    assert set(names) >= set(seen)
+    assert seen["relay"] == {0.0, 0.5, 1.0}
+    assert seen["chart"] == {1.0, 2.0, 3.0}
+    assert seen["counter"] <= set(range(6))
+    assert {0, 5} <= seen["counter"]
+    assert seen["pulses"] == seen["mass"] == seen["limited"] == {-1.0, 0.0, 1.0}
+    assert sb.simulate(path, T=0.3, engine="native").info["engine"] == "native"

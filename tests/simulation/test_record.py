@@ -11,7 +11,8 @@ from straying import stray
 
 import spart_blocks as sb
 from spart_blocks.diagram.companions import AUDIT
-from spart_blocks.simulation import compiled, run
+from spart_blocks.simulation import begin, compiled, finish, run
+from spart_blocks.simulation.gauges import Gauge
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 
@@ -97,6 +98,21 @@ def test_times_rise_strictly_and_split_runs_join(load, engine):
     assert rest["lag"][-1] == pytest.approx(whole["lag"][-1], abs=1e-9)
 
 
+def test_a_sample_that_equals_a_stop_up_to_rounding_is_none(load):
+    """Sample 360 of 500 up to 0.3333333333333333 s comes 2e-17 s before the second piece."""
+    text = """
+blocks:
+  steps: {type: PIECEWISE, seq: [[0, 0], [0.2, 1], [0.24, 1]]}
+  lag: {type: LTI_SISO, N: [300], D: [1, 300]}
+wires: [steps -> lag]
+run: {T: 0.3333333333333333, solver: CVODES, rtol: 1e-9, atol: 1e-11}
+"""
+    results = sb.simulate(load(text), engine="native", log="lag")
+    assert (np.diff(results.t) > 0).all()
+    late = np.maximum(results.t - 0.2, 0.0)
+    assert np.abs(results["lag"].ravel() - (1 - np.exp(-300 * late))).max() < 1e-7
+
+
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_a_crossing_has_both_sides_in_the_record(load, engine):
     text = """
@@ -114,6 +130,106 @@ run: {T: 5}
     assert np.diff(results.t)[jumps].max() < 1e-9
     on = np.arcsin(0.5) / (2 * np.pi * 0.4)
     assert results.t[jumps[0] + 1] == pytest.approx(on, abs=1e-9)
+
+
+JUMPS = """
+blocks:
+  one: {type: CONSTANT, value: 1}
+  two: {type: CONSTANT, value: 2}
+  x: {type: INTEGRATOR, x0: -1}
+  switch: {type: SWITCH, threshold: 0.3}
+  compare: {type: COMPARE, constant: 0.2, operator: ">"}
+  relay: {type: RELAY, on: 0.1, off: -0.5}
+  sign: {type: SIGN}
+  quantizer: {type: QUANTIZER, interval: 0.42}
+  formula: {type: FCN, expression: "x if x > 0.45 else 3", arguments: [x]}
+  chart:
+    type: STATE_MACHINE
+    states: {a: {}, b: {}}
+    transitions: [{from: a, to: b, when: u > 0.37}]
+    initial: a
+  scope: {type: SCOPE, nin: 7}
+wires:
+  - one -> x, switch.b
+  - two -> switch.a
+  - x -> compare.a, relay, sign, quantizer, formula, chart, switch.control
+  - switch -> scope.0
+  - compare -> scope.1
+  - relay -> scope.2
+  - sign -> scope.3
+  - quantizer -> scope.4
+  - formula -> scope.5
+  - chart -> scope.6
+run: {T: 1.5}
+"""
+JUMP_TIMES = {"switch": [1.3], "compare": [1.2], "relay": [1.1], "sign": [1.0], "formula": [1.45],
+              "chart.state": [1.37], "quantizer": [0.37, 0.79, 1.21]}  # fmt: skip
+
+
+@pytest.mark.parametrize(("engine", "solver"), [one for one in ENGINES if one[1] != "CVODES"])
+def test_the_row_before_a_jump_holds_the_value_before_it(load, engine, solver):
+    results = sb.simulate(load(JUMPS), engine=engine, solver=solver)
+    for name, times in JUMP_TIMES.items():
+        jumps = np.flatnonzero(np.abs(np.diff(np.ravel(results[name]))) > 0.05)
+        np.testing.assert_allclose(results.t[jumps + 1], times, atol=1e-10, err_msg=name)
+        assert np.diff(results.t)[jumps].max() < 1e-10, name
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_the_row_before_a_reset_holds_the_state_before_it(engine):
+    bd = sb.new_diagram("ball")
+    g, v, y = bd.CONSTANT(-10.0), bd.INTEGRATOR(name="v"), bd.INTEGRATOR(x0=1.0, name="y")
+    sign = bd.SIGN(name="sign")
+
+    def bounce(event, states):
+        states[v] = -0.5 * states[v]
+
+    ground = bd.EVENT("-", bounce, name="ground")
+    bd.connect(g, v)
+    bd.connect(v, y, sign)
+    bd.connect(y, ground)
+    results = sb.simulate(bd, T=0.6, engine=engine)
+    speed = np.ravel(results["v"])
+    (at,) = np.flatnonzero(np.diff(speed) > 1)
+    assert results.t[at + 1] - results.t[at] < 1e-10
+    np.testing.assert_allclose(speed[at : at + 2], [-np.sqrt(20), np.sqrt(5)], rtol=1e-6)
+    np.testing.assert_array_equal(np.ravel(results["sign"])[at : at + 2], [-1, 1])
+
+
+QUANTIZED = """
+blocks:
+  wave: {type: WAVEFORM, wave: sine, freq: 0.2}
+  q: {type: QUANTIZER, interval: 0.25}
+  scope: {type: SCOPE}
+wires: [wave -> q, q -> scope]
+run: {T: 5}
+"""
+
+
+def level_times():
+    """When sin(0.4 pi t) passes an odd multiple of 1/8 in its first turn."""
+    angles = np.arcsin(np.arange(-7, 8, 2) / 8)
+    return np.sort(np.concatenate([angles, np.pi - angles]) % (2 * np.pi)) / (0.4 * np.pi)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_jumps_are_located_also_where_there_are_no_states(load, engine):
+    """Without a solver's steps, too: to 1e-10 s, and what is measured is exact."""
+    begun = begin(load(QUANTIZED), engine=engine)
+    square = Gauge("square", "q")
+    begun.measure([square])
+    results = finish(begun)
+    jumps = np.flatnonzero(np.diff(results["q"].ravel()))
+    np.testing.assert_allclose(results.t[jumps + 1], level_times(), rtol=0, atol=1e-10)
+    assert np.diff(results.t)[jumps].max() < 1e-10
+    assert begun.readings[square]["integral"][0] == pytest.approx(squared(), abs=1e-9)
+
+
+def squared():
+    """The integral of the square of the levels over the turn."""
+    ends = np.array([0, *level_times(), 5])
+    levels = 0.25 * np.round(np.sin(0.2 * np.pi * (ends[1:] + ends[:-1])) / 0.25)
+    return levels**2 @ np.diff(ends)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +250,34 @@ def test_lines_are_true_to_a_thousandth_of_the_range(name):
     assert kept.info["record"] == "lines"
     for signal in (name for name in kept.signals if AUDIT not in name):
         assert stray(kept, fine, signal).max(initial=0.0) < 1.001e-3, signal
+
+
+CUSPS = """
+blocks:
+  wave: {{type: WAVEFORM, wave: sine, freq: {freq}, phase: {phase}}}
+  vector: {{type: GAIN, K: [1, 2, -0.5]}}
+  x: {{type: INTEGRATOR, x0: -1}}
+  norm: {{type: NORM}}
+  scope: {{type: SCOPE}}
+wires: [wave -> x, wave -> vector, vector -> norm, norm -> scope]
+run: {{T: {T}}}
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize(
+    ("freq", "phase", "T"),
+    [(0.212, 0.294, 6.852), (0.445, 0.142, 10.765), (0.2, 0.0, 13.0), (0.31, 0.1, 7.7)],
+)
+def test_lines_are_true_at_the_cusps_of_a_norm(load, engine, freq, phase, T):
+    """The norm of a vector that passes through zero has no zero crossing there, but a cusp."""
+    text = CUSPS.format(freq=freq, phase=phase, T=T)
+    results = sb.simulate(load(text), engine=engine)
+    fine = sb.simulate(load(text), every=T / 20_000, log=["norm"])
+    true = fine["norm"].ravel()
+    off = np.abs(np.interp(fine.t, results.t, results["norm"].ravel()) - true)
+    assert off.max() < 1e-3 * np.ptp(true)
+    assert len(results.t) < 600
 
 
 def test_a_fine_wave_that_no_solver_step_sees_is_followed(load):

@@ -48,6 +48,7 @@ typedef struct {
   double A[MOST * MOST], b[MOST], c[MOST], e[MOST], P[4 * MOST], order;
   int stages, dense, controlled;
   NUMBER crossed, staged;
+  SB_REAL gap, limit;
 } walk;
 #define SB_SELF walk
 #define SB_N(m) 2
@@ -68,7 +69,7 @@ typedef struct {
 #define SB_H(m) ((m)->h)
 #define SB_ERROR_OF(m, size) (1e-9 + 1e-6 * (size))
 #define SB_BOUNDS
-#define SB_LONGEST(m) ((m)->t * 0 + 0.125)
+#define SB_LONGEST(m) SB_MIN((m)->limit, (m)->t * 0 + 0.125)
 #define SB_LOCATES
 #define SB_NG(m) 2
 #define SB_KIND(m, k) ((k) ? SB_BEND : SB_EVENT)
@@ -79,6 +80,7 @@ typedef struct {
 #define SB_G(m) ((m)->g)
 #define SB_CROSSED(m) ((m)->crossed)
 #define SB_STAGED(m) ((m)->staged)
+#define SB_GAP(m) ((m)->gap)
 #define SB_P(m) ((m)->P)
 #define SB_DENSE_ORDER(m) ((m)->dense)
 static void sb_slope(walk *m, SB_REAL t, const SB_REAL *x, SB_REAL *out) {
@@ -109,7 +111,7 @@ void go(int stages, int dense, int controlled, double order, const double *A, co
   SB_REAL cuts = {0}, zero = {0};
   NUMBER none = {0};
   w.stages = stages, w.dense = dense, w.controlled = controlled, w.order = order;
-  w.t = zero, w.crossed = none, w.staged = none;
+  w.t = zero, w.crossed = none, w.staged = none, w.gap = zero, w.limit = 1 + zero;
   for (int i = 0; i < stages * stages; i++) w.A[i] = A[i];
   for (int i = 0; i < stages; i++) w.b[i] = b[i], w.c[i] = c[i], w.e[i] = e[i];
   for (int i = 0; i < stages * dense; i++) w.P[i] = P[i];
@@ -128,7 +130,13 @@ void go(int stages, int dense, int controlled, double order, const double *A, co
     sb_slope(&w, w.t + h, w.xn, SB_SLOPE(&w));
     sb_watch(&w, w.t, w.x, w.g0);
     theta = sb_find_crossing(&w, h, w.t + h);
-    cut = theta <= 1;
+    if (controlled) {
+      SB_REAL shorter = sb_short_of(&w, good, h, theta);
+      w.limit = SB_SELECT(good, 1 + zero, w.limit);
+      w.limit = SB_SELECT(shorter > 0, shorter, w.limit);
+      good &= SB_NOT(shorter > 0);
+    }
+    cut = theta < 2;
     for (int i = 0; i < 2; i++) far[i] = w.xn[i];
     theta = SB_SELECT(cut, theta, 1 + zero);
     if (controlled) sb_dense(&w, h, theta, far);

@@ -111,6 +111,27 @@ def test_each_reading_is_that_of_simulate(diagram_file, work_of):
                 )
 
 
+QUANTIZED = """
+params: {step: 0.25}
+blocks:
+  wave: {type: WAVEFORM, wave: sine, freq: 0.2}
+  q: {type: QUANTIZER, interval: $step}
+wires: [wave -> q]
+run: {T: 5}
+"""
+
+
+def test_jumps_without_states_are_located_in_lanes(diagram_file, work_of):
+    """The integral of the square of the levels over a turn of the sine, in closed form."""
+    steps, square = np.linspace(0.2, 0.4, 9), Gauge("square", "q")
+    done = every_way(work_of(diagram_file(QUANTIZED), {"step": steps}, gauges=(square,)))
+    for k, step in enumerate(steps):
+        levels = step * np.arange(0.5, 1 / step)
+        ends = np.array([0.0, *np.arcsin(levels), np.pi / 2]) / (0.4 * np.pi)
+        want = 4 * (step * np.arange(len(levels) + 1)) ** 2 @ np.diff(ends)
+        assert done.readings[square]["integral"][k][0] == pytest.approx(want, abs=1e-9)
+
+
 def test_a_stop_ends_each_run_at_its_own_time(diagram_file, work_of):
     work = work_of(diagram_file(BALL), {"height": np.linspace(1.0, 2.0, 9)}, blocks=("end",))
     done = every_way(work)

@@ -126,6 +126,7 @@ struct sb_fmu {
   double slopes[(SB_STAGES + 1) * SB_ROOM(SB_NX)];
   double xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
   int crossed; /* the first crossing of a step */
+  double gap; /* of a step that is repeated to end before a bend */
   double moved[SB_ROOM(SB_NX + SB_NXD)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];
 #if SB_SLIDES

@@ -28,6 +28,9 @@
 #define SB_BOUNDS
 #define SB_LONGEST(m) (SB_CONTROLLED(m) ? SB_MAX_STEP : SB_STEP)
 #define SB_LOCATES
+#if SB_NX && SB_CROSSINGS && !SB_SLIDES
+#define SB_HOLDS_OFF
+#endif
 #define SB_NG(m) SB_CROSSINGS
 #define SB_KIND(m, k) sb_crossings[k].kind
 #define SB_DIRECTION(m, k) sb_crossings[k].direction
@@ -37,6 +40,7 @@
 #define SB_G(m) ((m)->g)
 #define SB_CROSSED(m) ((m)->crossed)
 #define SB_STAGED(m) ((m)->s.staged)
+#define SB_GAP(m) ((m)->gap)
 #define SB_P(m) sb_rk_p
 #define SB_HAS_CLOCKS
 #define SB_ND(m) SB_NXD

@@ -23,7 +23,7 @@
 #define SB_CLOSER 1e-2     /* and the fraction of it over which a jump is steeper by more than */
 #define SB_STEEPER 30.0
 #define SB_PARALLEL 1e-8
-#define SB_NO_RATE 1e-10   /* of the largest rate towards a surface: negligible */
+#define SB_NO_RATE 1e-10   /* of what single states contribute to a rate towards a surface: none */
 #define SB_MOST_SETTLED 100
 #define SB_PROBED 1e-5     /* s, and of the states: step of the differences of rates */
 #define SB_AHEAD 1e-9      /* s, time over which the return of a signal is checked */
@@ -255,8 +255,11 @@ static void sb_look_beside(const sb_fmu *m, double t, const double *x, const dou
     }
     for (int i = 0; i < SB_NX; i++) found->field[sides][i] = 2 * slopes[0][i] - slopes[1][i];
     for (int j = 0; j < n; j++) {
+      double size = fabs(at->g_t[j]);
+      for (int i = 0; i < SB_NX; i++)
+        size += fabs(at->J[j * SB_WIDE + i] * found->field[sides][i]);
       found->rate[sides][j] = sb_dot(at->J + j * SB_WIDE, found->field[sides]) + at->g_t[j];
-      found->largest = fmax(found->largest, fabs(found->rate[sides][j]));
+      found->largest = fmax(found->largest, size);
     }
   }
 }
@@ -571,7 +574,7 @@ static void sb_way_on(const sb_fmu *m, const sb_surface *surfaces, int n, int *a
         for (int j = 0; j < n && goes; j++) {
           double side = sides >> j & 1 ? 1 : -1;
           if (slid >> j & 1) continue;
-          goes = rate[j] * side > -SB_NO_RATE * beside.largest;
+          goes = rate[j] * side >= -SB_NO_RATE * beside.largest;
           same += side * at.g[j] > 0;
         }
         if (!goes || same <= best) continue;

@@ -15,6 +15,11 @@ static double sb_next_step(sb_fmu *m, double left, int *last) {
   return *last ? left : SB_STEP;
 }
 
+/* Steps may stay before a surface for ever, with stages on both sides. SB_NEARER: the step of length
+   h must be repeated, with a length of at most s.limit. SB_OVER: a step of the new length h goes
+   over a surface. */
+enum { SB_FREE, SB_NEARER, SB_OVER };
+
 #if SB_SLIDES
 /* Whether the straight line of length h along the first slope crosses a surface. Writes its end to
    xt. */
@@ -31,12 +36,9 @@ static int sb_line_crosses(sb_fmu *m, double h) {
 /* With stages on both sides of a surface, steps could stay on one side for ever, each as short as
    error control allows. So a step ends where its first slope meets a surface, as in Newton's
    method, and then goes over it. */
-enum { SB_FREE, SB_NEARER, SB_OVER };
-
-/* SB_NEARER: the step of length h must be repeated, with a length of at most s.limit. SB_OVER: a
-   step of the new length h goes over a surface. */
-static int sb_nears(sb_fmu *m, double *h) {
+static int sb_nears(sb_fmu *m, double *h, double end) {
   double low = 0, high = *h;
+  (void)end;
   if (!sb_line_crosses(m, high)) return SB_FREE;
   while (high - low > 2.5e-11 && high - low > 1e-3 * low) {
     double middle = 0.5 * (low + high);
@@ -51,6 +53,29 @@ static int sb_nears(sb_fmu *m, double *h) {
   sb_copy(m->xn, m->xt, SB_NX);
   *h = high;
   return SB_OVER;
+}
+#else
+/* At surfaces where something acts. */
+static int sb_nears(sb_fmu *m, double *h, double end) {
+#ifdef SB_HOLDS_OFF
+  double at;
+  int acts = 0;
+  for (int k = 0; k < SB_CROSSINGS; k++) acts |= SB_ACTS_AT(sb_crossings[k].kind);
+  if (!SB_CONTROLLED(m) || !acts) return SB_FREE;
+  sb_watch(m, m->s.t + *h, m->xn, m->g1);
+  at = sb_held_off(m, *h, end, 1);
+  if (at == INFINITY) return SB_FREE;
+  if (at > SB_LAST_LINE_AT(m->s.t)) {
+    m->s.limit = at - SB_SHORT_OF;
+    return SB_NEARER;
+  }
+  *h = fmin(at, end - m->s.t);
+  for (int i = 0; i < SB_NX; i++) m->xn[i] = m->s.x[i] + *h * m->slopes[i];
+  return SB_OVER;
+#else
+  (void)m, (void)h, (void)end;
+  return SB_FREE;
+#endif
 }
 #endif
 
@@ -68,21 +93,28 @@ static void sb_cut(sb_fmu *m, double h, double theta) {
   }
 }
 
-/* Accept the step of length h that was just tried, or its part up to a crossing. over: it goes just
-   over one. */
-static int sb_take(sb_fmu *m, double h, double end, int last, int over, int *crossings) {
-  double theta = over ? 1 : 2; /* of the crossing; above 1 there is none */
+/* The first crossing in the step of length h that was just tried, as a fraction of h, or 2. Returns
+   whether the step must be repeated, with a length of at most s.limit. */
+static int sb_spans(sb_fmu *m, double h, double end, double *theta) {
+  double shorter = 0;
+  *theta = SB_CROSSINGS && sb_finite(m->xn, SB_NX) ? sb_find_crossing(m, h, end) : 2;
+  if (SB_NX && SB_CROSSINGS && SB_CONTROLLED(m)) shorter = sb_short_of(m, 1, h, *theta);
+  if (shorter > 0) m->s.limit = m->s.limit > 0 ? fmin(m->s.limit, shorter) : shorter;
+  return shorter > 0;
+}
+
+/* Accept the step of length h that was just tried, or its part up to a crossing at theta h. over: it
+   goes just over one. */
+static int sb_take(sb_fmu *m, double h, double theta, double end, int last, int over,
+                   int *crossings) {
   if (!sb_finite(m->xn, SB_NX))
     return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
-  if (SB_CROSSINGS && !over) {
-    theta = sb_find_crossing(m, h, INFINITY);
-    if (theta <= 1) sb_cut(m, h, theta);
-  }
-  m->s.t = theta <= 1 ? m->s.t + theta * h : last ? end : m->s.t + h;
+  if (theta < 2 && !over) sb_cut(m, h, theta);
+  m->s.t = theta < 2 ? m->s.t + theta * h : last ? end : m->s.t + h;
   sb_copy(m->s.x, m->xn, SB_NX);
   if (SB_DRIFTS) sb_project(m);
   m->s.limit = 0;
-  if (theta > 1) {
+  if (theta >= 2) {
     sb_copy(m->s.g, m->g1, SB_CROSSINGS);
     return SB_OK;
   }
@@ -98,9 +130,10 @@ static int sb_take(sb_fmu *m, double h, double end, int last, int over, int *cro
 /* Integrate to the time `end`, before which there is no known event. */
 static int sb_integrate(sb_fmu *m, double end) {
   int crossings = 0, known = 0, status = SB_OK; /* known: the slope at s.x */
+  m->gap = 0;
   while (m->s.t < end && !m->s.stopped && status == SB_OK) {
     int last, over = 0, before = crossings;
-    double h;
+    double h, theta = 1;
     if (SB_NX && !known) sb_rates(m, m->s.t, m->s.x, m->s.x, m->slopes);
     h = sb_next_step(m, end - m->s.t, &last);
     if (SB_NX && !last && h < 10 * (nextafter(m->s.t, INFINITY) - m->s.t)) {
@@ -121,11 +154,11 @@ static int sb_integrate(sb_fmu *m, double end) {
     if (SB_NX) sb_try(m, h);
     known = 1;
     if (SB_NX && SB_CONTROLLED(m) && !sb_accurate(m, h, last)) continue;
-#if SB_SLIDES
-    over = sb_nears(m, &h);
+    over = sb_nears(m, &h, end);
+    if (over) m->gap = 0;
     if (over == SB_NEARER) continue;
-#endif
-    status = sb_take(m, h, end, last, over, &crossings);
+    if (!over && sb_spans(m, h, end, &theta)) continue;
+    status = sb_take(m, h, theta, end, last, over, &crossings);
     /* The last slope of the step is the first of the next. */
     known = SB_CONTROLLED(m) && SB_NX > 0 && !SB_DRIFTS && crossings == before;
     if (known) sb_copy(m->slopes, m->slopes + (SB_STAGES - 1) * SB_NX, SB_NX);

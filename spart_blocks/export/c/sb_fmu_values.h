@@ -116,15 +116,60 @@ static const double *sb_continuous(sb_fmu *m) {
   return sb_discrete(m) == m->s.xd ? m->s.x : m->x;
 }
 
+#if !SB_SLIDES
+/* Whether at x something acts, and whether signals bend or jump, on the other side than at the last
+   check. */
+static void sb_beyond_last(const sb_fmu *m, const double *x, const double *xd, int *acts,
+                           int *bends) {
+  double g[SB_ROOM(SB_CROSSINGS)];
+  *acts = *bends = 0;
+  sb_model_watched(sb_seen(m, m->s.t), x, xd, m->s.p, g);
+  for (int k = 0; k < SB_CROSSINGS; k++) {
+    if (!sb_crossed(m->s.g[k], g[k], sb_crossings[k].direction)) continue;
+    *bends |= sb_crossings[k].kind == SB_BEND;
+    *acts |= SB_ACTS_AT(sb_crossings[k].kind);
+  }
+}
+
+/* x, or, if it is beyond a surface at which something acts and beyond one at which rates may jump,
+   the point between it and the state at the last check at which rates are still those of the old
+   side. If rates beyond led back, the importer's solver might never step over it, and nothing would
+   act. */
+static const double *sb_this_side(const sb_fmu *m, const double *x, const double *xd,
+                                  double *moved) {
+  double low = 0, high = 1;
+  int acts = 0, bends = 0;
+  for (int k = 0; k < SB_CROSSINGS; k++) {
+    acts |= SB_ACTS_AT(sb_crossings[k].kind);
+    bends |= sb_crossings[k].kind == SB_BEND;
+  }
+  if (!SB_NX || !acts || !bends) return x;
+  sb_beyond_last(m, x, xd, &acts, &bends);
+  if (!acts || !bends) return x;
+  sb_beyond_last(m, m->s.start, xd, &acts, &bends);
+  if (bends) return x; /* by time alone */
+  while (high - low > 1e-15) {
+    double middle = 0.5 * (low + high);
+    if (!(low < middle && middle < high)) break;
+    for (int i = 0; i < SB_NX; i++) moved[i] = m->s.start[i] + middle * (x[i] - m->s.start[i]);
+    sb_beyond_last(m, moved, xd, &acts, &bends);
+    if (bends) high = middle;
+    else low = middle;
+  }
+  for (int i = 0; i < SB_NX; i++) moved[i] = m->s.start[i] + low * (x[i] - m->s.start[i]);
+  return moved;
+}
+#endif
+
 /* All derivatives, outputs or crossings: the group that contains a reference. */
 static const double *sb_computed(sb_fmu *m, uint32_t reference) {
   const double *xd = sb_discrete(m), *x = sb_continuous(m);
   double t = sb_seen(m, m->s.t);
   if (reference < SB_AT_XD) {
     if (!(m->fresh & SB_FRESH_DX)) {
-#if SB_SLIDES
       double moved[SB_ROOM(SB_NX)];
       if (m->s.mode == SB_CONTINUOUS) x = sb_this_side(m, x, xd, moved);
+#if SB_SLIDES
       if (sb_held(m)) sb_held_rates(m, m->s.t, x, xd, m->dx);
       else
 #endif

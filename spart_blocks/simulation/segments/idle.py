@@ -27,7 +27,9 @@ class Idle(SegmentSolver):
             before, after = run.watch(t0, run.x), run.watch(t1, run.x)
             found = self.crossed(before, after, lambda _: run.x, t0, t1)
             until = found[0] if found else t1
-            run.keeper.step(standing, just_before(until) if found or t == b else t1, run.xd)
+            last = just_before(until) if found or t == b else t1
+            near = self.near_side(before, lambda _: run.x, t0, until) if found else None
+            run.keeper.step(standing, last, run.xd, near)
             if found:
                 return run.cross(found[1], found[0])
             run.before = after

@@ -14,6 +14,7 @@ from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.simulation.cvodes import Cvodes
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.meeting import leads_back
 from spart_blocks.simulation.record import Dense, Grid
 from spart_blocks.simulation.segments.solver import SegmentSolver
 from spart_blocks.simulation.segments.stepwise import Stepwise
@@ -28,6 +29,8 @@ dense."""
 PARTS, MOST_DEEP, BEYOND = 16, 4, 3
 """Number of parts of a division; number of nested divisions; states beyond the ends of an interval
 through which its curve goes."""
+MOST_STAYING = 5_000
+"""Most steps between two samples where CVODES may stay beside a surface for ever."""
 MANY, FINER, FINEST = 0.3, 4, 64
 """If this fraction of a segment needs more states, the whole segment gets them, and so do those
 that follow."""
@@ -54,8 +57,10 @@ class Multistep(SegmentSolver):
                 )
             )
         self.before = replace(run.stats)  # another solver may have begun
+        self.may_stay = bool(run.acting) and any(c.kind == "bend" for c in run.crossings)
+        most = {"most_steps": MOST_STAYING} if self.may_stay else {}
         self.cvodes = Cvodes(
-            run.engine, options.solver, options.rtol, options.atol, options.max_step
+            run.engine, options.solver, options.rtol, options.atol, options.max_step, **most
         )
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
@@ -67,6 +72,8 @@ class Multistep(SegmentSolver):
             states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
         except RunError as failure:
             return self._instead(failure, a, b)
+        if self._meets(float(a), times, states):
+            return Stepwise(run, "BDF").advance(a, b)
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
         before = int(np.searchsorted(times[:-1], until))
@@ -93,10 +100,13 @@ class Multistep(SegmentSolver):
     def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:
         """Continue with SciPy's BDF when CVODES gives up within a segment, since it reports neither
         time nor cause. BDF goes as far as the equations allow, keeps samples, and names the block
-        that fails. A run that chooses its solver itself continues with BDF."""
+        that fails. A run that chooses its solver itself continues with BDF. Beyond a crossing at
+        which something acted, CVODES may go on."""
         run = self.run
         run.t = a
         reached = Stepwise(run, "BDF").advance(a, b)
+        if self.may_stay and reached < b:
+            return reached
         if run.engine.run.solver == "auto":
             run.change_solver("BDF", float(a))
             return reached
@@ -156,6 +166,8 @@ class Multistep(SegmentSolver):
         grid = np.array([*(float(t) for t in self.run.samples.within(a, b)), float(b)])
         if isinstance(self.run.keeper, Grid):
             return grid
+        lo, hi = within(float(a), float(b))  # a sample may equal a stop up to rounding
+        grid = np.array([*grid[(grid > lo) & (grid < hi)], float(b)])
         count = len(grid) * self._finer
         if count < PARTS or self._finer > 1:  # a grid of its own, which fits the segment
             return np.linspace(float(a), float(b), max(count, PARTS) + 1)[1:]
@@ -178,6 +190,29 @@ class Multistep(SegmentSolver):
         given = np.zeros(counts.sum(), dtype=bool)
         given[np.cumsum(counts) - 1] = True
         return np.concatenate(looks), given
+
+    def _meets(self, start: float, times: Floats, states: Floats) -> bool:
+        """Whether the states meet a surface at which something acts and from beyond which rates
+        lead back. CVODES, which does not locate bends, may stay beside it for ever."""
+        run = self.run
+        if not self.may_stay:
+            return False
+        t0, x0, before = start, run.x, run.watch(start, run.x)
+        last = within(start, float(times[-1]))[1]
+        for t, x in zip(times.tolist(), states, strict=True):
+            t1 = min(t, last)
+            after = run.watch(t1, x)
+            if self.near(before, after) and (
+                self.stays(before, x0, t0, t1)
+                # The line from the end has the times of this step, since the next may not be seen.
+                or self.stays(after, x, t0, t1)
+                or leads_back(run, before, t1, x, last)
+            ):
+                return True
+            if self._located(before, after):
+                return False
+            t0, x0, before = t, x, after
+        return False
 
     def _first_crossing(
         self, start: float, times: Floats, states: Floats

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from spart_blocks.simulation.crossings import locate, upward
+import numpy as np
+
+from spart_blocks.errors import RunError
+from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate, upward
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.meeting import straight, turns_back
 from spart_blocks.simulation.record import Dense
+from spart_blocks.simulation.stops import just_before
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
+
+
+NEARBY = 10.0
+"""A surface is near if it is no further than this many times the change of its value by a step; as
+in sb_step.h."""
 
 
 class SegmentSolver(ABC):
@@ -49,13 +60,57 @@ class SegmentSolver(ABC):
         t, first = min(found)
         return t, sorted({first, *self._located(before, self.run.watch(t, dense(t)))})
 
+    def near_side(self, before: Floats, dense: Dense, t0: float, t: float) -> float:
+        """The latest time before the crossing at t at which nothing has crossed. A crossing is
+        located just on its far side: the record of the step ends here, on the near one."""
+        gap = LOCATED_WITHIN / 4
+        while gap < 0.5 * (t - t0):
+            if not self._located(before, self.run.watch(t - gap, np.asarray(dense(t - gap)))):
+                return t - gap
+            gap *= 8
+        return just_before(t)
+
+    def near(self, before: Floats, after: Floats) -> bool:
+        """Whether a step from one set of watched values to another is near a surface."""
+        return bool((np.abs(before) <= NEARBY * np.abs(after - before)).any())
+
+    def stays(self, before: Floats, x0: Floats, t0: float, t1: float) -> tuple[float, Dense] | None:
+        """Where the line along the first slope of a step from x0, of watched values `before`, first
+        meets a surface at which something acts, if rates beyond it lead back, and the line. A step
+        may stay before such a surface for ever, and then nothing acts. The surface may lie a little
+        beyond the step's end, which rounding may put on either side of it."""
+        try:
+            line = straight(self.run, t0, x0)
+            until = self._stays(before, line, t0, t1)
+        except RunError:  # no number there
+            return None
+        return None if until is None else (until, line)
+
+    def _stays(self, before: Floats, line: Dense, t0: float, t1: float) -> float | None:
+        run, beyond = self.run, t1 + LOCATED_WITHIN / 2  # a repeated step ends before that
+
+        def watched(t: float) -> Floats:
+            return run.watch(min(t, t1), line(t))
+
+        ahead = watched(beyond)
+        found = [k for k in self._located(before, ahead) if k in run.acting]
+        if not found:
+            return None
+        until = min(self._locate_in(k, ahead, watched, t0, beyond) for k in found)
+        since = max(until - LOCATED_WITHIN, 0.5 * (t0 + until))
+        if run.crossed(before, watched(since)):
+            return None  # another surface comes before it
+        return until if turns_back(run, line, since, until, t1) else None
+
     def _locate(self, k: int, after: Floats, dense: Dense, t0: float, t1: float) -> float:
         run = self.run
+        return self._locate_in(k, after, lambda t: run.watch(t, dense(t)), t0, t1)
 
-        def watched(t: float) -> float:
-            return float(run.watch(t, dense(t))[k])
-
-        return locate(watched, run.crossings[k], upward(run.crossings[k], after[k]), t0, t1)
+    def _locate_in(
+        self, k: int, after: Floats, watched: Callable[[float], Floats], t0: float, t1: float
+    ) -> float:
+        crossing = self.run.crossings[k]
+        return locate(lambda t: float(watched(t)[k]), crossing, upward(crossing, after[k]), t0, t1)
 
     def _located(self, before: Floats, after: Floats) -> list[int]:
         """The crossings between two sets of watched values at which it stops."""

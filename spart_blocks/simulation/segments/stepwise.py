@@ -12,11 +12,12 @@ from spart_blocks.errors import RunError
 from spart_blocks.simulation.crossings import LOCATED_WITHIN
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
-from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at
+from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at, straight
 from spart_blocks.simulation.record import Dense
+from spart_blocks.simulation.segments.repeating import SUBSTITUTE, Ahead, remembered
 from spart_blocks.simulation.segments.solver import SegmentSolver
 from spart_blocks.simulation.shrinking import no_step
-from spart_blocks.simulation.steps import Rates
+from spart_blocks.simulation.steps import Rates, short_of
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
 from spart_blocks.simulation.stops import just_before, within
 from spart_blocks.tableaus import tableau
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 EARLY = 0.99
 """A stage that crosses at or before this fraction of the way to the crossing of the step's end has
 made that end wrong."""
+Found = tuple[float, list[int]]
+"""The time of a crossing, and the crossings there."""
 NEAREST = 1e-10
 """Distance [s] to which a run approaches a time at which a block gives no finite number; relative
 for times over 1 s."""
@@ -45,6 +48,8 @@ class Stepwise(SegmentSolver):
         """The state at the start of the step."""
         self.staged = self.at_once = False
         """Whether the last crossing was one of a stage, and whether it was at once."""
+        self.bends = any(crossing.kind == "bend" for crossing in run.crossings)
+        self.ahead: Ahead | None = None
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
@@ -56,49 +61,64 @@ class Stepwise(SegmentSolver):
         self.start = run.x
         rates = self._rates(*inside)
         solver = self._solver(rates, t0, t1, run.x)
+        self.ahead = None
         while solver.status == "running":
             self._bound(solver)
+            past = remembered(solver) if self.bends else None
             try:
                 solver = self._stepped(solver, rates, t1)
             except RunError as failure:  # it may have landed on a surface
                 if held_at(run, float(run.t)):
                     return run.t
                 raise no_step(run, float(run.t), failure) from failure
+            near = self._nears(solver, inside[1])
+            found, after = (None, None) if near else self._first_crossing(solver, inside[1])
+            if self._spans(solver, found, after):
+                solver = self._again(past, solver, rates)
+                continue
             run.stats.steps += 1
-            near = self._nears(solver, rates, inside[1])
-            if near is not None and near[0] - solver.t_old > 2 * LOCATED_WITHIN:
+            if near is not None and near[0] - solver.t_old > _reached(solver.t_old):
                 self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
                 solver = self._solver(rates, solver.t_old, t1, self.start)
                 continue
             if near is not None:
-                return self._go_over(*near)
+                return self._go_over(min(near[0], inside[1]), near[1])
             stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
-            reached = self._accept(solver, inside[1])
+            substitute = self._goes_on(solver, t1)
+            reached = self._accept(solver, inside[1], found, after)
             if reached is not None:
                 return reached
             if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
                 b = run.t  # the solver that follows starts here
                 break
+            if substitute:
+                self.last_step = None
+                solver = self._solver(rates, solver.t, t1, run.x)
         self.last_step = getattr(solver, "h_abs", None)
         # The holds on the states are as before a jump at the end.
         run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
         return b
 
-    def _accept(self, solver: Any, last: float) -> Fraction | None:
-        """Keep the step just taken, up to its first crossing. Returns the time at which integration
-        restarts; None if the solver continues."""
+    def _accept(
+        self, solver: Any, last: float, found: Found | None, after: Floats | None
+    ) -> Fraction | None:
+        """Keep the step just taken, up to its first crossing; after: the watched values at its end.
+        Returns the time at which integration restarts; None if the solver continues."""
         run, before = self.run, self.run.before
-        found = self._first_crossing(solver, last)
+        if after is not None:
+            run.before = after
         until = found[0] if found else solver.t
         if found and isinstance(solver, FixedStep):
             self._shorten(solver, until, found[1])
         dense = solver.dense_output()
-        stop = found or solver.status != "running"
-        run.keeper.step(dense, just_before(until) if stop else until, run.xd)
+        stop, near = found or solver.status != "running", None
+        if found and before is not None:
+            near = self.near_side(before, dense, solver.t_old, until)
+        run.keeper.step(dense, just_before(until) if stop else until, run.xd, near)
         run.t = exact(until)
         if run.engine.drifting and not found and solver.status == "running":
             self._put_back(solver)
-        run.x = np.asarray(dense(until)) if until < solver.t else solver.y
+        run.x = solver.y if until == solver.t else np.asarray(dense(until))
         self.start, sliding = run.x, run.held.sliding
         run.report(until)
         if run.held.sliding != sliding:
@@ -131,12 +151,15 @@ class Stepwise(SegmentSolver):
 
         return rates
 
-    def _solver(self, rates: Rates, t0: float, t1: float, x: Floats) -> Any:
-        """A solver at the state x of time t0 that steps to t1."""
+    def _solver(
+        self, rates: Rates, t0: float, t1: float, x: Floats, name: str | None = None
+    ) -> Any:
+        """A solver at the state x of time t0 that steps to t1. name: in place of the method."""
         from scipy import integrate
 
         run, options = self.run, self.run.options
-        method = tableau(self.method)
+        name = name or self.method
+        method = tableau(name)
         if method is not None and method.e is None:
             return FixedStep(rates, t0, x, t1, method, run.fixed_step, self._own_steps)
         arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
@@ -146,11 +169,11 @@ class Stepwise(SegmentSolver):
         if self.last_step is not None:
             arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
         jacobian = None if run.held else run.engine.jacobian
-        if jacobian is not None and self.method in ("Radau", "BDF", "LSODA"):
+        if jacobian is not None and name in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
         try:
-            return getattr(integrate, self.method)(rates, t0, x, t1, **arguments)
+            return getattr(integrate, name)(rates, t0, x, t1, **arguments)
         except ValueError:  # the first slope or Jacobian is not finite
             if self.refused:
                 raise self.refused[1] from None
@@ -223,23 +246,61 @@ class Stepwise(SegmentSolver):
 
         solver.shorten(until, crossed)
 
-    def _first_crossing(self, solver: Any, end: float) -> tuple[float, list[int]] | None:
-        """The earliest crossing within the solver's last step."""
+    def _spans(self, solver: Any, found: Found | None, after: Floats | None) -> bool:
+        """Whether the step just taken must be repeated to end before a bend, since stages beyond it
+        count for the whole step, and dense output has far more of their error than its end."""
+        run, before = self.run, self.run.before
+        if found is None or found[0] > solver.t or isinstance(solver, FixedStep):
+            return False
+        assert before is not None
+        assert after is not None
+        if not any(run.crossings[k].kind == "bend" for k in self._located(before, after)):
+            return False
+        way = found[0] - solver.t_old
+        length, gap = short_of(solver.t_old, way, self.ahead.gap if self.ahead else 0.0)
+        if length:
+            self.ahead = Ahead(solver.t_old + length, gap)
+        return length > 0
+
+    def _again(self, past: Any, solver: Any, rates: Rates) -> Any:
+        """The solver at the start of its last step, which now leads to `ahead`."""
+        assert self.ahead is not None
+        if past is None:
+            self.last_step = self.ahead.t - solver.t_old
+            return self._solver(rates, solver.t_old, self.ahead.t, self.start, SUBSTITUTE)
+        past.t_bound = self.ahead.t
+        return past
+
+    def _goes_on(self, solver: Any, end: float) -> bool:
+        """Let a solver that has got to `ahead` go on to the end; returns whether it is a substitute
+        in place of which the method goes on."""
+        if self.ahead is None or solver.t < self.ahead.t or solver.t >= end:
+            return False
+        self.ahead = None
+        solver.t_bound, solver.status = end, "running"
+        return self.method == "LSODA"
+
+    def _first_crossing(self, solver: Any, end: float) -> tuple[Found | None, Floats | None]:
+        """The earliest crossing within the solver's last step, and the watched values at its end. A
+        step to `ahead` is searched beyond its end, by as much again as was left of the way."""
         run = self.run
         if not run.crossings:
-            return None
+            return None, None
         t0, t1 = solver.t_old, min(solver.t, end)
         before, after = run.before, run.watch(t1, solver.y)
         assert before is not None
-        run.before = after
         if not isinstance(solver, FixedStep):
-            return self.crossed(before, after, solver.dense_output(), t0, t1)
+            dense = solver.dense_output()
+            if self.ahead is None or solver.t < self.ahead.t:
+                return self.crossed(before, after, dense, t0, t1), after
+            far = min(t1 + 2 * self.ahead.gap * (t1 - t0), end)
+            return self.crossed(before, run.watch(far, dense(far)), dense, t0, far), after
         staged = [] if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
         found = self.crossed(before, after, solver.at, t0, t1)
         ends = found[0] if found else np.inf
         self.staged = bool(staged) and staged[0][0] - t0 < EARLY * (ends - t0)
         self.at_once = self.staged and staged[0][0] - t0 < LOOKED_AHEAD
-        return (staged[0][0], [staged[0][1]]) if self.staged else found
+        return ((staged[0][0], [staged[0][1]]) if self.staged else found), after
 
     def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
         """The crossings found with those that the end of a shortened step has crossed."""
@@ -268,24 +329,24 @@ class Stepwise(SegmentSolver):
             if self.run.crossings[k].kind == "bend"
         )
 
-    def _nears(self, solver: Any, rates: Rates, last: float) -> tuple[float, Dense] | None:
+    def _nears(self, solver: Any, last: float) -> tuple[float, Dense] | None:
         """Where the line along the first slope of a step crosses a surface, and the line.
 
         A step with stages on both sides of a surface may stay on its own side for ever, each
         time by as little as error control allows. So a step ends where its first slope leads to a
-        surface, as in Newton's method, and then crosses it.
+        surface, as in Newton's method, and then crosses it. A run that does not slide does so at
+        surfaces where something acts.
         """
-        run, t0, x0 = self.run, solver.t_old, self.start
-        if not run.slides or isinstance(solver, FixedStep):
+        run, t0, before = self.run, solver.t_old, self.run.before
+        if isinstance(solver, FixedStep) or before is None:
             return None
-        slope, t1 = rates(t0, x0), min(solver.t, last)
-
-        def line(t: Any) -> Floats:
-            return np.asarray((np.multiply.outer(np.asarray(t) - t0, slope) + x0).T)
-
-        if run.before is None or not np.isfinite(slope).all():
-            return None
-        found = self._bends(run.before, run.watch(t1, line(t1)), line, t0, t1)
+        t1 = min(solver.t, last)
+        if not run.slides:
+            if not run.acting or not self.near(before, run.watch(t1, solver.y)):
+                return None
+            return self.stays(before, self.start, t0, t1)
+        line = straight(run, t0, self.start)
+        found = self._bends(before, run.watch(t1, line(t1)), line, t0, t1)
         found = [(t, k) for t, k in found if k not in run.held.leaders]
         return (found[0][0], line) if found else None
 
@@ -293,8 +354,14 @@ class Stepwise(SegmentSolver):
         """Step just across a surface along a line."""
         run, before = self.run, self.run.before
         assert before is not None
-        run.keeper.step(line, just_before(until), run.xd)
+        near = self.near_side(before, line, float(run.t), until)
+        run.keeper.step(line, just_before(until), run.xd, near)
         run.t, run.x = exact(until), np.asarray(line(until))
         run.report(until)
         self.last_step = None
         return run.cross(self._located(before, run.watch(until, run.x)), until)
+
+
+def _reached(t: float) -> float:
+    """Distance [s] from t within which a line leads over a surface: below it no solver steps."""
+    return max(2 * LOCATED_WITHIN, 16 * float(np.spacing(t)))

@@ -101,6 +101,7 @@ SB_FUNCTION double sb_bend_at(const double *c, double s) {
 /* The part of a panel between two times; 0 where there is none. */
 SB_FUNCTION int sb_trimmed(sb_panel *p, double since, double until) {
   double a = p->a > since ? p->a : since, b = p->b < until ? p->b : until, c[SB_NODES], s0, s1;
+  if (p->a == p->b) return p->a >= since && p->b <= until; /* an instant */
   if (!(p->b > since && p->a < until)) return 0;
   if (a == p->a && b == p->b) return 1;
   sb_powers(p->y, c);
@@ -360,7 +361,7 @@ SB_FUNCTION void sb_meters_take(double *m, double a, double b, const double *y) 
       sb_from_start_take(own, one, column, a, b, y);
       continue;
     }
-    if (!sb_part(&p, one, a, b, y, column[0], less)) continue;
+    if (!sb_part(&p, one, a, b, y, column[0], less) || (step && a == b)) continue;
     if (step) {
       sb_part(&r, one, a, b, y, column[1], -1);
       sb_answer_take(own, &p, r.y);

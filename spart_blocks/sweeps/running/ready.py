@@ -15,7 +15,7 @@ from spart_blocks.errors import InputError
 from spart_blocks.program import Program
 from spart_blocks.program.compiler import compiler_name, loaded_library
 from spart_blocks.program.lane_code import FLAGS
-from spart_blocks.program.switching import switching_times
+from spart_blocks.program.switching import rounded_times
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.start import prepare
@@ -129,22 +129,21 @@ class Ready:
             none = np.zeros(len(p), np.int64)
             return Known(np.zeros(1), none, none, np.zeros(len(p), bool))
         edges = np.array(program.edges(p.T), dtype=float).T.reshape(len(p), -1)
-        rows, which = np.unique(edges, axis=0, return_inverse=True)
+        _, one_of, which = np.unique(edges, axis=0, return_index=True, return_inverse=True)
         which = which.ravel()
-        times: list[list[float]] = []
-        crowded = np.zeros(len(rows), bool)
-        for k, row in enumerate(rows):
+        times: list[Floats] = []
+        crowded = np.zeros(len(one_of), bool)
+        for k, one in enumerate(one_of):
             try:
-                found = switching_times(program.switches(row), float(run.start), float(run.end))
-                times.append(sorted(found))
+                times.append(rounded_times(program.switches(p[one]), run.start, run.end))
             except InputError:
-                times.append([])
+                times.append(np.zeros(0))
                 crowded[k] = True
         counts = np.array([len(some) for some in times], np.int64)
         last = np.cumsum(counts)
         first = last - counts
-        flat = np.array([t for some in times for t in some] or [0.0])
-        return Known(flat, first[which], last[which], crowded[which])
+        flat = np.concatenate(times)
+        return Known(flat if len(flat) else np.zeros(1), first[which], last[which], crowded[which])
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,7 @@ enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 #define SB_STIFF_FROM 1000  /* steps after which stiffness is looked for */
 #define SB_PRICE 1000.0     /* explicit steps that cost as much as one start of an implicit method */
 #define SB_STARTS 50.0      /* and this many starts the steps of such a method cost */
+#define SB_NO_CHANGE 1e-6   /* of the change before something acted: none */
 #define SB_TURNED 1e-9      /* a reset turns a signal back if it leaves less of the signal's rate */
 #define SB_FLIGHT 1e-9      /* s: a signal that is back sooner rests at zero */
 #define SB_HALVINGS 5       /* of a panel that is not smooth */
@@ -93,7 +94,7 @@ typedef struct {
   SB_REAL g0[SB_MOST(SB_WATCHED)], g1[SB_MOST(SB_WATCHED)], gs[SB_MOST(SB_WATCHED)], g[SB_MOST(SB_WATCHED)];
   SB_REAL v[(SB_NODES + 1) * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
   SB_REAL low[SB_MOST(SB_WIDTH)], high[SB_MOST(SB_WIDTH)]; /* the range of measured signals */
-  SB_REAL limit, longest;
+  SB_REAL limit, longest, gap;
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
   SB_MASK due[SB_MOST(SB_TICKING)], hit[SB_MOST(SB_WATCHED)];
   SB_INDEX crossed, staged;
@@ -127,6 +128,10 @@ typedef struct {
 #define SB_BOUNDS
 #define SB_LONGEST(m) ((m)->longest)
 #define SB_LOCATES
+#define SB_RECORDS
+#if SB_IS_CONTROLLED && SB_STATES && SB_WATCHED && SB_SEES_RETURNS
+#define SB_HOLDS_OFF
+#endif
 #define SB_KIND(m, k) sb_kind[k]
 #define SB_DIRECTION(m, k) sb_direction[k]
 #define SB_G0(m) ((m)->g0)
@@ -135,6 +140,7 @@ typedef struct {
 #define SB_G(m) ((m)->g)
 #define SB_CROSSED(m) ((m)->crossed)
 #define SB_STAGED(m) ((m)->staged)
+#define SB_GAP(m) ((m)->gap)
 #define SB_P(m) sb_p
 #define SB_DENSE_ORDER(m) SB_DENSE
 #define SB_ND(m) SB_DISCRETE
@@ -291,6 +297,7 @@ SB_FUNCTION void sb_load(sb_crew *m, int k, long long run) {
   SB_LANE_SET(m->h, k, 0.0);
   SB_LANE_SET(m->stop, k, 0.0);
   SB_LANE_SET(m->limit, k, (double)INFINITY);
+  SB_LANE_SET(m->gap, k, 0.0);
   SB_LANE_SET(m->lo, k, -(double)INFINITY);
   SB_LANE_SET(m->hi, k, (double)INFINITY);
   SB_MASK_SET(m->alive, k, 1);
@@ -326,6 +333,14 @@ SB_FUNCTION void sb_over(sb_crew *m, int k, int status, int reason) {
   if (status == SB_STOPPED && m->sample[k] < w->nsamples &&
       w->samples[m->sample[k]] == SB_LANE(m->t, k))
     sb_keep_row(m, k, m->x);
+#if SB_METERS && SB_WIDTH
+  if (status == SB_COMPLETE || status == SB_STOPPED) { /* what the run ends with */
+    double y[SB_NODES * SB_WIDTH], t = SB_LANE(m->t, k);
+    program_measured(m->t, m->x, m->xd, m->p, m->v);
+    for (int i = 0; i < SB_NODES * SB_WIDTH; i++) y[i] = SB_LANE(m->v[i % SB_WIDTH], k);
+    sb_meters_take(m->meters[k], t, t, y);
+  }
+#endif
   w->t[run] = SB_LANE(m->t, k);
   w->steps[run] = m->steps[k];
   for (int i = 0; i < SB_STATES; i++) w->x[run * SB_STATES + i] = SB_LANE(m->x[i], k);
@@ -486,28 +501,40 @@ SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
   sb_bounced(m, resets & m->alive & where & SB_NOT(ends), x, xd);
 }
 
+/* The changes of the watched values within SB_AHEAD; the values are those in m->g. */
+SB_FUNCTION void sb_changes(sb_crew *m, SB_REAL *changes) {
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  sb_slope(m, m->t, m->x, m->xm);
+  for (int i = 0; i < SB_STATES; i++) m->xt[i] = m->x[i] + SB_AHEAD * m->xm[i];
+  program_cross(m->t + SB_AHEAD, m->xt, m->xd, m->p, m->gs);
+  for (int j = 0; j < SB_WATCHED; j++) changes[j] = m->gs[j] - m->g[j];
+}
+
 /* The crossings that act where the first one has led, into m->hit: it and those that coincide
-   with it. A bend to which its signal comes back at once is for the general engine. */
+   with it. A bend to which its signal comes back at once, after what acts, is for the general
+   engine. */
 SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
-  SB_MASK acts = {0}, bends = {0}, back = {0};
+  SB_MASK acts = {0}, bends = {0}, back = {0}, hit[SB_MOST(SB_WATCHED)];
+  SB_REAL before[SB_MOST(SB_WATCHED)] = {0}, after[SB_MOST(SB_WATCHED)];
+  int look;
   program_cross(m->t, m->x, m->xd, m->p, m->g);
   for (int j = 0; j < SB_WATCHED; j++) {
-    m->hit[j] = where & ((m->crossed == j) | sb_crossed(m->g0[j], m->g[j], sb_direction[j]));
+    hit[j] = m->hit[j] = where & ((m->crossed == j) | sb_crossed(m->g0[j], m->g[j], sb_direction[j]));
     if (sb_kind[j] == SB_BEND) bends = bends | m->hit[j];
     else if (sb_kind[j] != SB_LIMIT) acts = acts | m->hit[j];
   }
-  if (SB_STATES && SB_SEES_RETURNS && SB_ANY(bends)) {
-    sb_slope(m, m->t, m->x, m->xm);
-    for (int i = 0; i < SB_STATES; i++) m->xt[i] = m->x[i] + SB_AHEAD * m->xm[i];
-    program_cross(m->t + SB_AHEAD, m->xt, m->xd, m->p, m->gs);
-    for (int j = 0; j < SB_WATCHED; j++)
-      if (sb_kind[j] == SB_BEND)
-        back = back | (m->hit[j] & SB_NOT((m->gs[j] - m->g[j]) *
-                                          SB_SELECT(m->g[j] > 0, SB_OF(1), SB_OF(-1)) > 0));
-    sb_over_where(m, back, SB_HANDED_BACK, 0);
-    acts = acts & m->alive;
-  }
+  look = SB_STATES && SB_SEES_RETURNS && SB_ANY(bends);
+  if (look && SB_ANY(acts)) sb_changes(m, before);
   if (SB_ANY(acts)) sb_act(m, acts);
+  if (look) {
+    sb_changes(m, after);
+    for (int j = 0; j < SB_WATCHED; j++) {
+      SB_REAL away = SB_SELECT(m->g[j] > 0, after[j], -after[j]);
+      SB_MASK none = acts & (SB_ABS(after[j]) <= SB_NO_CHANGE * SB_ABS(before[j])); /* no effect now */
+      if (sb_kind[j] == SB_BEND) back = back | (hit[j] & SB_NOT(away > 0) & SB_NOT(none));
+    }
+    sb_over_where(m, back & m->alive, SB_HANDED_BACK, 0);
+  }
   sb_project_where(m, where & SB_NOT(acts), m->t, m->x);
 }
 
@@ -762,9 +789,9 @@ SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
 /* One trial step of all lanes that have a run. */
 SB_FUNCTION void sb_go_on(sb_crew *m) {
   const SB_REAL zero = SB_OF(0);
-  SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on);
+  SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on), over = cut;
   SB_TIME left = SB_SELECT(on, m->stop - m->t, zero), until;
-  SB_REAL h, before = m->h, taken, theta;
+  SB_REAL h, before = m->h, taken, theta, line = zero;
   SB_REAL *far_slope = m->K + SB_STAGES_COUNT * SB_STATES;
   if (SB_ANY(on & SB_NOT(m->sloped))) {
     sb_slope(m, m->t, m->x, m->far);
@@ -799,6 +826,26 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny), SB_FAILED, SB_NO_STEP);
 #endif
   good = good & SB_NOT(tiny) & m->alive;
+  theta = SB_OF(2);
+#if SB_WATCHED && SB_IS_CONTROLLED && SB_STATES
+  theta = sb_find_crossing(m, h, m->hi);
+#ifdef SB_HOLDS_OFF
+  { /* steps that may stay before a surface are repeated up to near it, or lead over it */
+    SB_MASK stays, again;
+    line = sb_held_off(m, h, m->hi, good);
+    stays = good & (line < (double)INFINITY), again = stays & (line > SB_LAST_LINE_AT(m->t));
+    over = stays & SB_NOT(again);
+    m->gap = SB_SELECT(stays, zero, m->gap);
+    m->limit = SB_SELECT(again, line - SB_SHORT_OF, m->limit);
+    good = good & SB_NOT(again);
+  }
+#endif
+  {
+    SB_REAL shorter = sb_short_of(m, good & SB_NOT(over), h, theta);
+    m->limit = SB_SELECT((shorter > 0) & (shorter < m->limit), shorter, m->limit);
+    good = good & SB_NOT(shorter > 0);
+  }
+#endif
   for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(good, k);
   m->limit = SB_SELECT(good, SB_OF((double)INFINITY), m->limit);
   until = SB_SELECT(last, m->stop, m->t + h);
@@ -817,10 +864,17 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   }
 #endif
   taken = h;
-  theta = SB_OF(2);
+  (void)line;
 #if SB_WATCHED
+#if !SB_IS_CONTROLLED || !SB_STATES
   theta = sb_find_crossing(m, h, m->hi);
-  cut = good & (theta <= 1);
+#endif
+#ifdef SB_HOLDS_OFF
+  taken = SB_SELECT(over, SB_MIN(line, m->hi - m->t), taken);
+  theta = SB_SELECT(over, SB_OF(1), theta);
+  m->crossed = SB_PICK(over, -1, m->crossed); /* what has crossed is found there */
+#endif
+  cut = good & (theta < 2);
 #if !SB_IS_CONTROLLED
   if (SB_ANY(m->alive)) { /* the search has tried other steps in all lanes */
     SB_REAL end[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)];
@@ -847,6 +901,10 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
     for (int k = 0; k < SB_LANES; k++)
       if (SB_LANE(good, k) && !SB_LANE(plain, k))
         SB_LANE_SET(to, k, sb_just(SB_LANE(until, k), -1));
+#if SB_WATCHED
+    /* A crossing is located just on its far side. */
+    to = SB_SELECT(cut & (to > until - SB_LOCATED), until - SB_LOCATED, to);
+#endif
     sb_measure(m, good, taken, SB_SELECT(m->t < m->lo, m->lo, m->t), to);
     good = good & m->alive;
     cut = cut & good;
@@ -855,7 +913,10 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   if (m->w->nsamples) sb_sample(m, good, taken, until);
   if (SB_ANY(cut)) {
     sb_dense(m, taken, SB_SELECT(cut, theta, SB_OF(1)), m->kept);
-    for (int i = 0; i < SB_STATES; i++) m->xn[i] = SB_SELECT(cut, m->kept[i], m->xn[i]);
+    for (int i = 0; i < SB_STATES; i++) {
+      m->kept[i] = SB_SELECT(over, m->x[i] + taken * m->K[i], m->kept[i]);
+      m->xn[i] = SB_SELECT(cut, m->kept[i], m->xn[i]);
+    }
   }
 #if SB_WATCHED
   for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(good & SB_NOT(cut), m->g1[j], m->g0[j]);

@@ -1,0 +1,48 @@
+"""Random kinked blocks and signals, for every solver with error control that locates kinks: the
+error is at most what the tolerance allows each part between two kinks, twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kinked import BLOCKS, SMOOTH, SOURCES, integral, text
+
+import spart_blocks as sb
+
+CASES = 100
+
+
+def errors(source, kinked, solver, cases, engine, load):
+    """Of each case, as multiples of what the tolerances allow, and the kinks passed."""
+    program = sb.trace(load(text(source, kinked, solver))) if engine == "native" else None
+    for case in cases:
+        wanted, allowed, passed = integral(source, kinked, case)
+        given = (
+            program.with_parameters(case) if program else load(text(source, kinked, solver, case))
+        )
+        got = sb.simulate(given, engine=engine)
+        yield abs(got["x"][-1].item() - wanted) / allowed, passed
+
+
+@pytest.fixture
+def load(tmp_path):
+    def make(text):
+        path = tmp_path / "diagram.yaml"
+        path.write_text(text)
+        return sb.load(path)
+
+    return make
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("solver", ["RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"])
+def test_kinks_keep_the_tolerance(solver, name, block, engine, load):
+    source, kinked, rng = SOURCES[name], BLOCKS[block], np.random.default_rng(5)
+    cases = [source.draw(rng) for _ in range(CASES)]
+    smooth = errors(source, SMOOTH, solver, cases, engine, load)
+    cases = [case | kinked.draw(rng) for case in cases]
+    bent = errors(source, kinked, solver, cases, engine, load)
+    for case, (plain, _), (error, passed) in zip(cases, smooth, bent, strict=True):
+        assert error <= 2 * (1 + passed) * max(1.0, plain), case

@@ -1,0 +1,62 @@
+"""A located kink or jump costs no accuracy, with any error control, and few steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kinked import BLOCKS, SOURCES, integral, text
+
+import spart_blocks as sb
+from spart_blocks.program.compiler import compiler_name
+
+LOCATING = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+DEADZONE = """
+blocks:
+  s: {type: RAMP, T: 0, off: -2}
+  k: {type: DEADZONE, lower: -0.2589, upper: 0.2589}
+  x: {type: INTEGRATOR}
+wires: [s -> k, k -> x]
+run: {T: 2}
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("solver", LOCATING)
+def test_the_state_at_a_kink_is_that_of_its_own_side(solver, engine, load):
+    got = sb.simulate(load(DEADZONE), solver=solver, engine=engine)
+    assert got["x"][-1] == pytest.approx(-(1.7411**2) / 2, abs=1e-7)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_kinked_block_keeps_the_tolerance(name, block, load):
+    source, kinked = SOURCES[name], BLOCKS[block]
+    rng = np.random.default_rng(3)
+    p = source.draw(rng) | kinked.draw(rng)
+    wanted, allowed, _ = integral(source, kinked, p)
+    got = sb.simulate(load(text(source, kinked, "RK45", p)), engine="interpreter")
+    assert abs(got["x"][-1].item() - wanted) <= 2 * allowed
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("solver", LOCATING)
+def test_a_kink_takes_at_most_twelve_steps_more_than_one_at_a_known_time(solver, engine, load):
+    known = DEADZONE.replace("T: 0, off: -2", "T: 1.7411").replace("DEADZONE", "GAIN")
+    known = known.replace("lower: -0.2589, upper: 0.2589", "K: 1")
+    taken = [
+        sb.simulate(load(diagram), solver=solver, engine=engine).info["steps"]
+        for diagram in (DEADZONE, known)
+    ]
+    assert taken[0] <= taken[1] + 12
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_kinks_keep_the_tolerance_in_lanes(load):
+    source, kinked, rng = SOURCES["state"], BLOCKS["DEADZONE"], np.random.default_rng(1)
+    cases = [source.draw(rng) | kinked.draw(rng) for _ in range(20)]
+    over = {name: [case[name] for case in cases] for name in cases[0]}
+    program = sb.trace(load(text(source, kinked, "RK45")))
+    found = sb.sweep(program, over, zip=[list(over)], metrics={"x": "final(x)"}, workers=1)
+    for case, got in zip(cases, np.ravel(found["x"]), strict=True):
+        wanted, allowed, _ = integral(source, kinked, case)
+        assert abs(got - wanted) <= 2 * allowed

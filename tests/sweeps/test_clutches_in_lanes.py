@@ -1,0 +1,52 @@
+"""Clutches that lock, in lanes: a transition on the surface of a jump comes before it."""
+
+import numpy as np
+import pytest
+from lane_runs import every_way
+
+import spart_blocks as sb
+from spart_blocks.program.compiler import compiler_name
+from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.sweeps.running import lanes
+from spart_blocks.sweeps.work import Work
+
+pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+
+CLUTCH = """
+name: clutch
+params: {start: 20.0}
+blocks:
+  lock:
+    type: STATE_MACHINE
+    arguments: [we, wv]
+    outputs: {l: 0}
+    initial: slips
+    states: {slips: {}, locked: {entry: {l: 1}}}
+    transitions: [{from: slips, to: locked, when: "we - wv <= 0"}]
+  fe: {type: FCN, expression: "(4 - 8*sign(we - wv)) if l < 0.5 else 4/6", arguments: [we, wv, l]}
+  fv: {type: FCN, expression: "8*sign(we - wv)/5 if l < 0.5 else 4/6", arguments: [we, wv, l]}
+  we: {type: INTEGRATOR, x0: $start}
+  wv: {type: INTEGRATOR}
+wires:
+  - fe -> we
+  - fv -> wv
+  - we -> fe.we, fv.we, lock.we
+  - wv -> fe.wv, fv.wv, lock.wv
+  - lock.l -> fe.l, fv.l
+run: {T: 5, solver: SOLVER}
+"""
+
+
+@pytest.mark.parametrize("solver", ["RK45", "RK4", "euler"])
+def test_clutches_lock_in_lanes_where_their_speeds_meet(solver, tmp_path, monkeypatch):
+    path = tmp_path / "clutch.yaml"
+    path.write_text(CLUTCH.replace("SOLVER", solver))
+    program = sb.trace(path)
+    starts = np.linspace(5, 25, 16)
+    p = np.array([program.with_parameters({"start": start}).p for start in starts])
+    monkeypatch.setattr(lanes, "each_run", None)  # none is handed back
+    done = every_way(Work(program, np.arange(len(p)), p, (Gauge("extremes", "we"),), ("lock",)))
+    locks = starts / 5.6
+    assert np.abs(done.events["lock"] - locks).max() < 1e-9
+    end = starts - 4 * locks + (5 - locks) * 2 / 3
+    assert np.abs(done.x[:, -2:] - end[:, None]).max() < 1e-8
