@@ -4,7 +4,7 @@ the known kinks, by Gauss's formula."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,8 +125,14 @@ BLOCKS = {
 SMOOTH = Kinked({"type": "GAIN", "K": 1.0}, lambda u, p: u, lambda p: [])
 
 
-def text(source: Source, kinked: Kinked, solver: str, p: Mapping[str, float] = {}) -> str:
-    """The diagram, with these parameters in place of its own."""
+def text(
+    source: Source,
+    kinked: Kinked,
+    solver: str,
+    p: Mapping[str, float] = {},
+    stops: Sequence[float] = (),
+) -> str:
+    """The diagram, with these parameters in place of its own. stops: times at which steps end."""
     blocks = json.loads(json.dumps(source.blocks | {"k": kinked.block}))
     for name, value in p.items():
         block, _, entry = name.partition(".")
@@ -134,23 +140,32 @@ def text(source: Source, kinked: Kinked, solver: str, p: Mapping[str, float] = {
         where = where["params"] if entry in where.get("params", {}) else where
         where[entry] = float(value)
     blocks["x"] = {"type": "INTEGRATOR"}
+    for k, t in enumerate(stops):
+        blocks[f"stop{k}"] = {"type": "STEP", "T": float(t)}
     wires = [*source.wires, "s -> k", "k -> x"]
+    wires += [f"stop{k} -> nothing{k}" for k in range(len(stops))]
+    blocks |= {f"nothing{k}": {"type": "GAIN", "K": 1.0} for k in range(len(stops))}
     run = {"T": T, "solver": solver, "rtol": RTOL, "atol": ATOL, "log": ["x"]}
     return json.dumps({"name": "kinked", "blocks": blocks, "wires": wires, "run": run})
+
+
+def passed(source: Source, kinked: Kinked, p: Mapping[str, float]) -> list[float]:
+    """The times at which kinks are passed."""
+    grid, times = np.linspace(0, T, 2001), []
+    for kink in kinked.kinks(p):
+        off = source.signal(grid, p) - kink
+        for i in np.flatnonzero(np.sign(off[:-1]) * np.sign(off[1:]) < 0):
+            ends = (grid[i], grid[i + 1])
+            times.append(brentq(lambda t, kink=kink: source.signal(t, p) - kink, *ends, xtol=1e-15))
+    return times
 
 
 def integral(source: Source, kinked: Kinked, p: Mapping[str, float]) -> tuple[float, float, int]:
     """The last value, the error that the tolerances allow of one as large as the largest, and how
     many kinks are passed."""
-    grid, cuts = np.linspace(0, T, 2001), [0.0, T]
-    for kink in kinked.kinks(p):
-        off = source.signal(grid, p) - kink
-        for i in np.flatnonzero(np.sign(off[:-1]) * np.sign(off[1:]) < 0):
-            ends = (grid[i], grid[i + 1])
-            cuts.append(brentq(lambda t, kink=kink: source.signal(t, p) - kink, *ends, xtol=1e-15))
-    passed = len(cuts) - 2
+    cuts = passed(source, kinked, p)
     edges = np.unique([*cuts, *np.linspace(0, T, 21)])
     a, b = edges[:-1, None], edges[1:, None]
     values = kinked.function(source.signal((a + b) / 2 + (b - a) / 2 * NODES, p), p)
     parts = np.cumsum(((b - a) / 2 * WEIGHTS * values).sum(axis=1))
-    return float(parts[-1]), ATOL + RTOL * float(np.abs(parts).max()), passed
+    return float(parts[-1]), ATOL + RTOL * float(np.abs(parts).max()), len(cuts)

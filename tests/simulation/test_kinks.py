@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kinked import BLOCKS, SOURCES, integral, text
+from kinked import BLOCKS, SOURCES, integral, passed, text
 
 import spart_blocks as sb
 from spart_blocks.program.compiler import compiler_name
@@ -36,6 +36,21 @@ def test_a_kinked_block_keeps_the_tolerance(name, block, load):
     wanted, allowed, _ = integral(source, kinked, p)
     got = sb.simulate(load(text(source, kinked, "RK45", p)), engine="interpreter")
     assert abs(got["x"][-1].item() - wanted) <= 2 * allowed
+
+
+@pytest.mark.parametrize("block", ["DEADZONE", "jump"])
+@pytest.mark.parametrize("solver", ["CVODES", "Adams"])
+def test_a_kink_costs_a_multistep_method_no_more_than_a_restart(solver, block, load):
+    source, kinked, rng = SOURCES["state"], BLOCKS[block], np.random.default_rng(5)
+    for _ in range(5):
+        p = source.draw(rng) | kinked.draw(rng)
+        wanted, allowed, _ = integral(source, kinked, p)
+        stops = passed(source, kinked, p)
+        got, known = (
+            sb.simulate(load(text(source, kinked, solver, p, at)))["x"][-1].item() - wanted
+            for at in ((), stops)
+        )
+        assert abs(got) <= 2 * max(abs(known), allowed), p
 
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.simulation.crossings import LOCATED_WITHIN, upward
 from spart_blocks.simulation.cvodes import Cvodes
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.meeting import leads_back
@@ -38,10 +40,8 @@ that follow."""
 
 class Multistep(SegmentSolver):
     """CVODES, which steps from sample to sample inside one call. Crossings are looked for
-    between samples, no further apart than max_step, and located by shorter calls; bends it
-    meets by its error control."""
-
-    located = ("stop", "event", "mode", "limit", "fault")
+    between samples, no further apart than max_step, and located by shorter calls, which evaluate
+    nothing beyond their end: so the state at a bend is that of its own side."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -57,7 +57,8 @@ class Multistep(SegmentSolver):
                 )
             )
         self.before = replace(run.stats)  # another solver may have begun
-        self.may_stay = bool(run.acting) and any(c.kind == "bend" for c in run.crossings)
+        self.bends = any(c.kind == "bend" for c in run.crossings)
+        self.may_stay = bool(run.acting) and self.bends
         most = {"most_steps": MOST_STAYING} if self.may_stay else {}
         self.cvodes = Cvodes(
             run.engine, options.solver, options.rtol, options.atol, options.max_step, **most
@@ -82,6 +83,7 @@ class Multistep(SegmentSolver):
             self._keep_lines(
                 np.array([float(a), *times[:before], until]),
                 np.array([run.x, *states[:before], end]),
+                found[3] if found else just_before(until),
             )
         else:
             # A slice where all are samples, for then nothing is copied.
@@ -113,8 +115,9 @@ class Multistep(SegmentSolver):
         failure.add_hint("BDF gets over it: run: {solver: BDF}")
         raise failure
 
-    def _keep_lines(self, times: Floats, states: Floats, depth: int = 0) -> None:
-        """Keep what lines need between the states (N, nx) at times (N,), up to the last, the stop.
+    def _keep_lines(self, times: Floats, states: Floats, last: float, depth: int = 0) -> None:
+        """Keep what lines need between the states (N, nx) at times (N,), up to `last` before the
+        end, a stop or a crossing.
         Splines between the states stand for the solver's own curve; where they are less accurate
         than the states, more states are requested. Slopes are not used: in a stiff problem, slopes
         at states accurate to the tolerance are inaccurate."""
@@ -127,7 +130,7 @@ class Multistep(SegmentSolver):
             fine = np.interp(np.arange(FINER * n + 1) / FINER, np.arange(n + 1), times)
             inner = self.cvodes.over(float(times[0]), fine[1:].tolist(), states[0], run.xd)
             # What follows starts from the state that was found first.
-            self._keep_lines(fine, np.array([states[0], *inner[:-1], states[-1]]))
+            self._keep_lines(fine, np.array([states[0], *inner[:-1], states[-1]]), last)
             return
         at = np.flatnonzero(coarse)
         # Runs of intervals that need no more states, each by one curve, and single ones that do.
@@ -137,12 +140,12 @@ class Multistep(SegmentSolver):
                 length = times[end] - times[k]
                 inner = self.cvodes.within(times[k], length, PARTS, states[k], run.xd)
                 inside = np.array([states[k], *inner[:-1], states[end]])
-                self._keep_lines(np.linspace(times[k], times[end], PARTS + 1), inside, depth + 1)
+                grid = np.linspace(times[k], times[end], PARTS + 1)
+                self._keep_lines(grid, inside, min(last, float(times[end])), depth + 1)
                 continue
             # The curve extends beyond both ends, where a spline is least accurate.
             near = slice(max(k - BEYOND, 0), end + BEYOND + 1)
-            ends = end == len(times) - 1
-            until = just_before(float(times[end])) if ends else float(times[end])
+            until = min(last, float(times[end]))
             run.keeper.step(_spline(times[near], states[near]), until, run.xd)
 
     def _strays(self, times: Floats, states: Floats) -> NDArray[np.bool_]:
@@ -179,7 +182,7 @@ class Multistep(SegmentSolver):
         step = min(
             self.run.options.max_step or np.inf, self.run.engine.reach(start, self.run.x) / 2
         )
-        if np.isinf(step) or not any(c.kind in self.located for c in self.run.crossings):
+        if np.isinf(step) or not self.run.crossings:
             return times, np.ones(len(times), dtype=bool)
         gaps = np.diff(times, prepend=start)
         counts = np.maximum(np.ceil(gaps / step - 1e-9).astype(int), 1)
@@ -209,33 +212,74 @@ class Multistep(SegmentSolver):
                 or leads_back(run, before, t1, x, last)
             ):
                 return True
-            if self._located(before, after):
+            if self.run.crossed(before, after):
                 return False
             t0, x0, before = t, x, after
         return False
 
     def _first_crossing(
         self, start: float, times: Floats, states: Floats
-    ) -> tuple[float, list[int], Floats] | None:
-        """The earliest crossing: its time, its index, and the states there."""
+    ) -> tuple[float, list[int], Floats, float] | None:
+        """The earliest crossing: its time, its index, the states there, and the latest time on its
+        near side. The states before it may be those of a step that goes beyond a bend: they are
+        replaced by those of steps that do not."""
         run = self.run
         run.before = run.watch(start, run.x)
-        if not any(crossing.kind in self.located for crossing in run.crossings):
+        if not run.crossings:
             return None
-        t0, x0 = start, run.x
-        end = within(start, float(times[-1]))[1]
-        for t, x in zip(times.tolist(), states, strict=True):
-            t1 = min(t, end)
-            after = run.watch(t1, x)
+        k = self._first_interval(start, times, states)
+        while k is not None and k > 0 and self.bends:
+            states[:k] = self.cvodes.over(start, times[:k].tolist(), run.x, run.xd)
+            sooner = self._first_interval(start, times[:k], states)
+            if sooner is None:
+                break
+            k = sooner
+        if k is None:
+            return None
+        t0, x0 = (start, run.x) if k == 0 else (float(times[k - 1]), states[k - 1])
+        t1 = min(float(times[k]), within(start, float(times[-1]))[1])
 
-            def dense(at: float, t0: float = t0, x0: Floats = x0) -> Floats:
-                return x0 if at <= t0 else self.cvodes.over(t0, [at], x0, run.xd)[-1]
+        def dense(at: float) -> Floats:
+            return x0 if at <= t0 else self.cvodes.over(t0, [at], x0, run.xd)[-1]
 
-            found = self.crossed(run.before, after, dense, t0, t1)
-            if found:
-                return (*found, dense(found[0]))
-            run.before, t0, x0 = after, t, x
+        run.before = run.watch(t0, x0)
+        found = self.crossed(run.before, run.watch(t1, states[k]), dense, t0, t1)
+        if found is None:
+            return None
+        # From its near side, since the last step would have its end on the other one.
+        near = self.near_side(run.before, dense, t0, found[0])
+        x = dense(near)
+        return (*found, x + (found[0] - near) * run.derivative(near, x), near)
+
+    def _first_interval(self, start: float, times: Floats, states: Floats) -> int | None:
+        """The index of the first time before which something has crossed since the one before."""
+        run = self.run
+        before, end = run.watch(start, run.x), within(start, float(times[-1]))[1]
+        for k, (t, x) in enumerate(zip(times.tolist(), states, strict=False)):
+            after = run.watch(min(t, end), x)
+            if self.run.crossed(before, after):
+                return k
+            before = after
+        run.before = before
         return None
+
+    def _locate_in(
+        self, k: int, after: Floats, watched: Callable[[float], Floats], t0: float, t1: float
+    ) -> float:
+        """By inverse interpolation where the value has two signs, since each is a call."""
+        from scipy.optimize import brentq
+
+        sign = upward(self.run.crossings[k], after[k])
+
+        def beyond(t: float) -> float:
+            return sign * float(watched(t)[k])
+
+        if beyond(t0) < 0 < beyond(t1):
+            at = float(brentq(beyond, t0, t1, xtol=LOCATED_WITHIN / 8, rtol=1e-15))
+            low, high = max(at - LOCATED_WITHIN / 8, t0), min(at + LOCATED_WITHIN / 8, t1)
+            if beyond(low) <= 0 < beyond(high):
+                return high
+        return super()._locate_in(k, after, watched, t0, t1)
 
 
 def _spline(times: Floats, states: Floats) -> Dense:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +28,8 @@ in sb_step.h."""
 class SegmentSolver(ABC):
     """Advances a run over segments, from stop to stop, keeping samples on the way.
 
-    located: the kinds of crossings that it stops at. solver: the run's, as it was made.
+    solver: the run's, as it was made.
     """
-
-    located: ClassVar[tuple[str, ...]] = ("stop", "event", "mode", "limit", "bend", "fault")
 
     def __init__(self, run: Run) -> None:
         self.run, self.solver = run, run.options.solver
@@ -54,18 +52,18 @@ class SegmentSolver(ABC):
     ) -> tuple[float, list[int]] | None:
         """The earliest crossing between two times: its time, and its index with those of coinciding
         crossings; dense gives x."""
-        found = [(self._locate(k, after, dense, t0, t1), k) for k in self._located(before, after)]
+        found = [(self._locate(k, after, dense, t0, t1), k) for k in self.run.crossed(before, after)]
         if not found:
             return None
         t, first = min(found)
-        return t, sorted({first, *self._located(before, self.run.watch(t, dense(t)))})
+        return t, sorted({first, *self.run.crossed(before, self.run.watch(t, dense(t)))})
 
     def near_side(self, before: Floats, dense: Dense, t0: float, t: float) -> float:
         """The latest time before the crossing at t at which nothing has crossed. A crossing is
         located just on its far side: the record of the step ends here, on the near one."""
         gap = LOCATED_WITHIN / 4
         while gap < 0.5 * (t - t0):
-            if not self._located(before, self.run.watch(t - gap, np.asarray(dense(t - gap)))):
+            if not self.run.crossed(before, self.run.watch(t - gap, np.asarray(dense(t - gap)))):
                 return t - gap
             gap *= 8
         return just_before(t)
@@ -93,12 +91,12 @@ class SegmentSolver(ABC):
             return run.watch(min(t, t1), line(t))
 
         ahead = watched(beyond)
-        found = [k for k in self._located(before, ahead) if k in run.acting]
+        found = [k for k in self.run.crossed(before, ahead) if k in run.acting]
         if not found:
             return None
         until = min(self._locate_in(k, ahead, watched, t0, beyond) for k in found)
         since = max(until - LOCATED_WITHIN, 0.5 * (t0 + until))
-        if run.crossed(before, watched(since)):
+        if self.run.crossed(before, watched(since)):
             return None  # another surface comes before it
         return until if turns_back(run, line, since, until, t1) else None
 
@@ -111,8 +109,3 @@ class SegmentSolver(ABC):
     ) -> float:
         crossing = self.run.crossings[k]
         return locate(lambda t: float(watched(t)[k]), crossing, upward(crossing, after[k]), t0, t1)
-
-    def _located(self, before: Floats, after: Floats) -> list[int]:
-        """The crossings between two sets of watched values at which it stops."""
-        found = self.run.crossed(before, after)
-        return [k for k in found if self.run.crossings[k].kind in self.located]

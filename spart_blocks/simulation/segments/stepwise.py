@@ -242,7 +242,7 @@ class Stepwise(SegmentSolver):
         before = run.watch(solver.t_old, self.start)
 
         def crossed(x: Floats) -> bool:
-            return self.staged or set(found) <= set(self._located(before, run.watch(until, x)))
+            return self.staged or set(found) <= set(self.run.crossed(before, run.watch(until, x)))
 
         solver.shorten(until, crossed)
 
@@ -254,7 +254,7 @@ class Stepwise(SegmentSolver):
             return False
         assert before is not None
         assert after is not None
-        if not any(run.crossings[k].kind == "bend" for k in self._located(before, after)):
+        if not any(run.crossings[k].kind == "bend" for k in self.run.crossed(before, after)):
             return False
         way = found[0] - solver.t_old
         length, gap = short_of(solver.t_old, way, self.ahead.gap if self.ahead else 0.0)
@@ -307,7 +307,7 @@ class Stepwise(SegmentSolver):
         run = self.run
         if not self.staged or before is None:
             return found
-        return sorted({*found, *self._located(before, run.watch(until, run.x))})
+        return sorted({*found, *self.run.crossed(before, run.watch(until, run.x))})
 
     def _crossed_by_stage(
         self, solver: FixedStep, before: Floats, t0: float, t1: float
@@ -325,7 +325,7 @@ class Stepwise(SegmentSolver):
         """Times at which a curve crosses bends, in ascending order."""
         return sorted(
             (self._locate(k, after, curve, t0, t1), k)
-            for k in self._located(before, after)
+            for k in self.run.crossed(before, after)
             if self.run.crossings[k].kind == "bend"
         )
 
@@ -359,7 +359,7 @@ class Stepwise(SegmentSolver):
         run.t, run.x = exact(until), np.asarray(line(until))
         run.report(until)
         self.last_step = None
-        return run.cross(self._located(before, run.watch(until, run.x)), until)
+        return run.cross(self.run.crossed(before, run.watch(until, run.x)), until)
 
 
 def _reached(t: float) -> float:
