@@ -224,7 +224,7 @@ def _refuse_mixed(
             f"is part of an algebraic loop with {several}: {chain}",
             first.place,
             "break the loop with a UNIT_DELAY on its clock; it is solved where its sampled blocks "
-            "have one clock, and no loop is left without them",
+            "have one clock, and every loop passes through one of them",
         )
     )
 

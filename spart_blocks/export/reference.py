@@ -37,8 +37,11 @@ class Stepper:
         return self.schedule.time(self.k)
 
     def output(self) -> tuple[Floats, int]:
-        """The outputs at this step, after the ticks that are due, and the status."""
+        """The outputs at this step, after the ticks that are due, with modes that fit before and
+        after these, and the status."""
         t, before = self.t, self.xd.copy()
+        if any(ticking.due(self.k) for ticking in self.schedule.clocks):
+            self.x = self._settled(t, self.x, before)
         for handing in self.schedule.handovers:
             if handing.ticking.due(self.k):
                 states = list(handing.states)

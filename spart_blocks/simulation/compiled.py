@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
+ARRIVED = 1
+"""At a stop whose ticks follow."""
 WORTH = 0.5
 """Fraction of the instructions of all kept signals. If the signals that a record by lines looks at
 need fewer, they are evaluated alone, and the others only where rows are kept."""
@@ -369,7 +371,8 @@ class CompiledLoop:
     def _cross(self) -> bool:
         """Handle the crossings of one time; True where they end the run."""
         run, struct = self.run, self.struct
-        run.cross(np.flatnonzero(self.arrays["hit"]).tolist(), struct.t)
+        found = np.flatnonzero(self.arrays["hit"]).tolist()
+        run.cross(found, struct.t, ticks_follow=struct.entered == ARRIVED)
         self.arrays["x"][: len(run.x)] = run.x
         self.arrays["xd"][: len(run.xd)] = run.xd
         struct.limit, run.limit = run.limit, np.inf
@@ -478,7 +481,7 @@ class CompiledLoop:
         run.recorder.adopt(times[:n], signals, self.xs[:n], self.xds[:n])
 
     def _count_ticks(self) -> None:
-        done = self.due[: self.struct.stop + (1 if self.struct.entered else 0)]
+        done = self.due[: self.struct.stop + (1 if self.struct.entered > ARRIVED else 0)]
         for k, clock in enumerate(self.run.clocks):
             self.run.ticks[clock.name] += int(done[:, k].sum())
 

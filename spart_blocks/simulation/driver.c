@@ -396,18 +396,29 @@ static int sb_idle(sb_run *r, double at) {
   return SB_DONE;
 }
 
+/* How far a stop has been entered: not yet; what comes before its ticks has been acted on; it has
+   ticked; its rows are kept. */
+enum { SB_COMES, SB_ARRIVED, SB_TICKED, SB_KEPT };
+
+static int sb_any_due(sb_run *r) {
+  int any = 0;
+  for (int c = 0; c < r->nclocks; c++) any |= sb_due(r, c);
+  return any;
+}
+
 /* Mark the crossings by a jump at a stop, and those that act whenever their value is above zero:
-   STOPs, faults, modes that do not fit. */
-static int sb_jumped(sb_run *r) {
+   modes that do not fit, and STOPs and faults, unless ticks follow. */
+static int sb_jumped(sb_run *r, int ticks_follow) {
   int any = 0;
   if (!r->ncross) return 0;
   sb_call(r, program_cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++) {
-    int above = r->kinds[k] == SB_STOP || r->kinds[k] == SB_MODE || r->kinds[k] == SB_FAULT;
-    r->hit[k] = above
-                    ? r->f[k] > 0
-                    : r->kinds[k] == SB_EVENT && r->stop > 0 &&
-                          sb_crossed(r->g0[k], r->f[k], r->direction[k]);
+    if (r->kinds[k] == SB_EVENT)
+      r->hit[k] = r->stop > 0 && sb_crossed(r->g0[k], r->f[k], r->direction[k]);
+    else {
+      int ends = !ticks_follow && (r->kinds[k] == SB_STOP || r->kinds[k] == SB_FAULT);
+      r->hit[k] = (ends || r->kinds[k] == SB_MODE) && r->f[k] > 0;
+    }
     any |= r->hit[k];
   }
   return any;
@@ -566,7 +577,7 @@ long long sb_complete(sb_run *r, long long rows, const double *t, const double *
 int sb_advance(sb_run *r) {
   while (1) {
     double at = r->stops[r->stop];
-    if (r->entered == 0) {
+    if (r->entered == SB_COMES) {
       if (r->t < at) {
         int status = r->nx ? sb_integrate(r, at) : sb_idle(r, at);
         if (status != SB_DONE) return status;
@@ -575,15 +586,25 @@ int sb_advance(sb_run *r) {
       } else if (r->ncross) { /* a crossing led here, and its action is done */
         sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
       }
-      if (!sb_tick(r)) return SB_BAD_TICK;
-      r->entered = 1;
-      if (sb_jumped(r)) {
+      r->entered = SB_ARRIVED;
+      if (sb_any_due(r) && sb_jumped(r, 1)) {
         r->behind = 1;
         return SB_CROSSED;
       }
     }
-    if (r->entered == 1) {
-      r->entered = 2;
+    if (r->entered == SB_ARRIVED) {
+      if (sb_any_due(r)) {
+        if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
+        if (!sb_tick(r)) return SB_BAD_TICK;
+      }
+      r->entered = SB_TICKED;
+      if (sb_jumped(r, 0)) {
+        r->behind = 1;
+        return SB_CROSSED;
+      }
+    }
+    if (r->entered == SB_TICKED) {
+      r->entered = SB_KEPT;
       int sides = r->sides[r->stop];
       if (!sb_keep_state(r, (sides && r->stop) || r->behind, sides == SB_TICK && !r->behind)) return SB_BAD_SAMPLE;
       if (sides == SB_SWITCH && r->stop + 1 < r->nstops && !sb_keep_event(r)) return SB_BAD_SAMPLE;
@@ -592,7 +613,7 @@ int sb_advance(sb_run *r) {
     }
     if (r->stop + 1 >= r->nstops) return SB_DONE;
     r->stop++;
-    r->entered = 0;
+    r->entered = SB_COMES;
     if (!r->nx && r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
   }

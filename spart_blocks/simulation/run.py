@@ -2,8 +2,9 @@
 
 Step policy. The span is cut at every clock tick and every known event time; the solver is
 restarted there and never steps over one. Within a segment [a, b) blocks see times below b,
-so that a signal that switches at b does so after it. At a tick all due clocks read the
-values before it and update together. Signals are right-continuous: a sample at a tick or
+so that a signal that switches at b does so after it. At b come first what is known ahead, and the
+modes and resets that it sets off; then the ticks: all due clocks read the values before it and
+update together; then what these set off. Signals are right-continuous: a sample at a tick or
 an event is the one after it. A record by lines has the one before it too, a few units in
 the last place earlier; see record.c for what it holds between.
 """
@@ -251,10 +252,7 @@ class Run:
         self.keeper = self._keeper()
         begins = len(self.solvers) == 1
         if begins:
-            inputs = self.engine.told(float(self.t), self.x, self.xd)
-            self._tick()
-            self._tell_jumps(float(self.t), inputs)
-            self._jump()
+            self._enter(self.engine.told(float(self.t), self.x, self.xd))
         self.keeper.state(self.t, self.x, self.xd, edge=begins)
         segments: SegmentSolver = segment_solver(self)
         try:
@@ -270,10 +268,7 @@ class Run:
                 self.t = reached
                 sides = reached < b or known
                 if reached == b:
-                    inputs = self.engine.told(just_before(float(b)), self.x, self.xd)
-                    sides |= self._tick()
-                    self._tell_jumps(float(b), inputs)
-                    sides |= self._jump()
+                    sides |= self._enter(self.engine.told(just_before(float(b)), self.x, self.xd))
                 self.keeper.state(self.t, self.x, self.xd, sides=sides)
                 if known and reached == b < self.end:
                     self.keeper.event(self.t, self.x, self.xd)
@@ -322,15 +317,23 @@ class Run:
             times.append(exact(named))
         return min([self.end, *times])
 
-    def _tick(self) -> bool:
-        """Tick the clocks due; returns whether there are any."""
+    def _enter(self, inputs: Sequence[Any]) -> bool:
+        """Act on all that happens at this stop: what is known ahead and what it sets off, then the
+        ticks and what they set off. Returns whether anything did. inputs: those before, of the
+        blocks that are notified of jumps."""
+        t, any_acts = float(self.t), False
         due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
-        if not due:
-            return False
-        self.xd = self.engine.tick(float(self.t), self.x, self.xd, due)
-        for clock in due:
-            self.ticks[clock.name] += 1
-        return True
+        if due:
+            self._tell_jumps(t, inputs)
+            any_acts = self._jump(ticks_follow=True)
+            if self.before is not None:
+                self.before = self.watch(t, self.x)
+            inputs = self.engine.told(t, self.x, self.xd)
+            self.xd = self.engine.tick(t, self.x, self.xd, due)
+            for clock in due:
+                self.ticks[clock.name] += 1
+        self._tell_jumps(t, inputs)
+        return self._jump() or any_acts or bool(due)
 
     def report(self, t: float) -> None:
         """Report progress, called now and then; t: the time reached. Raises RunError if the run
@@ -376,21 +379,22 @@ class Run:
 
     # --- crossings -------------------------------------------------------------------
 
-    def _jump(self) -> bool:
+    def _jump(self, *, ticks_follow: bool = False) -> bool:
         """Act on crossings by a jump at this stop, on STOPs whose signal is above zero, and on
-        modes that do not fit."""
+        modes that do not fit. ticks_follow: STOPs and faults wait for the ticks at this stop."""
         jumped_off(self, float(self.t))
         now, before = self.watch(float(self.t), self.x), self.before
         jumped = [] if before is None else self.crossed(before, now)
         leaders = self.held.leaders
+        ends = ("mode",) if ticks_follow else ("stop", "mode", "fault")
         found = [
             k
             for k in sorted({*np.flatnonzero(now > 0).tolist(), *jumped, *leaders})
-            if (self.crossings[k].kind in ("stop", "mode", "fault") and now[k] > 0)
+            if (self.crossings[k].kind in ends and now[k] > 0)
             or (self.crossings[k].kind == "event" and k in jumped)
             or (k in leaders and now[k] * (self.crossings[k].direction or 1.0) > 0)
         ]
-        self.cross(found, float(self.t))
+        self.cross(found, float(self.t), ticks_follow=ticks_follow)
         return bool(found)
 
     def _tell_jumps(self, t: float, before: Sequence[Any]) -> bool:
@@ -421,9 +425,10 @@ class Run:
         """The directions of the crossings."""
         return np.array([crossing.direction for crossing in self.crossings], dtype=float)
 
-    def cross(self, found: Sequence[int], t: float) -> Fraction:
+    def cross(self, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
         """Act on all crossings found at t: stop, let an EVENT block's function reset states,
-        switch modes until they fit, or put the states on the limit that they met."""
+        switch modes until they fit, or put the states on the limit that they met. ticks_follow:
+        a STOP whose signal these put above zero waits for the ticks at t."""
         if found:
             self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
@@ -452,7 +457,7 @@ class Run:
             let_go(self, t, free)
         if kinds & {"event", "mode", "limit"}:
             self.x = self.project(t, self.x)
-        if kinds & {"event", "mode"} and self.stopped is None:
+        if kinds & {"event", "mode"} and self.stopped is None and not ticks_follow:
             self._stop_after_reset(t)
         if "event" in kinds and self.stopped is None:
             events = [k for k in found if self.crossings[k].kind == "event" and k not in free]

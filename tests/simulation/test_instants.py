@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from compositions.executing import WAYS, executed
 from spart_blocks.diagram.clocks import meant
+from spart_blocks.program.compiler import compiler_name
 
 ENGINES = ("interpreter", "native")
 
@@ -92,6 +94,70 @@ def test_after_that_ends_at_an_edge_reads_the_input_from_the_edge_on(
     found = [e.t for e in sb.simulate(path, engine=engine).events if e.block == "m"]
     want = transitions(meant(period), meant(delay), (meant(a), meant(b)))
     np.testing.assert_allclose(found, want, rtol=0, atol=1e-9)
+
+
+ORDER = """
+clocks: {c: {T: 0.1}}
+subsystems:
+  sample: {inputs: [u, on], outputs: [y], triggered: {by: on}, wires: [in.u -> out.y]}
+  pass: {inputs: [u, on], outputs: [y], enabled: {by: on}, wires: [in.u -> out.y]}
+blocks:
+  t: {type: TIME}
+  edge: {type: STEP, T: 0.2}
+  m:
+    type: STATE_MACHINE
+    outputs: {y: 0}
+    initial: a
+    states: {a: {}, b: {entry: {y: 1}}}
+    transitions: [{from: a, to: b, after: 0.3}]
+  sample: {type: sample}
+  pass: {type: pass}
+  relay: {type: RELAY, on: 0.5, off: 0.4}
+  last: {type: STEP, T: 0.4}
+  held: {type: ZOH, clock: c}
+  set_off: {type: RELAY, on: 0.5, off: 0.4}
+  zm: {type: ZOH, clock: c}
+  zs: {type: ZOH, clock: c}
+  zp: {type: ZOH, clock: c}
+  zr: {type: ZOH, clock: c}
+  zo: {type: ZOH, clock: c}
+wires:
+  - t -> m.u, sample.u, pass.u
+  - edge -> sample.on, pass.on, relay
+  - last -> held
+  - held -> set_off
+  - m.y -> zm
+  - sample.y -> zs
+  - pass.y -> zp
+  - relay -> zr
+  - set_off -> zo
+run: {T: 0.6, log: [zm, zs, zp, zr, zo]}
+"""
+AT_TICKS = {
+    "zm": [0, 0, 0, 1, 1, 1, 1],  # `after` is known ahead
+    "zs": [0, 0, 0.2, 0.2, 0.2, 0.2, 0.2],  # so is what an edge sets off
+    "zp": [0, 0, 0.2, 0.3, 0.4, 0.5, 0.6],
+    "zr": [0, 0, 1, 1, 1, 1, 1],
+    "zo": [0, 0, 0, 0, 0, 1, 1],  # a tick sets it off: the next tick reads it
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_known_ahead_comes_before_the_ticks_and_what_they_set_off_after(way, tmp_path):
+    if compiler_name() is None and way not in ("interpreter", "traced", "split"):
+        pytest.skip("no C compiler")
+    (tmp_path / "spart.toml").touch()
+    path = tmp_path / "order.yaml"
+    path.write_text(ORDER)
+    found = executed(way, path)
+    assert not found.error
+    for name, values in AT_TICKS.items():
+        if len(found.t):
+            rows = np.searchsorted(found.t, 0.1 * np.arange(len(values)) + 1e-9) - 1
+            np.testing.assert_allclose(found.signals[name][rows, 0], values, atol=1e-12)
+        for reading in ("last", "most"):
+            read = found.readings.get(f"extremes({name}).{reading}", values[-1])
+            assert read == pytest.approx(values[-1], abs=1e-12)
 
 
 ENDS = """

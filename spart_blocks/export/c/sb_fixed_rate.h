@@ -1,8 +1,9 @@
 /* A step of exported C: its ticks and outputs, and the integration of the states to the next step.
 
    The including file defines, from the diagram: the types SB_STATE, SB_INPUTS, SB_PARAMETERS,
-   SB_OUTPUTS and SB_REAL; sizes; tables; and the functions of the model. At step k the clocks that
-   are due tick, blocks switch modes, and the outputs are computed. Then the states are integrated
+   SB_OUTPUTS and SB_REAL; sizes; tables; and the functions of the model. At step k blocks switch
+   modes, the clocks that are due tick, blocks switch modes that this sets off, and the outputs are
+   computed. Then the states are integrated
    with the inputs held, in segments between the times at which sources switch. The only state is
    SB_STATE. */
 
@@ -100,6 +101,14 @@ static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out);
 #if SB_NXD
 static int sb_due(const sb_stepper *m, int c) { return sb_is_due(c, m->k); }
 
+#if SB_SWITCHES
+static int sb_any_due(const sb_stepper *m) {
+  int any = 0;
+  for (int c = 0; c < SB_NC; c++) any |= sb_due(m, c);
+  return any;
+}
+#endif
+
 static void sb_hand_over(sb_stepper *m, int k, SB_REAL *xd) {
   sb_handover(k, m->t, m->x, xd, m->u, m->p, xd);
 }
@@ -167,6 +176,21 @@ static int sb_ended(const SB_REAL *g, long long *fault) {
 }
 #endif
 
+#if SB_SWITCHES
+/* Let blocks switch modes: changes x and xd. */
+static void sb_settle(sb_stepper *m, SB_REAL *x, SB_REAL *xd) {
+  SB_REAL g[SB_CROSSINGS];
+  if (!sb_switched(m, m->t, x, xd, g)) return;
+#if SB_PROJECTS
+  {
+    SB_REAL moved[SB_NX];
+    sb_model_project(m->t, x, xd, m->u, m->p, moved);
+    sb_copy(x, moved, SB_NX);
+  }
+#endif
+}
+#endif
+
 /* Ticks, modes and outputs of the present step. If a result is not finite, nothing changes. */
 static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p, SB_OUTPUTS *y) {
   const double t = sb_time(s->k);
@@ -196,21 +220,15 @@ static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p,
 #endif
 #if SB_NXD
   sb_copy(before, s->xd, SB_NXD);
+#if SB_SWITCHES
+  if (sb_any_due(&m)) sb_settle(&m, x, before);
+#endif
   sb_ticked(&m, before, xd);
   if (!sb_finite(xd, SB_NXD)) return SB_NOT_A_NUMBER;
 #endif
 #if SB_SWITCHES
-  {
-    SB_REAL g[SB_CROSSINGS];
-    if (sb_switched(&m, t, x, xd, g)) {
-#if SB_PROJECTS
-      SB_REAL moved[SB_NX];
-      sb_model_project(t, x, xd, u, p, moved);
-      sb_copy(x, moved, SB_NX);
-#endif
-    }
-    if (!sb_finite(x, SB_NX)) return SB_NOT_A_NUMBER;
-  }
+  sb_settle(&m, x, xd);
+  if (!sb_finite(x, SB_NX)) return SB_NOT_A_NUMBER;
 #endif
 #if SB_NY
   {

@@ -243,6 +243,12 @@ static int sb_after_ticks(sb_fmu *m, double *xd) {
   return sb_ticked(m, before, xd);
 }
 
+static int sb_any_due(const sb_fmu *m) {
+  int any = 0;
+  for (int c = 0; c < SB_NC; c++) any |= sb_due(m, c);
+  return any;
+}
+
 static int sb_tick(sb_fmu *m) {
   double xd[SB_ROOM(SB_NXD)];
   if (!sb_after_ticks(m, xd)) return SB_OK;
@@ -374,8 +380,9 @@ static int sb_goes_on(sb_fmu *m, int k) {
 }
 
 /* Handle the marked crossings, and unmark them: stop, reset states, switch modes, put states on the
-   limit that they reached. */
-static int sb_act(sb_fmu *m) {
+   limit that they reached. ticks_follow: a STOP whose signal these put above zero waits for the
+   ticks at this time. */
+static int sb_act(sb_fmu *m, int ticks_follow) {
   int moved = 0, limits = 0, status = SB_OK;
   double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   unsigned char reset[SB_ROOM(SB_CROSSINGS)] = {0}, goes[SB_ROOM(SB_CROSSINGS)] = {0};
@@ -418,7 +425,7 @@ static int sb_act(sb_fmu *m) {
   if (!moved || m->s.stopped || status != SB_OK) return status;
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_CROSSINGS; k++)
-    if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
+    if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0 && !ticks_follow) sb_stop(m, k);
   for (int k = 0; k < SB_CROSSINGS && SB_NX > 0 && !m->s.stopped; k++) {
     if (reset[k] && sb_comes_back(m, k, x, xd) != SB_OK) return SB_ERROR;
     if (goes[k] && sb_goes_on(m, k) != SB_OK) return SB_ERROR;
@@ -427,13 +434,15 @@ static int sb_act(sb_fmu *m) {
 }
 
 /* Mark the functions that have crossed zero since the last check, and all of STOPs and modes that
-   are positive. jump: only those that act on a jump. */
-static void sb_mark(sb_fmu *m, int jump) {
+   are positive. jump: only those that act on a jump. ticks_follow: STOPs and faults wait for the
+   ticks at this time. */
+static void sb_mark(sb_fmu *m, int jump, int ticks_follow) {
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_CROSSINGS; k++) {
-    int kind = sb_crossings[k].kind;
+    int kind = sb_crossings[k].kind, ends = kind == SB_STOP || kind == SB_FAULT;
     int seen = !jump || kind == SB_EVENT;
-    int above = kind == SB_STOP || kind == SB_MODE || kind == SB_FAULT;
+    int above = ends || kind == SB_MODE;
+    if (ends && ticks_follow) continue;
 #if SB_SLIDES
     if (sb_leads(m, k) && m->g[k] * sb_direction(k) > 0) m->s.hit[k] = 1;
 #endif
@@ -443,20 +452,29 @@ static void sb_mark(sb_fmu *m, int jump) {
 
 static void sb_look(sb_fmu *m) { sb_watch(m, m->s.t, m->s.x, m->s.g); }
 
+/* Act on jumps at the present time. first: at the start of the run. */
+static int sb_jump(sb_fmu *m, int first, int ticks_follow) {
+#if SB_SLIDES
+  if (sb_jumped_off(m) != SB_OK) return SB_ERROR;
+#endif
+  if (first) sb_look(m);
+  sb_mark(m, !m->exchange, ticks_follow);
+  return sb_act(m, ticks_follow);
+}
+
 /* All events at the present time. first: at the start of the run. */
 static int sb_events(sb_fmu *m, int first) {
   int status;
   m->fresh = 0;
   status = sb_pass(m);
-  if (status == SB_OK) status = sb_tick(m);
+  if (status == SB_OK && sb_any_due(m)) { /* what is known ahead, and what it sets off */
+    status = sb_jump(m, first, 1);
+    if (status == SB_OK) sb_look(m);
+    if (status == SB_OK) status = sb_tick(m);
+  }
   if (status != SB_OK) return status;
   sb_find_next(m);
-#if SB_SLIDES
-  if (sb_jumped_off(m) != SB_OK) return SB_ERROR;
-#endif
-  if (first) sb_look(m);
-  sb_mark(m, !m->exchange);
-  status = sb_act(m);
+  status = sb_jump(m, first, 0);
   if (status != SB_OK) return status;
   if (m->exchange && m->s.limit > 0) { /* so that a step of the importer does not miss the return */
     m->s.apex = m->s.t + m->s.limit;

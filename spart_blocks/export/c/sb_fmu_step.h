@@ -121,8 +121,8 @@ static int sb_take(sb_fmu *m, double h, double theta, double end, int last, int 
   if (++*crossings > SB_MOST_EVENTS)
     return sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
   m->s.h = 0;
-  sb_mark(m, 0);
-  if (sb_act(m) != SB_OK) return SB_ERROR;
+  sb_mark(m, 0, 0);
+  if (sb_act(m, 0) != SB_OK) return SB_ERROR;
   sb_look(m);
   return SB_OK;
 }

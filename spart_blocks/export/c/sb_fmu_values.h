@@ -101,13 +101,20 @@ static int sb_slot_at(const sb_fmu *m, uint32_t reference) {
 }
 
 /* Before steps, and in co-simulation between them: the discrete states after the ticks that are due
-   now with the present inputs, and the states after blocks have then switched their modes. */
+   now with the present inputs, and the states, with the modes that blocks switch before and after
+   these. */
 static const double *sb_discrete(sb_fmu *m) {
+  double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   if (m->exchange || m->s.mode != SB_STEPPING) return m->s.xd;
   if (m->fresh & SB_FRESH_XD) return m->xd;
+  sb_copy(x, m->s.x, SB_NX);
+  sb_copy(xd, m->s.xd, SB_NXD);
+  if (sb_any_due(m)) sb_settle(m, m->s.x, m->s.xd);
   sb_after_ticks(m, m->xd);
   sb_copy(m->x, m->s.x, SB_NX);
   sb_settle(m, m->x, m->xd);
+  sb_copy(m->s.x, x, SB_NX);
+  sb_copy(m->s.xd, xd, SB_NXD);
   m->fresh |= SB_FRESH_XD;
   return m->xd;
 }
@@ -317,7 +324,7 @@ static void sb_enter_events(sb_fmu *m) {
 /* After a step of the importer's solver. Returns whether there is an event to handle. */
 static int sb_step_completed(sb_fmu *m) {
   int acts = 0;
-  sb_mark(m, 0);
+  sb_mark(m, 0, 0);
   sb_copy(m->s.g, m->g, SB_CROSSINGS);
   for (int k = 0; k < SB_CROSSINGS; k++)
     acts |= m->s.hit[k] && (SB_SLIDES || sb_crossings[k].kind != SB_BEND);

@@ -542,11 +542,38 @@ SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
 
 /* --- stops --------------------------------------------------------------------------------------- */
 
-/* Enter the stops at which some lanes are: ticks, jumps, samples there; then go on to the next. */
-SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
-  const sb_work *w = m->w;
+#if SB_WATCHED
+
+/* Act on jumps where some lanes have got to a stop: on EVENTs, on modes that do not fit, and on STOPs
+   and faults, unless ticks follow. */
+SB_FUNCTION void sb_jump(sb_crew *m, SB_MASK at, int ticks_follow) {
+  SB_MASK any = {0};
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) {
+    m->hit[j] = SB_NOT(at == at);
+    if (sb_kind[j] == SB_MODE || (!ticks_follow && (sb_kind[j] == SB_STOP || sb_kind[j] == SB_FAULT)))
+      m->hit[j] = at & (m->g[j] > 0);
+    else if (sb_kind[j] == SB_EVENT)
+      m->hit[j] = at & (m->stop > 0) & sb_crossed(m->g0[j], m->g[j], sb_direction[j]);
+    any = any | m->hit[j];
+  }
+  if (SB_ANY(any)) sb_act(m, any);
+}
+
+/* The values from which jumps are told, now, where a mask says so. */
+SB_FUNCTION void sb_look(sb_crew *m, SB_MASK where) {
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(where, m->g[j], m->g0[j]);
+}
+
+#endif
+
 #if SB_TICKING
-  SB_MASK bad;
+
+/* Tick the clocks due in the lanes that have got to a stop, after what comes before the ticks. */
+SB_FUNCTION void sb_tick_where(sb_crew *m, SB_MASK at) {
+  const sb_work *w = m->w;
+  SB_MASK any, bad;
   for (int c = 0; c < SB_TICKING; c++) m->due[c] = SB_NOT(at == at);
   for (int k = 0; k < SB_LANES; k++)
     if (SB_LANE(at, k) && m->tick[k] < w->nticks && w->ticks[m->tick[k]] == SB_LANE(m->stop, k)) {
@@ -554,30 +581,35 @@ SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
         SB_MASK_SET(m->due[c], k, w->due[m->tick[k] * SB_TICKING + c]);
       m->tick[k]++;
     }
+  any = m->due[0];
+  for (int c = 1; c < SB_TICKING; c++) any = any | m->due[c];
+  if (!SB_ANY(any)) return;
+#if SB_WATCHED
+  sb_jump(m, any, 1);
+  any = any & m->alive;
+  for (int c = 0; c < SB_TICKING; c++) m->due[c] = m->due[c] & m->alive;
+  sb_look(m, any);
+#endif
   for (int i = 0; i < SB_DISCRETE; i++) m->xdo[i] = m->xd[i];
-  if (sb_ticked(m, m->xdo, m->xdn)) {
-    SB_MASK any = m->due[0];
-    for (int c = 1; c < SB_TICKING; c++) any = any | m->due[c];
-    for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(any, m->xdn[i], m->xd[i]);
-    bad = any & SB_NOT(sb_finite_all(m->xdn, SB_DISCRETE));
-    sb_over_where(m, bad, SB_FAILED, SB_BAD_TICK);
-    at = at & m->alive;
-  }
+  sb_ticked(m, m->xdo, m->xdn);
+  for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(any, m->xdn[i], m->xd[i]);
+  bad = any & SB_NOT(sb_finite_all(m->xdn, SB_DISCRETE));
+  sb_over_where(m, bad, SB_FAILED, SB_BAD_TICK);
+}
+
+#endif
+
+/* Enter the stops at which some lanes are: ticks, jumps, samples there; then go on to the next. */
+SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
+  const sb_work *w = m->w;
+#if SB_TICKING
+  sb_tick_where(m, at);
+  at = at & m->alive;
 #endif
   m->sloped = m->sloped & SB_NOT(at);
 #if SB_WATCHED
   if (SB_ANY(at)) {
-    SB_MASK any = {0};
-    program_cross(m->t, m->x, m->xd, m->p, m->g);
-    for (int j = 0; j < SB_WATCHED; j++) {
-      m->hit[j] = SB_NOT(at == at);
-      if (sb_kind[j] == SB_STOP || sb_kind[j] == SB_MODE || sb_kind[j] == SB_FAULT)
-        m->hit[j] = at & (m->g[j] > 0);
-      else if (sb_kind[j] == SB_EVENT)
-        m->hit[j] = at & (m->stop > 0) & sb_crossed(m->g0[j], m->g[j], sb_direction[j]);
-      any = any | m->hit[j];
-    }
-    if (SB_ANY(any)) sb_act(m, any);
+    sb_jump(m, at, 0);
     at = at & m->alive;
   }
 #endif
@@ -594,9 +626,7 @@ SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
     sb_bound(m, k);
   }
 #if SB_WATCHED
-  at = at & m->alive;
-  program_cross(m->t, m->x, m->xd, m->p, m->g);
-  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(at, m->g[j], m->g0[j]);
+  sb_look(m, at & m->alive);
 #endif
 }
 
