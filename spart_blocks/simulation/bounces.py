@@ -87,15 +87,18 @@ def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int
     for k in events:
         before = motion(run.engine, k, t, x, xd, span)
         after = motion(run.engine, k, t, run.x, run.xd, span)
-        if before.v <= 0 or after.v > TURNED * before.v:
+        bounces = run.bounces.get(k, Bounces())
+        # Back so soon, its rate may have either sign: that of the solver's error.
+        soon = bool(bounces.times) and t - bounces.times[-1] < SHORTEST_FLIGHT
+        if not soon and (before.v <= 0 or after.v > TURNED * before.v):
             continue  # the reset lets it pass, slower or faster
-        bounces = run.bounces.setdefault(k, Bounces())
+        run.bounces[k] = bounces
         bounces.times.append(t)
         if before.v >= 1e-3 * bounces.hardest:
             bounces.jump = run.x - x
         bounces.hardest = max(bounces.hardest, before.v)
         touch = abs(after.v) <= TURNED * before.v and after.a > 0
-        if touch or after.flight < SHORTEST_FLIGHT:
+        if touch or soon or after.flight < SHORTEST_FLIGHT:
             if run.slides and bounces.jump is not None:
                 length = float(np.linalg.norm(bounces.jump))
                 rest(run, t, Contact(k, bounces.jump / length))

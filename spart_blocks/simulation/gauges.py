@@ -97,7 +97,7 @@ class Panels:
         powers = np.einsum("kn,pnm->pkm", _TO_POWERS, self.y)
         slope = np.einsum("fk,pkm->pfm", _derivative(_FINE), powers)
         # The zeros of the slope, by straight lines and two steps of Newton's method.
-        turns = (slope[:, :-1] * slope[:, 1:]) < 0
+        turns = np.sign(slope[:, :-1]) * np.sign(slope[:, 1:]) < 0  # products may overflow
         share = np.divide(
             slope[:, :-1],
             slope[:, :-1] - slope[:, 1:],

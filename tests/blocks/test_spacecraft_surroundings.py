@@ -117,7 +117,7 @@ def test_all_blocks_of_the_family_are_here():
 
 
 def test_both_engines_run_alike(tmp_path):
-    diagram = sb.load(write(tmp_path))
+    diagram = sb.load(write(tmp_path, rtol=1e-10, atol=1e-10))
     native, blocks = (sb.simulate(diagram, engine=e) for e in ("native", "interpreter"))
     assert_same_results(native, blocks, rel=1e-9)
     for name in native.signals:
