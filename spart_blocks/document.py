@@ -44,6 +44,7 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 DIAGRAM_SECTIONS = "a diagram has sections such as blocks:, wires: and run:"
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _FLATTER = "write it in fewer levels"
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -213,6 +214,8 @@ def _syntax_fault(error: yaml.MarkedYAMLError, file: str) -> Fault:
     mark = error.problem_mark or error.context_mark
     place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
     problem = error.problem or error.context or "cannot be read"
+    if "nesting depth" in problem:  # libyaml 0.2.6 has a limit of its own, and reads ahead
+        return Fault(_TOO_DEEP, place, _FLATTER)
     hint = "see that brackets and quotes are closed, and that keys of one mapping stand alike"
     if "\\t" in problem or "tab" in problem or "cannot start any token" in problem:
         hint = "indent with spaces, not tabs, and quote text that begins with a special sign"
@@ -298,7 +301,7 @@ class _Composer:
 
     def _start(self, event: Any) -> None:
         if len(self.stack) >= MAX_DEPTH:
-            self._fault(f"nested deeper than {MAX_DEPTH} levels", event, _FLATTER)
+            self._fault(_TOO_DEEP, event, _FLATTER)
             raise _Stop
         value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
         node = Node(value, event.start_mark.line, event.start_mark.column)
@@ -315,7 +318,7 @@ class _Composer:
             node = Node(None, event.start_mark.line, event.start_mark.column)
         self._count(node.size, event)
         if len(self.stack) + node.height > MAX_DEPTH:
-            self._fault(f"nested deeper than {MAX_DEPTH} levels", event, _FLATTER)
+            self._fault(_TOO_DEEP, event, _FLATTER)
             raise _Stop
         self._add(node, event)
         if self.stack and node.children:

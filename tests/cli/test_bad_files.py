@@ -12,7 +12,8 @@ BOMB = "a0: &a0 [1]\n" + "".join(
 # The text of main.yaml, then where the mistake is, what it is, and how to mend it.
 FILES = {
     "truncated": ("blocks: {a: {type: CONST", "2:1", "not YAML", "brackets and quotes"),
-    "nesting": ("a: " + "[" * 5000, "1:67", "nested deeper than 64 levels", "fewer levels"),
+    "nesting": ("a: " + "[" * 500, "1:67", "nested deeper than 64 levels", "fewer levels"),
+    "deep nesting": ("a: " + "[" * 5000, "1:", "nested deeper than 64 levels", "fewer levels"),
     "alias bomb": (BOMB, "7:10", "aliases counted in full", "fewer aliases"),
     "number": ("params: {k: 1e999}\n", "1:13", "1e999 is out of range", ".inf"),
     "type": ("blocks: {a: {type: [1]}}\n", "1:20", "must be text, not [1]", ""),
