@@ -46,7 +46,7 @@ def faults(read, tmp_path):
     return faults
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def fake_plants():
     """Load the package fakeplants as a user would, so that files can name its blocks."""
     import bdsim
