@@ -464,7 +464,7 @@ class CompiledLoop:
     def _last_row(self) -> None:
         """Add the state reached as one more row, if it can be evaluated."""
         run = self.run
-        if run.t < run.end and not run.recorder.ends_at(float(run.t)):
+        if not run.recorder.ends_at(float(run.t)):
             with suppress(RunError):
                 run.recorder.keep(float(run.t), run.x, run.xd)
 
