@@ -22,12 +22,14 @@ MOST_SWITCHES = 100
 class Acting:
     """The zero-crossing functions that take effect. rows: their indices among all of the program.
     of: the crossings. first: for each the first crossing of the same block, as an index into rows.
-    states: for the first crossing of a block that switches modes, the block's entries of x."""
+    states: for the first crossing of a block that switches modes, the block's entries of x. jumps:
+    whether rates may jump or bend."""
 
     rows: tuple[int, ...]
     of: tuple[Crossing, ...]
     first: tuple[int, ...]
     states: Mapping[int, range]
+    jumps: bool
 
     @property
     def switches(self) -> int:
@@ -61,4 +63,5 @@ def acting_of(program: Program) -> Acting:
         for k, c in enumerate(of)
         if c.kind == "mode" and firsts[k] == k
     }
-    return Acting(tuple(rows), of, firsts, states)
+    jumps = any(c.kind == "bend" for c in program.crossings)
+    return Acting(tuple(rows), of, firsts, states, jumps)

@@ -14,8 +14,9 @@ from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.header import FAULT, OK, STOPPED
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
-from spart_blocks.simulation.crossings import locate, upward
+from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate, upward
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.meeting import LOOKED_AHEAD
 from spart_blocks.simulation.steps import Trial, equal_length, is_last, try_, up_to
 from spart_blocks.simulation.stops import within
 
@@ -133,12 +134,13 @@ class Stepper:
             def tried(h: float, t: float = t, x: Floats = x, slope: Floats = slope) -> Trial:
                 return try_(method, rates, t, x, slope, h, self._own_steps)
 
-            after = tried(h).x
+            after, found = tried(h).x, None
+            if program.reach is not None and n < MOST_STEPS:
+                found = self._crossing(tried, before, t, h, min(t + h, hi))
+            if found is None and self._over_surface(rates, t, h, x, slope, after, (lo, hi)):
+                after = x + h * slope
             if program.reach is None:
                 return self._projected(b, after), OK
-            found = None
-            if n < MOST_STEPS:
-                found = self._crossing(tried, before, t, h, min(t + h, hi))
             if found is None:
                 t, before = b if last else t + h, self._watched(min(t + h, hi), after, self.xd)
                 x = self._projected(t, after)
@@ -154,6 +156,46 @@ class Stepper:
             if status == FAULT:
                 return x, status
         return x, OK
+
+    def _over_surface(
+        self,
+        rates: Callable[[float, Floats], Floats],
+        t: float,
+        h: float,
+        x: Floats,
+        slope: Floats,
+        after: Floats,
+        seen: tuple[float, float],
+    ) -> bool:
+        """Whether the step of length h from x to `after` goes along its first slope instead: it
+        leads over the surface at which a block switches its mode, and rates beyond lead back, as
+        where a clutch locks. With stages on both sides steps stay before it for ever, and nothing
+        would switch. seen: the first and the last time at which signals are evaluated."""
+        modes = self._acting.kinds("mode")
+        if not (modes and self._acting.jumps):
+            return False
+
+        def values(t: float, x: Floats) -> Floats:
+            return self._watched(min(max(t, seen[0]), seen[1]), x, self.xd)[modes]
+
+        def ahead(s: float) -> Floats:
+            """The changes of the values within LOOKED_AHEAD of a point of the line."""
+            start = x + s * slope
+            on = start + LOOKED_AHEAD * rates(t + s, start)
+            return values(t + s + LOOKED_AHEAD, on) - values(t + s, start)
+
+        beyond = values(t + h, x + h * slope) > 0
+        if not beyond.any() or (values(t, x) > 0).any() or (values(t + h, after) > 0).any():
+            return False
+        low, high, k = 0.0, h, int(np.argmax(beyond))
+        while high - low > LOCATED_WITHIN / 4 and low < 0.5 * (low + high) < high:
+            middle = 0.5 * (low + high)
+            beyond = values(t + middle, x + middle * slope) > 0
+            if beyond.any():
+                high, k = middle, int(np.argmax(beyond))
+            else:
+                low = middle
+        return bool(ahead(low)[k] > 0 and ahead(high)[k] <= 0)
 
     def _crossing(
         self, tried: Callable[[float], Trial], before: Floats, t: float, h: float, until: float

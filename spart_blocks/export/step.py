@@ -179,6 +179,7 @@ class _Source:
             "SB_NE": len(program.switching) if self.nx else 0,
             "SB_CROSSINGS": len(self.acting.rows),
             "SB_SWITCHES": self.acting.switches,
+            "SB_JUMPS": int(self.acting.jumps and self.nx > 0),
             "SB_FAULTS": len(faults_of(program)),
             "SB_HANDOVERS": len(self.schedule.handovers),
             "SB_PROJECTS": int(program.project is not None and self.nx > 0),

@@ -288,6 +288,59 @@ static void sb_take_projected(sb_stepper *m) {
 #endif
 }
 
+#if SB_SWITCHES && SB_JUMPS
+
+/* The first mode that does not fit at a state, or -1. */
+static int sb_unfit(sb_stepper *m, double t, const SB_REAL *x) {
+  SB_REAL g[SB_CROSSINGS];
+  sb_watched(sb_within(m, t), x, m->xd, m->u, m->p, g);
+  for (int k = 0; k < SB_CROSSINGS; k++)
+    if (sb_kinds[k] == SB_MODE && g[k] > 0) return k;
+  return -1;
+}
+
+/* What a zero-crossing function becomes within SB_AHEAD, less what it is. */
+static SB_REAL sb_change(sb_stepper *m, int k, double t, const SB_REAL *x) {
+  SB_REAL slope[SB_NX], to[SB_NX], now[SB_CROSSINGS], then[SB_CROSSINGS];
+  sb_slope(m, t, x, slope);
+  for (int i = 0; i < SB_NX; i++) to[i] = x[i] + (SB_REAL)SB_AHEAD * slope[i];
+  sb_watched(sb_within(m, t), x, m->xd, m->u, m->p, now);
+  sb_watched(sb_within(m, t + SB_AHEAD), to, m->xd, m->u, m->p, then);
+  return then[k] - now[k];
+}
+
+static void sb_along(const sb_stepper *m, SB_REAL h, SB_REAL *to) {
+  for (int i = 0; i < SB_NX; i++) to[i] = m->x[i] + h * SB_K(m)[i];
+}
+
+/* The step of length h just tried goes along its first slope instead where this leads over the
+   surface at which a block switches its mode, and rates beyond lead back, as where a clutch locks.
+   With stages on both sides steps stay before it for ever, and nothing would switch. */
+static void sb_over_surface(sb_stepper *m, double h) {
+  SB_REAL line[SB_NX];
+  double low = 0, high = h;
+  int k;
+  if (sb_unfit(m, m->t, m->x) >= 0) return;
+  sb_along(m, (SB_REAL)h, line);
+  k = sb_unfit(m, m->t + h, line);
+  if (k < 0 || sb_unfit(m, m->t + h, m->next) >= 0) return;
+  while (high - low > SB_LOCATED) {
+    double middle = 0.5 * (low + high);
+    int found;
+    if (!(low < middle && middle < high)) break;
+    sb_along(m, (SB_REAL)middle, line);
+    found = sb_unfit(m, m->t + middle, line);
+    if (found < 0) low = middle;
+    else high = middle, k = found;
+  }
+  sb_along(m, (SB_REAL)low, line);
+  if (!(sb_change(m, k, m->t + low, line) > 0)) return;
+  sb_along(m, (SB_REAL)high, line);
+  if (sb_change(m, k, m->t + high, line) <= 0) sb_along(m, (SB_REAL)h, m->next);
+}
+
+#endif
+
 /* Integrate from m->t to `end`, between which no source switches: in one step, or in steps short
    enough to detect poses in which loops lose rank. */
 static int sb_segment(sb_stepper *m, double end) {
@@ -304,6 +357,9 @@ static int sb_segment(sb_stepper *m, double end) {
     sb_try(m, (SB_REAL)h);
     if (short_of) theta = sb_find_crossing(m, (SB_REAL)h, m->high);
     else sb_watch(m, m->high, SB_XN(m), SB_G1(m));
+#if SB_SWITCHES && SB_JUMPS
+    if (theta > 1) sb_over_surface(m, h);
+#endif
     if (theta <= 1) sb_up_to_crossing(m, (SB_REAL)(theta * h));
     m->t = theta <= 1 ? m->t + theta * h : last ? end : m->t + h;
     sb_take_projected(m);
@@ -315,6 +371,9 @@ static int sb_segment(sb_stepper *m, double end) {
 #else
   sb_slope(m, m->t, m->x, SB_K(m));
   sb_try(m, (SB_REAL)(end - m->t));
+#if SB_SWITCHES && SB_JUMPS
+  sb_over_surface(m, end - m->t);
+#endif
   m->t = end;
   sb_take_projected(m);
 #endif

@@ -1,0 +1,36 @@
+"""A clutch that locks, at a fixed rate: steps with stages on both sides of its jump would never let
+its speeds meet."""
+
+import numpy as np
+import pytest
+from compositions.executing import executed
+from test_fmu_clutch import CLUTCH
+
+from spart_blocks.program.compiler import compiler_name
+
+pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+
+STEP = 0.001
+LOCKS = 4 / 5.6
+"""The speeds are 4 and 0, their rates -4 and 1.6."""
+
+
+@pytest.mark.parametrize("solver", ["RK4", "heun", "euler"])
+@pytest.mark.parametrize("way", ["c", "loop"])
+def test_a_clutch_locks_within_a_step_of_the_time_at_which_its_speeds_meet(way, solver, tmp_path):
+    run = f"run: {{T: 1, solver: {solver}, log: [we, wv, lock.l]}}\nclocks: {{c: {{T: {STEP}}}}}\n"
+    blocks = CLUTCH.replace("x0: 20", "x0: 4")
+    path = tmp_path / "clutch.yaml"
+    blocks = blocks.replace("wires:", "  z: {type: ZOH, clock: c}\nwires:\n  - wv -> z")
+    path.write_text(blocks + run)
+    found = executed(way, path)
+    assert not found.error
+    if way == "c":  # compared with its reference
+        return
+    locked = found.signals["lock.l"][:, 0] > 0.5
+    assert locked.any()
+    assert -1e-9 <= found.t[np.argmax(locked)] - LOCKS <= 2 * STEP
+    slips, late = np.minimum(found.t, LOCKS), np.maximum(found.t - LOCKS, 0)
+    # The torque of the clutch may act for a step longer, at rates of 12 and 1.6.
+    for name, at in (("we", 4 - 4 * slips), ("wv", 1.6 * slips)):
+        assert np.abs(found.signals[name][:, 0] - at - late * 2 / 3).max() < 13.6 * STEP
