@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from compositions.executing import WAYS, executed
 
 import spart_blocks as sb
-from compositions.executing import WAYS, executed
 from spart_blocks.diagram.clocks import meant
 from spart_blocks.program.compiler import compiler_name
 

@@ -52,7 +52,9 @@ class SegmentSolver(ABC):
     ) -> tuple[float, list[int]] | None:
         """The earliest crossing between two times: its time, and its index with those of coinciding
         crossings; dense gives x."""
-        found = [(self._locate(k, after, dense, t0, t1), k) for k in self.run.crossed(before, after)]
+        found = [
+            (self._locate(k, after, dense, t0, t1), k) for k in self.run.crossed(before, after)
+        ]
         if not found:
             return None
         t, first = min(found)
