@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 
 _LONGEST_SUMMARY = 130
+_HERE = (
+    "Here it shows at its tick what it makes of its input at that tick, or, where it delays, of its "
+    "state until then: docs/diagrams.md, Clocks. bdsim's own rule is run: {first_tick: bdsim}."
+)
+"""Of bdsim's sampled blocks, whose own texts count ticks in another way."""
 
 
 def describe(kind: BlockType) -> dict[str, Any]:
@@ -31,13 +36,17 @@ def describe(kind: BlockType) -> dict[str, Any]:
         "package": kind.package,
         "subject": _subject(kind),
         "summary": summary,
-        "description": [*more, *text.prose[1:]],
+        "description": [*more, *text.prose[1:], *([_HERE] if _ticks_otherwise(kind) else [])],
         "elsewhere": [{"tool": o.tool, "name": o.name} for o in names_elsewhere(kind.name)],
         "inputs": _ports(text.inputs, takes, kind.inputs),
         "outputs": _ports(text.outputs, gives, kind.outputs),
         "parameters": _parameters(kind, text),
     }
     return record | ({"refused": kind.refusal} if kind.refusal else {})
+
+
+def _ticks_otherwise(kind: BlockType) -> bool:
+    return kind.cls.__module__ == "bdsim.blocks.sampled"
 
 
 def _first_sentence(text: str) -> tuple[str, list[str]]:

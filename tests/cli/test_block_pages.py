@@ -150,3 +150,8 @@ def test_what_is_in_a_docstring_keeps_its_form():
         "Warning: Here → there.",
         "See this and `code`.",
     ]
+
+
+def test_sampled_blocks_of_bdsim_say_when_they_show_what_they_hold():
+    assert "bdsim's own rule is run: {first_tick: bdsim}" in " ".join(page("ZOH").split())
+    assert "first_tick" not in page("UNIT_DELAY") + page("GAIN")
