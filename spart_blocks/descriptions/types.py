@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _LONGEST_SUMMARY = 130
 _HERE = (
-    "Here it shows at its tick what it makes of its input at that tick, or, where it delays, of its "
-    "state until then: docs/diagrams.md, Clocks. bdsim's own rule is run: {first_tick: bdsim}."
+    "Here it shows at its tick what it makes of its input at that tick, or, where it delays, of "
+    "its state until then: docs/diagrams.md, Clocks. bdsim's own rule is run: {first_tick: bdsim}."
 )
 """Of bdsim's sampled blocks, whose own texts count ticks in another way."""
 
