@@ -1,4 +1,4 @@
-"""A mass on a surface with dry friction."""
+"""A mass on a surface with dry friction, between stops."""
 
 from __future__ import annotations
 
@@ -8,36 +8,47 @@ import numpy as np
 from bdsim.components import ContinuousBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._friction import DryFriction
+from spart_blocks.blocks._limits import clipped, near_limits, within
 from spart_blocks.blocks._values import (
     common_shape,
     counted,
-    in_order,
     not_negative,
     positive,
     scalar_or_vector,
 )
+from spart_blocks.errors import InputError, brief
 from spart_blocks.formulas.crossings import flat
 from spart_blocks.spatial import Array
 
 
-class Friction_Mass(Declared, ContinuousBlock):
+class Friction_Mass(Declared, DryFriction, ContinuousBlock):
     """A mass that a force moves against friction, and that sticks, for each entry of the force.
 
-    Sliding, mass v' = f - sign(v) F(v) - viscous v with F(v) = coulomb + (static - coulomb)
-    exp(-(v / stribeck)^2). At rest it sticks, v is exactly 0, until the size of f exceeds static.
+    Sliding, mass v' = f - sign(v) normal F(v) - viscous v with F(v) = coulomb + (static - coulomb)
+    exp(-abs(v / stribeck)^exponent). At rest it sticks, v is exactly 0, until the size of f exceeds
+    normal static. `normal` is 1, or with `pressed` an input, such as the force of a brake; below 0
+    it counts as 0.
+
+    At a limit of x, a hard stop, it rests until f draws it away from there by more than normal
+    static. It rebounds with the speed restitution v, or not at all below `rest_speed`.
+
     Whether it slides or sticks is a state; a step ends where it changes. At a fixed rate, in
-    exported C and in real time, it sticks at the end of the step in which v passes 0. Nothing feeds
-    through. In radians it is an inertia with friction in its bearing.
+    exported C and in real time, it sticks at the end of the step in which v passes 0, and comes
+    back to a stop at the end of the step that passes it. Nothing feeds through. In radians it is an
+    inertia with friction in its bearing.
 
     Source: B. Armstrong-Helouvry, P. Dupont and C. Canudas de Wit, "A survey of models, analysis
     tools and compensation methods for the control of machines with friction", Automatica 30 (1994)
-    1083; Modelica.Mechanics.Translational.Components.MassWithStopAndFriction.
+    1083; Modelica.Mechanics.Translational.Components.MassWithStopAndFriction, whose law has the
+    exponent 1, F_Coulomb = coulomb, F_Stribeck = static - coulomb, fexp = 1 / stribeck and
+    F_prop = viscous.
 
     :param mass: mass [kg]
     :type mass: float or array_like(n)
-    :param coulomb: friction when sliding [N]
+    :param coulomb: friction when sliding [N]; with `pressed`, for each unit of normal
     :type coulomb: float or array_like(n)
-    :param static: largest friction at rest [N], no less than coulomb, which it is by default
+    :param static: largest friction at rest, no less than coulomb, which it is by default; likewise
     :type static: float or array_like(n), optional
     :param stribeck: speed at which friction falls from static to coulomb [m/s]
     :type stribeck: float or array_like(n)
@@ -49,11 +60,26 @@ class Friction_Mass(Declared, ContinuousBlock):
     :type v0: float or array_like(n)
     :param width: length of f, if all other parameters are scalars; by default f is a scalar then
     :type width: int, optional
+    :param exponent: how sharply friction falls: 2 as a Gaussian, 1 as an exponential
+    :type exponent: float
+    :param lower: position of the stop below [m], none by default
+    :type lower: float or array_like(n), optional
+    :param upper: position of the stop above [m], none by default
+    :type upper: float or array_like(n), optional
+    :param restitution: part of its speed with which it leaves a stop that it meets, 0 to 1
+    :type restitution: float or array_like(n)
+    :param rest_speed: it rests at a stop that it would leave more slowly [m/s]
+    :type rest_speed: float or array_like(n)
+    :param pressed: whether it has the input normal
+    :type pressed: bool
     """
 
-    nin = 1
+    nin = 2
     nout = 3
-    takes = (PortSpec("f", "float or n", "N", "force on the mass, without friction"),)
+    takes = (
+        PortSpec("f", "float or n", "N", "force on the mass, without friction"),
+        PortSpec("normal", "float or n", "", "scales its dry friction (with `pressed`)"),
+    )
     gives = (
         PortSpec("x", "float or n", "m", "position"),
         PortSpec("v", "float or n", "m/s", "velocity"),
@@ -61,25 +87,38 @@ class Friction_Mass(Declared, ContinuousBlock):
             "mode", "float or n", "", "1 or -1: it slides forwards or backwards, 0: it sticks"
         ),
     )
-    tunable = ("mass", "coulomb", "static", "stribeck", "viscous")
+    tunable = (
+        *("mass", "coulomb", "static", "stribeck", "viscous"),
+        *("lower", "upper", "restitution", "rest_speed"),
+    )
 
     def __init__(
         self, mass: Any, coulomb: Any, static: Any = None, stribeck: Any = 0.01,
         viscous: Any = 0.0, x0: Any = 0.0, v0: Any = 0.0, width: int | None = None,
-        **blockargs: Any,
+        exponent: float = 2.0, lower: Any = None, upper: Any = None, restitution: Any = 0.0,
+        rest_speed: Any = 1e-3, pressed: bool = False, **blockargs: Any,
     ) -> None:  # fmt: skip
-        self.mass, self.stribeck = positive(mass, "mass"), positive(stribeck, "stribeck")
-        self.coulomb = not_negative(coulomb, "coulomb")
-        self.static = self.coulomb if static is None else not_negative(static, "static")
-        self.viscous = not_negative(viscous, "viscous")
-        given = {name: getattr(self, name) for name in self.tunable}
+        self.mass = positive(mass, "mass")
+        given = self._take_friction(coulomb, static, stribeck, exponent, viscous)
+        self.lower = None if lower is None else scalar_or_vector(lower, "lower")
+        self.upper = None if upper is None else scalar_or_vector(upper, "upper")
+        self.restitution = not_negative(restitution, "restitution")
+        self.rest_speed = not_negative(rest_speed, "rest_speed")
+        if np.any(np.asarray(self.restitution) > 1):
+            raise InputError(f"restitution must be at most 1, not {brief(restitution)}")
+        if not isinstance(pressed, bool):
+            raise InputError(f"pressed must be true or false, not {brief(pressed)}")
+        given |= {name: getattr(self, name) for name in self.tunable}
+        given = {name: value for name, value in given.items() if value is not None}
         start = {"x0": scalar_or_vector(x0, "x0"), "v0": scalar_or_vector(v0, "v0")}
         wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
         shape = common_shape(**given, **start, **wide)
-        in_order(self.coulomb, self.static, ("coulomb", "static"))
+        self._check_friction()
+        within(start["x0"], self.lower, self.upper, ("x0", "lower", "upper"))
         parts = [start["x0"], start["v0"], np.sign(start["v0"])]
         begin = np.concatenate([np.broadcast_to(part, shape or (1,)) for part in parts])
-        super().__init__(nstates=begin.size, x0=begin, **self.resolve_ports(n=shape), **blockargs)
+        ports = self.resolve_ports(n=shape, without="" if pressed else "normal")
+        super().__init__(nstates=begin.size, x0=begin, **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         parts = self._parts(x)
@@ -87,44 +126,73 @@ class Friction_Mass(Declared, ContinuousBlock):
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         _, v, mode = self._parts(x)
-        held = self._holds()
-        dry = self.coulomb + (held - self.coulomb) * np.exp(-((v / self.stribeck) ** 2))
+        force, normal = self._given(inputs, v)
+        rate = (force - self._resists(v, mode, normal)) / self.mass
         slides = np.abs(mode) > 0.5
-        rate = (self._force(inputs, v) - mode * dry - self.viscous * v) / self.mass
         return np.concatenate([
             np.where(slides, v, 0.0), np.where(slides, rate, 0.0), np.zeros(len(v)),
         ])  # fmt: skip
 
+    @property
+    def watched_kinds(self) -> tuple[str, ...]:
+        """The kinds of the first values of `watch`, as in Crossing."""
+        masses: int = self.nstates // 3
+        return ("mode",) * ((1 + len(self._stops())) * masses)
+
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        """Above zero where a sliding mass has come to rest, and a sticking one breaks away."""
-        _, v, mode = self._parts(x)
-        breaks = np.abs(self._force(inputs, v)) - self._holds()
-        return flat(np.where(np.abs(mode) > 0.5, -mode * v, breaks))
+        """Above zero where it has come to rest, breaks away, or has met a stop; then normal."""
+        position, v, mode = self._parts(x)
+        force, normal = self._given(inputs, v)
+        unfit = self._unfit(self._felt(force, position), v, mode, normal)
+        met = (self._past(*stop, position, mode) for stop in self._stops())
+        return flat(unfit, *met, *inputs[1:])
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
         position, v, mode = self._parts(x)
-        force = self._force(inputs, v)
-        rests = mode * v <= 0
-        breaks = np.where(np.abs(force) > self._holds(), np.sign(force), 0.0)
-        after = np.where(rests, breaks, mode)
-        return np.concatenate([position, np.where(rests, 0.0, v), after])
+        force, normal = self._given(inputs, v)
+        rests, rebounds = mode * v <= 0, False
+        for stop in self._stops():
+            meets = self._past(*stop, position, mode) > 0
+            position = np.where(meets, stop[0], position)
+            leaves = np.abs(self.restitution * v) > self.rest_speed
+            rebounds = np.logical_or(rebounds, np.logical_and(meets, leaves))
+            rests = np.logical_or(rests, meets)
+        at_rest = self._mode_at_rest(self._felt(force, position), normal)
+        v = np.where(rebounds, -self.restitution * v, np.where(rests, 0.0, v))
+        mode = np.where(rebounds, -mode, np.where(rests, at_rest, mode))
+        return np.concatenate([position, v, mode])
 
     def restart(self, x: Array) -> Any:
         position, v, _ = self._parts(x)
+        position = clipped(position, self.lower, self.upper)
         return np.concatenate([position, v, np.sign(v)])
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
-        """A random state near x: it sticks at rest, or slides."""
+        """A random state near x: it sticks at rest, also at a stop, or slides."""
         position, v, _ = self._parts(x + rng.normal(scale=spread, size=len(x)))
-        v = v * rng.integers(2, size=len(v))
+        position, by = near_limits(position, self.lower, self.upper, rng)
+        v = np.where(by == 0.0, v * rng.integers(2, size=len(v)), 0.0)
         return np.concatenate([position, v, np.sign(v)])
 
-    def _holds(self) -> Any:
-        """The largest friction at rest; tuned parameters may be in the wrong order."""
-        return np.maximum(self.static, self.coulomb)
+    def _stops(self) -> list[tuple[Any, float]]:
+        """The position of each stop, and the direction in which it is met."""
+        stops = ((self.lower, -1.0), (self.upper, 1.0))
+        return [(limit, side) for limit, side in stops if limit is not None]
 
-    def _force(self, inputs: list[Any], v: Any) -> Any:
-        return np.reshape(inputs[0], (len(v),))
+    def _past(self, limit: Any, side: float, position: Any, mode: Any) -> Any:
+        """Above zero where a mass that slides towards a stop has passed it."""
+        return np.where(side * mode > 0.5, side * (position - limit), -1.0)
+
+    def _felt(self, force: Any, position: Any) -> Any:
+        """The force on a mass at rest, without what a stop takes."""
+        for limit, side in self._stops():
+            taken = side * np.minimum(side * force, 0.0)
+            force = np.where(side * (position - limit) >= 0, taken, force)
+        return force
+
+    def _given(self, inputs: list[Any], v: Any) -> list[Any]:
+        """The force (n,) and the normal force (n,), or 1."""
+        return [*(np.reshape(one, (len(v),)) for one in inputs), 1.0][:2]
 
     def _parts(self, x: Array) -> list[Any]:
         n = len(x) // 3

@@ -8,7 +8,8 @@ import numpy as np
 from bdsim.components import ContinuousBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import common_shape, counted, in_order, scalar_or_vector
+from spart_blocks.blocks._limits import clipped, near_limits, within
+from spart_blocks.blocks._values import common_shape, counted, scalar_or_vector
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.formulas.crossings import flat
 from spart_blocks.spatial import Array
@@ -60,8 +61,8 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         start = {"x0": scalar_or_vector(x0, "x0"), "v0": scalar_or_vector(v0, "v0")}
         wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
         shape = common_shape(**given, **start, **wide)
-        _within(start["x0"], self.lower, self.upper, ("x0", "lower", "upper"))
-        _within(start["v0"], self.v_lower, self.v_upper, ("v0", "v_lower", "v_upper"))
+        within(start["x0"], self.lower, self.upper, ("x0", "lower", "upper"))
+        within(start["v0"], self.v_lower, self.v_upper, ("v0", "v_lower", "v_upper"))
         if lower is not None or upper is not None:
             _leaves_the_limits(self.v_lower, self.v_upper)
         size = shape or (1,)
@@ -102,8 +103,8 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         x_by = _held(position, x_by, self.lower, self.upper, u)
         free = np.abs(x_by) < 0.5
         v_by = np.where(free, _held(rate, v_by, self.v_lower, self.v_upper, u), 0.0)
-        position = _clipped(position, self.lower, self.upper)
-        rate = np.where(free, _clipped(rate, self.v_lower, self.v_upper), 0.0)
+        position = clipped(position, self.lower, self.upper)
+        rate = np.where(free, clipped(rate, self.v_lower, self.v_upper), 0.0)
         return np.concatenate([position, rate, x_by, v_by])
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
@@ -111,8 +112,8 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         position, rate, *held = self._parts(x + rng.normal(scale=spread, size=len(x)))
         if not held:
             return np.concatenate([position, rate])
-        position, x_by = _nearby(position, self.lower, self.upper, rng)
-        rate, v_by = _nearby(rate, self.v_lower, self.v_upper, rng)
+        position, x_by = near_limits(position, self.lower, self.upper, rng)
+        rate, v_by = near_limits(rate, self.v_lower, self.v_upper, rng)
         rests = np.abs(x_by) > 0.5
         rate, v_by = np.where(rests, 0.0, rate), np.where(rests, 0.0, v_by)
         return np.concatenate([position, rate, x_by, v_by])
@@ -121,14 +122,6 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         """x and v, and where there are limits, which of them hold x and v."""
         n = int(np.prod(self.in_ports[0].shape or (1,)))
         return [x[k : k + n] for k in range(0, len(x), n)]
-
-
-def _nearby(value: Array, lower: Any, upper: Any, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Values within limits, some of them at one, and which limit holds each."""
-    sides = [0.0, *([1.0] if upper is not None else []), *([-1.0] if lower is not None else [])]
-    by = rng.choice(sides, len(value))
-    value = np.where(by > 0.5, upper if upper is not None else 0.0, _clipped(value, lower, upper))
-    return np.where(by < -0.5, lower if lower is not None else 0.0, value), by
 
 
 def _unfit(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:
@@ -153,17 +146,6 @@ def _held(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:
             stays = np.logical_and(np.logical_and(side * by > 0.5, past >= 0), side * u >= 0)
             after = np.where(np.logical_or(past > 0, stays), side, after)
     return after
-
-
-def _clipped(value: Any, lower: Any, upper: Any) -> Any:
-    value = value if upper is None else np.minimum(value, upper)
-    return value if lower is None else np.maximum(value, lower)
-
-
-def _within(start: Any, lower: Any, upper: Any, names: tuple[str, str, str]) -> None:
-    in_order(lower, upper, names[1:])
-    in_order(lower, start, (names[1], names[0]))
-    in_order(start, upper, (names[0], names[2]))
 
 
 def _leaves_the_limits(v_lower: Any, v_upper: Any) -> None:

@@ -12,7 +12,7 @@ SUBJECTS = MappingProxyType(
         "Continuous": ("continuous", "second_order", "linear_systems", "lags"),
         "Sampled": ("sampled", "sampled_signals"),
         "Delays and filters": ("delays", "filters"),
-        "Nonlinear": ("nonlinear", "rate_limiters", "backlash", "friction"),
+        "Nonlinear": ("nonlinear", "rate_limiters", "backlash", "friction", "clutch"),
         "Tables": ("tables",),
         "Logic and events": ("logic", "conditional", "crossings", "state_machine"),
         "Routing": ("connections", "routing", "buses", "tags", "algebraic_constraint"),

@@ -43,7 +43,7 @@ Derivative: DERIV DERIV2
 Transfer Fcn: TRANSFER_FUNCTION LTI_SISO
 Zero-Pole: ZERO_POLE
 State-Space: STATE_SPACE LTI_SS
-Analog Filter Design: LOW_PASS NOTCH
+Analog Filter Design: LOW_PASS NOTCH; with its design: Bessel, Chebyshev, ...
 Varying Lowpass Filter: LOW_PASS; its cut-off is a parameter
 Notch Filter, Varying Notch Filter: NOTCH NOTCH_S
 Lowpass Filter: LOW_PASS_S
@@ -89,6 +89,10 @@ Hit Crossing: HIT_CROSSING
 Detect Rise Positive, Detect Fall Negative, Detect Change: EDGE
 Relational Operator, Compare To Constant, Compare To Zero: COMPARE
 Coulomb & Viscous Friction: FRICTION_MASS; of a robot's joints: MULTIBODY, docs/joints.md
+Translational Friction, Rotational Friction: FRICTION_MASS; with its mass or inertia
+Translational Hard Stop, Rotational Hard Stop: FRICTION_MASS; its limits `lower` and `upper`
+Disc Brake, Band Brake, Drum Brake: FRICTION_MASS; with `pressed`
+Disc Friction Clutch, Fundamental Friction Clutch: CLUTCH; with the inertias on both sides
 Logical Operator, AND, OR, NOT, XOR: LOGIC
 Lookup Table, 1-D Lookup Table: LOOKUP INTERPOLATE
 2-D Lookup Table: LOOKUP_2D
@@ -329,7 +333,7 @@ def _read(tool: str, table: str) -> Iterator[OtherName]:
 
 _MODELICA = """
 StateGraph, InitialStep, StepWithSignal, TransitionWithSignal: STATE_MACHINE
-CriticalDamping, Butterworth: LOW_PASS
+CriticalDamping, Butterworth, LowpassButterworth: LOW_PASS
 FirstOrder, Filter: PT1 LOW_PASS
 SecondOrder: PT2
 LimIntegrator: INTEGRATOR
@@ -341,7 +345,9 @@ Limiter, VariableLimiter: SATURATION; a limit that varies is FCN with clip
 SlewRateLimiter: RATE_LIMITER
 FixedDelay, PadeDelay: TRANSPORT_DELAY
 VariableDelay: VARIABLE_DELAY
-MassWithStopAndFriction: FRICTION_MASS; without the stop
+MassWithStopAndFriction: FRICTION_MASS; with exponent: 1
+BearingFriction, Brake: FRICTION_MASS; a brake with `pressed`
+Clutch: CLUTCH CLUTCH_TORQUE
 Hysteresis: RELAY
 InverseBlockConstraints: ALGEBRAIC_CONSTRAINT
 Add, Add3, Feedback, MultiSum: SUM

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.diagram.companions import COMPANION
 from spart_blocks.diagram.flatten import Node
 from spart_blocks.diagram.gates import RESTART
 from spart_blocks.program.faults import of_block
@@ -107,8 +108,8 @@ def _uses(node: Node) -> Iterable[_Use]:
 def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
     """The parameter of each use: its own, or the one that it shares with others.
 
-    Blocks share a parameter that the file gives to all of them, where each takes it in the
-    same shape and with the same values.
+    A companion has the parameters of its plant. Blocks share a parameter that the file gives to
+    all of them, where each takes it in the same shape and with the same values.
     """
     values = {use.name: use.value for use in uses}
     names = {name: name for name in values}
@@ -118,6 +119,10 @@ def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
         alike = [name for name in found if np.array_equal(values[name], values[found[0]])]
         if len(alike) > 1 and parameter not in values:
             names |= dict.fromkeys(alike, parameter)
+    for name, value in values.items():
+        of_plant = name.replace(f"{COMPANION}.", ".")
+        if np.array_equal(value, values.get(of_plant, np.nan)):
+            names[name] = names[of_plant]
     return names
 
 

@@ -171,7 +171,9 @@ _MODEL = {"f": "-x", "h": "x", "states": "x", "Q": 1.0, "R": 1.0, "P0": 1.0}
 SAMPLED |= {"EKF_S": _MODEL, "UKF_S": _MODEL, "MEKF_S": {"gyro_noise": 1.0, "bias_noise": 1.0}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
-ARGUMENTS["FRICTION_MASS"] = {"mass": 1.0, "coulomb": 1.0}
+ARGUMENTS["FRICTION_MASS"] = {"mass": 1.0, "coulomb": 1.0, "pressed": True}
+ARGUMENTS["CLUTCH"] = {"inertia1": 1.0, "inertia2": 1.0, "coulomb": 1.0}
+ARGUMENTS["CLUTCH_TORQUE"] = ARGUMENTS["CLUTCH"]
 ARGUMENTS["LOOKUP_ND"] = {"axes": [[0, 1]] * 5, "values": np.zeros((2,) * 5)}
 ARGUMENTS["GAIN_SCHEDULE"] = {"axes": [[0, 1]] * 3, "K": np.zeros((2, 2, 2))}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

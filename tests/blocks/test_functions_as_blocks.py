@@ -49,6 +49,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("ASSERT", "CHECK_RANGE", "CHECK_SETTLING", "CHECK_RATE", "RECORD"),
     *("UNIT_DELAY", "TRANSPORT_DELAY", "LOOKUP", "LOOKUP_2D", "NOISE", "DATA"),
     *("LOOKUP_ND", "GAIN_SCHEDULE", "VARIABLE_DELAY", "FRICTION_MASS"),
+    *("CLUTCH", "CLUTCH_TORQUE"),
     *(
         f"{kind}{sampled}"
         for kind in ("STATE_SPACE", "TRANSFER_FUNCTION", "ZERO_POLE", "PT1", "PT2", "LEAD_LAG")

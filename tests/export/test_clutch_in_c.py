@@ -34,3 +34,42 @@ def test_a_clutch_locks_within_a_step_of_the_time_at_which_its_speeds_meet(way, 
     # The torque of the clutch may act for a step longer, at rates of 12 and 1.6.
     for name, at in (("we", 4 - 4 * slips), ("wv", 1.6 * slips)):
         assert np.abs(found.signals[name][:, 0] - at - late * 2 / 3).max() < 13.6 * STEP
+
+
+BLOCK = f"""
+name: locks
+clocks: {{c: {{T: {STEP}}}}}
+blocks:
+  tau: {{type: CONSTANT, value: 4}}
+  one: {{type: CONSTANT, value: 1}}
+  clutch: {{type: CLUTCH, inertia1: 1, inertia2: 5, coulomb: 8, w10: 4}}
+  force: {{type: CONSTANT, value: 1}}
+  mass: {{type: FRICTION_MASS, mass: 1, coulomb: 1, v0: 2, upper: 1, pressed: true}}
+  z: {{type: ZOH, clock: c}}
+wires: [tau -> clutch.tau1, one -> clutch.normal, force -> mass.f, one -> mass.normal,
+        clutch.w2 -> z]
+run: {{T: 1, solver: SOLVER, log: [clutch.w1, clutch.w2, clutch.mode, mass.x, mass.v]}}
+"""
+
+
+@pytest.mark.parametrize("solver", ["RK4", "euler"])
+@pytest.mark.parametrize("way", ["c", "loop"])
+def test_the_block_locks_and_a_mass_meets_its_stop_within_a_step(way, solver, tmp_path):
+    """The mass slides at 2 m/s, where the force is its friction, to the stop at 1 m."""
+    path = tmp_path / "clutch.yaml"
+    path.write_text(BLOCK.replace("SOLVER", solver))
+    found = executed(way, path)
+    assert not found.error
+    if way == "c":  # compared with its reference
+        return
+    w1, w2, mode, x, v = (found.signals[name][:, 0] for name in (
+        "clutch.w1", "clutch.w2", "clutch.mode", "mass.x", "mass.v"))  # fmt: skip
+    assert -1e-9 <= found.t[np.argmax(mode == 0)] - LOCKS <= 2 * STEP
+    assert (w1 == w2)[mode == 0].all()
+    assert np.abs(w1 + 5 * w2 - 4 - 4 * found.t).max() < 1e-9
+    assert np.abs(w2 - np.where(found.t < LOCKS, 1.6 * found.t, 1.6 * LOCKS
+                                + (found.t - LOCKS) * 2 / 3)).max() < 13.6 * STEP  # fmt: skip
+    late = found.t > 0.5 + 2 * STEP
+    assert (x[late] == 1).all()
+    assert (v[late] == 0).all()
+    assert np.abs(x - np.minimum(2 * found.t, 1)).max() < 1e-9

@@ -135,20 +135,32 @@ NOISE = {"Q": (np.eye(2), np.diag([2.0, 3.0])), "R": ([[1.0]], [[2.0]])}
 MAHONY = {"kp": (1.0, 2.0), "ki": (0.3, 0.7), "weights": ([1.0, 1.0], [2.0, 0.5])}
 DOUBLE = {"A": [[0.0, 1.0], [0.0, 0.0]], "B": [0.0, 1.0]}
 GAINS = {"K": ([[1.0, 2.0]], [[3.0, 0.5]]), "L": ([[1.0], [2.0]], [[2.0], [0.5]])}
+SLIPPING = {
+    "inertia1": (1.0, 2.0),
+    "inertia2": (3.0, 4.0),
+    "coulomb": (0.5, 0.7),
+    "static": (0.8, 0.9),
+    "stribeck": (0.4, 0.6),
+    "viscous": (0.1, 0.3),
+}
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
     "MERGE": (merged, {"initial": ([0.5, 1.0], [2.0, -1.0])}),
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
     "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
+    "CLUTCH": (built("CLUTCH", (2,), (2,), (2,), width=2), SLIPPING),
+    "CLUTCH_TORQUE": (built("CLUTCH_TORQUE", *[()] * 6), SLIPPING),
     "FRICTION_MASS": (
-        built("FRICTION_MASS", (), v0=0.5),
+        built("FRICTION_MASS", (), (), v0=0.5, pressed=True),
         {
             "mass": (1.0, 2.0),
             "coulomb": (0.5, 0.7),
             "static": (0.8, 0.9),
             "stribeck": (0.4, 0.6),
             "viscous": (0.1, 0.3),
+            "lower": (-0.3, -0.1),
+            "upper": (0.3, 0.1),
         },
     ),
     "GAIN_SCHEDULE": (
@@ -713,6 +725,8 @@ def test_every_tunable_has_a_case():
     }
     told = {(name.split(" ")[0], attribute) for name, (_, v) in CASES.items() for attribute in v}
     elsewhere = {("DINTEGRATOR", "gain"), ("DINTEGRATOR", "min"), ("DINTEGRATOR", "max")}
+    # They act where a mass meets a stop: tests/blocks/test_friction.py.
+    elsewhere |= {("FRICTION_MASS", "restitution"), ("FRICTION_MASS", "rest_speed")}
     assert wanted - told - elsewhere == set()
 
 
