@@ -42,14 +42,32 @@ class Matrices(NamedTuple):
         return Matrices(*found)
 
     def at_rest(self, u: Array, sampled: bool = False) -> Array:
-        """The state (n, m) at which constant inputs leave the system."""
+        """The state (n, m) at which constant inputs leave the system, from its first part on where
+        parts are in series: as one their matrix is nearly singular.
+        """
+        drive = self.B @ u.reshape(1, -1)
+        x = np.zeros_like(drive)
         if not u.any():
-            return np.zeros((len(self.A), u.size))
+            return x
         left = np.eye(len(self.A)) - self.A if sampled else -self.A
-        if np.linalg.matrix_rank(left) < len(left):
-            hint = "leave out u0"
-            raise InputError(Fault("it integrates: it is at rest under no u0 but 0", hint=hint))
-        return np.linalg.solve(left, self.B @ u.reshape(1, -1))
+        start = 0
+        for end in _ends_of_parts(left):
+            part = left[start:end, start:end]
+            if np.linalg.matrix_rank(part) < end - start:
+                hint = "leave out u0"
+                raise InputError(Fault("it integrates: it is at rest under no u0 but 0", hint=hint))
+            before = left[start:end, :start] @ x[:start]
+            x[start:end] = np.linalg.solve(part, drive[start:end] - before)
+            start = end
+        return x
+
+
+def _ends_of_parts(A: Array) -> Array:
+    """The indices up to which the first rows of a square matrix have no other columns."""
+    index = np.arange(len(A))
+    reach = np.maximum.accumulate(np.max(np.where(A != 0, index, index[:, None]), axis=1))
+    ends: Array = index[reach == index] + 1
+    return ends
 
 
 def matrices(A: Any, B: Any, C: Any, D: Any) -> Matrices:
@@ -133,6 +151,18 @@ def sections_of(zeros: Any, poles: Any, gain: float, analog: bool) -> Array:
         while not analog and row[2] == 0 and row[5] == 0 and row[3]:
             row[:] = [0.0, *row[:2], 0.0, *row[3:5]]
     return np.asarray(found)
+
+
+def leveled(sections: Array, gain: float, analog: bool) -> Array:
+    """Sections of a low-pass filter, each scaled to the gain 1 for constant inputs, the first to
+    that of the filter: so no state is far below the others, and no digits of the filter are lost.
+    """
+    ends = sections[:, [2, 5]] if analog else sections.reshape(-1, 2, 3).sum(axis=2)
+    scale = ends[:, 1] / ends[:, 0]
+    scale[0] *= gain
+    found = sections.copy()
+    found[:, :3] *= scale[:, None]
+    return found
 
 
 def polynomial(value: Any, name: str) -> Array:

@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
+from spart_blocks.blocks._designs import low_pass
 from spart_blocks.blocks._linear import (
     Cascade,
     Discretised,
+    Matrices,
     Polynomials,
     Rational,
     channels,
     discretised,
     in_series,
+    leveled,
     sections_of,
 )
 from spart_blocks.blocks._values import not_negative, positive, positive_number
 from spart_blocks.errors import Fault, InputError, brief
-
-HIGHEST_ORDER = 20
-"""Highest order of a filter."""
+from spart_blocks.spatial import Array
 
 
 def _notch(frequency: Any, width: Any, depth: Any) -> Polynomials:
@@ -120,22 +121,50 @@ class Notch_S(Discretised, SampledBlock):
 
 
 class Low_Pass(Cascade, ContinuousBlock):
-    """A Butterworth low-pass filter, for each entry of u.
+    """A low-pass filter of a design, for each entry of u.
 
-    |y / u| = 1 / sqrt(1 + (f / cutoff)^(2 order)) at the frequency f: 1 at rest, 1/sqrt(2) at the
-    cut-off. It is realised as sections of second order in series; nothing feeds through.
+    With x = f / cutoff at the frequency f, abs(y / u) is
 
-    Source: S. Butterworth, "On the theory of filter amplifiers", Experimental Wireless 7 (1930);
-    scipy.signal.butter.
+    - butterworth: 1 / sqrt(1 + x^(2 order)), flat at 0;
+    - critical: 1 / (1 + a x^2)^(order / 2) with a = 2^(1 / order) - 1, that of equal lags, without
+      overshoot;
+    - bessel: that of the reverse Bessel polynomial, whose delay is flat at 0: a pulse keeps its
+      shape;
+    - chebyshev1: 1 / sqrt(1 + e^2 T(x)^2) with e^2 = 10^(ripple / 10) - 1 and the Chebyshev
+      polynomial T of the order: between 1 and 1/sqrt(1 + e^2) up to the cut-off, and steep there;
+    - chebyshev2: 1 / sqrt(1 + 1 / (e T(1 / x))^2) with e^2 = 1 / (10^(attenuation / 10) - 1): flat
+      at 0, and at most 1/sqrt(1 + 1/e^2) from the cut-off on.
+
+    At the cut-off it is 1/sqrt(2) for the first three, and so much below 1 as `ripple` or
+    `attenuation` say for the others, as in scipy.signal. For bessel, norm: delay makes the delay
+    at 0 instead 1 / (2 pi cutoff), norm: phase the asymptote at high frequencies that of a
+    Butterworth filter. At rest it is 1, but for chebyshev1 of an even order, where it is the
+    lowest.
+
+    It is realised as sections of second order in series; u feeds through chebyshev2 of an even
+    order only.
+
+    Source: R. Schaumann and M. E. Van Valkenburg, "Design of Analog Filters" (2001), ch. 6 to 10;
+    scipy.signal.butter, bessel, cheby1 and cheby2; Modelica.Blocks.Continuous.Filter.
 
     :param cutoff: cut-off frequency [Hz]
     :type cutoff: float or array_like(n)
     :param order: order of the filter, 1 to 20
     :type order: int
-    :param u0: input before the start, under which it is at rest then; y begins with u0
+    :param u0: input before the start, under which it is at rest then
     :type u0: float or array_like(n)
     :param width: length of u; by default u is a scalar, or as long as cutoff and u0
     :type width: int, optional
+    :param design: butterworth, critical, bessel, chebyshev1 or chebyshev2
+    :type design: str
+    :param ripple: of chebyshev1: how deep its gain falls below 1 in the pass band [dB], by default
+        0.5
+    :type ripple: float, optional
+    :param attenuation: of chebyshev2: how far its gain is below 1 in the stop band [dB], by
+        default 40
+    :type attenuation: float, optional
+    :param norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
+    :type norm: str, optional
     """
 
     nin = 1
@@ -143,15 +172,15 @@ class Low_Pass(Cascade, ContinuousBlock):
     tunable = ("cutoff",)
 
     def __init__(
-        self, cutoff: Any, order: int = 2, u0: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
-        from scipy.signal import butter
-
+        self, cutoff: Any, order: int = 2, u0: Any = 0.0, width: int | None = None,
+        design: str = "butterworth", ripple: float | None = None,
+        attenuation: float | None = None, norm: str | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
         self.cutoff = positive(cutoff, "cutoff")
         shape = channels(width, cutoff=self.cutoff, u0=u0)
         # The filter of 1 rad/s, whose time runs faster by the cut-off.
-        zeros, poles, gain = butter(_order(order), 1.0, analog=True, output="zpk")
-        one = in_series(sections_of(zeros, poles, gain, analog=True))
+        roots = low_pass(design, order, ripple=ripple, attenuation=attenuation, norm=norm)
+        one = _realised(*roots, analog=True)
         super().__init__(**self._start(one, u0, shape), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -163,14 +192,16 @@ class Low_Pass(Cascade, ContinuousBlock):
 
 
 class Low_Pass_S(Discretised, SampledBlock):
-    """A Butterworth low-pass filter at the ticks of a clock, for each entry of u.
+    """A low-pass filter of a design at the ticks of a clock, for each entry of u.
 
-    |y / u| = 1 / sqrt(1 + r^(2 order)) with r = tan(pi f T) / tan(pi cutoff T) at the frequency f:
-    1 at rest, 1/sqrt(2) at the cut-off, 0 at half the clock's rate. u feeds through; y is held
-    between ticks.
+    It is the filter of LOW_PASS by the trapezoidal rule, warped so that at the cut-off its gain is
+    the same: abs(y / u) is that of LOW_PASS at x = tan(pi f T) / tan(pi cutoff T), of the clock's
+    period T. Half the clock's rate is infinity there. For bessel the warp makes the delay at 0 with
+    norm: delay T / (2 tan(pi cutoff T)), nearly 1 / (2 pi cutoff) where the cut-off is far below
+    the clock's rate. u feeds through; y is held between ticks.
 
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 7.2;
-    scipy.signal.butter.
+    scipy.signal.butter, bessel, cheby1 and cheby2.
 
     :param clock: clock source
     :type clock: Clock
@@ -178,10 +209,20 @@ class Low_Pass_S(Discretised, SampledBlock):
     :type cutoff: float
     :param order: order of the filter, 1 to 20
     :type order: int
-    :param u0: input before the start, under which it is at rest then; y begins with u0
+    :param u0: input before the start, under which it is at rest then
     :type u0: float or array_like(n)
     :param width: length of u; by default u is a scalar, or as long as u0
     :type width: int, optional
+    :param design: butterworth, critical, bessel, chebyshev1 or chebyshev2
+    :type design: str
+    :param ripple: of chebyshev1: how deep its gain falls below 1 in the pass band [dB], by default
+        0.5
+    :type ripple: float, optional
+    :param attenuation: of chebyshev2: how far its gain is below 1 in the stop band [dB], by
+        default 40
+    :type attenuation: float, optional
+    :param norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
+    :type norm: str, optional
     """
 
     nin = 1
@@ -189,23 +230,28 @@ class Low_Pass_S(Discretised, SampledBlock):
 
     def __init__(
         self, clock: Any, cutoff: float, order: int = 2, u0: Any = 0.0, width: int | None = None,
-        **blockargs: Any,
+        design: str = "butterworth", ripple: float | None = None,
+        attenuation: float | None = None, norm: str | None = None, **blockargs: Any,
     ) -> None:  # fmt: skip
-        from scipy.signal import butter
+        from scipy.signal import bilinear_zpk, lp2lp_zpk
 
         cutoff = positive_number(cutoff, "cutoff", "Hz")
         _below_half(cutoff, clock, "cutoff")
         shape = channels(width, u0=u0)
-        zeros, poles, gain = butter(_order(order), cutoff, fs=1 / clock.T, output="zpk")
-        one = in_series(sections_of(zeros, poles, gain, analog=False))
+        roots = low_pass(design, order, ripple=ripple, attenuation=attenuation, norm=norm)
+        # In units of half the clock's period, as SciPy does it.
+        warped = 4 * math.tan(math.pi * cutoff * clock.T)
+        zeros, poles, gain = bilinear_zpk(*lp2lp_zpk(*roots, warped), fs=2.0)
+        one = _realised(zeros, poles, gain, analog=False)
         super().__init__(**self._start(clock, [one], u0, shape), **blockargs)
 
 
-def _order(order: Any) -> int:
-    if isinstance(order, bool) or not isinstance(order, int) or not 0 < order <= HIGHEST_ORDER:
-        text = f"order must be a whole number from 1 to {HIGHEST_ORDER}, not {brief(order)}"
-        raise InputError(text)
-    return order
+def _realised(zeros: Array, poles: Array, gain: float, analog: bool) -> Matrices:
+    """Sections in series of a low-pass filter."""
+    still = 0.0 if analog else 1.0
+    at_rest = gain * np.prod(still - zeros) / np.prod(still - poles)
+    sections = sections_of(zeros, poles, gain, analog)
+    return in_series(leveled(sections, float(np.real(at_rest)), analog))
 
 
 def _below_half(frequency: Any, clock: Any, name: str) -> None:

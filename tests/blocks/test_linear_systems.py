@@ -62,6 +62,13 @@ CASES = [
     ("LOW_PASS", {"cutoff": 0.5, "order": 1}, [None]),
     ("LOW_PASS_S", {"cutoff": 0.8, "order": 4, "u0": [0.5, 1.0]}, [2]),
     ("LOW_PASS_S", {"cutoff": 0.8, "order": 1}, [None]),
+    ("LOW_PASS", {"cutoff": [0.5, 1.0], "order": 4, "design": "critical"}, [2]),
+    ("LOW_PASS", {"cutoff": 0.8, "order": 5, "design": "bessel", "u0": [0.5, 1.0]}, [2]),
+    ("LOW_PASS", {"cutoff": 0.8, "order": 4, "design": "chebyshev1", "u0": 0.5}, [None]),
+    ("LOW_PASS", {"cutoff": 0.8, "order": 4, "design": "chebyshev2", "u0": 0.5}, [None]),
+    ("LOW_PASS_S", {"cutoff": 0.8, "order": 5, "design": "bessel", "norm": "delay"}, [None]),
+    ("LOW_PASS_S", {"cutoff": 0.8, "order": 3, "design": "chebyshev1", "u0": [0.5, 1.0]}, [2]),
+    ("LOW_PASS_S", {"cutoff": 0.8, "order": 4, "design": "chebyshev2", "width": 2}, [2]),
 ]
 
 
@@ -131,6 +138,97 @@ def test_a_sampled_low_pass_and_a_sampled_notch_are_those_of_scipy():
     shallow = made("NOTCH_S", CLOCK, frequency=1.1, bandwidth=0.3, depth=0.2)
     (dip,) = response(shallow, [np.exp(1.1j * TURN * T)])
     assert abs(dip) == pytest.approx(0.2, rel=1e-9)
+
+
+DESIGNS = [  # parameters, SciPy's function and its arguments
+    ({"design": "bessel"}, signal.bessel, {"norm": "mag"}),
+    ({"design": "bessel", "norm": "delay"}, signal.bessel, {"norm": "delay"}),
+    ({"design": "bessel", "norm": "phase"}, signal.bessel, {"norm": "phase"}),
+    ({"design": "chebyshev1"}, signal.cheby1, {"rp": 0.5}),
+    ({"design": "chebyshev1", "ripple": 2.0}, signal.cheby1, {"rp": 2.0}),
+    ({"design": "chebyshev2"}, signal.cheby2, {"rs": 40.0}),
+    ({"design": "chebyshev2", "attenuation": 30.0}, signal.cheby2, {"rs": 30.0}),
+]
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 8, 20])
+@pytest.mark.parametrize(("given", "design", "also"), DESIGNS)
+def test_low_pass_filters_of_other_designs_are_those_of_scipy(given, design, also, order):
+    f = np.array([0.01, 0.4, 1.0, 1.3, 2.0, 4.0])
+    found = response(made("LOW_PASS", None, cutoff=1.3, order=order, **given), 1j * TURN * f)
+    roots = design(order, Wn=TURN * 1.3, analog=True, output="zpk", **also)
+    np.testing.assert_allclose(found, signal.freqs_zpk(*roots, TURN * f)[1], rtol=1e-9, atol=1e-12)
+    twin = made("LOW_PASS_S", CLOCK, cutoff=1.3, order=order, **given)
+    sections = design(order, Wn=1.3, fs=1 / T, output="sos", **also)
+    want = signal.freqz_sos(sections, worN=f, fs=1 / T)[1]
+    np.testing.assert_allclose(response(twin, np.exp(1j * TURN * f * T)), want, rtol=1e-9,
+                               atol=1e-10)  # fmt: skip
+
+
+GAINS = {  # at x = f / cutoff, by the formulas of the docstring, of order 4
+    "butterworth": ({}, lambda x: (1 + x**8) ** -0.5),
+    "critical": ({}, lambda x: (1 + (2**0.25 - 1) * x**2) ** -2),
+    "bessel": ({"norm": "delay"}, lambda x: 105 / abs(np.polyval([1, 10, 45, 105, 105], 1j * x))),
+    "chebyshev1": ({"ripple": 1.0}, lambda x: (1 + (10**0.1 - 1) * T4(x) ** 2) ** -0.5),
+    "chebyshev2": ({"attenuation": 30.0}, lambda x: (1 + (10**3 - 1) / T4(1 / x) ** 2) ** -0.5),
+}
+
+
+def T4(x):
+    return 8 * x**4 - 8 * x**2 + 1
+
+
+@pytest.mark.parametrize("design", GAINS)
+def test_the_gain_of_a_design_is_its_formula(design):
+    """And of its sampled twin at the warped frequency."""
+    given, gain = GAINS[design]
+    x = np.array([0.01, 0.3, 0.9, 1.0, 1.4, 3.0])
+    block = made("LOW_PASS", None, cutoff=1.3, order=4, design=design, **given)
+    np.testing.assert_allclose(np.abs(response(block, 1j * TURN * 1.3 * x)), gain(x), rtol=1e-9)
+    twin = made("LOW_PASS_S", CLOCK, cutoff=1.3, order=4, design=design, **given)
+    turned = np.exp(2j * np.arctan(x * np.tan(np.pi * 1.3 * T)))
+    np.testing.assert_allclose(np.abs(response(twin, turned)), gain(x), rtol=1e-9)
+    if design in ("butterworth", "critical"):
+        assert gain(1.0) == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize("order", [4, 19, 20])
+@pytest.mark.parametrize("design", GAINS)
+def test_filters_far_below_the_clock_s_rate_begin_at_rest_and_stay(design, order):
+    """Their sections in series are nearly singular as one matrix."""
+    low = 10 ** (-0.5 / 20) if (design, order) in [("chebyshev1", 4), ("chebyshev1", 20)] else 1.0
+    block = made("LOW_PASS_S", CLOCK, cutoff=0.02, order=order, design=design, u0=2.0)
+    x = block._x0
+    for _ in range(300):
+        np.testing.assert_allclose(block.output(0.0, [2.0], x)[0], 2 * low, rtol=1e-8)
+        x = block.next(0.0, [2.0], x)
+
+
+def test_a_bessel_filter_of_unit_magnitude_halves_the_power_at_its_cut_off():
+    block = made("LOW_PASS", None, cutoff=1.3, order=4, design="bessel")
+    (at,) = response(block, [1j * TURN * 1.3])
+    assert abs(at) == pytest.approx(0.5**0.5, rel=1e-9)
+
+
+def test_a_bessel_filter_of_norm_delay_delays_a_ramp_by_its_time(tmp_path):
+    """Behind a ramp it is late by 1 / (2 pi cutoff), at 1 Hz by 0.159 s."""
+    (tmp_path / "ramp.yaml").write_text("""
+blocks:
+  u: {type: RAMP, T: 0, slope: 1}
+  y: {type: LOW_PASS, cutoff: 1, order: 5, design: bessel, norm: delay}
+wires: [u -> y]
+run: {T: 6, rtol: 1e-10, atol: 1e-12, log: [y]}
+""")
+    got = sb.simulate(tmp_path / "ramp.yaml")
+    assert float(got["y"][-1]) == pytest.approx(6 - 1 / TURN, abs=1e-8)
+
+
+def test_equal_lags_do_not_overshoot(tmp_path):
+    """The step response of two of them is 1 - (1 + p t) exp(-p t), p = 2 pi / sqrt(sqrt(2) - 1)."""
+    p = TURN / np.sqrt(np.sqrt(2) - 1)
+    kinds = [("LOW_PASS", {"cutoff": 1.0, "design": "critical"})]
+    t, (y,) = step_responses(tmp_path, kinds, "native")
+    np.testing.assert_allclose(y, 1.5 * (1 - (1 + p * t) * np.exp(-p * t)), atol=1e-8)
 
 
 def test_polynomials_in_z_are_taken_as_they_are():
@@ -239,6 +337,11 @@ WRONG = [
     ("NOTCH_S", {"frequency": 10.0, "bandwidth": 1}, "below half the clock's rate, 10 Hz"),
     ("LOW_PASS_S", {"cutoff": 11.0}, "below half the clock's rate"),
     ("LOW_PASS", {"cutoff": 1.0, "order": 0}, "order must be a whole number from 1 to 20"),
+    ("LOW_PASS", {"cutoff": 1.0, "design": "chebyshev"}, "did you mean 'chebyshev"),
+    ("LOW_PASS", {"cutoff": 1.0, "ripple": 1.0}, "ripple is a parameter of the design chebyshev1"),
+    ("LOW_PASS_S", {"cutoff": 1.0, "design": "bessel", "attenuation": 9}, "design chebyshev2, not"),
+    ("LOW_PASS", {"cutoff": 1.0, "design": "chebyshev1", "ripple": 0}, "ripple must be above zero"),
+    ("LOW_PASS", {"cutoff": 1.0, "design": "bessel", "norm": "mag"}, "norm must be one of"),
 ]
 
 
