@@ -12,7 +12,7 @@ from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._values import counted
 from spart_blocks.charts import steps
 from spart_blocks.charts.chart import ELAPSED, Chart
-from spart_blocks.charts.layout import Layout
+from spart_blocks.charts.layout import STATE, Layout, region_names
 from spart_blocks.charts.reachable import doubts
 from spart_blocks.charts.reading import read_chart, variable_values
 from spart_blocks.errors import Fault, InputError
@@ -21,8 +21,6 @@ from spart_blocks.formulas.values import as_number, input_names, parameter_value
 from spart_blocks.ports import Port, port_arguments
 from spart_blocks.spatial import Array
 
-STATE = "state"
-"""The output with the number of the active leaf."""
 _OWN = {
     STATE: "is the output with the number of the active state",
     ELAPSED: "is the time since a state was entered",
@@ -30,7 +28,11 @@ _OWN = {
 _TAKES = (PortSpec("u", "any", "", "or an input for each of `arguments`, by its name"),)
 _GIVES = (
     PortSpec(
-        "state", "", "", "number of the active state without substates, from 1 on; then `outputs`"
+        "state",
+        "",
+        "",
+        "number of the active state without substates, from 1 on; then that of each parallel "
+        "state, by its name, and `outputs`",
     ),
 )
 
@@ -48,10 +50,16 @@ class State_Machine(Declared, ContinuousBlock):
     last value. Formulas are those of FCN, of inputs, params, variables, t, and `elapsed`, the time
     [s] since the state was entered. docs/state_machines.md has examples.
 
+    With `parallel: true` all substates are active together. They are entered and visited in the
+    order written, and left in reverse; each takes one transition at most in a visit. An output by
+    its name has the number of its own active state, 0 while it is not active. In formulas
+    `active(NAME)` is 1 while a state is active.
+
     The outputs do not depend on the inputs directly unless a formula under `during` reads one.
     Semantics as in Stateflow: D. Harel, "Statecharts", Sci. Comput. Program. 8, 1987.
 
-    :param states: the states by name; each may have entry, during, exit, states, initial, history
+    :param states: the states by name; each may have entry, during, exit, states, initial, parallel,
+        history
     :type states: mapping
     :param transitions: each with from (a state, or a list of them), to, when, after [s], do
     :type transitions: list of mappings, optional
@@ -65,6 +73,8 @@ class State_Machine(Declared, ContinuousBlock):
     :type variables: mapping, optional
     :param params: numbers and arrays by name; each is a parameter of the block by that name
     :type params: mapping, optional
+    :param parallel: whether the outermost states are all active together
+    :type parallel: bool
     """
 
     nin = 1
@@ -81,9 +91,11 @@ class State_Machine(Declared, ContinuousBlock):
         outputs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
         params: Mapping[str, Any] | None = None,
+        parallel: bool = False,
         **blockargs: Any,
     ) -> None:
-        chart, values = _chart(states, transitions, initial, arguments, outputs, variables, params)
+        given = (states, transitions, initial, parallel, arguments, outputs, variables, params)
+        chart, values = _chart(*given, continuous=True)
         self.chart, self.layout = chart, Layout.of(chart, starts=_acts_at_start(chart))
         acting = [action for state in chart.states for action in state.during]
         reads = {name for action in acting for name in action.reads}
@@ -113,12 +125,10 @@ class State_Machine(Declared, ContinuousBlock):
             return [*values, *steps.crossings(self.chart, now, known)]
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
-        now, known = self._now(t, inputs, x)
+        now, known = self._stored(t, x), _known(self, t, inputs)
+        starting = now.leaves[0] < 0.5 if self.layout.starts else False
         with np.errstate(all="ignore"):
-            values = [steps.margin(self.chart, tr, now, known) for tr in self.chart.transitions]
-            taken = steps.first_of([value > 0.0 for value in values])
-            starting = now.leaf < 0.5 if self.layout.starts else False
-            after = steps.moved(self.chart, now, known, taken, starting)
+            after = steps.switched(self.chart, now, known, starting)
         pairs = zip(after.entered, self.layout.times(x), strict=True)
         since = [np.where(entered, t, before) for entered, before in pairs]
         return self.layout.packed(after, since)
@@ -128,14 +138,16 @@ class State_Machine(Declared, ContinuousBlock):
         return self.layout.nearby(x, spread, rng)
 
     def restart(self, x: Array) -> Any:
-        leaf = np.clip(np.rint(x[0]), 0.0 if self.layout.starts else 1.0, len(self.chart.leaves))
-        return np.concatenate([np.reshape(leaf, (1,)), x[1:]])
+        return self.layout.consistent(x)
+
+    def _stored(self, t: float, x: Array) -> steps.Configuration:
+        return self.layout.unpacked(x, [t - since for since in self.layout.times(x)])
 
     def _now(self, t: float, inputs: list[Any], x: Array) -> tuple[steps.Configuration, Any]:
         """The configuration, with the formulas under `during` in the variables, and the values that
         formulas may read."""
-        known = _known(self, t, inputs)
-        now = self.layout.unpacked(x, [t - since for since in self.layout.times(x)])
+        now = self._stored(t, x)
+        known = steps.with_active(self.chart, now, _known(self, t, inputs))
         with np.errstate(all="ignore"):  # mainly of states that are not active
             return steps.during(self.chart, now, known), known
 
@@ -146,13 +158,14 @@ class State_Machine_S(Declared, SampledBlock):
     As STATE_MACHINE, but conditions are checked at the ticks, and `during` assigns at each tick at
     which its state stays active, so that `during: {n: "n + 1"}` counts. At a tick the states are
     visited from the outermost: the first transition that can be taken is; a state that takes none
-    does what is under `during`. By default there is one transition at a tick, as in Stateflow;
-    `super_step` allows more. The first tick enters the initial states. The outputs at a tick are
-    those after it, so that they depend directly on the inputs.
+    does what is under `during`. By default there is one transition at a tick, as in Stateflow, and
+    of parallel states one in each; `super_step` allows more. The first tick enters the initial
+    states. The outputs at a tick are those after it, so that they depend directly on the inputs.
 
     :param clock: clock source
     :type clock: Clock
-    :param states: the states by name; each may have entry, during, exit, states, initial, history
+    :param states: the states by name; each may have entry, during, exit, states, initial, parallel,
+        history
     :type states: mapping
     :param transitions: each with from (a state, or a list of them), to, when, after [s], do
     :type transitions: list of mappings, optional
@@ -166,8 +179,10 @@ class State_Machine_S(Declared, SampledBlock):
     :type variables: mapping, optional
     :param params: numbers and arrays by name; each is a parameter of the block by that name
     :type params: mapping, optional
-    :param super_step: most transitions at one tick
+    :param super_step: most transitions at one tick, in each parallel state
     :type super_step: int
+    :param parallel: whether the outermost states are all active together
+    :type parallel: bool
     """
 
     nin = 1
@@ -186,10 +201,11 @@ class State_Machine_S(Declared, SampledBlock):
         variables: Mapping[str, Any] | None = None,
         params: Mapping[str, Any] | None = None,
         super_step: int = 1,
+        parallel: bool = False,
         **blockargs: Any,
     ) -> None:
         self.super_step = counted(super_step, "super_step", 20)
-        given = (states, transitions, initial, arguments, outputs, variables, params)
+        given = (states, transitions, initial, parallel, arguments, outputs, variables, params)
         chart, values = _chart(*given, continuous=False)
         self.chart, self.layout = chart, Layout.of(chart, starts=True)
         super().__init__(
@@ -215,8 +231,7 @@ class State_Machine_S(Declared, SampledBlock):
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
         """A random active state for some ticks, with variables near those of x."""
         near = self.layout.nearby(x, spread, rng)
-        depth = self.chart.depth
-        near[1 : 1 + depth] = rng.integers(8, size=depth)
+        near[list(self.layout.clocks)] = rng.integers(8, size=self.chart.levels)
         return near
 
     def _after(self, t: float, inputs: list[Any], x: Array) -> steps.Configuration:
@@ -231,11 +246,12 @@ def _chart(
     states: Any,
     transitions: Any,
     initial: Any,
+    parallel: Any,
     arguments: Any,
     outputs: Any,
     variables: Any,
     params: Any,
-    continuous: bool = True,
+    continuous: bool,
 ) -> tuple[Chart, dict[str, Any]]:
     """The chart of a block's parameters, and the values of its params."""
     names = ("u",) if arguments is None else input_names(arguments, "arguments")
@@ -253,6 +269,7 @@ def _chart(
         states,
         transitions,
         initial,
+        parallel,
         inputs=names,
         outputs=tuple(given),
         variables={**given, **local},
@@ -270,7 +287,10 @@ def _acts_at_start(chart: Chart) -> bool:
 def _ports(block: Any, chart: Chart) -> dict[str, Any]:
     block.in_ports = tuple(Port(name) for name in chart.inputs)
     block.out_ports = (
-        Port(STATE, (), levels=chart.leaves),
+        *(
+            Port(name, (), levels=region.leaves)
+            for name, region in zip(region_names(chart), chart.regions, strict=True)
+        ),
         *(Port(name, np.shape(chart.variables[name])) for name in chart.outputs),
     )
     return port_arguments(block.in_ports, block.out_ports)
@@ -293,6 +313,9 @@ def _known(block: Any, t: Any, inputs: list[Any]) -> dict[str, Any]:
 
 
 def _outputs(chart: Chart, now: steps.Configuration) -> list[Any]:
-    """The number of the active leaf, that of the first one before the start, and the outputs."""
-    number = np.where(now.leaf < 0.5, float(chart.first_leaf), now.leaf)
-    return [bare(number), *(now.variables[name] for name in chart.outputs)]
+    """The numbers of the active leaves, of the first ones before the start, and the outputs."""
+    numbers = [
+        bare(np.where(now.leaves[0] < 0.5, float(first), leaf))
+        for first, leaf in zip(chart.first_leaves, now.leaves, strict=True)
+    ]
+    return [*numbers, *(now.variables[name] for name in chart.outputs)]

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from spart_blocks.charts.chart import Action, Known
+from spart_blocks.charts.chart import ACTIVE, Action, Known
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.formulas.guards import Guard, names_read, read_guard
-from spart_blocks.formulas.reader import parsed, read_formula
+from spart_blocks.formulas.guards import Guard, read_guard
+from spart_blocks.formulas.reader import query, read_formula
 from spart_blocks.spatial import Array
 
 Read = TypeVar("Read")
@@ -34,12 +34,16 @@ class Expression:
 @dataclass
 class Actions:
     """Reads actions and conditions, and collects their faults. names: those that formulas may
-    read. variables: those that actions set. continuous: whether `during` holds at all times.
+    read. states: those of which they may ask whether they are active. variables: those that actions
+    set. continuous: whether `during` holds at all times.
     """
 
     names: Collection[str]
+    states: Collection[str]
     variables: Mapping[str, float | Array]
     continuous: bool
+    reads: set[str] = field(default_factory=set)
+    """All that the formulas read."""
     faults: list[Fault] = field(default_factory=list)
     count: int = 0
 
@@ -89,7 +93,13 @@ class Actions:
         if isinstance(given, bool) or not isinstance(given, str):
             self.fault(f"{path} takes a condition such as 'u > 1', not {brief(given)}")
             return None
-        return self._tried(lambda: read_guard(given, self.names), path)
+        guard = self._tried(lambda: read_guard(given, self.names, {ACTIVE: self.states}), path)
+        self.reads |= guard.reads if guard else set()
+        return guard
+
+    def asked(self) -> tuple[str, ...]:
+        """The states of which formulas ask whether they are active."""
+        return tuple(name for name in self.states if query(ACTIVE, name) in self.reads)
 
     def time(self, given: Any, path: str) -> Expression | None:
         """The time [s] of a transition."""
@@ -107,11 +117,12 @@ class Actions:
         return self._numbers(given, path, shape)
 
     def _formula(self, text: str, path: str) -> Expression | None:
-        formula = self._tried(lambda: read_formula(text, self.names), path)
+        queries = {ACTIVE: self.states}
+        formula = self._tried(lambda: read_formula(text, self.names, queries), path)
         if formula is None:
             return None
-        reads = names_read(parsed(text)[1])
-        return Expression(formula.text, formula.value, formula.crossings, reads)
+        self.reads |= formula.reads
+        return Expression(formula.text, formula.value, formula.crossings, formula.reads)
 
     def _tried(self, read: Callable[[], Read], path: str) -> Read | None:
         """What a reader of formulas gives, or None, its faults at this path."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 from spart_blocks.charts.chart import Chart
 
 
@@ -13,8 +16,19 @@ def entered(chart: Chart) -> frozenset[int]:
     while more - found:
         found |= more
         targets = {one.target for one in chart.transitions if one.source in found}
-        more = {i for to in targets for i in (*chart.path(to), *chart.inward(to))}
+        more = {i for to in targets for i in _entered_with(chart, to)}
     return frozenset(found)
+
+
+def _entered_with(chart: Chart, target: int) -> Iterator[int]:
+    """The states that may be entered with a state: those around it, their other regions, and the
+    initial substates."""
+    path = chart.path(target)
+    yield from (*path, *chart.inward(target))
+    for index, within in pairwise(path):
+        if chart.is_parallel(index):
+            for child in chart.states[index].children:
+                yield from chart.inward(child) if child != within else ()
 
 
 def doubts(chart: Chart) -> tuple[str, ...]:

@@ -1,49 +1,68 @@
-"""The steps of a chart, on numbers and on symbols: which states are active, which transition is
-taken, and what its actions make of the variables.
+"""The steps of a chart, on numbers and on symbols: which states are active, which transitions are
+taken, and what their actions make of the variables.
 
 Nothing branches on data: each action is computed, and assigned where its mask holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from spart_blocks.charts.chart import ELAPSED, Action, Chart, Known, Transition
-from spart_blocks.formulas.crossings import bare
+from spart_blocks.charts.chart import ACTIVE, ELAPSED, Action, Chart, Known, Region, Transition
+from spart_blocks.formulas.crossings import bare, zero_or_one
 from spart_blocks.formulas.instants import HAIR
+from spart_blocks.formulas.reader import query
 
 Mask = Any
 """A truth value, or a condition of symbols."""
+Taken = Sequence[tuple[Transition, Mask]]
+"""Transitions, each with whether it is taken."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The state of a chart. leaf: number of the active leaf, 0 before the start. ages: for each
-    level, the time [s] since its active state was entered. history: for each state with history
-    the number of the substate that was active last, from 0. variables: by name. entered: for each
-    level, whether a step has entered a state of it.
+    """The state of a chart. leaves: for each region the number of its active leaf, 0 before the
+    start and where the region is not active. ages: for each level of each region, the time [s]
+    since its active state was entered. history: for each state with history the number of the
+    substate that was active last, from 0. variables: by name. entered: for each level, whether a
+    step has entered a state of it.
     """
 
-    leaf: Any
+    leaves: Sequence[Any]
     ages: Sequence[Any]
     history: Mapping[int, Any]
     variables: Mapping[str, Any]
     entered: Sequence[Mask]
 
 
-def active(chart: Chart, leaf: Any, index: int) -> Mask:
+def active(chart: Chart, leaves: Sequence[Any], index: int) -> Mask:
     """Whether a state is active."""
     state = chart.states[index]
+    leaf = leaves[state.region]
     return np.logical_and(leaf > state.first - 0.5, leaf < state.last + 0.5)
 
 
+def with_active(chart: Chart, now: Configuration, known: Known) -> Known:
+    """The values by name, with those of active(...)."""
+    asked = {
+        query(ACTIVE, chart.states[index].name): zero_or_one(active(chart, now.leaves, index))
+        for index in chart.asked
+    }
+    return {**known, **asked} if asked else known
+
+
 def either(masks: Iterable[Mask]) -> Mask:
-    return reduce(np.logical_or, masks, False)
+    """Whether one of some masks holds; False, the literal, where none can."""
+    return reduce(np.logical_or, (mask for mask in masks if mask is not False), False)
+
+
+def both(one: Mask, other: Mask) -> Mask:
+    return False if one is False or other is False else np.logical_and(one, other)
 
 
 def assigned(
@@ -63,12 +82,12 @@ def assigned(
 
 
 def during(chart: Chart, now: Configuration, known: Known) -> Configuration:
-    """With the formulas of the active states, outer ones first, in the variables."""
+    """With the formulas of the active states in the variables, in the order of the states."""
     variables = now.variables
     for index, state in enumerate(chart.states):
         if state.during:
-            mask = active(chart, now.leaf, index)
-            variables = assigned(variables, state.during, mask, known, now.ages[state.depth])
+            mask, age = active(chart, now.leaves, index), now.ages[chart.slots[index]]
+            variables = assigned(variables, state.during, mask, known, age)
     return replace(now, variables=variables)
 
 
@@ -76,16 +95,16 @@ def crossings(chart: Chart, now: Configuration, known: Known) -> list[Any]:
     """The zero-crossing functions of the formulas of the active states."""
     found = []
     for index, state in enumerate(chart.states):
-        values = {**known, **now.variables, ELAPSED: now.ages[state.depth]}
+        values = {**known, **now.variables, ELAPSED: now.ages[chart.slots[index]]}
         for action in state.during:
-            mask = active(chart, now.leaf, index)
+            mask = active(chart, now.leaves, index)
             found += [bare(np.where(mask, v, 1.0)) for v in action.crossings(values)]
     return found
 
 
 def margin(chart: Chart, transition: Transition, now: Configuration, known: Known) -> Any:
     """Above zero where a transition can be taken, and at most zero elsewhere."""
-    age = now.ages[chart.states[transition.source].depth]
+    age = now.ages[chart.slots[transition.source]]
     values = {**known, **now.variables, ELAPSED: age}
     value: Any = 1.0
     if transition.value is not None:
@@ -96,112 +115,158 @@ def margin(chart: Chart, transition: Transition, now: Configuration, known: Know
             raise ValueError(f"after is one time, {transition.after_text} gives {np.shape(wait)}")
         left = age - wait + HAIR * np.abs(known["t"])
         value = left if transition.value is None else np.minimum(value, left)
-    return bare(np.where(active(chart, now.leaf, transition.source), value, -1.0))
-
-
-def first_of(masks: Sequence[Mask]) -> list[Mask]:
-    """Masks of which only the first that holds is kept."""
-    kept, before = [], False
-    for mask in masks:
-        kept.append(np.logical_and(mask, np.logical_not(before)))
-        before = np.logical_or(before, mask)
-    return kept
+    return bare(np.where(active(chart, now.leaves, transition.source), value, -1.0))
 
 
 def moved(
-    chart: Chart, now: Configuration, known: Known, taken: Sequence[Mask], starting: Mask = False
+    chart: Chart, now: Configuration, known: Known, taken: Taken, starting: Mask = False
 ) -> Configuration:
-    """After the transitions whose masks hold, of which there is one at most: states are left from
-    the innermost, then come the actions of the transition, then states are entered from the
-    outermost. starting: whether the chart is entered.
+    """After transitions of which one at most is taken: states are left from the innermost, of
+    several regions those of the last one first; then come the actions of the transition; then
+    states are entered from the outermost, of several regions those of the first one first.
+    starting: whether the chart is entered.
     """
-    transitions = list(zip(chart.transitions, taken, strict=True))
     variables = now.variables
-    for index in sorted(range(len(chart.states)), key=lambda i: -chart.states[i].depth):
-        state = chart.states[index]
-        if not state.exit:
-            continue
-        around = (None, *chart.path(index)[:-1])
-        left = either(mask for transition, mask in transitions if transition.scope in around)
-        left = np.logical_and(left, active(chart, now.leaf, index))
-        variables = assigned(variables, state.exit, left, known, now.ages[state.depth])
-    for transition, mask in transitions:
-        age = now.ages[chart.states[transition.source].depth]
+    for index, state in reversed(list(enumerate(chart.states))):
+        left = _leaving(chart, index, taken) if state.exit else False
+        if left is not False:
+            left = np.logical_and(left, active(chart, now.leaves, index))
+            age = now.ages[chart.slots[index]]
+            variables = assigned(variables, state.exit, left, known, age)
+    for transition, mask in taken:
+        age = now.ages[chart.slots[transition.source]]
         variables = assigned(variables, transition.do, mask, known, age)
-    return _entered(chart, replace(now, variables=variables), known, transitions, starting)
+    leaves = list(now.leaves)
+    for number, region in enumerate(chart.regions):
+        left = False if region.root is None else _leaving(chart, region.root, taken)
+        if left is not False:
+            leaves[number] = np.where(left, 0.0, leaves[number])
+    return _entered(chart, replace(now, leaves=leaves, variables=variables), known, taken, starting)
+
+
+def _leaving(chart: Chart, index: int, taken: Taken) -> Mask:
+    """Whether a transition leaves a state, if that is active."""
+    path = chart.path(index)
+    return either(mask for transition, mask in taken if transition.left in path)
 
 
 def _entered(
-    chart: Chart,
-    now: Configuration,
-    known: Known,
-    transitions: Sequence[tuple[Transition, Mask]],
-    starting: Mask,
+    chart: Chart, now: Configuration, known: Known, taken: Taken, starting: Mask
 ) -> Configuration:
-    leaf, history, variables = now.leaf, dict(now.history), now.variables
+    leaves, history, variables = list(now.leaves), dict(now.history), now.variables
     ages, entered = list(now.ages), list(now.entered)
-    ends: dict[int, Mask] = {}  # where the way into a state goes on to its initial substate
+    ends: dict[int | None, Mask] = {None: starting}  # where the way in goes on to what comes first
     for index, state in enumerate(chart.states):
-        inner = starting if index == chart.initial else False
-        if state.parent is not None:
-            inner = np.logical_and(ends[state.parent], _comes_first(chart, index, now))
-        ends[index] = either([inner, *(m for tr, m in transitions if tr.target == index)])
-        passed = [
-            mask
-            for transition, mask in transitions
-            if index in _beyond(chart, transition) and transition.target != index
+        ways = [
+            both(ends[state.parent], _comes_first(chart, index, now)),
+            *(mask for transition, mask in taken if transition.target == index),
+            *(mask for transition, mask in taken if _beside(chart, index, transition)),
         ]
+        ends[index] = either(ways)
+        passed = [m for tr, m in taken if index in tr.entered and tr.target != index]
         enters = either([ends[index], *passed])
-        ages[state.depth] = np.where(enters, 0.0, ages[state.depth])
-        entered[state.depth] = np.logical_or(entered[state.depth], enters)
+        if enters is False:
+            continue
+        slot = chart.slots[index]
+        ages[slot] = np.where(enters, 0.0, ages[slot])
+        entered[slot] = np.logical_or(entered[slot], enters)
         variables = assigned(variables, state.entry, enters, known, 0.0)
         if state.parent in history:
             place = float(chart.states[state.parent].children.index(index))
             history[state.parent] = np.where(enters, place, history[state.parent])
         if state.is_leaf:
-            leaf = np.where(ends[index], float(state.first), leaf)
-    return Configuration(leaf, ages, history, variables, entered)
+            leaves[state.region] = np.where(enters, float(state.first), leaves[state.region])
+    return Configuration(leaves, ages, history, variables, entered)
 
 
-def _beyond(chart: Chart, transition: Transition) -> tuple[int, ...]:
-    """The states on the way from the scope of a transition to its target."""
-    return chart.path(transition.target)[len(chart.path(transition.scope)) :]
+def _beside(chart: Chart, index: int, transition: Transition) -> bool:
+    """Whether a region is entered by default, as a transition leads into another one beside it."""
+    parent, way = chart.states[index].parent, transition.entered
+    passes = parent in way and transition.target != parent
+    return passes and chart.is_parallel(parent) and index not in way
 
 
 def _comes_first(chart: Chart, index: int, now: Configuration) -> Mask:
-    """Whether a state is the one that is entered with the state around it."""
+    """Whether a state is entered with the state around it, or with the chart."""
     parent = chart.states[index].parent
-    assert parent is not None
+    if parent is None:
+        return index in chart.initial
     if parent not in now.history:
-        return chart.states[parent].initial == index
+        return index in chart.states[parent].initial
     place = chart.states[parent].children.index(index)
     return np.abs(now.history[parent] - place) < 0.5
 
 
+def switched(chart: Chart, now: Configuration, known: Known, starting: Mask) -> Configuration:
+    """After one visit of all regions at an instant, where `during` holds at all times."""
+    return _visited(chart, now, known, during, starting, starting)[0]
+
+
 def ticked(chart: Chart, now: Configuration, known: Known, most: int) -> Configuration:
-    """After a tick of a clock: states are visited from the outermost; the first transition that can
-    be taken is, and otherwise the formulas under `during` act. most: the number of transitions.
+    """After a tick of a clock. A state that takes no transition does what is under `during`, once.
+    most: the number of visits, and so of transitions in each region.
     """
-    starting = now.leaf < 0.5
-    ended = starting
-    taken: list[Mask] = [False] * len(chart.transitions)
-    order = sorted(range(len(chart.states)), key=lambda i: chart.states[i].depth)
-    for index in order:
-        here = np.logical_and(active(chart, now.leaf, index), np.logical_not(ended))
-        for k, transition in enumerate(chart.transitions):
+    starting = now.leaves[0] < 0.5
+    now, again = _visited(chart, now, known, None, starting, starting, acts=True)
+    for _ in range(most - 1):
+        now, again = _visited(chart, now, known, None, np.logical_not(again))
+    return now
+
+
+def _visited(
+    chart: Chart,
+    now: Configuration,
+    known: Known,
+    before: Callable[..., Configuration] | None,
+    over: Mask,
+    starting: Mask = False,
+    acts: bool = False,
+) -> tuple[Configuration, Mask]:
+    """After a visit of all regions in the order written, and whether a transition was taken. Each
+    region takes one at most, the first that can be taken, and sees what those before it have done.
+    A region is not visited after it was left or entered. over: whether none is visited. starting:
+    whether the chart is entered. before: what is done before each region. acts: whether states that
+    stay do what is under `during`.
+    """
+    ended = [over] * len(chart.regions)
+    found: list[Mask] = []
+    for number, region in enumerate(chart.regions):
+        values = with_active(chart, now, known)
+        if before is not None:
+            now = before(chart, now, values)
+        now, taken = _chosen(chart, region, now, values, ended[number], acts)
+        first = starting if number == 0 else False
+        if taken or first is not False:
+            now = moved(chart, now, values, taken, first)
+        for k, other in enumerate(chart.regions):
+            changed = (m for tr, m in taken if _changed(chart, tr) in other.around)
+            ended[k] = either([ended[k], *changed])
+        found += [mask for _, mask in taken]
+    return now, either(found)
+
+
+def _changed(chart: Chart, transition: Transition) -> int:
+    """The number of the outermost region whose states a transition changes."""
+    return chart.states[transition.left].region
+
+
+def _chosen(
+    chart: Chart, region: Region, now: Configuration, known: Known, ended: Mask, acts: bool
+) -> tuple[Configuration, Taken]:
+    """The transitions of a region, of which the first that can be taken is: its states are visited
+    from the outermost. ended: whether none is taken."""
+    taken: list[tuple[Transition, Mask]] = []
+    for index in region.states:
+        for transition in chart.transitions:
             if transition.source == index:
-                fits = np.logical_and(here, margin(chart, transition, now, known) > 0.0)
-                taken[k] = np.logical_and(fits, np.logical_not(ended))
+                fits = margin(chart, transition, now, known) > 0.0
+                taken.append((transition, np.logical_and(fits, np.logical_not(ended))))
                 ended = np.logical_or(ended, fits)
         state = chart.states[index]
-        stays = np.logical_and(here, np.logical_not(ended))
-        age = now.ages[state.depth]
-        values = assigned(now.variables, state.during, stays, known, age)
-        now = replace(now, variables=values)
-    now = moved(chart, now, known, taken, starting)
-    again = either(taken)
-    for _ in range(most - 1):
-        fits = [margin(chart, tr, now, known) > 0.0 for tr in chart.transitions]
-        taken = first_of([np.logical_and(again, mask) for mask in fits])
-        now, again = moved(chart, now, known, taken), either(taken)
-    return now
+        if acts and state.during:
+            here = active(chart, now.leaves, index)
+            stays = np.logical_and(here, np.logical_not(ended))
+            age = now.ages[chart.slots[index]]
+            values = assigned(now.variables, state.during, stays, known, age)
+            now = replace(now, variables=values)
+    return now, taken

@@ -3,7 +3,8 @@
 States are beneath each other, substates within their state. A transition leaves its state on the
 right, in a row of its own with its condition above the line and its actions below, and joins the
 line that leads to the state that it enters. A dot with an arrow marks the state that is entered
-first, an H one that is entered where it was left.
+first, an H one that is entered where it was left. The regions of a parallel state have dashed
+borders.
 """
 
 from __future__ import annotations
@@ -233,7 +234,7 @@ def _write(axis: Axes, x: float, y: float, text: str, **style: Any) -> None:
 def _paint_state(axis: Axes, chart: Chart, index: int, place: _Place) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    state = chart.states[index]
+    state, region = chart.states[index], chart.is_parallel(chart.states[index].parent)
     box = FancyBboxPatch(
         (place.x, place.y),
         place.width,
@@ -242,6 +243,7 @@ def _paint_state(axis: Axes, chart: Chart, index: int, place: _Place) -> None:
         facecolor=FILLS[state.depth % 2],
         edgecolor=EDGE,
         linewidth=1.1,
+        linestyle="--" if region else "-",
         zorder=1 + state.depth * 0.01,
     )
     box.set_gid(f"state {state.name}")
@@ -253,8 +255,8 @@ def _paint_state(axis: Axes, chart: Chart, index: int, place: _Place) -> None:
         _write(axis, place.right - 0.8, place.head, str(state.first), **number)
     for k, line in enumerate(_lines(state)):
         _write(axis, place.x + 1.0, place.y + HEAD + LINE * (k + 0.4), line, size=TEXT_SIZE)
-    siblings = chart.initial if state.parent is None else chart.states[state.parent].initial
-    if siblings == index:
+    first = chart.initial if state.parent is None else chart.states[state.parent].initial
+    if index in first and not region:
         remembers = state.parent is not None and chart.states[state.parent].history
         _paint_marker(axis, place, remembers)
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.formulas.crossings import bare
-from spart_blocks.formulas.reader import Known, Reader, Value, parsed
+from spart_blocks.formulas.reader import NO_QUERIES, Known, Queries, Reader, Value, parsed
 
 BARELY = 1e-30
 """The value where a condition holds and its margin is not positive."""
@@ -34,10 +34,10 @@ class Guard:
     reads: frozenset[str]
 
 
-def read_guard(text: Any, names: Collection[str]) -> Guard:
+def read_guard(text: Any, names: Collection[str], queries: Queries = NO_QUERIES) -> Guard:
     """Parse a condition of these names, `t`, `pi` and `e`. Raises InputError as `read_formula`."""
     text, tree = parsed(text)
-    reader = Reader(text, {*names, "t"})
+    reader = Reader(text, {*names, "t"}, queries=queries)
     holds, margin = reader.truth(tree), _margin(reader, tree)
 
     def value(known: Known) -> Any:
@@ -49,12 +49,7 @@ def read_guard(text: Any, names: Collection[str]) -> Guard:
         above = np.where(size > BARELY, size, BARELY)
         return bare(np.where(true, above, np.where(size < 0.0, size, 0.0)))
 
-    return Guard(text, value, names_read(tree))
-
-
-def names_read(tree: ast.AST) -> frozenset[str]:
-    """The names that a formula's tree reads; those of functions are among them."""
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return Guard(text, value, frozenset(reader.reads))
 
 
 def _least(a: Any, b: Any) -> Any:
@@ -100,6 +95,8 @@ def _margin(reader: Reader, node: ast.expr) -> Value:
             inner = _margin(reader, node.args[0])
             return lambda known: reduce(among, np.ravel(inner(known)))
     value = reader.value(node)
+    if reader.asks(node):
+        return lambda known: 2.0 * value(known) - 1.0
     return lambda known: np.abs(value(known))
 
 

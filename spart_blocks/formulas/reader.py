@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ DEEPEST = 100
 Known = Any
 """What a formula is evaluated on: of blocks a mapping of inputs, parameters and t by name."""
 Value = Callable[[Known], Any]
+Queries = Mapping[str, Collection[str]]
+"""Functions of a name instead of a value, with the names that each takes. The value of active(done)
+is that of the name "active(done)", 1 or 0."""
+NO_QUERIES: Queries = MappingProxyType({})
 
 CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
 MEANINGS = {"pi": "half a turn", "e": "Euler's number", "t": "the time"}
@@ -110,12 +115,13 @@ _COMPARISONS: dict[type, str] = {
 @dataclass(frozen=True)
 class Formula:
     """A parsed formula. value: its value. watched: its zero-crossing functions, each a list. Both
-    are functions of the values by name.
+    are functions of the values by name. reads: the names in it.
     """
 
     text: str
     value: Value
     watched: tuple[Callable[[Known], list[Any]], ...]
+    reads: frozenset[str]
 
     def crossings(self, known: Known) -> list[Any]:
         """The values of the zero-crossing functions, for values by name."""
@@ -127,13 +133,19 @@ class Formula:
         return {name: MEANINGS[name] for name in found}
 
 
-def read_formula(text: Any, names: Collection[str]) -> Formula:
+def read_formula(text: Any, names: Collection[str], queries: Queries = NO_QUERIES) -> Formula:
     """Parse a formula of these names, `t`, `pi` and `e`. Raises InputError with the column for a
     syntax error, an unknown name, and a formula that is too long or nested too deeply.
     """
     text, tree = parsed(text)
-    reader = Reader(text, {*names, "t"})
-    return Formula(text, reader.value(tree), tuple(reader.watched))
+    reader = Reader(text, {*names, "t"}, queries=queries)
+    value = reader.value(tree)
+    return Formula(text, value, tuple(reader.watched), frozenset(reader.reads))
+
+
+def query(function: str, name: str) -> str:
+    """The name under which the values have the answer to a query."""
+    return f"{function}({name})"
 
 
 def parsed(text: Any, *, several: str = "blocks", params: bool = True) -> tuple[str, ast.expr]:
@@ -193,12 +205,14 @@ def _fault(text: str, column: int, message: str, hint: str | None = None) -> Inp
 
 @dataclass
 class Reader:
-    """Turns nodes into closures, and collects their zero-crossing functions. functions: those
-    that may be called."""
+    """Turns nodes into closures, and collects their zero-crossing functions and the names that they
+    read. functions: those that may be called."""
 
     text: str
     names: Collection[str]
     functions: Mapping[str, Function] = field(default_factory=lambda: FUNCTIONS)
+    queries: Queries = field(default_factory=dict)
+    reads: set[str] = field(default_factory=set)
     watched: list[Callable[[Known], list[Any]]] = field(default_factory=list)
     conditions: list[Value] = field(default_factory=list)
     """The conditions under which the current node is evaluated."""
@@ -262,6 +276,7 @@ class Reader:
     def _name(self, node: ast.Name) -> Value:
         name = node.id
         if name in self.names:
+            self.reads.add(name)
             return lambda known: known[name]
         if name in CONSTANTS:
             return lambda known: CONSTANTS[name]
@@ -320,11 +335,13 @@ class Reader:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name == CHOICE and len(node.args) == 3 and not node.keywords:
             return self._choice(*node.args)
+        if self.asks(node):
+            return self._answer(node)
         function = self.functions.get(name or "")
         if name is None:
             raise self.fault(node, "only a function's name is called", "write sin(u)")
         if function is None and name != CHOICE:
-            hint = did_you_mean(name, {*self.functions, CHOICE})
+            hint = did_you_mean(name, {*self.functions, *self.queries, CHOICE})
             raise self.fault(node, f"there is no function {brief(name)}", hint)
         many = len(node.args)
         if function is None or many < function.least or many > (function.most or many):
@@ -338,6 +355,26 @@ class Reader:
             self.watch(lambda known: crossings(*(value(known) for value in values)))
         call = function.call
         return lambda known: call(*(value(known) for value in values))
+
+    def asks(self, node: ast.expr) -> bool:
+        """Whether a node calls one of the queries."""
+        called = node.func if isinstance(node, ast.Call) else None
+        return isinstance(called, ast.Name) and called.id in self.queries
+
+    def _answer(self, node: ast.Call) -> Value:
+        """The closure of a query: active(done)."""
+        function = ast.unparse(node.func)
+        choices = self.queries[function]
+        given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        if not isinstance(given, ast.Name):
+            hint = f"write {function}({next(iter(choices), 'name')})"
+            raise self.fault(node, f"{function} takes one name", hint)
+        if given.id not in choices:
+            near = did_you_mean(given.id, choices)
+            raise self.fault(given, f"{function} finds no {brief(given.id)}", near)
+        name = query(function, given.id)
+        self.reads.add(name)
+        return lambda known: known[name]
 
     # --- truth -----------------------------------------------------------------------
 
