@@ -89,7 +89,8 @@ class Panels:
         new_start, new_end = np.maximum(start, since), np.minimum(end, until)
         for k in np.flatnonzero((new_start > start) | (new_end < end)):
             a, b = ((t - start[k]) / (end[k] - start[k]) for t in (new_start[k], new_end[k]))
-            y[k] = np.vander(a + NODES * (b - a), 5, increasing=True) @ (_TO_POWERS @ y[k])
+            moved = np.vander(a + NODES * (b - a), 5, increasing=True) @ (_TO_POWERS @ y[k])
+            y[k] = np.where((y[k] == y[k, 0]).all(axis=0), y[k], moved)  # constants stay exact
         return Panels(new_start, new_end, y)
 
     def fine(self) -> tuple[Floats, Floats]:
@@ -118,12 +119,13 @@ class Panels:
         # Two nodes with the extreme value of all: the signal saturates there, and the polynomial's
         # excess beyond it is an artefact; so is that of rounding.
         flat = self.y[:, 1:] == self.y[:, :-1]
-        rounding = _SAME * np.abs(self.y).max(axis=1, keepdims=True)
+        size = np.abs(self.y).max(axis=1, keepdims=True)
+        rounding = _SAME * np.minimum(size, np.finfo(float).max)
         for pick, clip in ((np.max, np.minimum), (np.min, np.maximum)):
             edge = pick(self.y, axis=1, keepdims=True)
             own = (flat & (self.y[:, 1:] == edge)).any(axis=1, keepdims=True)
-            own = own | (np.abs(values - edge) <= rounding)
             values = np.where(own, clip(values, edge), values)
+            values = np.where(np.abs(values - edge) <= rounding, edge, values)
         order = np.argsort(parts, axis=1, kind="stable")
         parts = np.take_along_axis(parts, order, 1)
         length = (self.end - self.start)[:, None, None]

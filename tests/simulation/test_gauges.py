@@ -126,3 +126,14 @@ def test_what_saturates_goes_nowhere_beyond(nodes):
         meter.take(Panels(np.zeros(1), np.ones(1), sign * np.array(nodes)[None, :, None]))
         found = meter.read()
         assert max(abs(found["most"][0]), abs(found["least"][0])) == 20.0
+
+
+@pytest.mark.parametrize("value", [0.5, 0.1, math.pi, -1 / 3])
+@pytest.mark.parametrize("since", [1.0, 1 / 3, 0.7])
+def test_a_constant_is_at_its_extremes_from_the_first_instant_on(value, since):
+    panels = Panels(np.array([0.0, 1.2]), np.array([1.2, 2.9]), np.full((2, 5, 1), value))
+    meter = Extremes(1)
+    meter.take(panels.within(since, 5.0))
+    found = meter.read()
+    assert (found["least"][0], found["most"][0]) == (value, value)
+    assert (found["when_least"][0], found["when_most"][0]) == (since, since)

@@ -202,6 +202,7 @@ def test_a_block_is_renamed_in_place(loop):
 def test_blocks_are_copied_pasted_and_duplicated(loop):
     loop.click("error")
     loop.click("gain", loop.SHIFT)
+    loop.selects("error", "gain")
     loop.press("Ctrl+c", "Ctrl+v")
     loop.until(lambda: {"error2", "gain2"} <= loop.blocks(), "pasted")
     loop.written("error2: {type: SUM, signs: +-}", "gain2: {type: GAIN, K: $k}")

@@ -6,6 +6,8 @@
    SB_METER_COLUMNS, the rows of the tables below; SB_WIDTH, the number of measured signals.
    Nothing depends on the number of lanes: each is measured by itself. */
 
+#include <float.h>
+
 #define SB_NODES 5
 #define SB_FINE 17                  /* points of a panel between which extremes are looked for */
 #define SB_SAME 1e-12               /* of a signal's size: rounding */
@@ -118,7 +120,7 @@ SB_FUNCTION int sb_fine(const double *y, double *s, double *v) {
   int count = 0, flat_low = 0, flat_high = 0;
   sb_powers(y, c);
   for (int n = 0; n < SB_NODES; n++) {
-    if (fabs(y[n]) > size) size = fabs(y[n]);
+    if (fabs(y[n]) > size) size = fmin(fabs(y[n]), DBL_MAX);
     if (y[n] < low) low = y[n];
     if (y[n] > high) high = y[n];
   }
@@ -146,8 +148,8 @@ SB_FUNCTION int sb_fine(const double *y, double *s, double *v) {
     flat_high |= y[n] == y[n - 1] && y[n] == high;
   }
   for (int k = 0; k < count; k++) {
-    if (v[k] > high && (flat_high || v[k] - high <= SB_SAME * size)) v[k] = high;
-    if (v[k] < low && (flat_low || low - v[k] <= SB_SAME * size)) v[k] = low;
+    if (fabs(v[k] - high) <= SB_SAME * size || (flat_high && v[k] > high)) v[k] = high;
+    if (fabs(v[k] - low) <= SB_SAME * size || (flat_low && v[k] < low)) v[k] = low;
   }
   return count;
 }

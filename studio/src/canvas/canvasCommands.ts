@@ -11,7 +11,15 @@ import { fitAll, fitSelected } from "./views";
 type Flow = Pick<ReactFlowInstance<never, never>, "setViewport" | "getViewport" | "zoomIn" | "zoomOut">;
 
 const STEP = 10;
-const clipboard = (): Promise<typeof import("./clipboard")> => import("./clipboard"); // when it is first used
+
+// Loaded when it is first used, and once: a second import() may be ready before the first, and
+// a paste would then come before its copy.
+let loaded: Promise<typeof import("./clipboard")> | null = null;
+const clipboard = (): Promise<typeof import("./clipboard")> =>
+  (loaded ??= import("./clipboard").catch((error: unknown) => {
+    loaded = null;
+    throw error;
+  }));
 
 /** The commands of the sheet. nudge: moves the selected blocks by so many pixels. */
 export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => void): [string, Command[]][] {
