@@ -13,6 +13,7 @@ from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.ports import attribute
 from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
 from spart_blocks.results.signal_names import element_names, select, split_index
@@ -167,7 +168,7 @@ class States:
         numbers = list(range(start, start + width))
         if is_audit(node.block):
             self.audits.append(numbers)
-        given = getattr(node.block, "_state_names", None)
+        given = attribute(node.block, "_state_names")
         if given is None or len(given) != width:
             self.labels += element_names(node.name, (width,)) if width > 1 else [node.name]
         else:

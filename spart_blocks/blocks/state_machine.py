@@ -217,7 +217,7 @@ class State_Machine_S(Declared, SampledBlock):
             **blockargs,
         )
         _finish(self, values)
-        self.period = clock.T
+        self.__dict__["period"] = clock.T
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return _outputs(self.chart, self._after(t, inputs, x))
@@ -293,16 +293,20 @@ def _ports(block: Any, chart: Chart) -> dict[str, Any]:
         ),
         *(Port(name, np.shape(chart.variables[name])) for name in chart.outputs),
     )
+    own = {*vars(block), "nin", "nout"}  # set before bdsim's constructor looks at names
+    for what, names in (("arguments", chart.inputs), ("outputs", chart.outputs)):
+        for name in own.intersection(names):
+            text = f"{what}.{name} is an attribute of the block"
+            raise InputError(Fault(text, hint="take another name"))
     return port_arguments(block.in_ports, block.out_ports)
 
 
 def _finish(block: Any, values: Mapping[str, Any]) -> None:
-    """What bdsim's constructor would replace."""
-    block._state_names = block.layout.names
-    block.doubts = doubts(block.chart)
+    """What bdsim's constructor would replace. An input may have the name of an attribute, and bdsim
+    makes a wire of what is assigned to it."""
     refuse_taken((name for name in values if hasattr(block, name)), "params")
-    block.__dict__.update(values)
-    block.tunable = tuple(values)
+    own = {"doubts": doubts(block.chart), "tunable": tuple(values)}
+    vars(block).update(values, **own, _state_names=block.layout.names)
 
 
 def _known(block: Any, t: Any, inputs: list[Any]) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from spart_blocks.errors import (
     did_you_mean,
     warn,
 )
+from spart_blocks.ports import attribute
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
@@ -268,13 +269,13 @@ class Builder:
                 with_shapes(block, sources)
             place = self.document.place(*keys, "expression")
             warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
-            for doubt in getattr(block, "doubts", ()):
+            for doubt in attribute(block, "doubts", ()):
                 warn(f"{self.document.place(*keys)}: {name} ({kind.name}) {doubt}")
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
                     self._note_origin(kind, item.origin, wiring.prefix + name, key)
                 for part, origin in item.parts.items():  # of FCN's params
-                    if part in getattr(block, "tunable", ()):
+                    if part in attribute(block, "tunable", ()):
                         self._note_origin(kind, origin, wiring.prefix + name, part)
         return block
 

@@ -15,7 +15,7 @@ from spart_blocks.diagram.registry import port_names
 from spart_blocks.diagram.wire_texts import FILLED_IN_ORDER
 from spart_blocks.diagram.wires import End
 from spart_blocks.errors import Place
-from spart_blocks.ports import Port, input_ports, output_ports
+from spart_blocks.ports import Port, attribute, input_ports, output_ports
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.wiring import Wiring
@@ -54,8 +54,8 @@ def bundle_of(wiring: Wiring, end: End, place: Place) -> Bundle | None:
     ports = output_ports(block)
     if end.names is None and end.port is not None and index_of(end.port, ports) is not None:
         return None
-    prefix = _prefix(end, ports, getattr(block, "gives_bus", None))
-    more = tuple(getattr(block, "companion_outputs", ())) if not prefix else ()
+    prefix = _prefix(end, ports, attribute(block, "gives_bus"))
+    more = tuple(attribute(block, "companion_outputs", ())) if not prefix else ()
     if prefix is None:
         return Bundle(end, "", _below("", ports), more, "bus", bare=True) if ports[1:] else None
     if end.port is not None and not any(port.name.startswith(prefix) for port in ports):
@@ -81,7 +81,9 @@ def _no_bus(wiring: Wiring, end: End, block: Any, ports: tuple[Port, ...]) -> No
     """The fault of `block.port.*` where the port is no bus; none where one signal is meant."""
     if end.names is None or end.port is None:
         return
-    if index_of(end.port, ports) is not None or end.port in getattr(block, "companion_outputs", ()):
+    if index_of(end.port, ports) is not None or end.port in attribute(
+        block, "companion_outputs", ()
+    ):
         raise WrongEnd(f"{end.block}.{end.port} is one signal", end.port_offset)
     raise no_port(end.port, wiring.described(end.block), ports, end.port_offset)
 
@@ -118,7 +120,7 @@ def takes_bus(wiring: Wiring, end: End) -> bool:
     """Whether an end takes a bus as a whole."""
     block = wiring.blocks.get(end.block)
     ports = input_ports(block) if block is not None else ()
-    prefix = _prefix(end, ports, getattr(block, "takes_bus", None))
+    prefix = _prefix(end, ports, attribute(block, "takes_bus"))
     return prefix is not None and any(port.name.startswith(prefix) for port in ports)
 
 
@@ -155,7 +157,7 @@ def _taken(wiring: Wiring, bundle: Bundle, end: End, block: Any, ports: tuple[Po
     if end.port is None and bundle.how != "bus":
         return ""
     if takes_bus(wiring, end):
-        return _prefix(end, ports, getattr(block, "takes_bus", None)) or ""
+        return _prefix(end, ports, attribute(block, "takes_bus")) or ""
     hint = f"name one of {port_names(tuple(bundle.ports.values()))}"
     if end.port is not None and index_of(end.port, ports) is None:
         raise no_port(end.port, what, ports, end.port_offset)

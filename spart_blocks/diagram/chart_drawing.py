@@ -26,6 +26,7 @@ from spart_blocks.diagram.diagram_drawing import (
 )
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.ports import attribute
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +70,7 @@ def draw_machine(
     machine.
     """
     nodes = flatten(getattr(diagram, "bd", diagram)).nodes
-    machines = {n.name: n.block.chart for n in nodes if hasattr(n.block, "chart")}
+    machines = {n.name: n.block.chart for n in nodes if attribute(n.block, "chart")}
     if block not in machines:
         names = [node.name for node in nodes]
         what = "is no state machine" if block in names else "is not in the diagram"

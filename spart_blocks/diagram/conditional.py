@@ -21,7 +21,7 @@ from spart_blocks.diagram.gates import Gate, gate_of, gated
 from spart_blocks.diagram.nodes import FlatDiagram, Node, Source
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import DiagramError, Fault, Place
-from spart_blocks.ports import Port, Shape, input_ports, output_ports
+from spart_blocks.ports import Port, Shape, attribute, input_ports, output_ports
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class _Conditioning:
     def _refused(self, node: Node, trigger: _Stage | None, stands_in: bool) -> bool:
         label = f"{node.name} ({node.block.type.upper()})"
         kind = type(node.block)
-        outside = getattr(node.block, "link", None) is not None or hasattr(kind, "loads_code")
+        outside = attribute(node.block, "link") is not None or hasattr(kind, "loads_code")
         if outside:
             text = f"{label} cannot be in a conditional subsystem: its state is not in the diagram"
             self._fault(node, text, "move it out, and wire its signals in")

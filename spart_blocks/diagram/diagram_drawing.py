@@ -16,7 +16,7 @@ from spart_blocks.diagram.companions import is_audit
 from spart_blocks.diagram.conditions import CONDITIONS, conditions_of
 from spart_blocks.diagram.layout import Box, Edge, Layout, arrange
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.ports import Port, input_ports, output_ports
+from spart_blocks.ports import Port, attribute, input_ports, output_ports
 from spart_blocks.results import show_windows
 from spart_blocks.results.files import write_bytes
 
@@ -132,7 +132,7 @@ def _ports(wire: Any) -> list[tuple[int, int]]:
 
 def _figment(block: Any) -> Figment:
     """The size of a block for its texts."""
-    inputs = _port_texts(input_ports(block), getattr(block, "signs", None))
+    inputs = _port_texts(input_ports(block), attribute(block, "signs"))
     inputs = _with_conditions(block, inputs)
     outputs = _port_texts(output_ports(block))
     look = CLASSES.get(block.blockclass, block.blockclass)

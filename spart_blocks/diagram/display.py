@@ -95,7 +95,7 @@ def display_of(wiring: FlatDiagram) -> Display:
 
 
 def _state_names(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
-    given = {node.name: getattr(node.block, "_state_names", None) for node in wiring.nodes}
+    given = {node.name: attribute(node.block, "_state_names") for node in wiring.nodes}
     return {name: tuple(map(str, names)) for name, names in given.items() if names}
 
 
@@ -218,7 +218,7 @@ def scope_of(node: Node, wiring: FlatDiagram) -> ScopeSpec:
             scale=scale,
             xlabel=block.labels[0],
             ylabel=block.labels[1],
-            vector=tuple(block.indices) if hasattr(block, "indices") else None,
+            vector=tuple(block.indices) if attribute(block, "indices") is not None else None,
             equal=block.aspect == "equal",
         )
     get = block.__dict__.get

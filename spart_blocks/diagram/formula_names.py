@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from spart_blocks.errors import warn
+from spart_blocks.ports import attribute
 
 _RENAMED = "where the parameter is meant, give it another name"
 
@@ -15,7 +16,7 @@ def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
 
     label: of the block, with its place. params: the names of the file's parameters.
     """
-    for formula in getattr(block, "formulas", ()):
+    for formula in attribute(block, "formulas", ()):
         for name, meaning in formula.constants().items():
             if name in params:
                 text = f"{label} takes {name} for {meaning}, not for the parameter {name}"

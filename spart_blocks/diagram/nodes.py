@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from spart_blocks.diagram.companions import COMPANION
 from spart_blocks.diagram.gates import own_class, read_by_output
 from spart_blocks.errors import Place
-from spart_blocks.ports import Port
+from spart_blocks.ports import Port, attribute
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.run_options import RunOptions
@@ -29,7 +29,7 @@ def delays(block: Any) -> bool:
     kind = own_class(block)
     if kind.__module__.startswith("bdsim.blocks."):
         return kind.__name__ in _DELAYING
-    return bool(getattr(block, "delays", False))
+    return bool(attribute(block, "delays", False))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 from spart_blocks.diagram.flatten import Node
 from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import Fault
+from spart_blocks.ports import attribute
 
 Shape = tuple[int, ...]
 ONE = "one number"
@@ -94,7 +95,7 @@ def input_label(node: Node, port: int) -> str:
 
 
 def _described(node: Node) -> str:
-    gain: Any = getattr(node.block, "K", None) if node.block.type == "gain" else None
+    gain: Any = attribute(node.block, "K") if node.block.type == "gain" else None
     with_gain = f" (K of {node.name} is {np.shape(gain)})" if np.ndim(gain) else ""
     return f"{node.name} is {node.block.type.upper()}{with_gain}"
 
@@ -262,7 +263,7 @@ def _pow(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
 
 
 def _stop(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
-    if getattr(node.block, "stopfunc", None) is not None or prod(shapes[0]) == 1:
+    if attribute(node.block, "stopfunc") is not None or prod(shapes[0]) == 1:
         return None
     return Misfit(0, ONE, "pick an entry, as signal[0]")
 

@@ -34,7 +34,7 @@ from spart_blocks.diagram.wires import (
 )
 from spart_blocks.document import MAX_FAULTS, Document, Keys
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
-from spart_blocks.ports import Port, input_ports, output_ports
+from spart_blocks.ports import Port, attribute, input_ports, output_ports
 
 Output = tuple[Any, int]
 
@@ -173,7 +173,7 @@ class Wiring:
         block = self.block(end)
         ports = output_ports(block)
         kind = self.described(end.block)
-        if not ports and not getattr(block, "companion_outputs", ()):
+        if not ports and not attribute(block, "companion_outputs", ()):
             raise WrongEnd(f"{kind} has no outputs", end.offset)
         if end.port is None:
             if len(ports) != 1:
@@ -181,12 +181,12 @@ class Wiring:
                 raise WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
             return self._picked((block, 0), end, ports[0], place)
         index = index_of(end.port, ports)
-        if index is None and end.port in getattr(block, "companion_outputs", ()):
+        if index is None and end.port in attribute(block, "companion_outputs", ()):
             companion = self._companion(end.block, COMPANION, place)
             ports = output_ports(companion)
             index, block = index_of(end.port, ports), companion
         if index is None:
-            known = (*ports, *map(Port, getattr(block, "companion_outputs", ())))
+            known = (*ports, *map(Port, attribute(block, "companion_outputs", ())))
             raise no_port(str(end.port), kind, known, end.port_offset)
         return self._picked((block, index), end, ports[index], place)
 

@@ -13,6 +13,7 @@ from spart_blocks.diagram.nodes import Node
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.motion.packed import Floats
 from spart_blocks.plants.state import Parts, PlantState
+from spart_blocks.ports import attribute
 from spart_blocks.results.run_data import RunData
 from spart_blocks.robot import Robot
 
@@ -74,7 +75,8 @@ def moving_of(nodes: Iterable[Node]) -> list[Moving]:
             dict(_wrenches(node, nodes)),
         )
         for node in nodes
-        if hasattr(node.block, "plant_state") and hasattr(node.block, "base_pose")
+        if attribute(node.block, "plant_state") is not None
+        and attribute(node.block, "base_pose") is not None
     ]
 
 

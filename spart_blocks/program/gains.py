@@ -17,6 +17,7 @@ from spart_blocks.diagram.flatten import FlatDiagram, Node, flatten
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, warn
 from spart_blocks.plants.lqr_design import LqrDesign
 from spart_blocks.plants.minimal_state import MinimalState
+from spart_blocks.ports import attribute
 from spart_blocks.program.lqr_gain import LQRGain
 
 _LEAK = 1e-6
@@ -105,7 +106,7 @@ def _blocks(bd: Any) -> Iterator[Any]:
 
 def _is_designed(block: Any) -> bool:
     """Whether a block's gain is to be found."""
-    return isinstance(getattr(block, "design", None), LqrDesign)
+    return isinstance(attribute(block, "design"), LqrDesign)
 
 
 def _is_pending(block: Any) -> bool:
@@ -115,7 +116,7 @@ def _is_pending(block: Any) -> bool:
 
 def _lacks_model(block: Any) -> bool:
     """Whether a filter's model has not been found yet."""
-    return hasattr(block, "model_source") and bool(block.pending)
+    return attribute(block, "model_source") is not None and bool(block.pending)
 
 
 def _designed(wiring: FlatDiagram) -> list[Node]:
@@ -173,7 +174,7 @@ def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalSta
     """Form of the plant's state that a block feeds back. Raises InputError for another kind."""
     if minimal is None:
         return None
-    state = getattr(plants[0].block, "plant_state", None)
+    state = attribute(plants[0].block, "plant_state")
     if len(plants) > 1 or state is None or not state.rates:
         raise InputError("plant: a gain for a robot's state takes one MULTIBODY")
     theirs, ours = state.robot, minimal.robot

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from spart_blocks.diagram.clocks import Clock, key_of
 from spart_blocks.diagram.nodes import Showing
+from spart_blocks.ports import attribute
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.flatten import FlatDiagram
@@ -51,7 +52,7 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[Held, ...]:
         Held(i, node.name, node.block.type.upper(), names[key_of(node.clock)], node.showing)
         for i, node in ((i, wiring.nodes[i]) for i in wiring.schedule)
         if node.showing is not None and key_of(node.clock) in names
-        if node.showing == "next" or not getattr(node.block, "varies_between_ticks", False)
+        if node.showing == "next" or not attribute(node.block, "varies_between_ticks", False)
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.companions import COMPANION
 from spart_blocks.diagram.flatten import Node
 from spart_blocks.diagram.gates import RESTART
+from spart_blocks.ports import attribute
 from spart_blocks.program.faults import of_block
 from spart_blocks.program.program import START, Slot
 from spart_blocks.program.rules import rule_of
@@ -82,7 +83,7 @@ class Parameters:
     def _put_robot(self, nodes: Iterable[Node], robot: Robot, symbolic: Robot) -> None:
         """The robot with symbols in the place of the robot, in all blocks that have it."""
         for node in nodes:
-            if getattr(node.block, "robot", None) is robot:
+            if attribute(node.block, "robot") is robot:
                 self._own(node).__dict__["robot"] = symbolic
 
     def _own(self, node: Node) -> Any:

@@ -15,6 +15,7 @@ from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.plants.riccati import Labels
 from spart_blocks.plants.state import PlantState
+from spart_blocks.ports import attribute
 from spart_blocks.program.derivatives import Floats
 from spart_blocks.results.signal_names import element_names
 
@@ -131,7 +132,7 @@ def input_labels(entries: Sequence[Entry]) -> Labels:
 def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState | None:
     """Form in which a robot's state is fed back: with its base if tau0 is an input; None for
     others."""
-    state: PlantState | None = getattr(plants[0].block, "plant_state", None)
+    state: PlantState | None = attribute(plants[0].block, "plant_state")
     if len(plants) > 1 or state is None or not state.rates:
         return None
     tau0 = [e for e in entries if e.node is plants[0] and e.node.in_ports[e.port].name == "tau0"]
@@ -143,7 +144,7 @@ def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState
 
 def is_mode(plant: Node) -> Any:
     """Mask of the states of a plant that give the direction in which a joint slides."""
-    state: PlantState | None = getattr(plant.block, "plant_state", None)
+    state: PlantState | None = attribute(plant.block, "plant_state")
     if state is None:
         return np.zeros(len(np.ravel(plant.block.getstate0())), dtype=bool)
     return np.array([name.startswith("mode.") for name in state.names])
@@ -151,7 +152,7 @@ def is_mode(plant: Node) -> Any:
 
 def at_rest(plant: Node, x: Any) -> Floats:
     """A state of a plant with a robot's rates at zero."""
-    state: PlantState | None = getattr(plant.block, "plant_state", None)
+    state: PlantState | None = attribute(plant.block, "plant_state")
     out: Floats = np.array(x, dtype=float)
     if state is not None:
         moving = [name.startswith(("omega0.", "v0.", "um.")) for name in state.names]
@@ -162,7 +163,7 @@ def at_rest(plant: Node, x: Any) -> Floats:
 def resting_point(plant: Node, at: Any) -> Floats:
     """The state of a plant that `at` means: a vector, or entries as a plant's initial takes;
     by default its start, a robot's at rest."""
-    state: PlantState | None = getattr(plant.block, "plant_state", None)
+    state: PlantState | None = attribute(plant.block, "plant_state")
     start: Floats = np.array(np.ravel(plant.block.getstate0()), dtype=float)
     if at is None:
         return at_rest(plant, start)

@@ -17,6 +17,7 @@ from spart_blocks.curves.intervals import Intervals
 from spart_blocks.curves.piecewise import highest_first
 from spart_blocks.diagram import gates
 from spart_blocks.formulas.instants import settled
+from spart_blocks.ports import attribute
 from spart_blocks.program.array_functions import linear_pieces, piece
 from spart_blocks.program.lookup_tables import LARGEST_TABLE
 from spart_blocks.program.symbol import (
@@ -65,24 +66,26 @@ def correction(block: Any, method: Literal["deriv", "output"] = "deriv") -> Chan
 
 def drifts(block: Any) -> bool:
     """Whether a block's state leaves constraints that its outputs do not mend."""
-    return bool(getattr(block, "drifts", False))
+    return bool(attribute(block, "drifts", False))
 
 
 def needs_fixed_steps(block: Any) -> bool:
     """Whether a block steps by itself and no solver with error control may run it."""
-    return bool(getattr(block, "needs_fixed_steps", False))
+    return bool(attribute(block, "needs_fixed_steps", False))
 
 
 def passes_singular(block: Any) -> bool:
     """Whether a block continues through poses where its equations are singular, which few solvers
     pass correctly."""
-    return bool(getattr(block, "passes_singular", False))
+    return bool(attribute(block, "passes_singular", False))
 
 
 def random_entries(block: Any, size: int) -> int:
     """How many entries at the start of a block's state (size,) are those of random sequences, as
     `random_numbers` has them; all of a random block that does not say it in `random_entries`."""
-    return int(getattr(block, "random_entries", size)) if getattr(block, "is_random", False) else 0
+    return (
+        int(attribute(block, "random_entries", size)) if attribute(block, "is_random", False) else 0
+    )
 
 
 def _vector(value: Any) -> Any:
@@ -496,11 +499,11 @@ def rule_of(block: Any) -> Rule:
         gate = gates.gate_of(block)
         return rule if gate is None else _gated(rule, gate)
     return Rule(
-        watch=_own_watch if hasattr(block, "watch") else None,
-        edges=_own_edges if hasattr(block, "edges") else None,
-        tunable=tuple(getattr(block, "tunable", ())),
+        watch=_own_watch if attribute(block, "watch") is not None else None,
+        edges=_own_edges if attribute(block, "edges") is not None else None,
+        tunable=tuple(attribute(block, "tunable", ())),
         # A block that calls what cannot be traced says so in `untraced`.
-        reason=getattr(block, "untraced", None),
+        reason=attribute(block, "untraced"),
     )
 
 

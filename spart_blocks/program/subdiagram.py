@@ -26,7 +26,7 @@ from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.first_values import failure_of, start_values
 from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
-from spart_blocks.ports import Port
+from spart_blocks.ports import Port, attribute
 from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
@@ -204,7 +204,7 @@ def _owners(name: str) -> Iterable[str]:
 
 def is_link(node: Node) -> bool:
     """Whether a block is a link, which connects a diagram with the outside in real time."""
-    return getattr(node.block, "link", None) is not None
+    return attribute(node.block, "link") is not None
 
 
 def _without_links(wiring: FlatDiagram, inside: set[int]) -> set[int]:

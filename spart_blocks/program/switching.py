@@ -14,6 +14,7 @@ import numpy as np
 from spart_blocks.diagram.clocks import Floats, grid, meant
 from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import InputError
+from spart_blocks.ports import attribute
 from spart_blocks.program.exact_values import Exact
 
 if TYPE_CHECKING:
@@ -122,10 +123,10 @@ def _own_crossings(node: Node, count: int) -> list[Crossing]:
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
-    if hasattr(node.block, "watched_kinds"):
+    if attribute(node.block, "watched_kinds") is not None:
         kinds, text = node.block.watched_kinds, _fault_text(node)
         bends = [Crossing(node.name, "bend", 0.0)] * (count - len(kinds))
-        fault = Crossing(node.name, "fault", 1.0, text, getattr(node.block, "unsolved", False))
+        fault = Crossing(node.name, "fault", 1.0, text, attribute(node.block, "unsolved", False))
         own = [fault if one == "fault" else Crossing(node.name, one, 1.0) for one in kinds]
         return [*own, *bends]
     if hasattr(kind, "switch"):
@@ -137,8 +138,8 @@ def _own_crossings(node: Node, count: int) -> list[Crossing]:
 
 def _fault_text(node: Node) -> str:
     """What a fault of a block says."""
-    text = getattr(node.block, "fault_text", "")
-    return text if getattr(node.block, "unsolved", False) else f"block {node.name}: {text}"
+    text = attribute(node.block, "fault_text", "")
+    return text if attribute(node.block, "unsolved", False) else f"block {node.name}: {text}"
 
 
 def exact_edges(
@@ -166,7 +167,7 @@ def _meant(value: Any) -> Any:
 
 def started(node: Node, until: float) -> list[tuple[Any, Any]]:
     """Start a block as bdsim does before a run, and take the times that it declares."""
-    start = getattr(node.block, "start", None)
+    start = attribute(node.block, "start")
     if start is None or node.kind not in ("source", "function"):
         return []
     declared = _Declarations(node.name, until)

@@ -13,6 +13,7 @@ from spart_blocks.diagram.clocks import clocks_of
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import FlatDiagram, Node
+from spart_blocks.ports import attribute
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.faults import of_block, tracing
 from spart_blocks.program.holds import holds_of, with_holds
@@ -93,7 +94,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
 
 def _is_plant(node: Node) -> bool:
     """Whether its start is given by entries such as qm and um."""
-    return node.kind == "continuous" and hasattr(node.block, "plant_state")
+    return node.kind == "continuous" and attribute(node.block, "plant_state") is not None
 
 
 def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:
@@ -167,7 +168,7 @@ def _projected(traced: Evaluation, node: Node) -> Any:
     if rule.project is not None:
         with of_block(node):
             return rule.project(block, x)
-    own = getattr(block, "project", None)
+    own = attribute(block, "project")
     if own is None:
         return x
     return traced.moved(node, traced.run(node, lambda t, inputs, x: own(x)), "project")
@@ -177,7 +178,7 @@ def _reach(traced: Evaluation, wiring: FlatDiagram) -> Any:
     """The longest step that the blocks allow; None if none has a bound."""
     steps = []
     for node in wiring.of_kind("continuous"):
-        own = getattr(traced.block(node), "reach", None)
+        own = attribute(traced.block(node), "reach")
         if own is not None:
             steps.append(traced.run(node, lambda t, inputs, x, own=own: own(x)))
     if all(is_number(step) and np.isinf(step) for step in steps):
@@ -209,7 +210,7 @@ def _own_steps(traced: Evaluation, wiring: FlatDiagram) -> tuple[tuple[str, ...]
     h_column, h = symbols("h", (1,))
     for node in wiring.of_kind("continuous"):
         part = traced.state[node.index]
-        if hasattr(node.block, "advance"):
+        if attribute(node.block, "advance") is not None:
             stepped.append(node.name)
             part = traced.moved(node, traced.run(node, traced.block(node).advance, h[0]), "advance")
         parts.append(part)
@@ -234,7 +235,7 @@ def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
 
 def _restarted(block: Any, x: Any) -> Any:
     """The state of a block after an EVENT has set it, as the block makes it its own."""
-    return block.restart(x) if hasattr(block, "restart") else x
+    return block.restart(x) if attribute(block, "restart") is not None else x
 
 
 def _resets(traced: Evaluation) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from spart_blocks.diagram.flatten import Node
 from spart_blocks.diagram.shapes import Misfit, misfit_fault, shape_text, shapes_of, wrong_wires
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.errors import DiagramError, Fault, RunError
+from spart_blocks.ports import attribute
 from spart_blocks.program.rules import rule_of
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.held_outputs import Values
@@ -87,9 +88,9 @@ def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> list[Fault
 
 def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
     """Check that a scope has one label for each port or for each line."""
-    labels = getattr(node.block, "labels", None) if node.block.type == "scope" else None
+    labels = attribute(node.block, "labels") if node.block.type == "scope" else None
     if labels:
-        picked = getattr(node.block, "vector", None)
+        picked = attribute(node.block, "vector")
         lines = sum(np.size(value) for value in engine.inputs(node, values))
         lines = len(picked) if isinstance(picked, list) else lines
         if len(labels) not in (lines, len(node.sources)):
@@ -102,7 +103,7 @@ def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[F
 
 def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
     """Check that the limits of an INTEGRATOR or a CLIP do not exclude each other."""
-    if rule_of(node.block).watch is None or not hasattr(node.block, "min"):
+    if rule_of(node.block).watch is None or attribute(node.block, "min") is None:
         return
     low, high = node.block.min, node.block.max
     if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):

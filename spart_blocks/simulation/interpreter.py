@@ -20,7 +20,7 @@ from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.diagram.gates import at_tick, resets_at_ticks
 from spart_blocks.diagram.loop_block import AlgebraicLoop, LoopCheck
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
-from spart_blocks.ports import wrong_outputs
+from spart_blocks.ports import attribute, wrong_outputs
 from spart_blocks.program.exact_values import as_exact
 from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.resets import BlockStates, call_event
@@ -74,7 +74,9 @@ class Interpreter(Engine):
         }
         self._limited = {n for n in self.continuous if correction(self.node[n].block)}
         blocks = {name: self.node[name].block for name in self.continuous}
-        self._stopping = [n for n, block in blocks.items() if hasattr(block, "next_stop")]
+        self._stopping = [
+            n for n, block in blocks.items() if attribute(block, "next_stop") is not None
+        ]
         self._told_of_jumps = [n for n in blocks if hasattr(blocks[n], "jumped")]
         self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
         self._vectors_of_one = {
@@ -251,7 +253,11 @@ class Interpreter(Engine):
 
     def reach(self, t: float, x: Floats) -> float:
         blocks = {name: self.node[name].block for name in self.continuous}
-        steps = [b.reach(x[self.continuous[n]]) for n, b in blocks.items() if hasattr(b, "reach")]
+        steps = [
+            b.reach(x[self.continuous[n]])
+            for n, b in blocks.items()
+            if attribute(b, "reach") is not None
+        ]
         return float(min(steps, default=np.inf))
 
     def project(self, t: float, x: Floats) -> Floats:
@@ -262,7 +268,7 @@ class Interpreter(Engine):
             if rule.project is not None:
                 with Failing(self.node[name], "project", t):
                     out[part] = rule.project(block, x[part])
-            elif hasattr(block, "project"):
+            elif attribute(block, "project") is not None:
                 out[part] = self._own(name, "project", t, x[part])
         return out
 
@@ -271,7 +277,7 @@ class Interpreter(Engine):
         return [name for name in self.continuous if needs_fixed_steps(self.node[name].block)]
 
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
-        stepped = [n for n in self.continuous if hasattr(self.node[n].block, "advance")]
+        stepped = [n for n in self.continuous if attribute(self.node[n].block, "advance")]
         if not stepped:
             return {}
         values = self._evaluate(self._for_derivative, t, x, xd)
@@ -340,7 +346,7 @@ class Interpreter(Engine):
         return self.diagram, self.nodes
 
     def plant_state(self, block: str) -> Any:
-        return getattr(self.node[block].block, "plant_state", None)
+        return attribute(self.node[block].block, "plant_state")
 
     # --- events ----------------------------------------------------------------------
 
@@ -390,7 +396,7 @@ class Interpreter(Engine):
                 text = f"its function gives {shown(state)} for the state of {block.name}"
                 raise RunError(text, block=node.name, time=t)
         for name, part in self.continuous.items():
-            if hasattr(self.node[name].block, "restart"):
+            if attribute(self.node[name].block, "restart"):
                 x[part] = self._own(name, "restart", t, x[part])
         return x, xd
 

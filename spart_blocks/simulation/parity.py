@@ -11,6 +11,7 @@ import numpy as np
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.errors import RunError, SpartError
+from spart_blocks.ports import attribute
 from spart_blocks.program import TraceError, trace
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.held_outputs import Values
@@ -50,7 +51,7 @@ def check(native: Native, blocks: Interpreter) -> None:
     Points at which the blocks themselves fail or give a non-finite number are skipped. States are
     those that the blocks admit (`random_states`).
     """
-    gains = [float(getattr(node.block, "rounding_gain", 1.0)) for node in blocks.nodes]
+    gains = [float(attribute(node.block, "rounding_gain", 1.0)) for node in blocks.nodes]
     within = max(AGREEMENT, ROUNDED * np.finfo(float).eps * max(gains, default=1.0))
     rng = np.random.default_rng(0)
     modes = {k: c.block for k, c in enumerate(blocks.crossings) if c.kind == "mode"}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.errors import RunError
+from spart_blocks.ports import attribute
 from spart_blocks.program.rules import random_entries
 from spart_blocks.random_numbers import NUMBERS, states_of
 from spart_blocks.simulation.engine import Floats
@@ -47,7 +48,7 @@ def _nearby(
     if count:  # generators of random numbers have whole numbers
         words = rng.integers(2**32, size=(count // NUMBERS, NUMBERS)).astype(float)
         return np.concatenate([states_of(words).ravel(), near[count:]])
-    own: Any = getattr(node.block, "nearby", None)
+    own: Any = attribute(node.block, "nearby")
     if own is None:
         return near
     with Failing(node, "nearby", 0.0):

@@ -558,3 +558,40 @@ def test_states_that_are_never_entered_are_told(tmp_path, kind, more, never, idl
     assert f"m ({kind}) never enters {never}: no transition leads there" in text
     assert "made.yaml:1:" in text
     assert text.endswith(f"so that none of {idle} is taken" if idle else "leads there")
+
+
+# --- names -------------------------------------------------------------------------------
+
+TWO_STATES = {
+    "states": {"low": {"entry": {"y": 0}}, "high": {"entry": {"y": 1}}},
+    "initial": "low",
+    "outputs": {"y": 0},
+}
+LOOKED_FOR = (
+    *("reach", "watch", "edges", "project", "restart", "next_stop", "advance", "tunable", "doubts"),
+    *("period", "untraced", "plant_state", "robot", "link", "start", "name", "next", "output"),
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["STATE_MACHINE", "STATE_MACHINE_S"])
+@pytest.mark.parametrize("name", LOOKED_FOR)
+def test_an_input_may_have_the_name_of_what_other_blocks_have(written, name, kind, engine):
+    rise = {"from": "low", "to": "high", "when": f"{name} > 0.5"}
+    machine = {"type": kind, "transitions": [rise], **TWO_STATES}
+    results = sb.simulate(written(machine, {name: "s"}, T=1.0), engine=engine)
+    assert (results["m.y"][0], results["m.y"][-1]) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["chart", "in_ports", "nin"])
+@pytest.mark.parametrize("what", ["arguments", "outputs"])
+def test_a_name_that_the_block_needs_is_refused(written, what, name):
+    rise = {"from": "low", "to": "high", "when": "u > 0.5"}
+    machine = {"transitions": [rise], **TWO_STATES}
+    inputs = {"u": "s"}
+    if what == "arguments":
+        inputs[name] = "s"
+    else:
+        machine["outputs"] = {"y": 0, name: 0}
+    with pytest.raises(InputError, match=f"{what}.{name} is an attribute of the block"):
+        sb.simulate(written(machine, inputs))

@@ -11,6 +11,7 @@ from typing import Any
 from spart_blocks.diagram.wires import WireSyntaxError, WireText, parse_wire
 from spart_blocks.document import Document, Keys, mapping_at
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.ports import attribute
 from spart_blocks.studio.files.reading import Reading, is_part, slots_of
 
 BORDERS = ("in", "out")
@@ -111,7 +112,7 @@ class Scope:
 
     def _built(self, name: str) -> Any:
         block = self.built(name)
-        inner = getattr(block, "subsystem", None) if block is not None else None
+        inner = attribute(block, "subsystem") if block is not None else None
         if inner is not None and "for_each" in self.blocks.get(name, {}):
             first = next((one for one in inner.blocklist if one.name == "0"), None)
             inner = getattr(first, "subsystem", None)

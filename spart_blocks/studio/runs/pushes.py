@@ -23,7 +23,7 @@ from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning, did
 from spart_blocks.motion.meshes import MeshStore
 from spart_blocks.motion.plants import Moving, moving_of
 from spart_blocks.motion.shapes import looks_of
-from spart_blocks.ports import Port
+from spart_blocks.ports import Port, attribute
 from spart_blocks.program.gains import wired
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.native import Native
@@ -78,7 +78,7 @@ def name_of(plant: str, port: str) -> str:
 def _with_pushes(wiring: FlatDiagram) -> FlatDiagram:
     bare = uncut(wiring)
     nodes = list(bare.nodes)
-    plants = [node for node in nodes if hasattr(node.block, "plant_state")]
+    plants = [node for node in nodes if attribute(node.block, "plant_state") is not None]
     pushed = [
         (plant, k)
         for plant in plants

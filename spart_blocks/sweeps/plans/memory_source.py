@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks.diagram.composed import parts_of
 from spart_blocks.diagram.tunable import QUANTITIES
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.ports import attribute
 from spart_blocks.simulation.native import Native
 from spart_blocks.sweeps.plans.source import Chosen, Found, Source, found_start
 from spart_blocks.sweeps.plans.targets import (
@@ -124,6 +125,6 @@ def _block_of(bd: Any, names: Sequence[str]) -> Any:
     """A block of a bdsim diagram, by its name and those of the subsystems around it."""
     for block in () if bd is None else bd.blocklist:
         if block.name == names[0]:
-            inner = getattr(block, "subsystem", None)
+            inner = attribute(block, "subsystem")
             return block if len(names) == 1 else _block_of(inner, names[1:])
     return None
