@@ -3,8 +3,8 @@ its speeds meet."""
 
 import numpy as np
 import pytest
+from clutches import CLUTCH
 from compositions.executing import executed
-from test_fmu_clutch import CLUTCH
 
 from spart_blocks.program.compiler import compiler_name
 
@@ -19,7 +19,7 @@ LOCKS = 4 / 5.6
 @pytest.mark.parametrize("way", ["c", "loop"])
 def test_a_clutch_locks_within_a_step_of_the_time_at_which_its_speeds_meet(way, solver, tmp_path):
     run = f"run: {{T: 1, solver: {solver}, log: [we, wv, lock.l]}}\nclocks: {{c: {{T: {STEP}}}}}\n"
-    blocks = CLUTCH.replace("x0: 20", "x0: 4")
+    blocks = CLUTCH.replace("start: 20.0", "start: 4.0")
     path = tmp_path / "clutch.yaml"
     blocks = blocks.replace("wires:", "  z: {type: ZOH, clock: c}\nwires:\n  - wv -> z")
     path.write_text(blocks + run)

@@ -3,40 +3,13 @@
 import importers
 import numpy as np
 import pytest
+from clutches import CLUTCH, speeds
 from fmus import instance, references
 
 from spart_blocks.export import export_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 
-CLUTCH = """
-name: clutch
-blocks:
-  lock:
-    type: STATE_MACHINE
-    arguments: [we, wv]
-    outputs: {l: 0}
-    initial: slips
-    states: {slips: {}, locked: {entry: {l: 1}}}
-    transitions: [{from: slips, to: locked, when: "we - wv <= 0"}]
-  fe: {type: FCN, expression: "(4 - 8*sign(we - wv)) if l < 0.5 else 4/6", arguments: [we, wv, l]}
-  fv: {type: FCN, expression: "8*sign(we - wv)/5 if l < 0.5 else 4/6", arguments: [we, wv, l]}
-  we: {type: INTEGRATOR, x0: 20}
-  wv: {type: INTEGRATOR}
-wires:
-  - fe -> we
-  - fv -> wv
-  - we -> fe.we, fv.we, lock.we
-  - wv -> fe.wv, fv.wv, lock.wv
-  - lock.l -> fe.l, fv.l
-"""
 RUN = "run: {T: 5, rtol: 1.0e-9, atol: 1.0e-11, sliding: %s, log: [we, wv, lock.l]}\n"
-LOCKS = 25 / 7
-
-
-def speeds(t):
-    """Of both sides (n, 2)."""
-    slips, late = np.minimum(t, LOCKS), np.maximum(t - LOCKS, 0)
-    return np.stack([20 - 4 * slips + late * 2 / 3, 1.6 * slips + late * 2 / 3], axis=-1)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from clutches import CLUTCH
 from lane_runs import every_way
 
 import spart_blocks as sb
@@ -11,30 +12,6 @@ from spart_blocks.sweeps.running import lanes
 from spart_blocks.sweeps.work import Work
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
-
-CLUTCH = """
-name: clutch
-params: {start: 20.0}
-blocks:
-  lock:
-    type: STATE_MACHINE
-    arguments: [we, wv]
-    outputs: {l: 0}
-    initial: slips
-    states: {slips: {}, locked: {entry: {l: 1}}}
-    transitions: [{from: slips, to: locked, when: "we - wv <= 0"}]
-  fe: {type: FCN, expression: "(4 - 8*sign(we - wv)) if l < 0.5 else 4/6", arguments: [we, wv, l]}
-  fv: {type: FCN, expression: "8*sign(we - wv)/5 if l < 0.5 else 4/6", arguments: [we, wv, l]}
-  we: {type: INTEGRATOR, x0: $start}
-  wv: {type: INTEGRATOR}
-wires:
-  - fe -> we
-  - fv -> wv
-  - we -> fe.we, fv.we, lock.we
-  - wv -> fe.wv, fv.wv, lock.wv
-  - lock.l -> fe.l, fv.l
-run: {T: 5, solver: SOLVER}
-"""
 
 
 def work(program, starts):
@@ -52,7 +29,7 @@ def check(done, starts):
 @pytest.fixture
 def program(request, tmp_path):
     path = tmp_path / "clutch.yaml"
-    path.write_text(CLUTCH.replace("SOLVER", request.param))
+    path.write_text(f"{CLUTCH}run: {{T: 5, solver: {request.param}}}\n")
     return sb.trace(path)
 
 
