@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 Shape = tuple[int, ...]
 
 
@@ -92,6 +94,19 @@ def _attributes() -> frozenset[str]:
             return inputs
 
     return frozenset((*dir(Plain), *vars(Plain(name="plain"))))
+
+
+def as_signal(value: Any) -> Any:
+    """Form in which a wire carries a value. A list becomes a vector: bdsim's GAIN would repeat it,
+    SUM join it. An array without axes becomes a number: bdsim's PROD would multiply it by @. An
+    array may be a state or a parameter, so it is read-only."""
+    if isinstance(value, list):
+        value = np.asarray(value, float)
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.setflags(write=False)
+        return value if value.ndim else value[()]
+    return value
 
 
 def wrong_outputs(out: Any, ports: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from spart_blocks.diagram.display import aliases_of
 from spart_blocks.diagram.nodes import FlatDiagram, Node, Source
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
-from spart_blocks.ports import attribute, wrong_outputs
+from spart_blocks.ports import as_signal, attribute, wrong_outputs
 
 Shape = tuple[int, ...]
 SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")
@@ -152,7 +152,7 @@ def _give_outputs(node: Node, inputs: list[Any], state: Any, values: dict[Source
     if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
         raise _OutputsError(wrong_outputs(out, len(node.out_ports)))
     for port, value in enumerate(out):
-        values[node.index, port] = value
+        values[node.index, port] = as_signal(value)
 
 
 def _zeros(node: Node) -> list[Any]:

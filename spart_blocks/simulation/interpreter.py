@@ -20,7 +20,7 @@ from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.diagram.gates import at_tick, resets_at_ticks
 from spart_blocks.diagram.loop_block import AlgebraicLoop, LoopCheck
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
-from spart_blocks.ports import attribute, wrong_outputs
+from spart_blocks.ports import as_signal, attribute, wrong_outputs
 from spart_blocks.program.exact_values import as_exact
 from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.resets import BlockStates, call_event
@@ -125,7 +125,7 @@ class Interpreter(Engine):
                     kept = xd[self._held.slices[held.name]]
                     values[node.index] = self.output(node, t, values, x, xd, kept)
                 else:
-                    values[node.index] = [_signal(v) for v in self._held.outputs(held, xd)]
+                    values[node.index] = [as_signal(v) for v in self._held.outputs(held, xd)]
             except RunError:
                 self.check_finite(t, values)  # its inputs may be the cause
                 raise
@@ -173,7 +173,7 @@ class Interpreter(Engine):
             own = self._corrected.get(node.index)
             out = own(t, inputs, state) if own else node.block.output(t, inputs, state)
             if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
-                return [_signal(v) for v in out]
+                return [as_signal(v) for v in out]
         text = wrong_outputs(out, len(node.out_ports))
         raise RunError(text, block=node.name, time=t, place=node.place)
 
@@ -483,17 +483,6 @@ def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:
     """The derivative of a block's state: by its own method, or by the rule that corrects it."""
     corrected = correction(block)
     return partial(corrected, block) if corrected else block.deriv
-
-
-def _signal(value: Any) -> Any:
-    """Form in which a wire carries a value. A list becomes a vector: bdsim's GAIN would repeat it,
-    SUM join it. An array may be a state or a parameter, so it is read-only."""
-    if isinstance(value, list):
-        value = np.asarray(value, float)
-    if isinstance(value, np.ndarray):
-        value = value.view()
-        value.setflags(write=False)
-    return value
 
 
 def _upstream(wiring: FlatDiagram, ends: Iterable[int], held: Collection[int]) -> set[int]:

@@ -317,3 +317,18 @@ def test_what_fits_runs(case, engine, tmp_path):
     blocks, wires = FITTING[case]
     results = sb.simulate(sb.load(file_of(tmp_path, blocks, wires)), engine=engine)
     assert results.complete
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_an_array_without_axes_is_a_number(engine, tmp_path):
+    """SciPy's table, in bdsim's INTERPOLATE, gives such an array, and PROD multiplies arrays by @."""
+    path = tmp_path / "table.yaml"
+    path.write_text("""
+blocks:
+  table: {type: INTERPOLATE, x: [0, 2], y: [1, 5], time: true}
+  three: {type: CONSTANT, value: 3}
+  end: {type: PROD}
+wires: [three -> end.0, table -> end.1]
+run: {T: 1, log: [end]}
+""")
+    assert sb.simulate(path, engine=engine)["end"][-1] == pytest.approx(9, abs=1e-12)
