@@ -321,7 +321,7 @@ def test_what_fits_runs(case, engine, tmp_path):
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_an_array_without_axes_is_a_number(engine, tmp_path):
-    """SciPy's table, in bdsim's INTERPOLATE, gives such an array, and PROD multiplies arrays by @."""
+    """As SciPy's table gives it, in bdsim's INTERPOLATE; PROD multiplies arrays by @."""
     path = tmp_path / "table.yaml"
     path.write_text("""
 blocks:
