@@ -365,7 +365,7 @@ static int sb_idle(sb_run *r, double at) {
     if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
     double next = at, theta = 2, h;
     double coarse = r->log ? r->log->coarse : r->gauge ? r->gauge->coarse : INFINITY;
-    if (r->t + coarse < at) next = r->t + coarse;
+    if (r->t + coarse < SB_JUST_BEFORE(at)) next = r->t + coarse; /* nearer, it is at `at` */
     if (r->sample < r->nsamples && r->samples[r->sample] <= r->t) {
       if (!sb_record(r, r->t, r->x)) return SB_BAD_SAMPLE;
       continue;

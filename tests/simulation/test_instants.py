@@ -180,3 +180,19 @@ def test_the_metrics_of_a_sweep_contain_the_tick_at_the_end(tmp_path):
                      metrics={"last": "final(mean)", "most": "max(mean)"})  # fmt: skip
     np.testing.assert_allclose(found["last"], [0.45, 0.9], atol=1e-12)
     np.testing.assert_allclose(found["most"], [0.45, 0.9], atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("T", "delay"), [(0.7, 0.07), (2.1, 0.21), (1.1, 0.33), (3, 0.9)])
+def test_rows_before_an_edge_hold_the_value_before_it(T, delay, engine, tmp_path):
+    """Without states a run is looked at each tenth, which may be a few units before an edge."""
+    path = tmp_path / "pulse.yaml"
+    path.write_text(f"""
+blocks: {{y: {{type: PULSE, delay: {delay}}}}}
+run: {{T: {T}, log: [y]}}
+""")
+    results = sb.simulate(path, engine=engine)
+    before = results.t < delay
+    assert before.sum() >= 2
+    assert np.all(results["y"][before] == 0)
+    assert results["y"][~before][0] == 1
