@@ -136,10 +136,10 @@ class Low_Pass(Cascade, ContinuousBlock):
       at 0, and at most 1/sqrt(1 + 1/e^2) from the cut-off on.
 
     At the cut-off it is 1/sqrt(2) for the first three, and so much below 1 as `ripple` or
-    `attenuation` say for the others, as in scipy.signal. For bessel, norm: delay makes the delay
-    at 0 instead 1 / (2 pi cutoff), norm: phase the asymptote at high frequencies that of a
-    Butterworth filter. At rest it is 1, but for chebyshev1 of an even order, where it is the
-    lowest.
+    `attenuation` say for the others, as in scipy.signal; in Modelica's normalized filters it is
+    10^(-3/20) for all. For bessel, norm: delay makes the delay at 0 instead 1 / (2 pi cutoff),
+    norm: phase the asymptote at high frequencies that of a Butterworth filter. At rest it is 1,
+    but for chebyshev1 of an even order, where it is the lowest.
 
     It is realised as sections of second order in series; u feeds through chebyshev2 of an even
     order only.
