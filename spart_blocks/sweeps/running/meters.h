@@ -6,11 +6,10 @@
    SB_METER_COLUMNS, the rows of the tables below; SB_WIDTH, the number of measured signals.
    Nothing depends on the number of lanes: each is measured by itself. */
 
-#include <float.h>
-
 #define SB_NODES 5
 #define SB_FINE 17                  /* points of a panel between which extremes are looked for */
 #define SB_SAME 1e-12               /* of a signal's size: rounding */
+#define SB_LARGEST_DOUBLE 1.7976931348623157e308
 #define SB_SAME_REFERENCE 1e-9      /* of a reference's size: no change */
 #define SB_BAND 0.02                /* half the width of the settling band, of the step */
 #define SB_HALVED 60                /* bisections for the time at which a level is met */
@@ -120,7 +119,7 @@ SB_FUNCTION int sb_fine(const double *y, double *s, double *v) {
   int count = 0, flat_low = 0, flat_high = 0;
   sb_powers(y, c);
   for (int n = 0; n < SB_NODES; n++) {
-    if (fabs(y[n]) > size) size = fmin(fabs(y[n]), DBL_MAX);
+    if (fabs(y[n]) > size) size = fmin(fabs(y[n]), SB_LARGEST_DOUBLE);
     if (y[n] < low) low = y[n];
     if (y[n] > high) high = y[n];
   }
