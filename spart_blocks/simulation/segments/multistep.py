@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -13,14 +12,14 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
-from spart_blocks.simulation.crossings import LOCATED_WITHIN, upward
+from spart_blocks.simulation.crossings import LOCATED_WITHIN
 from spart_blocks.simulation.cvodes import Cvodes
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.meeting import leads_back
 from spart_blocks.simulation.record import Dense, Grid
 from spart_blocks.simulation.segments.solver import SegmentSolver
 from spart_blocks.simulation.segments.stepwise import Stepwise
-from spart_blocks.simulation.stops import just_before, within
+from spart_blocks.simulation.stops import just_after, just_before, within
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
@@ -36,6 +35,16 @@ MOST_STAYING = 5_000
 MANY, FINER, FINEST = 0.3, 4, 64
 """If this fraction of a segment needs more states, the whole segment gets them, and so do those
 that follow."""
+
+
+LINE_ERROR = 0.1
+"""Largest error of a line to a crossing, as a fraction of what the tolerances allow."""
+LOOKED_ALONG = 1e-3
+"""How far along a line, as a fraction of its interval, the change of the rates is looked at."""
+EDGE = 0.02
+"""Least fraction of an interval by which a look within it is away from its ends."""
+ENOUGH = 1.25
+"""A call that is to lead to the end or nearly so leads to it."""
 
 
 class Multistep(SegmentSolver):
@@ -59,6 +68,9 @@ class Multistep(SegmentSolver):
         self.before = replace(run.stats)  # another solver may have begun
         self.bends = any(c.kind == "bend" for c in run.crossings)
         self.may_stay = bool(run.acting) and self.bends
+        self.reach = np.inf
+        """How far [s] the next call leads at most: twice as far as the last crossing was, or the last
+        call that found none, so that crossings cost as much in a long segment as in short ones."""
         most = {"most_steps": MOST_STAYING} if self.may_stay else {}
         self.cvodes = Cvodes(
             run.engine, options.solver, options.rtol, options.atol, options.max_step, **most
@@ -68,13 +80,30 @@ class Multistep(SegmentSolver):
         run = self.run
         if self.passed_by(float(a), float(b)):
             return b
+        while True:
+            run.t, end = a, b
+            if float(a) + ENOUGH * self.reach < float(b):
+                end = exact(float(a) + self.reach)
+            reached, crossed = self._advance(a, end)
+            if crossed:
+                self.reach = max(2 * float(reached - a), min(self.reach, float(b - a)) / 4)
+            if crossed or reached == b:
+                return reached
+            self.reach *= 2
+            a = reached
+
+    def _advance(self, a: Fraction, b: Fraction) -> tuple[Fraction, bool]:
+        """The same by one call; also whether a crossing ended it."""
+        run = self.run
         times, sampled = self._looks(float(a), self._due(a, b))
         try:
             states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
         except RunError as failure:
-            return self._instead(failure, a, b)
+            reached = self._instead(failure, a, b)
+            return reached, reached < b
         if self._meets(float(a), times, states):
-            return Stepwise(run, "BDF").advance(a, b)
+            reached = Stepwise(run, "BDF").advance(a, b)
+            return reached, reached < b
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
         before = int(np.searchsorted(times[:-1], until))
@@ -92,12 +121,14 @@ class Multistep(SegmentSolver):
             run.samples.before(exact(until))
         run.stats.steps = self.before.steps + self.cvodes.steps
         run.stats.evaluations = self.before.evaluations + self.cvodes.evaluations
-        run.report(until)
         if found:
             run.x = found[2]
-            return run.cross(found[1], until)
+            reached = run.cross(found[1], until)
+            run.report(until)
+            return reached, True
+        run.report(until)
         run.x = run.project(float(b), states[-1])
-        return b
+        return b, False
 
     def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:
         """Continue with SciPy's BDF when CVODES gives up within a segment, since it reports neither
@@ -238,18 +269,55 @@ class Multistep(SegmentSolver):
             return None
         t0, x0 = (start, run.x) if k == 0 else (float(times[k - 1]), states[k - 1])
         t1 = min(float(times[k]), within(start, float(times[-1]))[1])
-
-        def dense(at: float) -> Floats:
-            return x0 if at <= t0 else self.cvodes.over(t0, [at], x0, run.xd)[-1]
-
         run.before = run.watch(t0, x0)
-        found = self.crossed(run.before, run.watch(t1, states[k]), dense, t0, t1)
-        if found is None:
-            return None
-        # From its near side, since the last step would have its end on the other one.
-        near = self.near_side(run.before, dense, t0, found[0])
-        x = dense(near)
-        return (*found, x + (found[0] - near) * run.derivative(near, x), near)
+        return self._located(t0, x0, t1, states[k])
+
+    def _located(
+        self, t0: float, x0: Floats, t1: float, x1: Floats
+    ) -> tuple[float, list[int], Floats, float] | None:
+        """The crossing between two states. Each look between them is a call of its own, so the
+        interval in which it lies is narrowed by the values at its ends, until a parabola from its
+        near one is accurate."""
+        run, low, x, high, narrowed = self.run, t0, x0, t1, True
+        before, beyond = run.before, run.watch(t1, x1)
+        assert before is not None
+        found = run.crossed(before, beyond)
+        while found:
+            curve, reach = self._parabola(low, x, high)
+            until = min(low + reach, high)
+            ahead = run.watch(until, curve(until))
+            crossing = self.crossed(before, ahead, curve, low, until)
+            if crossing:
+                at, crossings = crossing
+                return at, crossings, curve(at), self.near_side(before, curve, low, at)
+            left = high - until
+            if left <= LOCATED_WITHIN / 4:
+                return high, found, x1, until
+            here, over = abs(ahead[found[0]]), abs(beyond[found[0]])
+            part = here / (here + over) if narrowed and here + over > 0 else 0.5
+            # A little less, so that the curve from there leads over it.
+            t = until + left * min(max(part, EDGE), 1 - EDGE) - min(reach, EDGE * left) / 2
+            state = self.cvodes.over(t0, [t], x0, run.xd)[-1]
+            values = run.watch(t, state)
+            crossed = run.crossed(before, values)
+            if crossed:
+                high, x1, beyond, found = t, state, values, crossed
+            else:
+                low, x = t, state
+            narrowed = high - low <= left / 2
+        return None
+
+    def _parabola(self, t: float, x: Floats, end: float) -> tuple[Dense, float]:
+        """The curve from a state along its rates and their change, and for how long [s] it is
+        accurate: a bend of the rates makes it no worse than a line."""
+        options, run = self.run.options, self.run
+        span = LOOKED_ALONG * (end - t)
+        slope = run.derivative(just_after(t), x)
+        change = (run.derivative(t + span, x + span * slope) - slope) / span
+        allowed = LINE_ERROR * (options.atol + options.rtol * np.abs(x))
+        with np.errstate(divide="ignore"):
+            reach = np.sqrt(np.min(2 * allowed / np.abs(change), initial=np.inf))
+        return lambda at: x + (at - t) * (slope + (at - t) / 2 * change), float(reach)
 
     def _first_interval(self, start: float, times: Floats, states: Floats) -> int | None:
         """The index of the first time before which something has crossed since the one before."""
@@ -262,24 +330,6 @@ class Multistep(SegmentSolver):
             before = after
         run.before = before
         return None
-
-    def _locate_in(
-        self, k: int, after: Floats, watched: Callable[[float], Floats], t0: float, t1: float
-    ) -> float:
-        """By inverse interpolation where the value has two signs, since each is a call."""
-        from scipy.optimize import brentq
-
-        sign = upward(self.run.crossings[k], after[k])
-
-        def beyond(t: float) -> float:
-            return sign * float(watched(t)[k])
-
-        if beyond(t0) < 0 < beyond(t1):
-            at = float(brentq(beyond, t0, t1, xtol=LOCATED_WITHIN / 8, rtol=1e-15))
-            low, high = max(at - LOCATED_WITHIN / 8, t0), min(at + LOCATED_WITHIN / 8, t1)
-            if beyond(low) <= 0 < beyond(high):
-                return high
-        return super()._locate_in(k, after, watched, t0, t1)
 
 
 def _spline(times: Floats, states: Floats) -> Dense:
