@@ -23,8 +23,9 @@
      its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
      SB_ERROR_OF(m, size), the error that a state of that size may have; with SB_LOCATES also
      SB_GAP(m), of a step that is repeated to end before a bend, 0 at first and of any other.
-   SB_BOUNDS: the length of steps is bounded. Then SB_LONGEST(m), and sb_reach(m), the longest step
-   that misses nothing.
+   SB_BOUNDS: the length of steps is bounded. Then SB_LONGEST(m); sb_reach(m), the longest step that
+   misses nothing; and SB_LIMIT(m), a bound on the next step alone: it makes those after it no
+   shorter.
    SB_LOCATES: zero crossings are located. Then also SB_NG(m), their number; SB_KIND(m, k) and
      SB_DIRECTION(m, k) of each; SB_G0(m), the values before the step; room for values in
      SB_G1(m), SB_GS(m) and SB_G(m); SB_CROSSED(m) and SB_STAGED(m), what was found;
@@ -119,6 +120,7 @@
 
 /* The action where a zero-crossing function crosses zero. */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
+#define SB_ACTS_AT(kind) ((kind) != SB_LIMIT && (kind) != SB_BEND)
 
 #ifndef SB_NO_STATES
 
@@ -271,8 +273,8 @@ SB_FUNCTION SB_REAL sb_first_step(SB_SELF *m, SB_REAL left) {
 SB_FUNCTION SB_MASK sb_accurate(SB_SELF *m, SB_REAL h, SB_MASK last) {
   SB_REAL error = sb_error(m, h), next = sb_next_length(m, h, error);
   SB_MASK small = error < 1; /* false for NaN */
-  /* A step cut short by its end says little: it makes the next one no shorter. */
-  SB_MASK says = SB_NOT(small) | SB_NOT(last) | (next > SB_H(m));
+  /* A step cut short, by its end or a limit, says little: it makes the next one no shorter. */
+  SB_MASK says = SB_NOT(small) | SB_NOT(last | (h < SB_H(m))) | (next > SB_H(m));
   SB_H(m) = SB_SELECT(says, next, SB_H(m));
   return small;
 }
@@ -288,11 +290,12 @@ SB_FUNCTION SB_TIME sb_length(SB_SELF *m, SB_TIME left, SB_MASK *last) {
 #ifdef SB_CONTROLS
   if (SB_CONTROLLED(m)) {
     SB_H(m) = SB_SELECT(SB_H(m) > longest, longest, SB_H(m));
-    *last = sb_is_last(SB_H(m), left);
-    return SB_SELECT(*last, left, SB_H(m));
+    h = SB_MIN(SB_H(m), SB_LIMIT(m));
+    *last = sb_is_last(h, left);
+    return SB_SELECT(*last, left, h);
   }
 #endif
-  h = sb_equal_length(left, longest);
+  h = sb_equal_length(left, SB_MIN(longest, SB_LIMIT(m)));
   *last = sb_is_last(h, left);
   return h;
 }
@@ -482,8 +485,6 @@ SB_FUNCTION SB_REAL sb_short_of(SB_SELF *m, SB_MASK where, SB_REAL h, SB_REAL th
 }
 
 #endif
-
-#define SB_ACTS_AT(kind) ((kind) != SB_LIMIT && (kind) != SB_BEND)
 
 #ifdef SB_HOLDS_OFF
 

@@ -95,9 +95,9 @@ static void sb_watch(sb_run *r, double t, const double *x, double *out) {
 
 /* The longest step that misses nothing (the program's reach). */
 static double sb_reach(sb_run *r) {
-  if (!SB_REACHES) return r->limit;
+  if (!SB_REACHES) return INFINITY;
   sb_call(r, program_reach, r->t, r->x, r->f);
-  return fmin(r->f[0], r->limit);
+  return r->f[0];
 }
 
 static int sb_due(const sb_run *r, long long clock) { return r->due[r->stop * r->nclocks + clock]; }
@@ -142,6 +142,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_H(r) ((r)->h)
 #define SB_BOUNDS
 #define SB_LONGEST(r) ((r)->e ? (r)->max_step : (r)->fixed_step)
+#define SB_LIMIT(r) ((r)->limit)
 #define SB_LOCATES
 #define SB_RECORDS
 #define SB_HOLDS_OFF
@@ -460,6 +461,15 @@ static double sb_over(sb_run *r, double h) {
   return at;
 }
 
+/* The length with which to repeat a step that was not accurate because of a bend within it; else 0. */
+static double sb_bend_before(sb_run *r, double h) {
+  if (!r->P) {
+    sb_slope(r, r->t + h, r->xn, r->K + r->stages * r->nx);
+    if (!sb_finite(r->K + r->stages * r->nx, r->nx)) return 0;
+  }
+  return sb_short_of(r, 1, h, sb_find_crossing(r, h, r->hi));
+}
+
 /* Integrate from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
   r->lo = SB_JUST_AFTER(r->t);
@@ -488,9 +498,15 @@ static int sb_integrate(sb_run *r, double end) {
       r->bad = r->t;
       return SB_STEP_TOO_SMALL;
     }
+    double pace = r->h, shorter = 0;
     sb_try(r, h);
     if (r->e) {
       if (!sb_accurate(r, h, last)) {
+        if (r->ncross && sb_finite(r->xn, nx)) shorter = sb_bend_before(r, h);
+        if (shorter > 0) {
+          r->limit = fmin(r->limit, shorter);
+          r->h = pace;
+        }
         if (r->h >= 10 * (nextafter(r->t, INFINITY) - r->t)) continue;
         sb_blame(r, h);
         return SB_STEP_TOO_SMALL;
@@ -513,7 +529,7 @@ static int sb_integrate(sb_run *r, double end) {
       }
     double theta = r->ncross ? sb_find_crossing(r, h, r->hi) : 2;
     double over = r->ncross ? sb_over(r, h) : 0;
-    double shorter = !over && r->e && r->ncross ? sb_short_of(r, 1, h, theta) : 0;
+    if (!over && r->e && r->ncross) shorter = sb_short_of(r, 1, h, theta);
     if (shorter > 0) r->limit = fmin(r->limit, shorter);
     if (over < 0 || shorter > 0) continue; /* in a shorter step */
     r->steps++;
@@ -533,9 +549,11 @@ static int sb_integrate(sb_run *r, double end) {
       memcpy(r->x, r->xm, (size_t)nx * sizeof(double));
       r->t = tc;
       r->have_slope = 0;
-      r->h = 0;
       r->behind = 1;
-      if (sb_hits(r)) return SB_CROSSED;
+      if (sb_hits(r)) {
+        r->h = 0;
+        return SB_CROSSED;
+      }
       sb_project(r);
       if (!sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
       sb_call(r, program_cross, r->t, r->x, r->g0);

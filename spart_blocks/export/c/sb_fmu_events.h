@@ -27,6 +27,7 @@
 #define SB_H(m) ((m)->s.h)
 #define SB_BOUNDS
 #define SB_LONGEST(m) (SB_CONTROLLED(m) ? SB_MAX_STEP : SB_STEP)
+#define SB_LIMIT(m) ((m)->s.limit > 0 ? (m)->s.limit : INFINITY)
 #define SB_LOCATES
 #if SB_NX && SB_CROSSINGS && !SB_SLIDES
 #define SB_HOLDS_OFF
@@ -137,7 +138,7 @@ static void sb_own_steps(sb_fmu *m, double h) {
 static double sb_reach(sb_fmu *m) {
   double reach[1] = {INFINITY};
   if (SB_REACHES) sb_model_reach(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, reach);
-  return m->s.limit > 0 ? fmin(reach[0], m->s.limit) : reach[0];
+  return reach[0];
 }
 
 static void sb_hand_over(sb_fmu *m, int k, double *xd) {

@@ -120,8 +120,9 @@ static int sb_take(sb_fmu *m, double h, double theta, double end, int last, int 
   }
   if (++*crossings > SB_MOST_EVENTS)
     return sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
-  m->s.h = 0;
   sb_mark(m, 0, 0);
+  for (int k = 0; k < SB_CROSSINGS; k++)
+    if (m->s.hit[k] && (SB_SLIDES || SB_ACTS_AT(sb_crossings[k].kind))) m->s.h = 0;
   if (sb_act(m, 0) != SB_OK) return SB_ERROR;
   sb_look(m);
   return SB_OK;
@@ -153,7 +154,13 @@ static int sb_integrate(sb_fmu *m, double end) {
     }
     if (SB_NX) sb_try(m, h);
     known = 1;
-    if (SB_NX && SB_CONTROLLED(m) && !sb_accurate(m, h, last)) continue;
+    if (SB_NX && SB_CONTROLLED(m)) {
+      const double pace = m->s.h;
+      if (!sb_accurate(m, h, last)) { /* a bend, not its length, may be why */
+        if (sb_finite(m->xn, SB_NX) && sb_spans(m, h, end, &theta)) m->s.h = pace;
+        continue;
+      }
+    }
     over = sb_nears(m, &h, end);
     if (over) m->gap = 0;
     if (over == SB_NEARER) continue;

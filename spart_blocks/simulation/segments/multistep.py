@@ -69,8 +69,9 @@ class Multistep(SegmentSolver):
         self.bends = any(c.kind == "bend" for c in run.crossings)
         self.may_stay = bool(run.acting) and self.bends
         self.reach = np.inf
-        """How far [s] the next call leads at most: twice as far as the last crossing was, or the last
-        call that found none, so that crossings cost as much in a long segment as in short ones."""
+        """How far [s] the next call leads at most: twice as far as the last crossing was, or the
+        last call that found none, so that crossings cost no more in a long segment than in short
+        ones."""
         most = {"most_steps": MOST_STAYING} if self.may_stay else {}
         self.cvodes = Cvodes(
             run.engine, options.solver, options.rtol, options.atol, options.max_step, **most

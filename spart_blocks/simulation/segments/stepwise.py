@@ -14,7 +14,13 @@ from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at, straight
 from spart_blocks.simulation.record import Dense
-from spart_blocks.simulation.segments.repeating import SUBSTITUTE, Ahead, remembered
+from spart_blocks.simulation.segments.repeating import (
+    SUBSTITUTE,
+    Ahead,
+    BentStepError,
+    remembered,
+    telling,
+)
 from spart_blocks.simulation.segments.solver import SegmentSolver
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.steps import Rates, short_of
@@ -42,10 +48,13 @@ class Stepwise(SegmentSolver):
         super().__init__(run)
         self.method, self.stiffness = solver, StiffnessTest(solver)
         self.last_step: float | None = None
+        """The length of the first step of the next solver; None: of its own choice."""
         self.refused: tuple[float, RunError] | None = None
         """The last refused trial of the present step: its time, and its error."""
         self.start = run.x
         """The state at the start of the step."""
+        self.last = np.inf
+        """The latest time [s] at which signals are evaluated in this segment."""
         self.staged = self.at_once = False
         """Whether the last crossing was one of a stage, and whether it was at once."""
         self.bends = any(crossing.kind == "bend" for crossing in run.crossings)
@@ -58,13 +67,14 @@ class Stepwise(SegmentSolver):
         if self.passed_by(t0, t1):
             return b
         inside = within(t0, t1)
-        self.start = run.x
+        self.start, self.last = run.x, inside[1]
         rates = self._rates(*inside)
         solver = self._solver(rates, t0, t1, run.x)
         self.ahead = None
         while solver.status == "running":
             self._bound(solver)
             past = remembered(solver) if self.bends else None
+            allowed = getattr(solver, "h_abs", None)
             try:
                 solver = self._stepped(solver, rates, t1)
             except RunError as failure:  # it may have landed on a surface
@@ -77,6 +87,9 @@ class Stepwise(SegmentSolver):
                 solver = self._again(past, solver, rates)
                 continue
             run.stats.steps += 1
+            if allowed is not None:  # a step cut short by its end makes the next no shorter
+                cut = solver.t == solver.t_bound and solver.t - solver.t_old < allowed
+                self.last_step = max(allowed, solver.h_abs) if cut else solver.h_abs
             if near is not None and near[0] - solver.t_old > _reached(solver.t_old):
                 self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
                 solver = self._solver(rates, solver.t_old, t1, self.start)
@@ -94,7 +107,6 @@ class Stepwise(SegmentSolver):
             if substitute:
                 self.last_step = None
                 solver = self._solver(rates, solver.t, t1, run.x)
-        self.last_step = getattr(solver, "h_abs", None)
         # The holds on the states are as before a jump at the end.
         run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
         return b
@@ -131,7 +143,8 @@ class Stepwise(SegmentSolver):
             if solver.status == "running":
                 run.cut_here()
             return None
-        self.last_step = None
+        if run.slides or not run.acting.isdisjoint(acting):
+            self.last_step = None
         return run.cross(acting, until)
 
     def _rates(self, lo: float, hi: float) -> Rates:
@@ -172,8 +185,13 @@ class Stepwise(SegmentSolver):
         if jacobian is not None and name in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
+        made = getattr(integrate, name)
+        looks = self.bends and not run.slides and hasattr(made, "n_stages")
         try:
-            return getattr(integrate, name)(rates, t0, x, t1, **arguments)
+            solver = (telling(made) if looks else made)(rates, t0, x, t1, **arguments)
+            if looks:
+                solver.look = lambda h, end, slope: self._look(solver, h, end, slope)
+            return solver
         except ValueError:  # the first slope or Jacobian is not finite
             if self.refused:
                 raise self.refused[1] from None
@@ -222,6 +240,10 @@ class Stepwise(SegmentSolver):
         """Take one step. Returns the error if it was not possible."""
         try:
             message = solver.step()
+        except BentStepError:
+            assert self.ahead is not None
+            solver.t_bound = self.ahead.t
+            return self._failure_of_step(solver)
         except RunError as error:
             return error
         except ValueError as error:  # SciPy's implicit solvers refuse NaN so
@@ -249,18 +271,40 @@ class Stepwise(SegmentSolver):
     def _spans(self, solver: Any, found: Found | None, after: Floats | None) -> bool:
         """Whether the step just taken must be repeated to end before a bend, since stages beyond it
         count for the whole step, and dense output has far more of their error than its end."""
-        run, before = self.run, self.run.before
         if found is None or found[0] > solver.t or isinstance(solver, FixedStep):
             return False
+        return self._ends_before(found[0], solver.t_old, after)
+
+    def _ends_before(self, until: float, t0: float, after: Floats | None) -> bool:
+        """Whether a step from t0 with its first crossing at `until` has crossed a bend, and must
+        end before that; after: the watched values at its end."""
+        run, before = self.run, self.run.before
         assert before is not None
         assert after is not None
-        if not any(run.crossings[k].kind == "bend" for k in self.run.crossed(before, after)):
+        if not any(run.crossings[k].kind == "bend" for k in run.crossed(before, after)):
             return False
-        way = found[0] - solver.t_old
-        length, gap = short_of(solver.t_old, way, self.ahead.gap if self.ahead else 0.0)
+        length, gap = short_of(t0, until - t0, self.ahead.gap if self.ahead else 0.0)
         if length:
-            self.ahead = Ahead(solver.t_old + length, gap)
+            self.ahead = Ahead(t0 + length, gap)
         return length > 0
+
+    def _look(self, solver: Any, h: float, end: Floats, slope: Floats) -> None:
+        """Raise BentStepError if a bend within a trial step, of length h to this end, is why it is not
+        accurate, in place of which SciPy would shorten it again and again."""
+        from scipy.interpolate import CubicHermiteSpline
+
+        t0, before = float(solver.t), self.run.before
+        if before is None or not (np.isfinite(end).all() and np.isfinite(slope).all()):
+            return
+        curve = CubicHermiteSpline([t0, t0 + h], [solver.y, end], [solver.f, slope])
+        try:
+            t1 = min(t0 + h, self.last)
+            after = self.run.watch(t1, end)
+            found = self.crossed(before, after, curve, t0, t1)
+        except RunError:  # no number there
+            return
+        if found and self._ends_before(found[0], t0, after):
+            raise BentStepError
 
     def _again(self, past: Any, solver: Any, rates: Rates) -> Any:
         """The solver at the start of its last step, which now leads to `ahead`."""

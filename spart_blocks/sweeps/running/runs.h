@@ -127,6 +127,7 @@ typedef struct {
 #define SB_ERROR_OF(m, size) ((m)->w->atol + (m)->w->rtol * (size))
 #define SB_BOUNDS
 #define SB_LONGEST(m) ((m)->longest)
+#define SB_LIMIT(m) ((m)->limit)
 #define SB_LOCATES
 #define SB_RECORDS
 #if SB_IS_CONTROLLED && SB_STATES && SB_WATCHED && SB_SEES_RETURNS
@@ -191,9 +192,9 @@ SB_FUNCTION SB_REAL sb_reach(sb_crew *m) {
 #if SB_REACHES
   SB_REAL longest[1];
   program_reach(m->t, m->x, m->xd, m->p, longest);
-  return SB_MIN(longest[0], m->limit);
+  return longest[0];
 #else
-  return m->limit;
+  return SB_OF((double)INFINITY);
 #endif
 }
 
@@ -526,6 +527,7 @@ SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
   look = SB_STATES && SB_SEES_RETURNS && SB_ANY(bends);
   if (look && SB_ANY(acts)) sb_changes(m, before);
   if (SB_ANY(acts)) sb_act(m, acts);
+  m->h = SB_SELECT(acts, SB_OF(0), m->h);
   if (look) {
     sb_changes(m, after);
     for (int j = 0; j < SB_WATCHED; j++) {
@@ -819,7 +821,7 @@ SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
 /* One trial step of all lanes that have a run. */
 SB_FUNCTION void sb_go_on(sb_crew *m) {
   const SB_REAL zero = SB_OF(0);
-  SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on), over = cut;
+  SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on), over = cut, far = cut;
   SB_TIME left = SB_SELECT(on, m->stop - m->t, zero), until;
   SB_REAL h, before = m->h, taken, theta, line = zero;
   SB_REAL *far_slope = m->K + SB_STAGES_COUNT * SB_STATES;
@@ -848,10 +850,9 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   good = on & sb_accurate(m, h, last);
   m->h = SB_SELECT(on, m->h, before);
   tiny = tiny & on;
-  sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny) & (m->h < sb_shortest(m->t)), SB_FAILED,
-                SB_NO_STEP);
+  far = on & SB_NOT(good | tiny);
 #else
-  (void)before;
+  (void)before, (void)far;
   good = on & sb_finite_all(m->xn, SB_STATES);
   sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny), SB_FAILED, SB_NO_STEP);
 #endif
@@ -870,11 +871,18 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
     good = good & SB_NOT(again);
   }
 #endif
-  {
-    SB_REAL shorter = sb_short_of(m, good & SB_NOT(over), h, theta);
-    m->limit = SB_SELECT((shorter > 0) & (shorter < m->limit), shorter, m->limit);
-    good = good & SB_NOT(shorter > 0);
+  { /* also those that are not accurate: a bend, not their length, may be why */
+    SB_MASK trials = (good & SB_NOT(over)) | (far & sb_finite_all(m->xn, SB_STATES));
+    SB_REAL shorter = sb_short_of(m, trials, h, theta);
+    SB_MASK short_of = shorter > 0;
+    m->limit = SB_SELECT(short_of & (shorter < m->limit), shorter, m->limit);
+    m->h = SB_SELECT(short_of & far, before, m->h);
+    good = good & SB_NOT(short_of);
   }
+#endif
+#if SB_IS_CONTROLLED
+  sb_over_where(m, far & (m->h < sb_shortest(m->t)), SB_FAILED, SB_NO_STEP);
+  good = good & m->alive;
 #endif
   for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(good, k);
   m->limit = SB_SELECT(good, SB_OF((double)INFINITY), m->limit);
@@ -960,7 +968,6 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   }
   m->t = SB_SELECT(tiny, m->stop, SB_SELECT(good, until, m->t));
   m->sloped = m->sloped & SB_NOT(cut);
-  m->h = SB_SELECT(cut, zero, m->h);
 #if SB_DRIFTS
   sb_project_where(m, good & SB_NOT(cut), m->t, m->x);
   m->sloped = m->sloped & SB_NOT(good);
