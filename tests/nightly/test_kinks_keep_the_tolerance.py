@@ -10,6 +10,7 @@ from kinked import BLOCKS, SMOOTH, SOURCES, integral, passed, text
 import spart_blocks as sb
 
 CASES = 100
+SOLVERS = ["RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"]
 
 
 def errors(source, kinked, solver, cases, engine, load):
@@ -37,7 +38,7 @@ def load(tmp_path):
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("name", SOURCES)
-@pytest.mark.parametrize("solver", ["RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_kinks_keep_the_tolerance(solver, name, block, engine, load):
     source, kinked, rng = SOURCES[name], BLOCKS[block], np.random.default_rng(5)
     cases = [source.draw(rng) for _ in range(CASES)]
@@ -46,6 +47,23 @@ def test_kinks_keep_the_tolerance(solver, name, block, engine, load):
     bent = errors(source, kinked, solver, cases, engine, load)
     for case, (plain, _), (error, kinks) in zip(cases, smooth, bent, strict=True):
         assert error <= 2 * (1 + kinks) * max(1.0, plain), case
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_kinks_take_at_most_one_step_each(solver, name, block, load):
+    source, kinked, rng = SOURCES[name], BLOCKS[block], np.random.default_rng(5)
+    each = 5 if solver == "LSODA" else 1  # it starts anew twice at each
+    more, kinks = 0, 0
+    for _ in range(20):
+        case = source.draw(rng) | kinked.draw(rng)
+        taken, known = (
+            sb.simulate(load(text(source, kinked, solver, case, stops))).info["steps"]
+            for stops in ((), passed(source, kinked, case))
+        )
+        more, kinks = more + taken - known, kinks + integral(source, kinked, case)[2]
+    assert more <= each * kinks
 
 
 @pytest.mark.parametrize("block", BLOCKS)

@@ -54,29 +54,17 @@ def test_a_kink_costs_a_multistep_method_no_more_than_a_restart(solver, block, l
 
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
-@pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("solver", ["RK45", "RK23", "DOP853"])
+@pytest.mark.parametrize("block", ["ABS", "jump"])
+@pytest.mark.parametrize("solver", LOCATING)
 def test_a_kink_takes_at_most_one_step_more_than_one_at_a_known_time(solver, block, engine, load):
     source, kinked, rng = SOURCES["sine"], BLOCKS[block], np.random.default_rng(5)
-    for _ in range(3):
-        p = source.draw(rng) | kinked.draw(rng)
-        taken, known = (
-            sb.simulate(load(text(source, kinked, solver, p, stops)), engine=engine).info["steps"]
-            for stops in ((), passed(source, kinked, p))
-        )
-        assert taken <= known + integral(source, kinked, p)[2], p
-
-
-@pytest.mark.parametrize("engine", ["native", "interpreter"])
-@pytest.mark.parametrize("solver", ["Radau", "BDF", "LSODA"])
-def test_a_kink_takes_an_implicit_method_at_most_twelve_steps_more(solver, engine, load):
-    known = DEADZONE.replace("T: 0, off: -2", "T: 1.7411").replace("DEADZONE", "GAIN")
-    known = known.replace("lower: -0.2589, upper: 0.2589", "K: 1")
-    taken = [
-        sb.simulate(load(diagram), solver=solver, engine=engine).info["steps"]
-        for diagram in (DEADZONE, known)
-    ]
-    assert taken[0] <= taken[1] + 12
+    p = source.draw(rng) | kinked.draw(rng)
+    taken, known = (
+        sb.simulate(load(text(source, kinked, solver, p, stops)), engine=engine).info["steps"]
+        for stops in ((), passed(source, kinked, p))
+    )
+    each = 5 if solver == "LSODA" else 1  # it starts anew twice
+    assert taken <= known + each * integral(source, kinked, p)[2]
 
 
 @pytest.mark.parametrize("kinks", [4, 64])

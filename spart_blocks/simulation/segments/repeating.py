@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from spart_blocks.simulation.engine import Floats
@@ -32,23 +31,21 @@ def remembered(solver: Any) -> Any:
 
 
 class BentStepError(Exception):
-    """A trial step is not accurate because of a bend within it."""
+    """A solver has given up a trial step because of a bend within it."""
 
 
-@cache
-def telling(method: type) -> type:
-    """An explicit Runge-Kutta method of SciPy's with `look`, which is called with each trial step
-    that is not accurate: its length [s], its end, and the slope there. It may raise. SciPy 1.11 to
-    1.17 estimate errors here, and have changed nothing before."""
+@dataclass
+class Trial:
+    """The evaluations of a step so far: the earliest and the latest time [s], and the state and the
+    rates at the latter. One that is earlier than all others begins another trial, which is shorter:
+    the one before has been given up."""
 
-    class Telling(method):  # type: ignore[misc]
-        look: Callable[[float, Floats, Floats], None]
+    first: float
+    last: float
+    x: Floats
+    rates: Floats
 
-        def _estimate_error_norm(self, K: Floats, h: float, scale: Floats) -> float:
-            norm = float(super()._estimate_error_norm(K, h, scale))
-            if norm >= 1:
-                stages = K[: self.n_stages]
-                self.look(h, self.y + h * (stages.T @ self.B), K[self.n_stages])
-            return norm
-
-    return Telling
+    def add(self, t: float, x: Floats, rates: Floats) -> None:
+        self.first = min(self.first, t)
+        if t >= self.last:
+            self.last, self.x, self.rates = t, x.copy(), rates

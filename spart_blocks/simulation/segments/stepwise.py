@@ -18,15 +18,15 @@ from spart_blocks.simulation.segments.repeating import (
     SUBSTITUTE,
     Ahead,
     BentStepError,
+    Trial,
     remembered,
-    telling,
 )
 from spart_blocks.simulation.segments.solver import SegmentSolver
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.steps import Rates, short_of
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
-from spart_blocks.simulation.stops import just_before, within
-from spart_blocks.tableaus import tableau
+from spart_blocks.simulation.stops import just_after, just_before, within
+from spart_blocks.tableaus import FIXED_STEP, tableau
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
@@ -59,6 +59,10 @@ class Stepwise(SegmentSolver):
         """Whether the last crossing was one of a stage, and whether it was at once."""
         self.bends = any(crossing.kind == "bend" for crossing in run.crossings)
         self.ahead: Ahead | None = None
+        self.past: Any = None
+        """The solver before the present step."""
+        self.trial: Trial | None = None
+        """The present step's evaluations so far."""
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
@@ -73,7 +77,7 @@ class Stepwise(SegmentSolver):
         self.ahead = None
         while solver.status == "running":
             self._bound(solver)
-            past = remembered(solver) if self.bends else None
+            self.past = remembered(solver) if self.bends else None
             allowed = getattr(solver, "h_abs", None)
             try:
                 solver = self._stepped(solver, rates, t1)
@@ -84,7 +88,7 @@ class Stepwise(SegmentSolver):
             near = self._nears(solver, inside[1])
             found, after = (None, None) if near else self._first_crossing(solver, inside[1])
             if self._spans(solver, found, after):
-                solver = self._again(past, solver, rates)
+                solver = self._again(rates)
                 continue
             run.stats.steps += 1
             if allowed is not None:  # a step cut short by its end makes the next no shorter
@@ -149,11 +153,18 @@ class Stepwise(SegmentSolver):
 
     def _rates(self, lo: float, hi: float) -> Rates:
         run = self.run
+        looks = self.bends and not run.slides and self.method not in FIXED_STEP
 
         def rates(t: float, x: Floats) -> Floats:
             run.stats.evaluations += 1
+            if self.trial is not None and float(run.t) < t < self.trial.first:
+                self._given_up(self.trial)
             try:
-                return run.derivative(min(max(t, lo), hi), x, self.start)
+                found = run.derivative(min(max(t, lo), hi), x, self.start)
+                if looks and t > run.t:
+                    self.trial = self.trial or Trial(t, t, x, found)
+                    self.trial.add(t, x, found)
+                return found
             except RunError as error:
                 # A trial step may reach too far; NaN makes the solver try a shorter one.
                 if np.isfinite(x).all():  # later stages only echo the first NaN
@@ -171,7 +182,7 @@ class Stepwise(SegmentSolver):
         from scipy import integrate
 
         run, options = self.run, self.run.options
-        name = name or self.method
+        name, self.trial = name or self.method, None
         method = tableau(name)
         if method is not None and method.e is None:
             return FixedStep(rates, t0, x, t1, method, run.fixed_step, self._own_steps)
@@ -185,13 +196,8 @@ class Stepwise(SegmentSolver):
         if jacobian is not None and name in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
-        made = getattr(integrate, name)
-        looks = self.bends and not run.slides and hasattr(made, "n_stages")
         try:
-            solver = (telling(made) if looks else made)(rates, t0, x, t1, **arguments)
-            if looks:
-                solver.look = lambda h, end, slope: self._look(solver, h, end, slope)
-            return solver
+            return getattr(integrate, name)(rates, t0, x, t1, **arguments)
         except ValueError:  # the first slope or Jacobian is not finite
             if self.refused:
                 raise self.refused[1] from None
@@ -223,7 +229,12 @@ class Stepwise(SegmentSolver):
     def _stepped(self, solver: Any, rates: Rates, end: float) -> Any:
         """The solver after one step. Raises RunError if none is possible."""
         while True:
-            failure = self._failure_of_step(solver)
+            try:
+                failure = self._failure_of_step(solver)
+            except BentStepError:
+                solver = self._again(rates)
+                self.past = remembered(solver)
+                continue
             if failure is None:
                 self.refused = None
                 return solver
@@ -238,12 +249,9 @@ class Stepwise(SegmentSolver):
 
     def _failure_of_step(self, solver: Any) -> RunError | None:
         """Take one step. Returns the error if it was not possible."""
+        self.trial = None
         try:
             message = solver.step()
-        except BentStepError:
-            assert self.ahead is not None
-            solver.t_bound = self.ahead.t
-            return self._failure_of_step(solver)
         except RunError as error:
             return error
         except ValueError as error:  # SciPy's implicit solvers refuse NaN so
@@ -288,32 +296,37 @@ class Stepwise(SegmentSolver):
             self.ahead = Ahead(t0 + length, gap)
         return length > 0
 
-    def _look(self, solver: Any, h: float, end: Floats, slope: Floats) -> None:
-        """Raise BentStepError if a bend within a trial step, of length h to this end, is why it is not
-        accurate, in place of which SciPy would shorten it again and again."""
+    def _given_up(self, trial: Trial) -> None:
+        """Raise BentStepError if a bend within a trial step may be why it was given up, in place of
+        which a solver would shorten it again and again."""
         from scipy.interpolate import CubicHermiteSpline
 
-        t0, before = float(solver.t), self.run.before
-        if before is None or not (np.isfinite(end).all() and np.isfinite(slope).all()):
+        run, self.trial = self.run, None
+        t0, before = float(run.t), run.before
+        if before is None or not np.isfinite([trial.x, trial.rates]).all():
             return
-        curve = CubicHermiteSpline([t0, t0 + h], [solver.y, end], [solver.f, slope])
         try:
-            t1 = min(t0 + h, self.last)
-            after = self.run.watch(t1, end)
+            slope = run.derivative(just_after(t0), self.start)
+            curve = CubicHermiteSpline(
+                [t0, trial.last], [self.start, trial.x], [slope, trial.rates]
+            )
+            t1 = min(trial.last, self.last)
+            after = run.watch(t1, trial.x)
             found = self.crossed(before, after, curve, t0, t1)
         except RunError:  # no number there
             return
         if found and self._ends_before(found[0], t0, after):
             raise BentStepError
 
-    def _again(self, past: Any, solver: Any, rates: Rates) -> Any:
+    def _again(self, rates: Rates) -> Any:
         """The solver at the start of its last step, which now leads to `ahead`."""
         assert self.ahead is not None
-        if past is None:
-            self.last_step = self.ahead.t - solver.t_old
-            return self._solver(rates, solver.t_old, self.ahead.t, self.start, SUBSTITUTE)
-        past.t_bound = self.ahead.t
-        return past
+        t = float(self.run.t)
+        if self.past is None:
+            self.last_step = self.ahead.t - t
+            return self._solver(rates, t, self.ahead.t, self.start, SUBSTITUTE)
+        self.past.t_bound = self.ahead.t
+        return self.past
 
     def _goes_on(self, solver: Any, end: float) -> bool:
         """Let a solver that has got to `ahead` go on to the end; returns whether it is a substitute
