@@ -92,6 +92,8 @@ class Multistep(SegmentSolver):
                 return reached
             self.reach *= 2
             a = reached
+            if isinstance(run.keeper, Grid):  # a sample may be due just there
+                run.keeper.state(a, run.x, run.xd, sides=False)
 
     def _advance(self, a: Fraction, b: Fraction) -> tuple[Fraction, bool]:
         """The same by one call; also whether a crossing ended it."""
@@ -228,7 +230,7 @@ class Multistep(SegmentSolver):
 
     def _meets(self, start: float, times: Floats, states: Floats) -> bool:
         """Whether the states meet a surface at which something acts and from beyond which rates
-        lead back. CVODES, which does not locate bends, may stay beside it for ever."""
+        lead back: beside it CVODES may stay for ever."""
         run = self.run
         if not self.may_stay:
             return False
