@@ -24,7 +24,7 @@
      SB_ERROR_OF(m, size), the error that a state of that size may have; with SB_LOCATES also
      SB_GAP(m), of a step that is repeated to end before a bend, 0 at first and of any other.
    SB_BOUNDS: the length of steps is bounded. Then SB_LONGEST(m); sb_reach(m), the longest step that
-   misses nothing; and SB_LIMIT(m), a bound on the next step alone: it makes those after it no
+   misses nothing; and SB_STEP_LIMIT(m), a bound on the next step alone: it makes those after it no
    shorter.
    SB_LOCATES: zero crossings are located. Then also SB_NG(m), their number; SB_KIND(m, k) and
      SB_DIRECTION(m, k) of each; SB_G0(m), the values before the step; room for values in
@@ -290,12 +290,12 @@ SB_FUNCTION SB_TIME sb_length(SB_SELF *m, SB_TIME left, SB_MASK *last) {
 #ifdef SB_CONTROLS
   if (SB_CONTROLLED(m)) {
     SB_H(m) = SB_SELECT(SB_H(m) > longest, longest, SB_H(m));
-    h = SB_MIN(SB_H(m), SB_LIMIT(m));
+    h = SB_MIN(SB_H(m), SB_STEP_LIMIT(m));
     *last = sb_is_last(h, left);
     return SB_SELECT(*last, left, h);
   }
 #endif
-  h = sb_equal_length(left, SB_MIN(longest, SB_LIMIT(m)));
+  h = sb_equal_length(left, SB_MIN(longest, SB_STEP_LIMIT(m)));
   *last = sb_is_last(h, left);
   return h;
 }
@@ -463,6 +463,16 @@ SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
 }
 
 #ifdef SB_CONTROLS
+
+/* Whether the step of length h just tried has a bend within it. */
+SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h, SB_TIME until) {
+  SB_MASK any = {0};
+  sb_watch(m, SB_MIN(SB_T(m) + h, until), SB_XN(m), SB_G1(m));
+  for (int k = 0; k < SB_NG(m); k++)
+    if (SB_KIND(m, k) == SB_BEND)
+      any |= sb_crossed(SB_G0(m)[k], SB_G1(m)[k], SB_DIRECTION(m, k));
+  return any;
+}
 
 /* With error control: the length with which to repeat the step just tried, the first crossing of
    which is at theta h, if it has stages beyond a bend; else 0. Such stages count for the whole

@@ -142,7 +142,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_H(r) ((r)->h)
 #define SB_BOUNDS
 #define SB_LONGEST(r) ((r)->e ? (r)->max_step : (r)->fixed_step)
-#define SB_LIMIT(r) ((r)->limit)
+#define SB_STEP_LIMIT(r) ((r)->limit)
 #define SB_LOCATES
 #define SB_RECORDS
 #define SB_HOLDS_OFF
@@ -463,6 +463,7 @@ static double sb_over(sb_run *r, double h) {
 
 /* The length with which to repeat a step that was not accurate because of a bend within it; else 0. */
 static double sb_bend_before(sb_run *r, double h) {
+  if (!r->ncross || !sb_finite(r->xn, r->nx) || !sb_spans_bend(r, h, r->hi)) return 0;
   if (!r->P) {
     sb_slope(r, r->t + h, r->xn, r->K + r->stages * r->nx);
     if (!sb_finite(r->K + r->stages * r->nx, r->nx)) return 0;
@@ -502,7 +503,7 @@ static int sb_integrate(sb_run *r, double end) {
     sb_try(r, h);
     if (r->e) {
       if (!sb_accurate(r, h, last)) {
-        if (r->ncross && sb_finite(r->xn, nx)) shorter = sb_bend_before(r, h);
+        shorter = sb_bend_before(r, h);
         if (shorter > 0) {
           r->limit = fmin(r->limit, shorter);
           r->h = pace;

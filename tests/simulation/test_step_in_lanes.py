@@ -69,7 +69,8 @@ typedef struct {
 #define SB_H(m) ((m)->h)
 #define SB_ERROR_OF(m, size) (1e-9 + 1e-6 * (size))
 #define SB_BOUNDS
-#define SB_LONGEST(m) SB_MIN((m)->limit, (m)->t * 0 + 0.125)
+#define SB_LONGEST(m) ((m)->t * 0 + 0.125)
+#define SB_STEP_LIMIT(m) ((m)->limit)
 #define SB_LOCATES
 #define SB_NG(m) 2
 #define SB_KIND(m, k) ((k) ? SB_BEND : SB_EVENT)

@@ -1,6 +1,6 @@
 """The step in Python is that of sb_step.h in C, function by function."""
 
-from ctypes import POINTER, c_double, c_int
+from ctypes import POINTER, byref, c_double, c_int
 from importlib.resources import files
 from itertools import product
 
@@ -25,7 +25,7 @@ SYSTEM = """
 typedef struct {
   double t, x[3], xn[3], xt[3], xm[3], K[3 * (MOST + 1)], h, g0[1], g1[1], gs[1], g[1];
   double A[MOST * MOST], b[MOST], c[MOST], e[MOST], P[4 * MOST], exponent, direction;
-  double gap;
+  double gap, limit;
   int stages, order, own, controlled, crossed, staged;
 } walk;
 #define SB_SELF walk
@@ -49,6 +49,7 @@ typedef struct {
 #define SB_ERROR_OF(m, size) (1e-6 + 1e-4 * (size))
 #define SB_BOUNDS
 #define SB_LONGEST(m) INFINITY
+#define SB_STEP_LIMIT(m) ((m)->limit)
 #define SB_LOCATES
 #define SB_NG(m) 1
 #define SB_KIND(m, k) SB_EVENT
@@ -109,6 +110,18 @@ double error_of_step(double h) { return sb_error(&w, h); }
 double next_length(double h, double error) { return sb_next_length(&w, h, error); }
 double first_step(double left) { return sb_first_step(&w, left); }
 double equal_length(double left, double longest) { return sb_equal_length(left, longest); }
+/* The length of an accurate step with a bound on it alone, and of the next one without. */
+double limited(double pace, double limit, double *next) {
+  int last;
+  double h;
+  w.h = pace, w.limit = limit;
+  h = sb_length(&w, 1, &last);
+  sb_try(&w, h);
+  if (!sb_accurate(&w, h, last)) return -1;
+  w.limit = INFINITY;
+  *next = sb_length(&w, 10, &last);
+  return h;
+}
 int is_last(double h, double left) { return sb_is_last(h, left); }
 """
 
@@ -217,6 +230,17 @@ def test_equal_lengths_are_those_of_the_c(method):
             assert h == c.number("equal_length", left, longest)
             for after in (left, left - h, left - 2 * h):
                 assert steps.is_last(h, after) == bool(c.number("is_last", h, after))
+
+
+def test_a_bound_on_one_step_makes_the_next_no_shorter(method):
+    if method.e is None:
+        pytest.skip("its steps have one length")
+    c, following = InC(method, False), c_double()
+    c.library.limited.restype = c_double
+    for limit, pace in ((1e-4, 0.05), (0.01, 0.02), (0.05, 0.05), (np.inf, 0.05)):
+        h = c.library.limited(c_double(pace), c_double(limit), byref(following))
+        assert h == min(pace, limit)
+        assert following.value >= pace if limit < pace else following.value > 0
 
 
 def test_the_state_within_a_step_is_that_of_the_c(method):

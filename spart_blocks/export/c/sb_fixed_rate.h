@@ -39,7 +39,7 @@ typedef struct {
 #define SB_C(m) sb_rk_c
 #define SB_CONTROLLED(m) 0
 #define SB_LONGEST(m) INFINITY
-#define SB_LIMIT(m) INFINITY
+#define SB_STEP_LIMIT(m) INFINITY
 #define SB_NG(m) SB_CROSSINGS
 #define SB_KIND(m, k) sb_kinds[k]
 #define SB_DIRECTION(m, k) sb_directions[k]

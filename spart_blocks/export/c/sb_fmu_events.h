@@ -27,7 +27,7 @@
 #define SB_H(m) ((m)->s.h)
 #define SB_BOUNDS
 #define SB_LONGEST(m) (SB_CONTROLLED(m) ? SB_MAX_STEP : SB_STEP)
-#define SB_LIMIT(m) ((m)->s.limit > 0 ? (m)->s.limit : INFINITY)
+#define SB_STEP_LIMIT(m) ((m)->s.limit > 0 ? (m)->s.limit : INFINITY)
 #define SB_LOCATES
 #if SB_NX && SB_CROSSINGS && !SB_SLIDES
 #define SB_HOLDS_OFF

@@ -157,7 +157,8 @@ static int sb_integrate(sb_fmu *m, double end) {
     if (SB_NX && SB_CONTROLLED(m)) {
       const double pace = m->s.h;
       if (!sb_accurate(m, h, last)) { /* a bend, not its length, may be why */
-        if (sb_finite(m->xn, SB_NX) && sb_spans(m, h, end, &theta)) m->s.h = pace;
+        if (sb_finite(m->xn, SB_NX) && sb_spans_bend(m, h, end) && sb_spans(m, h, end, &theta))
+          m->s.h = pace;
         continue;
       }
     }

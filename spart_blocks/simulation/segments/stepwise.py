@@ -281,16 +281,18 @@ class Stepwise(SegmentSolver):
         count for the whole step, and dense output has far more of their error than its end."""
         if found is None or found[0] > solver.t or isinstance(solver, FixedStep):
             return False
-        return self._ends_before(found[0], solver.t_old, after)
+        assert after is not None
+        return self._bent(after) and self._ends_before(found[0], solver.t_old)
 
-    def _ends_before(self, until: float, t0: float, after: Floats | None) -> bool:
-        """Whether a step from t0 with its first crossing at `until` has crossed a bend, and must
-        end before that; after: the watched values at its end."""
+    def _bent(self, after: Floats) -> bool:
+        """Whether a step has crossed a bend; after: the watched values at its end."""
         run, before = self.run, self.run.before
         assert before is not None
-        assert after is not None
-        if not any(run.crossings[k].kind == "bend" for k in run.crossed(before, after)):
-            return False
+        return any(run.crossings[k].kind == "bend" for k in run.crossed(before, after))
+
+    def _ends_before(self, until: float, t0: float) -> bool:
+        """Whether a step from t0, which has crossed a bend, must be repeated to end before its
+        first crossing, at `until`."""
         length, gap = short_of(t0, until - t0, self.ahead.gap if self.ahead else 0.0)
         if length:
             self.ahead = Ahead(t0 + length, gap)
@@ -302,20 +304,20 @@ class Stepwise(SegmentSolver):
         from scipy.interpolate import CubicHermiteSpline
 
         run, self.trial = self.run, None
-        t0, before = float(run.t), run.before
+        t0, t1, before = float(run.t), min(trial.last, self.last), run.before
         if before is None or not np.isfinite([trial.x, trial.rates]).all():
             return
         try:
-            slope = run.derivative(just_after(t0), self.start)
-            curve = CubicHermiteSpline(
-                [t0, trial.last], [self.start, trial.x], [slope, trial.rates]
-            )
-            t1 = min(trial.last, self.last)
             after = run.watch(t1, trial.x)
+            if not self._bent(after):
+                return
+            slope = run.derivative(just_after(t0), self.start)
+            times, states = [t0, trial.last], [self.start, trial.x]
+            curve = CubicHermiteSpline(times, states, [slope, trial.rates])
             found = self.crossed(before, after, curve, t0, t1)
         except RunError:  # no number there
             return
-        if found and self._ends_before(found[0], t0, after):
+        if found and self._ends_before(found[0], t0):
             raise BentStepError
 
     def _again(self, rates: Rates) -> Any:

@@ -127,7 +127,7 @@ typedef struct {
 #define SB_ERROR_OF(m, size) ((m)->w->atol + (m)->w->rtol * (size))
 #define SB_BOUNDS
 #define SB_LONGEST(m) ((m)->longest)
-#define SB_LIMIT(m) ((m)->limit)
+#define SB_STEP_LIMIT(m) ((m)->limit)
 #define SB_LOCATES
 #define SB_RECORDS
 #if SB_IS_CONTROLLED && SB_STATES && SB_WATCHED && SB_SEES_RETURNS
