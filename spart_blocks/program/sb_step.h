@@ -464,13 +464,30 @@ SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
 
 #ifdef SB_CONTROLS
 
+/* Whether a bend is crossed between the values before the step and these. */
+SB_FUNCTION SB_MASK sb_bent(const SB_SELF *m, const SB_REAL *after) {
+  SB_MASK any = {0};
+  for (int k = 0; k < SB_NG(m); k++)
+    if (SB_KIND(m, k) == SB_BEND) any |= sb_crossed(SB_G0(m)[k], after[k], SB_DIRECTION(m, k));
+  return any;
+}
+
 /* Whether the step of length h just tried has a bend within it. */
 SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h, SB_TIME until) {
-  SB_MASK any = {0};
   sb_watch(m, SB_MIN(SB_T(m) + h, until), SB_XN(m), SB_G1(m));
-  for (int k = 0; k < SB_NG(m); k++)
-    if (SB_KIND(m, k) == SB_BEND)
-      any |= sb_crossed(SB_G0(m)[k], SB_G1(m)[k], SB_DIRECTION(m, k));
+  return sb_bent(m, SB_G1(m));
+}
+
+/* Whether a stage of that step has crossed a bend: the state of a stage is less accurate than the
+   step's end, and may do so before it. */
+SB_FUNCTION SB_MASK sb_stage_spans_bend(SB_SELF *m, SB_REAL h) {
+  const int stages = (int)SB_STAGES_OF(m);
+  SB_MASK any = {0};
+  for (int s = 1; s < stages; s++) {
+    sb_stage(m, s, h);
+    sb_watch(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_G(m));
+    any |= sb_bent(m, SB_G(m));
+  }
   return any;
 }
 
@@ -478,14 +495,13 @@ SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h, SB_TIME until) {
    which is at theta h, if it has stages beyond a bend; else 0. Such stages count for the whole
    step, and dense output has far more of their error than the end. The repeated step ends before
    the crossing by SB_GAP of its way, and what is left of the way is read from its dense output. If
-   it crosses again, since the crossing was not located well, it is repeated with a wider gap.
+   it or one of its stages crosses again, it is repeated with a wider gap.
    where: lanes with such a step. */
 SB_FUNCTION SB_REAL sb_short_of(SB_SELF *m, SB_MASK where, SB_REAL h, SB_REAL theta) {
-  SB_MASK cuts = where & (theta <= 1), again = {0};
+  SB_MASK cuts = where & (theta <= 1), behind = where & (theta > 1) & (theta < 2), again = {0};
   SB_REAL way = theta * h, gap, length;
-  for (int k = 0; SB_ANY(cuts) && k < SB_NG(m); k++)
-    if (SB_KIND(m, k) == SB_BEND)
-      again |= cuts & sb_crossed(SB_G0(m)[k], SB_G1(m)[k], SB_DIRECTION(m, k));
+  if (SB_ANY(cuts)) again |= cuts & sb_bent(m, SB_G1(m));
+  if (SB_ANY(behind)) again |= behind & sb_stage_spans_bend(m, h);
   gap = SB_SELECT(SB_GAP(m) > 0, SB_WIDEN * SB_GAP(m), SB_OF(SB_PART));
   gap = SB_MAX(gap, (SB_SCALAR)SB_BEFORE / way);
   length = (1 - gap) * way;

@@ -33,9 +33,9 @@ def test_a_kinked_block_keeps_the_tolerance(name, block, load):
     source, kinked = SOURCES[name], BLOCKS[block]
     rng = np.random.default_rng(3)
     p = source.draw(rng) | kinked.draw(rng)
-    wanted, allowed, kinks = integral(source, kinked, p)
+    wanted, allowed, _ = integral(source, kinked, p)
     got = sb.simulate(load(text(source, kinked, "RK45", p)), engine="interpreter")
-    assert abs(got["x"][-1].item() - wanted) <= 2 * (1 + kinks) * allowed
+    assert abs(got["x"][-1].item() - wanted) <= 2 * allowed
 
 
 @pytest.mark.parametrize("block", ["DEADZONE", "jump"])
@@ -93,5 +93,5 @@ def test_kinks_keep_the_tolerance_in_lanes(load):
     program = sb.trace(load(text(source, kinked, "RK45")))
     found = sb.sweep(program, over, zip=[list(over)], metrics={"x": "final(x)"}, workers=1)
     for case, got in zip(cases, np.ravel(found["x"]), strict=True):
-        wanted, allowed, kinks = integral(source, kinked, case)
-        assert abs(got - wanted) <= 2 * (1 + kinks) * allowed
+        wanted, allowed, _ = integral(source, kinked, case)
+        assert abs(got - wanted) <= 2 * allowed

@@ -36,9 +36,9 @@ MANY, FINER, FINEST = 0.3, 4, 64
 """If this fraction of a segment needs more states, the whole segment gets them, and so do those
 that follow."""
 
-
 LINE_ERROR = 0.1
-"""Largest error of a line to a crossing, as a fraction of what the tolerances allow."""
+"""Largest error of a line to a crossing, as a fraction of what the tolerances allow; that of a
+parabola which reaches no further is less."""
 LOOKED_ALONG = 1e-3
 """How far along a line, as a fraction of its interval, the change of the rates is looked at."""
 EDGE = 0.02

@@ -36,16 +36,22 @@ class BentStepError(Exception):
 
 @dataclass
 class Trial:
-    """The evaluations of a step so far: the earliest and the latest time [s], and the state and the
-    rates at the latter. One that is earlier than all others begins another trial, which is shorter:
-    the one before has been given up."""
+    """The evaluations of a step so far: the state last seen at each time [s], and the rates at the
+    latest. A time before all others begins another trial, which is shorter: the one before has been
+    given up. Those of the trial that is accepted are the step's stages."""
 
-    first: float
-    last: float
-    x: Floats
+    states: dict[float, Floats]
     rates: Floats
 
+    @property
+    def first(self) -> float:
+        return min(self.states)
+
+    @property
+    def last(self) -> float:
+        return max(self.states)
+
     def add(self, t: float, x: Floats, rates: Floats) -> None:
-        self.first = min(self.first, t)
+        self.states[t] = x.copy()
         if t >= self.last:
-            self.last, self.x, self.rates = t, x.copy(), rates
+            self.rates = rates

@@ -162,7 +162,7 @@ class Stepwise(SegmentSolver):
             try:
                 found = run.derivative(min(max(t, lo), hi), x, self.start)
                 if looks and t > run.t:
-                    self.trial = self.trial or Trial(t, t, x, found)
+                    self.trial = self.trial or Trial({}, found)
                     self.trial.add(t, x, found)
                 return found
             except RunError as error:
@@ -279,10 +279,17 @@ class Stepwise(SegmentSolver):
     def _spans(self, solver: Any, found: Found | None, after: Floats | None) -> bool:
         """Whether the step just taken must be repeated to end before a bend, since stages beyond it
         count for the whole step, and dense output has far more of their error than its end."""
-        if found is None or found[0] > solver.t or isinstance(solver, FixedStep):
+        if found is None or isinstance(solver, FixedStep):
             return False
         assert after is not None
-        return self._bent(after) and self._ends_before(found[0], solver.t_old)
+        bent = self._bent(after) if found[0] <= solver.t else self._stages_bent()
+        return bent and self._ends_before(found[0], solver.t_old)
+
+    def _stages_bent(self) -> bool:
+        """Whether a stage of the step just taken has crossed a bend: its state is less accurate
+        than the step's end, and may do so before it."""
+        stages = self.trial.states.items() if self.trial else ()
+        return any(self._bent(self.run.watch(t, x)) for t, x in stages)
 
     def _bent(self, after: Floats) -> bool:
         """Whether a step has crossed a bend; after: the watched values at its end."""
@@ -305,14 +312,15 @@ class Stepwise(SegmentSolver):
 
         run, self.trial = self.run, None
         t0, t1, before = float(run.t), min(trial.last, self.last), run.before
-        if before is None or not np.isfinite([trial.x, trial.rates]).all():
+        end = trial.states[trial.last]
+        if before is None or not np.isfinite([end, trial.rates]).all():
             return
         try:
-            after = run.watch(t1, trial.x)
+            after = run.watch(t1, end)
             if not self._bent(after):
                 return
             slope = run.derivative(just_after(t0), self.start)
-            times, states = [t0, trial.last], [self.start, trial.x]
+            times, states = [t0, trial.last], [self.start, end]
             curve = CubicHermiteSpline(times, states, [slope, trial.rates])
             found = self.crossed(before, after, curve, t0, t1)
         except RunError:  # no number there
