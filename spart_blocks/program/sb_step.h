@@ -472,10 +472,50 @@ SB_FUNCTION SB_MASK sb_bent(const SB_SELF *m, const SB_REAL *after) {
   return any;
 }
 
+/* The stage nearest to the middle of a step; 0 without bends, or stages between its ends. */
+SB_FUNCTION int sb_middle_stage(const SB_SELF *m) {
+  const int stages = (int)SB_STAGES_OF(m);
+  SB_SCALAR off = (SB_SCALAR)0.5;
+  int bends = 0, middle = 0;
+  for (int k = 0; k < SB_NG(m); k++) bends |= SB_KIND(m, k) == SB_BEND;
+  for (int s = 1; s < stages && bends; s++) {
+    const SB_SCALAR away = (SB_SCALAR)fabs(SB_C(m)[s] - 0.5);
+    if (away < off) off = away, middle = s;
+  }
+  return middle;
+}
+
+/* Whether the step of length h just tried has a bend between its start and its middle stage, the
+   watched values of which are put into SB_GS. */
+SB_FUNCTION SB_MASK sb_middle_spans_bend(SB_SELF *m, SB_REAL h) {
+  const int middle = sb_middle_stage(m);
+  const SB_MASK none = {0};
+  if (!middle) return none;
+  sb_stage(m, middle, h);
+  sb_watch(m, SB_T(m) + SB_C(m)[middle] * h, SB_XT(m), SB_GS(m));
+  return sb_bent(m, SB_GS(m));
+}
+
 /* Whether the step of length h just tried has a bend within it. */
 SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h, SB_TIME until) {
   sb_watch(m, SB_MIN(SB_T(m) + h, until), SB_XN(m), SB_G1(m));
-  return sb_bent(m, SB_G1(m));
+  return sb_bent(m, SB_G1(m)) | sb_middle_spans_bend(m, h);
+}
+
+/* Where within the step just tried a bend is crossed that is crossed again before its end, as a
+   fraction of h, 2 if there is none: such a step may look accurate. where: in these lanes. */
+SB_FUNCTION SB_REAL sb_find_pair(SB_SELF *m, SB_REAL h, SB_MASK where) {
+  SB_REAL first = SB_OF(2);
+  SB_MASK any = where & sb_middle_spans_bend(m, h);
+  if (!SB_ANY(any)) return first;
+  for (int k = 0; k < SB_NG(m); k++) {
+    SB_MASK crossed = any & sb_crossed(SB_G0(m)[k], SB_GS(m)[k], SB_DIRECTION(m, k));
+    SB_REAL high = SB_OF(SB_C(m)[sb_middle_stage(m)]), at;
+    if (SB_KIND(m, k) != SB_BEND || !SB_ANY(crossed)) continue;
+    at = sb_where(m, h, high, k, SB_GS(m)[k] > 0, 0);
+    first = SB_SELECT(crossed & (at < first), at, first);
+  }
+  return first;
 }
 
 /* Whether a stage of that step has crossed a bend: the state of a stage is less accurate than the
@@ -492,14 +532,21 @@ SB_FUNCTION SB_MASK sb_stage_spans_bend(SB_SELF *m, SB_REAL h) {
 }
 
 /* With error control: the length with which to repeat the step just tried, the first crossing of
-   which is at theta h, if it has stages beyond a bend; else 0. Such stages count for the whole
+   which is at theta h (2: none), if it has stages beyond a bend; else 0. Such stages count for the whole
    step, and dense output has far more of their error than the end. The repeated step ends before
    the crossing by SB_GAP of its way, and what is left of the way is read from its dense output. If
    it or one of its stages crosses again, it is repeated with a wider gap.
    where: lanes with such a step. */
 SB_FUNCTION SB_REAL sb_short_of(SB_SELF *m, SB_MASK where, SB_REAL h, SB_REAL theta) {
-  SB_MASK cuts = where & (theta <= 1), behind = where & (theta > 1) & (theta < 2), again = {0};
-  SB_REAL way = theta * h, gap, length;
+  SB_MASK cuts = where & (theta <= 1), behind = where & (theta > 1) & (theta < 2);
+  SB_MASK smooth = where & (theta >= 2), again = {0};
+  SB_REAL way, gap, length;
+  if (SB_ANY(smooth)) {
+    SB_REAL pair = sb_find_pair(m, h, smooth);
+    again |= pair <= 1;
+    theta = SB_SELECT(again, pair, theta);
+  }
+  way = theta * h;
   if (SB_ANY(cuts)) again |= cuts & sb_bent(m, SB_G1(m));
   if (SB_ANY(behind)) again |= behind & sb_stage_spans_bend(m, h);
   gap = SB_SELECT(SB_GAP(m) > 0, SB_WIDEN * SB_GAP(m), SB_OF(SB_PART));

@@ -38,6 +38,71 @@ def test_a_kinked_block_keeps_the_tolerance(name, block, load):
     assert abs(got["x"][-1].item() - wanted) <= 2 * allowed
 
 
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_last_stage_beyond_a_kink_makes_a_step_shorter(engine, load):
+    """An explicit method sees the end of its step twice, first in its last stage."""
+    source, kinked = SOURCES["state"], BLOCKS["DEADZONE"]
+    p = {"g.a": 2.876941470450222, "s.c": -1.4333205483234444, "s.d": 0.3841493080235175}
+    p |= {"k.lower": -0.13970413253661085, "k.upper": 0.38039334786503665}
+    wanted, allowed, _ = integral(source, kinked, p)
+    got = sb.simulate(load(text(source, kinked, "RK45", p)), engine=engine)
+    assert abs(got["x"][-1].item() - wanted) <= allowed
+
+
+PAIRS = {
+    "DOP853": ("LOOKUP", {"s.a": 1.0991378923682096, "s.w": 1.436442061842003,
+                          "s.p": 3.336958653203382}),
+    "LSODA": ("DEADZONE", {"s.a": 0.7760573113326015, "s.w": 0.9043822418687677,
+                           "s.p": 4.4471673616747, "k.lower": -0.7564489648473307,
+                           "k.upper": 0.13230125057884365}),
+}  # fmt: skip
+"""Steps that look accurate pass over two kinks of these: by luck, and as the rate is 0 there."""
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("solver", PAIRS)
+def test_two_kinks_within_one_accurate_step_are_found(solver, engine, load):
+    source, (block, p) = SOURCES["sine"], PAIRS[solver]
+    wanted, allowed, kinks = integral(source, BLOCKS[block], p)
+    got = sb.simulate(load(text(source, BLOCKS[block], solver, p)), engine=engine)
+    assert abs(got["x"][-1].item() - wanted) <= 2 * (1 + kinks) * allowed
+
+
+LOOSE = (
+    "sine",
+    "DEADZONE",
+    {
+        "s.a": 0.7862219784155542,
+        "s.w": 1.4873284330517944,
+        "s.p": 3.7160941700808783,
+        "k.lower": -0.6788022144982024,
+        "k.upper": 0.3365671903511408,
+    },
+)
+"""So small a dip that its error is within loose tolerances."""  # fmt: skip
+
+
+@pytest.fixture
+def loose(load):
+    """The diagram, and the integral."""
+    name, block, p = LOOSE
+    content = text(SOURCES[name], BLOCKS[block], "RK45", p).replace("1e-06", "0.01")
+    return load(content.replace("1e-08", "0.01")), integral(SOURCES[name], BLOCKS[block], p)[0]
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_two_kinks_within_the_tolerance_are_found(engine, loose):
+    diagram, wanted = loose
+    assert sb.simulate(diagram, engine=engine)["x"][-1] == pytest.approx(wanted, abs=2e-6)
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_two_kinks_within_the_tolerance_are_found_in_lanes(loose):
+    diagram, wanted = loose
+    found = sb.sweep(diagram, {"k.lower": [LOOSE[2]["k.lower"]] * 3}, metrics={"x": "final(x)"})
+    assert np.ravel(found["x"]) == pytest.approx(wanted, abs=2e-6)
+
+
 @pytest.mark.parametrize("block", ["DEADZONE", "jump"])
 @pytest.mark.parametrize("solver", ["CVODES", "Adams"])
 def test_a_kink_costs_a_multistep_method_no_more_than_a_restart(solver, block, load):

@@ -36,11 +36,12 @@ class BentStepError(Exception):
 
 @dataclass
 class Trial:
-    """The evaluations of a step so far: the state last seen at each time [s], and the rates at the
-    latest. A time before all others begins another trial, which is shorter: the one before has been
-    given up. Those of the trial that is accepted are the step's stages."""
+    """The evaluations of a step so far: the last two states seen at each time [s] (an explicit
+    method sees its last stage and its end there), and the rates at the latest time. A time before
+    all others begins another trial, which is shorter: the one before has been given up. Those of
+    the trial that is accepted are the step's stages."""
 
-    states: dict[float, Floats]
+    states: dict[float, list[Floats]]
     rates: Floats
 
     @property
@@ -51,7 +52,21 @@ class Trial:
     def last(self) -> float:
         return max(self.states)
 
+    @property
+    def end(self) -> Floats:
+        return self.states[self.last][-1]
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether there are any before its end."""
+        return len(self.states) > 1
+
+    def middle(self, t0: float) -> tuple[float, Floats]:
+        """The stage nearest to the middle of a step from t0."""
+        t = min(self.states, key=lambda t: abs(t - 0.5 * (t0 + self.last)))
+        return t, self.states[t][-1]
+
     def add(self, t: float, x: Floats, rates: Floats) -> None:
-        self.states[t] = x.copy()
+        self.states[t] = [*self.states.get(t, [])[-1:], x.copy()]
         if t >= self.last:
             self.rates = rates

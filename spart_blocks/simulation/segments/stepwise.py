@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 EARLY = 0.99
 """A stage that crosses at or before this fraction of the way to the crossing of the step's end has
 made that end wrong."""
+BETWEEN = 0.25, 0.5, 0.75
+"""Points of a step without stages between its ends at which bends are looked for."""
 Found = tuple[float, list[int]]
 """The time of a crossing, and the crossings there."""
 NEAREST = 1e-10
@@ -279,17 +282,38 @@ class Stepwise(SegmentSolver):
     def _spans(self, solver: Any, found: Found | None, after: Floats | None) -> bool:
         """Whether the step just taken must be repeated to end before a bend, since stages beyond it
         count for the whole step, and dense output has far more of their error than its end."""
-        if found is None or isinstance(solver, FixedStep):
+        if isinstance(solver, FixedStep):
             return False
+        if found is None:
+            return self._spans_pair(self.trial, solver.t_old, solver.dense_output)
         assert after is not None
         bent = self._bent(after) if found[0] <= solver.t else self._stages_bent()
         return bent and self._ends_before(found[0], solver.t_old)
+
+    def _spans_pair(self, trial: Trial | None, t0: float, curve: Callable[[], Dense]) -> bool:
+        """Whether a step from t0 must be repeated to end before a bend that is crossed again before
+        its end: such a step may look accurate. The stage nearest to its middle tells; without one,
+        which sees nothing at all of what lies between, a few points of its dense output."""
+        before = self.run.before
+        if trial is None or before is None:
+            return False
+        points = [trial.middle(t0)] if trial.has_stages else self._points(t0, trial.last, curve())
+        for t, x in points:
+            after = self.run.watch(t, x)
+            if self._bent(after):
+                first = self._bends(before, after, curve(), t0, t)[0]
+                return self._ends_before(first[0], t0)
+        return False
+
+    def _points(self, t0: float, t1: float, curve: Dense) -> list[tuple[float, Floats]]:
+        times = [t0 + part * (t1 - t0) for part in BETWEEN]
+        return [(t, np.asarray(curve(t))) for t in times]
 
     def _stages_bent(self) -> bool:
         """Whether a stage of the step just taken has crossed a bend: its state is less accurate
         than the step's end, and may do so before it."""
         stages = self.trial.states.items() if self.trial else ()
-        return any(self._bent(self.run.watch(t, x)) for t, x in stages)
+        return any(self._bent(self.run.watch(t, x)) for t, seen in stages for x in seen)
 
     def _bent(self, after: Floats) -> bool:
         """Whether a step has crossed a bend; after: the watched values at its end."""
@@ -312,20 +336,26 @@ class Stepwise(SegmentSolver):
 
         run, self.trial = self.run, None
         t0, t1, before = float(run.t), min(trial.last, self.last), run.before
-        end = trial.states[trial.last]
+        end = trial.end
         if before is None or not np.isfinite([end, trial.rates]).all():
             return
-        try:
-            after = run.watch(t1, end)
-            if not self._bent(after):
-                return
+
+        def curve() -> Dense:
             slope = run.derivative(just_after(t0), self.start)
             times, states = [t0, trial.last], [self.start, end]
-            curve = CubicHermiteSpline(times, states, [slope, trial.rates])
-            found = self.crossed(before, after, curve, t0, t1)
+            through: Dense = CubicHermiteSpline(times, states, [slope, trial.rates])
+            return through
+
+        try:
+            after = run.watch(t1, end)
+            if self._bent(after):
+                found = self.crossed(before, after, curve(), t0, t1)
+                repeats = found is not None and self._ends_before(found[0], t0)
+            else:
+                repeats = self._spans_pair(trial, t0, curve)
         except RunError:  # no number there
             return
-        if found and self._ends_before(found[0], t0):
+        if repeats:
             raise BentStepError
 
     def _again(self, rates: Rates) -> Any:
