@@ -28,13 +28,14 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(USUAL))
     parser.add_argument("--small", action="store_true", help="diagrams of few blocks")
+    parser.add_argument("--grid", action="store_true", help="fewer rows of sampled diagrams: fast")
     parser.add_argument("--limit", type=float, default=120.0, help="s for a seed")
     parser.add_argument("--shrink", type=float, default=120.0, help="s to make a failure small")
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + asked.count * asked.step, asked.step)
     counts = night(
         seeds, tuple(asked.ways), asked.folder, small=asked.small, limit=asked.limit,
-        processes=asked.processes, shrink=asked.shrink,
+        processes=asked.processes, shrink=asked.shrink, grid=asked.grid,
     )  # fmt: skip
     for outcome, count in counts.most_common():
         print(f"{count:6}  {outcome}")

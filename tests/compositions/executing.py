@@ -103,9 +103,13 @@ def split(path: Path, **options: Any) -> Outcome:
         first = sb.simulate(diagram, T=cut, engine="native", **options)
         begun = begin(diagram, engine="native", initial=first.final_state, **options)
         second = outcome_of("split", begun, finish(begun))
-    rows = np.concatenate([np.asarray(first.t), second.t[1:]])
+    every = options.get("every")
+    kept = slice(None)  # a row between those of the grid is of no other run
+    if every is not None and Fraction(repr(cut)) % Fraction(repr(every)):
+        kept = slice(-1)
+    rows = np.concatenate([np.asarray(first.t)[kept], second.t[1:]])
     signals = {
-        s: np.concatenate([np.asarray(first[s]).reshape(len(first.t), -1), v[1:]])
+        s: np.concatenate([np.asarray(first[s]).reshape(len(first.t), -1)[kept], v[1:]])
         for s, v in second.signals.items()
     }
     events = tuple((float(e.t), e.block, e.what) for e in first.events)

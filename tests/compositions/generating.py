@@ -17,6 +17,11 @@ def is_pure(seed: int) -> bool:
     return seed % PURE == 0
 
 
+def unit_of(seed: int) -> float:
+    """The unit of time [s] of a seed's diagram."""
+    return new_draft(seed, is_pure(seed)).base
+
+
 def diagram_of(seed: int, small: bool = False) -> dict[str, Any]:
     """The diagram of a seed, as the mapping that its YAML says; small: of few blocks."""
     d = new_draft(seed, is_pure(seed))
