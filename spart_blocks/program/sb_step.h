@@ -477,6 +477,7 @@ SB_FUNCTION int sb_middle_stage(const SB_SELF *m) {
   const int stages = (int)SB_STAGES_OF(m);
   SB_SCALAR off = (SB_SCALAR)0.5;
   int bends = 0, middle = 0;
+  (void)m; /* an FMU's tables are constants */
   for (int k = 0; k < SB_NG(m); k++) bends |= SB_KIND(m, k) == SB_BEND;
   for (int s = 1; s < stages && bends; s++) {
     const SB_SCALAR away = (SB_SCALAR)fabs(SB_C(m)[s] - 0.5);
