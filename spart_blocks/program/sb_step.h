@@ -486,15 +486,18 @@ SB_FUNCTION int sb_middle_stage(const SB_SELF *m) {
   return middle;
 }
 
-/* Whether the step of length h just tried has a bend between its start and its middle stage, the
-   watched values of which are put into SB_GS. */
+/* Whether stage s of the step of length h just tried has crossed a bend. g: its watched values. */
+SB_FUNCTION SB_MASK sb_stage_bent(SB_SELF *m, int s, SB_REAL h, SB_REAL *g) {
+  sb_stage(m, s, h);
+  sb_watch(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), g);
+  return sb_bent(m, g);
+}
+
+/* Whether the middle stage of that step has, with its values in SB_GS. */
 SB_FUNCTION SB_MASK sb_middle_spans_bend(SB_SELF *m, SB_REAL h) {
   const int middle = sb_middle_stage(m);
   const SB_MASK none = {0};
-  if (!middle) return none;
-  sb_stage(m, middle, h);
-  sb_watch(m, SB_T(m) + SB_C(m)[middle] * h, SB_XT(m), SB_GS(m));
-  return sb_bent(m, SB_GS(m));
+  return middle ? sb_stage_bent(m, middle, h, SB_GS(m)) : none;
 }
 
 /* Whether the step of length h just tried has a bend within it. */
@@ -524,19 +527,15 @@ SB_FUNCTION SB_REAL sb_find_pair(SB_SELF *m, SB_REAL h, SB_MASK where) {
 SB_FUNCTION SB_MASK sb_stage_spans_bend(SB_SELF *m, SB_REAL h) {
   const int stages = (int)SB_STAGES_OF(m);
   SB_MASK any = {0};
-  for (int s = 1; s < stages; s++) {
-    sb_stage(m, s, h);
-    sb_watch(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_G(m));
-    any |= sb_bent(m, SB_G(m));
-  }
+  for (int s = 1; s < stages; s++) any |= sb_stage_bent(m, s, h, SB_G(m));
   return any;
 }
 
 /* With error control: the length with which to repeat the step just tried, the first crossing of
-   which is at theta h (2: none), if it has stages beyond a bend; else 0. Such stages count for the whole
-   step, and dense output has far more of their error than the end. The repeated step ends before
-   the crossing by SB_GAP of its way, and what is left of the way is read from its dense output. If
-   it or one of its stages crosses again, it is repeated with a wider gap.
+   which is at theta h (2: none), if it has stages beyond a bend; else 0. Such stages count for the
+   whole step, and dense output has far more of their error than the end. The repeated step ends
+   before the crossing by SB_GAP of its way, and what is left of the way is read from its dense
+   output. If it or one of its stages crosses again, it is repeated with a wider gap.
    where: lanes with such a step. */
 SB_FUNCTION SB_REAL sb_short_of(SB_SELF *m, SB_MASK where, SB_REAL h, SB_REAL theta) {
   SB_MASK cuts = where & (theta <= 1), behind = where & (theta > 1) & (theta < 2);

@@ -117,13 +117,14 @@ def keep(
 ) -> Path:
     """Write a failure and its small form, with what differs."""
     pair = verdict.differ[0][:2]
+    pure = "reference" in pair
     ways = tuple(way for way in pair if way != "reference")
     kind = verdict.differ[0][2].partition(" ")[0]
     work = folder / "work" / f"shrinking{seed}"
 
     def fails(candidate: Any) -> bool:
         try:
-            found = judged(candidate, placed(candidate, work), ways, "reference" in pair, every)
+            found = judged(candidate, placed(candidate, work), ways, pure, every)
         except Exception:
             return False
         same = [d for d in found.differ if d[:2] == pair and d[2].partition(" ")[0] == kind]
@@ -132,7 +133,6 @@ def keep(
     small = shrunk(content, fails, seconds) if seconds else content
     found = folder / "failures" / f"{seed}.yaml"
     found.parent.mkdir(exist_ok=True)
-    pure = "reference" in pair
     last = judged(small, placed(small, work), ways, pure, every) if seconds else verdict
     told = "".join(f"# {one} | {other}: {line}\n" for one, other, line in last.differ)
     found.write_text(told + text_of(small), encoding="utf-8")

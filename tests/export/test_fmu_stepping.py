@@ -4,6 +4,7 @@ import fmpy
 import numpy as np
 import pytest
 from fmus import instance, references
+from kinked import dip
 
 from spart_blocks.diagram import Diagram
 from spart_blocks.errors import InputError
@@ -92,25 +93,12 @@ def test_a_kink_costs_no_accuracy(version, part_from, tmp_path):
     assert stepped(path, part, "x", [2.0])[-1] == pytest.approx(-(1.7411**2) / 2, abs=1e-9)
 
 
-# A dip below -0.6788 from 0.31426 to 1.02545 s, so small that loose tolerances allow its error.
-DIPPED = """
-name: dipped
-blocks:
-  t: {type: TIME}
-  s: {type: FCN, expression: "a*sin(w*u + p)", params: {a: 0.7862219784155542,
-      w: 1.4873284330517944, p: 3.7160941700808783}}
-  k: {type: DEADZONE, lower: -0.6788022144982024, upper: 0.3365671903511408}
-  x: {type: INTEGRATOR}
-wires: [t -> s, s -> k, k -> x]
-run: {T: 2, rtol: 0.01, atol: 0.01, log: [x]}
-"""
-
-
 @pytest.mark.parametrize("version", [3, 2])
 def test_two_kinks_within_one_step_are_found(version, part_from, tmp_path):
-    part = part_from(DIPPED)
+    content, wanted = dip()
+    part = part_from(content)
     path = export_fmu(part, tmp_path, version)
-    assert stepped(path, part, "x", [2.0])[-1] == pytest.approx(-0.050690214318565, abs=2e-6)
+    assert stepped(path, part, "x", [2.0])[-1] == pytest.approx(wanted, abs=2e-6)
 
 
 def test_without_a_tolerance_the_diagram_s_holds(part_from, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kinked import BLOCKS, SOURCES, integral, passed, text
+from kinked import BLOCKS, DIP, SOURCES, dip, integral, passed, text
 
 import spart_blocks as sb
 from spart_blocks.program.compiler import compiler_name
@@ -68,38 +68,18 @@ def test_two_kinks_within_one_accurate_step_are_found(solver, engine, load):
     assert abs(got["x"][-1].item() - wanted) <= 2 * (1 + kinks) * allowed
 
 
-LOOSE = (
-    "sine",
-    "DEADZONE",
-    {
-        "s.a": 0.7862219784155542,
-        "s.w": 1.4873284330517944,
-        "s.p": 3.7160941700808783,
-        "k.lower": -0.6788022144982024,
-        "k.upper": 0.3365671903511408,
-    },
-)
-"""So small a dip that its error is within loose tolerances."""  # fmt: skip
-
-
-@pytest.fixture
-def loose(load):
-    """The diagram, and the integral."""
-    name, block, p = LOOSE
-    content = text(SOURCES[name], BLOCKS[block], "RK45", p).replace("1e-06", "0.01")
-    return load(content.replace("1e-08", "0.01")), integral(SOURCES[name], BLOCKS[block], p)[0]
-
-
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
-def test_two_kinks_within_the_tolerance_are_found(engine, loose):
-    diagram, wanted = loose
-    assert sb.simulate(diagram, engine=engine)["x"][-1] == pytest.approx(wanted, abs=2e-6)
+def test_two_kinks_within_the_tolerance_are_found(engine, load):
+    content, wanted = dip()
+    got = sb.simulate(load(content), engine=engine)
+    assert got["x"][-1] == pytest.approx(wanted, abs=2e-6)
 
 
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
-def test_two_kinks_within_the_tolerance_are_found_in_lanes(loose):
-    diagram, wanted = loose
-    found = sb.sweep(diagram, {"k.lower": [LOOSE[2]["k.lower"]] * 3}, metrics={"x": "final(x)"})
+def test_two_kinks_within_the_tolerance_are_found_in_lanes(load):
+    content, wanted = dip()
+    over = {"k.lower": [DIP["k.lower"]] * 3}
+    found = sb.sweep(load(content), over, metrics={"x": "final(x)"})
     assert np.ravel(found["x"]) == pytest.approx(wanted, abs=2e-6)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -297,17 +297,23 @@ class Stepwise(SegmentSolver):
         before = self.run.before
         if trial is None or before is None:
             return False
-        points = [trial.middle(t0)] if trial.has_stages else self._points(t0, trial.last, curve())
-        for t, x in points:
+        for t, x in self._inside(trial, t0, curve):
             after = self.run.watch(t, x)
             if self._bent(after):
                 first = self._bends(before, after, curve(), t0, t)[0]
                 return self._ends_before(first[0], t0)
         return False
 
-    def _points(self, t0: float, t1: float, curve: Dense) -> list[tuple[float, Floats]]:
-        times = [t0 + part * (t1 - t0) for part in BETWEEN]
-        return [(t, np.asarray(curve(t))) for t in times]
+    def _inside(
+        self, trial: Trial, t0: float, curve: Callable[[], Dense]
+    ) -> Iterator[tuple[float, Floats]]:
+        if trial.has_stages:
+            yield trial.middle(t0)
+            return
+        dense = curve()
+        for part in BETWEEN:
+            t = t0 + part * (trial.last - t0)
+            yield t, np.asarray(dense(t))
 
     def _stages_bent(self) -> bool:
         """Whether a stage of the step just taken has crossed a bend: its state is less accurate
