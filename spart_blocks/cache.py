@@ -126,7 +126,7 @@ def _prune(folder: Path, keep: Path) -> None:
             status = entry.stat(follow_symlinks=False)
             age = time.time() - status.st_mtime
             if _KEPT.fullmatch(entry.name):
-                objects.append((status.st_mtime, status.st_size, Path(entry.path)))
+                objects.append((status.st_mtime, status.st_size, entry.path))
             elif entry.name.startswith(BUILD) and age > _ABANDONED:
                 shutil.rmtree(entry.path, ignore_errors=True)
             elif _MARK.fullmatch(entry.name) and age > REMEMBERED:
@@ -134,9 +134,9 @@ def _prune(folder: Path, keep: Path) -> None:
     total = 0
     for count, (_, size, path) in enumerate(sorted(objects, reverse=True), start=1):
         total += size
-        if (count > MOST_FILES or total > LARGEST_CACHE) and path != keep:
+        if (count > MOST_FILES or total > LARGEST_CACHE) and Path(path) != keep:
             with suppress(OSError):
-                path.unlink()
+                os.unlink(path)
 
 
 def keep(made: Path, folder: Path, key: str) -> Path:

@@ -16,6 +16,7 @@ import numpy as np
 
 import spart_blocks as sb
 from compositions.exporting import exported
+from compositions.files import content_of, opened
 from compositions.outcomes import Outcome
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.simulation.gauges import Gauge
@@ -74,28 +75,27 @@ def ran(name: str, diagram: Any, **options: Any) -> Outcome:
 
 
 def interpreted(path: Path, **options: Any) -> Outcome:
-    return ran("interpreter", sb.load(path), engine="interpreter", **options)
+    return ran("interpreter", opened(path), engine="interpreter", **options)
 
 
 def traced(path: Path, **options: Any) -> Outcome:
     """The native engine without a compiler."""
     with compiler(False):
-        return ran("traced", sb.load(path), engine="native", **options)
+        return ran("traced", opened(path), engine="native", **options)
 
 
 def compiled(path: Path, **options: Any) -> Outcome:
     with compiler(True):
-        return ran("compiled", sb.load(path), engine="native", **options)
+        return ran("compiled", opened(path), engine="native", **options)
 
 
 def split(path: Path, **options: Any) -> Outcome:
     """Two runs, the second from the final state of the first; the cut is at an instant of the
     lattice or between two."""
-    diagram = sb.load(path)
+    diagram = opened(path)
     T = Fraction(repr(float(diagram.run.T)))
-    base = min(
-        (Fraction(repr(float(c["T"]))) for c in clocks_of(path).values() if "T" in c), default=T / 7
-    )
+    clocks = content_of(path).get("clocks", {})
+    base = min((Fraction(repr(float(c["T"]))) for c in clocks.values() if "T" in c), default=T / 7)
     cut = float(base * int(T / 2 / base)) or float(T / 2)
     if int(T / base) % 2:
         cut = float(Fraction(repr(cut)) + base / 3)
@@ -120,7 +120,7 @@ def split(path: Path, **options: Any) -> Outcome:
 def faults(path: Path, **options: Any) -> Outcome:
     """The run of a sweep, with a fault that sets a value to what it is: a tick, an edge or neither
     is at its time. Its metrics are those of the run."""
-    diagram = sb.load(path)
+    diagram = opened(path)
     at = float(Fraction(repr(float(diagram.run.T))) / 2)
     log = list(diagram.run.log)[-4:]
     metrics = {}
@@ -130,7 +130,7 @@ def faults(path: Path, **options: Any) -> Outcome:
         metrics[f"final{k}"], metrics[f"least{k}"] = f"final({signal})", f"least({signal})"
     values = {
         f"{name}.{key}": block[key]
-        for name, block in blocks_of(path).items()
+        for name, block in content_of(path)["blocks"].items()
         for key in ("K", "amplitude", "gain")
         if isinstance(block.get(key), float)
     }
@@ -144,20 +144,6 @@ def faults(path: Path, **options: Any) -> Outcome:
         for kind in keys
     }
     return Outcome("faults", readings=readings)
-
-
-def blocks_of(path: Path) -> dict[str, Any]:
-    import yaml
-
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["blocks"]
-    return found
-
-
-def clocks_of(path: Path) -> dict[str, Any]:
-    import yaml
-
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")).get("clocks", {})
-    return found
 
 
 def lanes(path: Path, **options: Any) -> Outcome:

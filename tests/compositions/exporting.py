@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import spart_blocks as sb
+from compositions.files import opened
 from compositions.outcomes import Outcome
 from spart_blocks.errors import DiagramError, InputError
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
@@ -22,7 +22,7 @@ MOST_STEPS = 2000
 def exported(way: str, path: Path) -> Outcome:
     """An execution by export; error: why what is exported does not do what its own reference does,
     or `refused: ...` where it cannot be exported."""
-    diagram = sb.load(path)
+    diagram = opened(path)
     try:
         part = subdiagram_of(diagram, [ALL], diagram.run.log)
         if way.startswith("fmu"):
