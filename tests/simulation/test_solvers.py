@@ -46,6 +46,28 @@ def test_an_adaptive_solver_keeps_its_tolerance(load, engine, solver):
     assert np.abs(results["states.x"][:, 0] - np.cos(2 * results.t)).max() < 1e-5
 
 
+EDGES = """
+blocks:
+  decay: {type: GAIN, K: -1}
+  x: {type: INTEGRATOR, x0: 1}
+  first: {type: STEP, T: 1}
+  second: {type: STEP, T: %r}
+  a: {type: GAIN, K: 1}
+  b: {type: GAIN, K: 1}
+wires: [decay -> x, x -> decay, first -> a, second -> b]
+run: {T: 2}
+"""
+
+
+@pytest.mark.parametrize("solver", [s for s in ADAPTIVE if s not in ("CVODES", "Adams")])
+def test_a_tiny_step_to_an_edge_makes_the_next_no_shorter(load, engine, solver):
+    one, two = (
+        sb.simulate(load(EDGES % t), engine=engine, solver=solver).info["steps"]
+        for t in (1.0, 1 + 2.0**-26)
+    )
+    assert two <= one + 1
+
+
 @pytest.mark.parametrize("solver", FIXED_STEP)
 def test_a_fixed_step_method_shows_its_order(load, engine, solver):
     order = tableau(solver).order

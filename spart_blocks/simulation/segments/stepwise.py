@@ -95,8 +95,8 @@ class Stepwise(SegmentSolver):
                 continue
             run.stats.steps += 1
             if allowed is not None:  # a step cut short by its end makes the next no shorter
-                cut = solver.t == solver.t_bound and solver.t - solver.t_old < allowed
-                self.last_step = max(allowed, solver.h_abs) if cut else solver.h_abs
+                longest = max(allowed, self.last_step or 0.0, solver.h_abs)
+                self.last_step = longest if solver.t == solver.t_bound else solver.h_abs
             if near is not None and near[0] - solver.t_old > _reached(solver.t_old):
                 self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
                 solver = self._solver(rates, solver.t_old, t1, self.start)
