@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -15,26 +13,12 @@ from typing import Any
 import numpy as np
 
 import spart_blocks as sb
-from compositions.exporting import exported
+from compositions.exporting import compiler, exported
 from compositions.files import content_of, opened
 from compositions.outcomes import Outcome
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.simulation.simulate import begin, finish
-
-
-@contextmanager
-def compiler(used: bool) -> Iterator[None]:
-    """With the machine's compiler, or as without one."""
-    before = os.environ.get("SPART_COMPILER")
-    if not used:
-        os.environ["SPART_COMPILER"] = "none"
-    try:
-        yield
-    finally:
-        os.environ.pop("SPART_COMPILER", None)
-        if before is not None:
-            os.environ["SPART_COMPILER"] = before
 
 
 def gauged(signals: list[str]) -> list[Gauge]:

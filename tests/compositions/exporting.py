@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,20 @@ from spart_blocks.program.subdiagram import ALL, subdiagram_of
 MOST_STEPS = 2000
 
 
+@contextmanager
+def compiler(used: bool) -> Iterator[None]:
+    """With the machine's compiler, or as without one."""
+    before = os.environ.get("SPART_COMPILER")
+    if not used:
+        os.environ["SPART_COMPILER"] = "none"
+    try:
+        yield
+    finally:
+        os.environ.pop("SPART_COMPILER", None)
+        if before is not None:
+            os.environ["SPART_COMPILER"] = before
+
+
 def exported(way: str, path: Path) -> Outcome:
     """An execution by export; error: why what is exported does not do what its own reference does,
     or `refused: ...` where it cannot be exported."""
@@ -28,7 +45,8 @@ def exported(way: str, path: Path) -> Outcome:
         if way.startswith("fmu"):
             with tempfile.TemporaryDirectory() as folder:
                 made = export_fmu(part, folder, 3 if way == "fmu3" else 2)
-                found = verify_fmu(made, part, horizon=diagram.run.T)
+                with compiler(False):  # for what it is compared with
+                    found = verify_fmu(made, part, horizon=diagram.run.T)
             return Outcome(way, error="; ".join(found.wrong))
         code = step_code(part)
     except (InputError, DiagramError) as error:
