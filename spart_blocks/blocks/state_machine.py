@@ -129,8 +129,8 @@ class State_Machine(Declared, ContinuousBlock):
         starting = now.leaves[0] < 0.5 if self.layout.starts else False
         with np.errstate(all="ignore"):
             after = steps.switched(self.chart, now, known, starting)
-        pairs = zip(after.entered, self.layout.times(x), strict=True)
-        since = [np.where(entered, t, before) for entered, before in pairs]
+        parts = zip(after.entered, after.ages, self.layout.times(x), strict=True)
+        since = [np.where(entered, t - age, before) for entered, age, before in parts]
         return self.layout.packed(after, since)
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:

@@ -20,6 +20,9 @@ from spart_blocks.formulas.reader import query
 
 Mask = Any
 """A truth value, or a condition of symbols."""
+LOCATED = 1e-10
+"""Longest time [s] by which a transition may be found after the end of `after`."""
+
 Taken = Sequence[tuple[Transition, Mask]]
 """Transitions, each with whether it is taken."""
 
@@ -110,12 +113,32 @@ def margin(chart: Chart, transition: Transition, now: Configuration, known: Know
     if transition.value is not None:
         value = transition.value(values)
     if transition.after is not None:
-        wait = transition.after(values)
-        if np.ndim(wait):
-            raise ValueError(f"after is one time, {transition.after_text} gives {np.shape(wait)}")
-        left = age - wait + HAIR * np.abs(known["t"])
+        left = _since_after(transition, values) + HAIR * np.abs(known["t"])
         value = left if transition.value is None else np.minimum(value, left)
     return bare(np.where(active(chart, now.leaves, transition.source), value, -1.0))
+
+
+def _since_after(transition: Transition, values: Known) -> Any:
+    """The time [s] since the end of `after`; below zero before it."""
+    assert transition.after is not None
+    wait = transition.after(values)
+    if np.ndim(wait):
+        raise ValueError(f"after is one time, {transition.after_text} gives {np.shape(wait)}")
+    return values[ELAPSED] - wait
+
+
+def _overdue(chart: Chart, now: Configuration, known: Known, taken: Taken) -> Any:
+    """The time [s] since the end of `after` where that is why a transition is taken now: the states
+    it leads to were entered then, so that a chain of them does not drift. At an instant of the file
+    only rounding is left, and the instant counts."""
+    late: Any = 0.0
+    for transition, mask in taken:
+        if transition.after is not None:
+            age = now.ages[chart.slots[transition.source]]
+            since = _since_after(transition, {**known, **now.variables, ELAPSED: age})
+            by_time = np.logical_and(since <= LOCATED, since > 2 * HAIR * np.abs(known["t"]))
+            late = np.where(np.logical_and(mask, by_time), since, late)
+    return late
 
 
 def moved(
@@ -126,7 +149,7 @@ def moved(
     states are entered from the outermost, of several regions those of the first one first.
     starting: whether the chart is entered.
     """
-    variables = now.variables
+    variables, late = now.variables, _overdue(chart, now, known, taken)
     for index, state in reversed(list(enumerate(chart.states))):
         left = _leaving(chart, index, taken) if state.exit else False
         if left is not False:
@@ -141,7 +164,8 @@ def moved(
         left = False if region.root is None else _leaving(chart, region.root, taken)
         if left is not False:
             leaves[number] = np.where(left, 0.0, leaves[number])
-    return _entered(chart, replace(now, leaves=leaves, variables=variables), known, taken, starting)
+    now = replace(now, leaves=leaves, variables=variables)
+    return _entered(chart, now, known, taken, starting, late)
 
 
 def _leaving(chart: Chart, index: int, taken: Taken) -> Mask:
@@ -151,7 +175,7 @@ def _leaving(chart: Chart, index: int, taken: Taken) -> Mask:
 
 
 def _entered(
-    chart: Chart, now: Configuration, known: Known, taken: Taken, starting: Mask
+    chart: Chart, now: Configuration, known: Known, taken: Taken, starting: Mask, late: Any
 ) -> Configuration:
     leaves, history, variables = list(now.leaves), dict(now.history), now.variables
     ages, entered = list(now.ages), list(now.entered)
@@ -168,7 +192,7 @@ def _entered(
         if enters is False:
             continue
         slot = chart.slots[index]
-        ages[slot] = np.where(enters, 0.0, ages[slot])
+        ages[slot] = np.where(enters, late, ages[slot])
         entered[slot] = np.logical_or(entered[slot], enters)
         variables = assigned(variables, state.entry, enters, known, 0.0)
         if state.parent in history:

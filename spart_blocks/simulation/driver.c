@@ -283,12 +283,12 @@ static double sb_near_side(sb_run *r, double h);
 static int sb_keep_step(sb_run *r, double h, double until, int end) {
   double last = until;
   r->taken = h;
-  if (!r->log) {
-    if (!sb_sample_step(r, h, until)) return 0;
-    if (!r->gauge) return 1;
-  }
   if (end == SB_STOPPED) last = SB_JUST_BEFORE(until);
   if (end == SB_CROSSES) last = sb_near_side(r, until - r->t);
+  if (!r->log) { /* samples between the sides of a crossing show what holds after it */
+    if (!sb_sample_step(r, h, end == SB_CROSSES ? nextafter(last, INFINITY) : until)) return 0;
+    if (!r->gauge) return 1;
+  }
   if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), last);
   if (!r->log || (end == SB_PLAIN && sb_unseen(r->log, r->t, until, r->xn))) return 1;
   return sb_cover(r, r->log, last);
@@ -310,16 +310,26 @@ static int sb_is_full(const sb_run *r) {
          (r->gauge && r->gauge->count > r->gauge->room / 2);
 }
 
+/* Whether nothing has crossed at a time of the step just tried. */
+static int sb_is_near(sb_run *r, double t) {
+  sb_state_at(r, t, r->xm);
+  sb_watch(r, t, r->xm, r->f);
+  for (long long k = 0; k < r->ncross; k++)
+    if (sb_crossed(r->g0[k], r->f[k], r->direction[k])) return 0;
+  return 1;
+}
+
 /* The latest time before the crossing at r->t + h at which nothing has crossed. A crossing is located
-   just on its far side: what is kept of the step ends here, on the near one. */
+   just on its far side: what is kept of the step ends here, on the near one. A sample as near as that
+   decides for itself. */
 static double sb_near_side(sb_run *r, double h) {
   double end = r->t + h;
   for (double gap = SB_LOCATED; gap < 0.5 * h; gap *= 8) {
-    int over = 0;
-    sb_state_at(r, end - gap, r->xm);
-    sb_watch(r, end - gap, r->xm, r->f);
-    for (long long k = 0; k < r->ncross; k++) over |= sb_crossed(r->g0[k], r->f[k], r->direction[k]);
-    if (!over) return end - gap;
+    double near = end - gap;
+    if (!sb_is_near(r, near)) continue;
+    for (long long k = r->sample; k < r->nsamples && r->samples[k] < end; k++)
+      if (r->samples[k] > near && sb_is_near(r, r->samples[k])) near = r->samples[k];
+    return near;
   }
   return SB_JUST_BEFORE(end);
 }

@@ -97,7 +97,9 @@ class Sampled(Keeper):
         self.samples = samples
 
     def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
-        for t in self.samples.before(exact(until)):
+        # A sample between the sides of a crossing shows what holds after it, with the next step.
+        end = until if near is None else math.nextafter(near, math.inf)
+        for t in self.samples.before(exact(end)):
             self.recorder.keep(float(t), np.asarray(dense(float(t))), xd)
 
     def state(

@@ -160,6 +160,50 @@ def test_what_is_known_ahead_comes_before_the_ticks_and_what_they_set_off_after(
             assert read == pytest.approx(values[-1], abs=1e-12)
 
 
+CHAIN = """
+clocks: {c: {T: 0.42}}
+blocks:
+  m:
+    type: STATE_MACHINE
+    outputs: {y: 0}
+    initial: low
+    states: {low: {entry: {y: 1}}, high: {entry: {y: 2}}, rest: {entry: {y: 3}}}
+    transitions:
+      - {from: low, to: high, after: 0.07}
+      - {from: high, to: rest, after: 0.07}
+      - {from: rest, to: low, after: 0.28}
+  held: {type: ZOH, clock: c}
+  t: {type: TIME}
+  x: {type: INTEGRATOR}
+wires: ["t -> m.u, x", m.y -> held]
+run: {T: 1.3, log: [held, m.y, x]}
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_chain_of_after_does_not_drift_from_the_ticks(way, tmp_path):
+    if compiler_name() is None and way not in ("interpreter", "traced", "split"):
+        pytest.skip("no C compiler")
+    (tmp_path / "spart.toml").touch()
+    path = tmp_path / "chain.yaml"
+    path.write_text(CHAIN)
+    found = executed(way, path)
+    assert not found.error
+    if len(found.t):
+        assert set(found.signals["held"][1:, 0]) == {1.0}
+    assert found.readings.get("extremes(held).most", 1.0) == 1.0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_row_at_the_end_of_an_after_shows_what_holds_from_then_on(engine, tmp_path):
+    path = tmp_path / "chain.yaml"
+    path.write_text(CHAIN)
+    found = sb.simulate(path, engine=engine, every=0.07)
+    want = [(1, 2, 3, 3, 3, 3)[k % 6] for k in range(19)]
+    np.testing.assert_array_equal(found["m.y"].ravel()[:19], want)
+    np.testing.assert_allclose(found.t[:19], 0.07 * np.arange(19), rtol=1e-12)
+
+
 ENDS = """
 clocks: {c: {T: 0.1}}
 params: {scale: 1}

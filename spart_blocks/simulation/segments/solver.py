@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate, upward
 from spart_blocks.simulation.engine import Floats
@@ -62,11 +63,17 @@ class SegmentSolver(ABC):
 
     def near_side(self, before: Floats, dense: Dense, t0: float, t: float) -> float:
         """The latest time before the crossing at t at which nothing has crossed. A crossing is
-        located just on its far side: the record of the step ends here, on the near one."""
+        located just on its far side: the record of the step ends here, on the near one. A sample
+        as near as that decides for itself."""
         gap = LOCATED_WITHIN / 4
+
+        def is_near(at: float) -> bool:
+            return not self.run.crossed(before, self.run.watch(at, np.asarray(dense(at))))
+
         while gap < 0.5 * (t - t0):
-            if not self.run.crossed(before, self.run.watch(t - gap, np.asarray(dense(t - gap)))):
-                return t - gap
+            if is_near(t - gap):
+                samples = map(float, self.run.samples.within(exact(t - gap), exact(t)))
+                return max((s for s in samples if s < t and is_near(s)), default=t - gap)
             gap *= 8
         return just_before(t)
 
