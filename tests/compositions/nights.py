@@ -117,7 +117,7 @@ def keep(
     pair = verdict.differ[0][:2]
     pure = "reference" in pair
     ways = tuple(way for way in pair if way != "reference")
-    kind = verdict.differ[0][2].partition(" ")[0]
+    kind = _kind(verdict.differ[0][2])
     work = folder / "work" / f"shrinking{seed}"
 
     def fails(candidate: Any) -> bool:
@@ -125,7 +125,7 @@ def keep(
             found = judged(candidate, placed(candidate, work), ways, pure, every)
         except Exception:
             return False
-        same = [d for d in found.differ if d[:2] == pair and d[2].partition(" ")[0] == kind]
+        same = [d for d in found.differ if d[:2] == pair and _kind(d[2]) == kind]
         return bool(same) and not found.known
 
     small = shrunk(content, fails, seconds) if seconds else content
@@ -135,3 +135,9 @@ def keep(
     told = "".join(f"# {one} | {other}: {line}\n" for one, other, line in last.differ)
     found.write_text(told + text_of(small), encoding="utf-8")
     return found
+
+
+def _kind(line: str) -> tuple[str, ...]:
+    """What a difference is, without its signals and numbers; of an error its name."""
+    first, *rest = line.split()
+    return first, *(word for word in rest[:1] if word.endswith("Error:"))
