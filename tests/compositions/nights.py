@@ -1,4 +1,4 @@
-"""Many seeds, each in a process of its own with a time of its own; what is done is not done
+"""Many seeds in processes beside this one, each with a time of its own; what is done is not done
 again."""
 
 from __future__ import annotations
@@ -9,12 +9,81 @@ import multiprocessing as mp
 import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from compositions.generating import diagram_of, is_pure, text_of, unit_of
 from compositions.judging import Verdict, judged, placed
 from compositions.shrinking import shrunk
+
+TURNS = 200
+"""Seeds for a process: what one leaves behind would show in the next, and memory stays bounded."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is done with a seed; see night."""
+
+    ways: tuple[str, ...]
+    folder: Path
+    small: bool
+    shrink: float
+    grid: bool
+
+    def record(self, seed: int) -> dict[str, Any]:
+        try:
+            content = diagram_of(seed, self.small)
+            every = unit_of(seed) if self.grid and is_pure(seed) else None
+            path = placed(content, self.folder / "work", f"{seed}")
+            verdict = judged(content, path, self.ways, is_pure(seed), every)
+            if verdict.differ and not verdict.known:
+                keep(seed, content, verdict, self.folder, self.shrink, every)
+            elif not verdict.error:
+                path.unlink()
+        except Exception as error:
+            return {"outcome": f"raised: {type(error).__name__}", "error": str(error)[:500]}
+        return {
+            "outcome": verdict.outcome, "blocks": len(content["blocks"]),
+            "differ": verdict.differ, "error": verdict.error,
+            "seconds": {way: round(s, 2) for way, s in verdict.seconds.items()},
+        }  # fmt: skip
+
+
+class Worker:
+    """A process that is given seeds. seed: the one it works on."""
+
+    def __init__(self, task: Task) -> None:
+        context = mp.get_context("fork")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, task))
+        self.process.start()
+        theirs.close()
+        self.seed: int | None = None
+        self.turns, self.begun = 0, 0.0
+
+    def give(self, seed: int) -> None:
+        self.seed, self.begun, self.turns = seed, time.monotonic(), self.turns + 1
+        self.pipe.send(seed)
+
+    def answer(self, limit: float) -> dict[str, Any] | None:
+        """What it says of its seed, or has become of it; None while it works."""
+        spent, found = time.monotonic() - self.begun, None
+        if self.pipe.poll():
+            try:
+                found = self.pipe.recv()
+            except EOFError:
+                self.process.join()
+                self.turns, found = TURNS, {"outcome": f"died: {self.process.exitcode}"}
+        elif spent > limit:
+            self.turns, found = TURNS, {"outcome": "too slow", "seconds": spent}
+        return found
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
 
 
 def night(
@@ -30,30 +99,32 @@ def night(
     done = folder / "done.jsonl"
     lines = done.read_text(encoding="utf-8").splitlines() if done.exists() else []
     known = {record["seed"]: record for record in map(json.loads, lines)}
-    waiting = [seed for seed in seeds if seed not in known]
+    waiting = [seed for seed in seeds if seed not in known][::-1]
+    task, crew = Task(ways, folder, small, shrink, grid), list[Worker]()
     if waiting:
         warm(folder / "work", ways)
-    context = mp.get_context("fork")
-    running: list[tuple[int, Any, Any, float]] = []
-    while waiting or running:
-        while waiting and len(running) < processes:
-            seed = waiting.pop(0)
-            mine, theirs = context.Pipe(duplex=False)
-            given = (theirs, seed, ways, folder, small, shrink, grid)
-            process = context.Process(target=_one, args=given)
-            process.start()
-            theirs.close()
-            running.append((seed, process, mine, time.monotonic()))
-        for entry in list(running):
-            seed, process, pipe, begun = entry
-            record = _answer(process, pipe, time.monotonic() - begun, limit + shrink)
-            if record is not None:
-                running.remove(entry)
-                known[seed] = {"seed": seed, **record}
+    try:
+        while waiting or crew:
+            while waiting and len(crew) < processes:
+                crew.append(Worker(task))
+                crew[-1].give(waiting.pop())
+            wait([worker.pipe for worker in crew], timeout=1.0)
+            for worker in list(crew):
+                record = worker.answer(limit + shrink)
+                if record is None:
+                    continue
+                known[worker.seed] = {"seed": worker.seed, **record}
                 with done.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(known[seed]) + "\n")
-                print(seed, record["outcome"], record.get("seconds", ""), flush=True)
-        time.sleep(0.002)
+                    file.write(json.dumps(known[worker.seed]) + "\n")
+                print(worker.seed, record["outcome"], record.get("seconds", ""), flush=True)
+                if waiting and worker.turns < TURNS:
+                    worker.give(waiting.pop())
+                else:
+                    worker.end()
+                    crew.remove(worker)
+    finally:
+        for worker in crew:
+            worker.end()
     return Counter(record["outcome"] for record in known.values())
 
 
@@ -65,49 +136,9 @@ def warm(folder: Path, ways: tuple[str, ...]) -> None:
     gc.freeze()
 
 
-def _answer(process: Any, pipe: Any, spent: float, limit: float) -> dict[str, Any] | None:
-    """What a process says, or has become of it; None while it works."""
-    found: dict[str, Any] | None = None
-    if pipe.poll():
-        try:
-            found = pipe.recv()
-        except EOFError:
-            process.join()
-            found = {"outcome": f"died: {process.exitcode}"}
-    elif spent > limit:
-        process.kill()
-        found = {"outcome": "too slow", "seconds": spent}
-    if found is not None:
-        process.join()
-        pipe.close()
-    return found
-
-
-def _one(
-    pipe: Any,
-    seed: int,
-    ways: tuple[str, ...],
-    folder: Path,
-    small: bool,
-    shrink: float,
-    grid: bool,
-) -> None:
-    try:
-        content = diagram_of(seed, small)
-        every = unit_of(seed) if grid and is_pure(seed) else None
-        path = placed(content, folder / "work", f"{seed}")
-        verdict = judged(content, path, ways, is_pure(seed), every)
-        if verdict.differ and not verdict.known:
-            keep(seed, content, verdict, folder, shrink, every)
-        elif not verdict.error:
-            path.unlink()
-        pipe.send({
-            "outcome": verdict.outcome, "blocks": len(content["blocks"]),
-            "differ": verdict.differ, "error": verdict.error,
-            "seconds": {way: round(s, 2) for way, s in verdict.seconds.items()},
-        })  # fmt: skip
-    except Exception as error:
-        pipe.send({"outcome": f"raised: {type(error).__name__}", "error": str(error)[:500]})
+def _work(pipe: Any, task: Task) -> None:
+    while True:
+        pipe.send(task.record(pipe.recv()))
 
 
 def keep(
