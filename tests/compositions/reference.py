@@ -212,6 +212,26 @@ def allowed(way: dict[str, Any], u: Fraction, age: Fraction) -> bool:
     return not parts or any(COMPARED[how](u, Fraction(c)) for _, how, c in parts)
 
 
+EXACT = {"CONSTANT", "STEP", "PULSE", "WAVEFORM", "PIECEWISE", "PRBS", "PRBS_S", "COMPARE", "LOGIC",
+         "COUNTER", "STATE_MACHINE_S"}  # fmt: skip
+"""Blocks that show values of the file, or whole numbers."""
+PASSING = {"ZOH", "UNIT_DELAY", "SAMPLE_HOLD", "SWITCH", "MINMAX", "CLIP", "CUMULATIVE_MAX"}
+"""Blocks that show one of their inputs, or a value of the file."""
+
+
+def compared(b: dict[str, Any]) -> list[tuple[int, Fraction]]:
+    """The inputs of a block that it compares, each with the value it is compared with."""
+    kind, none = b["type"], Fraction(0)
+    if kind == "STATE_MACHINE_S":
+        whens = [way.get("when", "") for way in b["transitions"]]
+        parts = [text.split() for when in whens for text in when.split(" or ") if text]
+        return [(0, Fraction(c)) for _, _, c in parts]
+    if kind in ("SWITCH", "COMPARE"):
+        return [(1, F(b["threshold"])) if kind == "SWITCH" else (0, F(b["constant"]))]
+    ports = {"COUNTER": (0,), "SAMPLE_HOLD": (1,), "CUMULATIVE_MAX": (1,), "LOGIC": (0, 1)}
+    return [(k, none) for k in ports.get(kind, ())]
+
+
 # --- the run -----------------------------------------------------------------------------------
 
 
@@ -233,7 +253,15 @@ class Reference:
             elif "clock" in b:
                 self.states[name], self.shown[name] = start(b)
         self.tie = Fraction(1)
-        """How close a comparison came to being equal, of values that doubles do not hold."""
+        """How close a comparison came to being equal, of values that arithmetic rounds."""
+        self.rough = {n for n, b in self.blocks.items() if b["type"] not in EXACT | PASSING}
+        found = set(self.rough)
+        while found:
+            found = {
+                n for n, b in self.blocks.items()
+                if b["type"] in PASSING and not self.rough.isdisjoint(self.inputs[n])
+            } - self.rough  # fmt: skip
+            self.rough |= found
 
     def instants(self) -> list[Fraction]:
         """All instants from 0 to T at which something may change."""
@@ -257,12 +285,12 @@ class Reference:
             rows.append((t, before, now))
         return rows
 
-    def compared(self, b: dict[str, Any], u: list[Fraction]) -> None:
-        """Note how close a comparison is: arithmetic in doubles may decide it either way."""
-        key = {"SWITCH": "threshold", "COMPARE": "constant"}.get(b["type"])
-        value = u[1 if key == "threshold" else 0] if key else Fraction(0)
-        if key and value.denominator & (value.denominator - 1):
-            self.tie = min(self.tie, abs(value - F(b[key])))
+    def note(self, name: str, u: list[Fraction]) -> None:
+        """Note how close the comparisons of a block are: arithmetic in doubles may decide them
+        either way."""
+        for k, limit in compared(self.blocks[name]):
+            if k < len(u) and self.inputs[name][k] in self.rough:
+                self.tie = min(self.tie, abs(u[k] - limit))
 
     def values(
         self, t: Fraction, left: bool, due: set[str]
@@ -281,7 +309,7 @@ class Reference:
             b = self.blocks[name]
             if "clock" not in b:
                 u = [value(one) for one in self.inputs[name]]
-                self.compared(b, u)
+                self.note(name, u)
                 return function(b, u) if u else source(b, t, left)
             if b["clock"] not in due:
                 return self.shown[name]
@@ -292,6 +320,7 @@ class Reference:
                 self.shown[name] = ticked(b, x, [Fraction(0)] * 3, T)[0]
                 return self.shown[name]
             u = [value(one) for one in self.inputs[name]]
+            self.note(name, u)
             if b["type"] == "STATE_MACHINE_S":
                 after[name] = machine(b, x, u[0], T)
                 self.shown[name] = after[name][2]

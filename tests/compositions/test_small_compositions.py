@@ -54,6 +54,25 @@ def test_the_reference_finds_a_hold_that_is_late(tmp_path, monkeypatch):
     assert from_reference(reference.Reference(content).run(), outcome)
 
 
+@pytest.mark.parametrize(("rounded", "tie"), [(True, 0), (False, 1)])
+def test_the_reference_tells_which_comparison_rounding_decides(rounded, tie):
+    """A gate that comes to 0 by sums of 0.1; a gate that is 0 in the file."""
+    gate = {"type": "INTEGRATOR_S", "clock": "c", "x0": 0.3, "min": -1.0, "max": 1.0}
+    content = {
+        "clocks": {"c": {"T": 0.1}},
+        "blocks": {
+            "down": {"type": "CONSTANT", "value": -1.0},
+            "gate": gate if rounded else {"type": "STEP", "T": 0.3, "on": 0.0, "off": 1.0},
+            "held": {"type": "SAMPLE_HOLD", "clock": "c", "initial": 0.5},
+        },
+        "wires": ["gate -> held.0", "gate -> held.1", *(["down -> gate"] if rounded else [])],
+        "run": {"T": 0.5, "log": ["held"]},
+    }
+    found = reference.Reference(content)
+    found.run()
+    assert found.tie == tie
+
+
 def test_a_failure_shrinks_to_the_blocks_that_cause_it():
     """What fails here is any diagram with a DERIV_S behind a source."""
     drawn = (diagram_of(seed, small=True) for seed in range(0, 300, 3))
