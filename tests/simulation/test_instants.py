@@ -204,6 +204,19 @@ def test_a_row_at_the_end_of_an_after_shows_what_holds_from_then_on(engine, tmp_
     np.testing.assert_allclose(found.t[:19], 0.07 * np.arange(19), rtol=1e-12)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_look_that_is_an_edge_up_to_rounding_leaves_the_row_before_it(engine, tmp_path):
+    path = tmp_path / "look.yaml"
+    path.write_text("""
+blocks:
+  b: {type: WAVEFORM, freq: 15.15151515151515}
+run: {T: 0.14142857142857143, log: [b]}
+""")
+    found = sb.simulate(path, engine=engine)
+    assert found["b"][found.t < 0.099][-1] == 1
+    assert found.t[found.t < 0.099][-1] == pytest.approx(0.099, abs=1e-14)
+
+
 ENDS = """
 clocks: {c: {T: 0.1}}
 params: {scale: 1}

@@ -21,9 +21,10 @@ class Idle(SegmentSolver):
         def standing(t: Any) -> Floats:
             return np.zeros((0, *np.shape(t)))
 
+        last_look = just_before(float(b))  # one beyond it would be at the stop
         for t in (*run.samples.within(a, b), b):
             t0 = float(run.t)
-            t1 = float(t) if t < b else float(np.nextafter(float(t), t0))
+            t1 = max(min(float(t), last_look), t0) if t < b else float(np.nextafter(float(t), t0))
             before, after = run.watch(t0, run.x), run.watch(t1, run.x)
             found = self.crossed(before, after, lambda _: run.x, t0, t1)
             until = found[0] if found else t1
