@@ -15,14 +15,11 @@ import numpy as np
 
 from spart_blocks.charts.chart import ACTIVE, ELAPSED, Action, Chart, Known, Region, Transition
 from spart_blocks.formulas.crossings import bare, zero_or_one
-from spart_blocks.formulas.instants import HAIR
+from spart_blocks.formulas.instants import HAIR, LOCATED_WITHIN
 from spart_blocks.formulas.reader import query
 
 Mask = Any
 """A truth value, or a condition of symbols."""
-LOCATED = 1e-10
-"""Longest time [s] by which a transition may be found after the end of `after`."""
-
 Taken = Sequence[tuple[Transition, Mask]]
 """Transitions, each with whether it is taken."""
 
@@ -136,7 +133,7 @@ def _overdue(chart: Chart, now: Configuration, known: Known, taken: Taken) -> An
         if transition.after is not None:
             age = now.ages[chart.slots[transition.source]]
             since = _since_after(transition, {**known, **now.variables, ELAPSED: age})
-            by_time = np.logical_and(since <= LOCATED, since > 2 * HAIR * np.abs(known["t"]))
+            by_time = np.logical_and(since <= LOCATED_WITHIN, since > 2 * HAIR * np.abs(known["t"]))
             late = np.where(np.logical_and(mask, by_time), since, late)
     return late
 

@@ -15,6 +15,8 @@ import numpy as np
 
 HAIR = 2.0**-50
 """Four units in the last place of 1."""
+LOCATED_WITHIN = 1e-10
+"""Tolerance [s] of a crossing's time."""
 
 
 def settled(t: Any) -> Any:

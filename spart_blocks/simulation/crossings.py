@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.program.switching import Crossing
-
-LOCATED_WITHIN = 1e-10
-"""Tolerance [s] of a crossing's time."""
 
 
 def locate(

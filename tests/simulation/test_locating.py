@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.program.switching import Crossing
-from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
+from spart_blocks.simulation.crossings import locate
 from spart_blocks.tableaus import FIXED_STEP
 
 

@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.program.compiler import compiler_name, strict_loaded
 from spart_blocks.program.switching import Crossing
 from spart_blocks.simulation import steps, stops
-from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
+from spart_blocks.simulation.crossings import locate
 from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 
 METHODS = (*FIXED_STEP, CONTROLLED)

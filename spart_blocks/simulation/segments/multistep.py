@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
-from spart_blocks.simulation.crossings import LOCATED_WITHIN
+from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.simulation.cvodes import Cvodes
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.meeting import leads_back

@@ -11,7 +11,8 @@ import numpy as np
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
-from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate, upward
+from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.simulation.crossings import locate, upward
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.meeting import straight, turns_back
 from spart_blocks.simulation.record import Dense

@@ -10,7 +10,7 @@ import numpy as np
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
-from spart_blocks.simulation.crossings import LOCATED_WITHIN
+from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at, straight
