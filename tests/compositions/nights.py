@@ -131,7 +131,8 @@ def night(
 def warm(folder: Path, ways: tuple[str, ...]) -> None:
     """Import what every process needs, once, and keep it from their garbage collection."""
     for seed in range(6):
-        judged(diagram_of(seed, True), placed(diagram_of(seed, True), folder, "warm"), ways, False)
+        content = diagram_of(seed, small=True)
+        judged(content, placed(content, folder, "warm"), ways, False)
     gc.collect()
     gc.freeze()
 

@@ -14,6 +14,24 @@ from spart_blocks.program.compiler import compiler_name
 
 ENGINES = ("interpreter", "native")
 
+
+@pytest.fixture(params=WAYS)
+def outcome(request, tmp_path):
+    """A function that executes a diagram's text in one of all ways."""
+    if compiler_name() is None and request.param not in ("interpreter", "traced", "split"):
+        pytest.skip("no C compiler")
+
+    def of(text):
+        (tmp_path / "spart.toml").touch()
+        path = tmp_path / "diagram.yaml"
+        path.write_text(text)
+        found = executed(request.param, path)
+        assert not found.error
+        return found
+
+    return of
+
+
 SOURCES = """
 clocks: {{c: {{T: 0.1}}}}
 blocks:
@@ -142,15 +160,8 @@ AT_TICKS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_what_is_known_ahead_comes_before_the_ticks_and_what_they_set_off_after(way, tmp_path):
-    if compiler_name() is None and way not in ("interpreter", "traced", "split"):
-        pytest.skip("no C compiler")
-    (tmp_path / "spart.toml").touch()
-    path = tmp_path / "order.yaml"
-    path.write_text(ORDER)
-    found = executed(way, path)
-    assert not found.error
+def test_what_is_known_ahead_comes_before_the_ticks_and_what_they_set_off_after(outcome):
+    found = outcome(ORDER)
     for name, values in AT_TICKS.items():
         if len(found.t):
             rows = np.searchsorted(found.t, 0.1 * np.arange(len(values)) + 1e-9) - 1
@@ -180,15 +191,8 @@ run: {T: 1.3, log: [held, m.y, x]}
 """
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_chain_of_after_does_not_drift_from_the_ticks(way, tmp_path):
-    if compiler_name() is None and way not in ("interpreter", "traced", "split"):
-        pytest.skip("no C compiler")
-    (tmp_path / "spart.toml").touch()
-    path = tmp_path / "chain.yaml"
-    path.write_text(CHAIN)
-    found = executed(way, path)
-    assert not found.error
+def test_a_chain_of_after_does_not_drift_from_the_ticks(outcome):
+    found = outcome(CHAIN)
     if len(found.t):
         assert set(found.signals["held"][1:, 0]) == {1.0}
     assert found.readings.get("extremes(held).most", 1.0) == 1.0
