@@ -131,7 +131,7 @@ def test_a_clutch_locks_without_a_compiler(solver, written, monkeypatch):
 
 
 @pytest.mark.parametrize("sliding", ["error", "filippov"])
-@pytest.mark.parametrize("solver", ["RK45", "RK4"])
+@pytest.mark.parametrize("solver", ["RK45", "RK4", "BDF", "CVODES"])
 @pytest.mark.parametrize("guard", GUARDS)
 def test_a_transition_comes_before_sliding_by_whatever_it_is_seen(guard, solver, sliding, written):
     check(sb.simulate(written(GUARDS[guard]), solver=solver, sliding=sliding))

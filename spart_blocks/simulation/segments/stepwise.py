@@ -448,8 +448,9 @@ class Stepwise(SegmentSolver):
             if not run.acting or not self.near(before, run.watch(t1, solver.y)):
                 return None
             return self.stays(before, self.start, t0, t1)
-        line = straight(run, t0, self.start)
-        found = self._bends(before, run.watch(t1, line(t1)), line, t0, t1)
+        # As in `stays`: rounding may put the step's end on either side.
+        line, beyond = straight(run, t0, self.start), min(t1 + LOCATED_WITHIN / 2, last)
+        found = self._bends(before, run.watch(beyond, line(beyond)), line, t0, beyond)
         found = [(t, k) for t, k in found if k not in run.held.leaders]
         return (found[0][0], line) if found else None
 
