@@ -171,10 +171,10 @@ def wrong_of(
     """Where a signal differs from the reference's rows: when, on which side, what it is, and what
     it would be. Between instants it is compared where the reference has it constant."""
     last, held = -1, None
-    for when, left, right in rows:
+    for when, between, left, right in rows:
         i = int(np.searchsorted(t, float(when) - BESIDE))
         k = int(np.searchsorted(t, float(when) + BESIDE, "right")) - 1
-        for j in range(last + 1, i) if held == left[block] else ():
+        for j in range(last + 1, i) if held == between[block] == left[block] else ():
             if abs(values[j] - float(held)) > 1e-9:
                 yield when, f"at {float(t[j])!r}, before", float(values[j]), float(held)
         if k > i and when > 0 and abs(values[i] - float(left[block])) > 1e-9:

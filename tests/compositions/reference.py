@@ -17,6 +17,8 @@ from functools import cache
 from typing import Any
 
 Number = Fraction
+Values = dict[str, Fraction]
+Row = tuple[Fraction, Values, Values, Values]
 
 
 def F(value: Any) -> Fraction:
@@ -272,9 +274,12 @@ class Reference:
             found |= set(edges(b, self.T))
         return sorted(t for t in found if 0 <= t <= self.T)
 
-    def run(self) -> list[tuple[Fraction, dict[str, Fraction], dict[str, Fraction]]]:
-        rows = []
+    def run(self) -> list[Row]:
+        """Of each instant the values since the last one, somewhere between, just before and at
+        it."""
+        rows, last = [], Fraction(0)
         for t in self.instants():
+            between = self.values(last + (t - last) * Fraction(3, 7), True, set())[0]
             before = self.values(t, True, set())[0]
             due = {
                 name for name, (period, offset) in self.clocks.items()
@@ -282,7 +287,8 @@ class Reference:
             }  # fmt: skip
             now, after = self.values(t, False, due)
             self.states |= after
-            rows.append((t, before, now))
+            rows.append((t, between, before, now))
+            last = t
         return rows
 
     def note(self, name: str, u: list[Fraction]) -> None:
@@ -294,7 +300,7 @@ class Reference:
 
     def values(
         self, t: Fraction, left: bool, due: set[str]
-    ) -> tuple[dict[str, Fraction], dict[str, State]]:
+    ) -> tuple[Values, dict[str, State]]:
         """The value of each block at an instant or just before it, and the next states of those
         that are due."""
         found: dict[str, Fraction] = {}

@@ -54,6 +54,25 @@ def test_the_reference_finds_a_hold_that_is_late(tmp_path, monkeypatch):
     assert from_reference(reference.Reference(content).run(), outcome)
 
 
+def test_a_signal_that_is_equal_at_two_instants_need_not_be_constant(tmp_path):
+    content = {
+        "clocks": {},
+        "blocks": {
+            "line": {
+                "type": "REPEATING",
+                "times": [0.0, 0.3, 0.9],
+                "values": [1.0, -0.75, 0.75],
+                "interpolation": "linear",
+            },
+            "square": {"type": "PROD"},
+        },
+        "wires": ["line -> square.0", "line -> square.1"],
+        "run": {"T": 0.95, "log": ["square"]},
+    }
+    outcome = executed("traced", placed(content, tmp_path))
+    assert from_reference(reference.Reference(content).run(), outcome) == []
+
+
 @pytest.mark.parametrize(("rounded", "tie"), [(True, 0), (False, 1)])
 def test_the_reference_tells_which_comparison_rounding_decides(rounded, tie):
     """A gate that comes to 0 by sums of 0.1; a gate that is 0 in the file."""
