@@ -298,9 +298,7 @@ class Reference:
             if k < len(u) and self.inputs[name][k] in self.rough:
                 self.tie = min(self.tie, abs(u[k] - limit))
 
-    def values(
-        self, t: Fraction, left: bool, due: set[str]
-    ) -> tuple[Values, dict[str, State]]:
+    def values(self, t: Fraction, left: bool, due: set[str]) -> tuple[Values, dict[str, State]]:
         """The value of each block at an instant or just before it, and the next states of those
         that are due."""
         found: dict[str, Fraction] = {}
