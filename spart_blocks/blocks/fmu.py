@@ -59,7 +59,7 @@ class FMU(Declared, SampledBlock):
     untraced = "an FMU is machine code of another tool, called as it is"
     watched_kinds = ("stop",)
     delays = True
-    varies_between_ticks = True  # its state has the outputs on both sides of a tick
+    holds_itself = True  # its state has the outputs on both sides of a tick
 
     @staticmethod
     def ports_of(file: str | Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:

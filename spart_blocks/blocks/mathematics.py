@@ -79,6 +79,7 @@ class Minmax(_Calls, FunctionBlock):
 
     nin = 2
     nout = 1
+    varies_between_ticks = False
     takes = (
         PortSpec("u1", "any", "", "a signal; with `nin: 1` a vector, of which y is an entry"),
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),

@@ -48,8 +48,9 @@ class _Condition(Declared, ContinuousBlock):
         raise NotImplementedError
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
-        """A random phase, side of the signal and count."""
-        near = [rng.choice(self.phases), rng.choice([0.0, 0.5, 1.0]), float(rng.integers(4))]
+        """A random phase, side of the signal, count and time of the first look."""
+        count = float(rng.integers(4))
+        near = [rng.choice(self.phases), rng.choice([0.0, 0.5, 1.0]), count, rng.normal()]
         return np.array(near[: len(x)])
 
     def around(self, inputs: list[Any]) -> Any:
@@ -88,14 +89,13 @@ class Enabling(_Condition):
 
 
 class _Edges(_Condition):
-    """A condition that begins at edges of u through zero. Its state is the phase, and the side that
-    u was on: 1 above zero, 0 not, 0.5 at the start, which is no edge."""
+    """A condition that begins at edges of u through zero. Its state is the phase, the side that
+    u was on: 1 above zero, 0 not, 0.5 before the first look, the number of edges, and the time of
+    the first look. There is no edge then: ticks at the start of a run bring u to its side."""
 
     def __init__(self, edge: str = "rising", inputs: int = 1, **blockargs: Any) -> None:
         self.edge = edge
-        super().__init__(self.start, inputs, **blockargs)
-
-    start: ClassVar[list[float]] = [OFF, 0.5]
+        super().__init__([OFF, 0.5, 0.0, 0.0], inputs, **blockargs)
 
     def around(self, inputs: list[Any]) -> Any:
         """Whether what is around it is on, and stays so: an edge at the instant at which that is
@@ -109,10 +109,19 @@ class _Edges(_Condition):
         value = np.where(is_phase(2 * x[1], 1.0), 1.0, beyond(u, x[1] > 0.5))
         return [np.where(np.abs(x[0]) > 0.5, 1.0, value)]
 
-    def _begins(self, inputs: list[Any], x: Array) -> Any:
+    def side(self, t: float, x: Array) -> Any:
+        """The side that u was on, 0.5 as long as that is not known."""
+        return np.where(t > x[3], x[1], 0.5)
+
+    def looked(self, t: float, x: Array) -> Any:
+        """The time of the first look."""
+        return np.where(is_phase(2 * x[1], 1.0), t, x[3])
+
+    def begins(self, t: float, inputs: list[Any], x: Array) -> Any:
         """Whether u has the edge, and whether it is above zero."""
         above = one_number(inputs[0]) > 0
-        return np.logical_and(has_edge(self.edge, x[1], above), self.around(inputs)), above
+        hit = has_edge(self.edge, self.side(t, x), above)
+        return np.logical_and(hit, self.around(inputs)), above
 
 
 def has_edge(edge: str, before: Any, above: Any) -> Any:
@@ -127,21 +136,21 @@ class Trigger(_Edges):
     """Edges of u that run a subsystem once, while what is around it is on, and their number."""
 
     nin = 1
-    nout = 2
+    nout = 3
     takes = (PortSpec("u", "", "", "runs the subsystem at its edges through zero"),)
     gives = (
         PortSpec("triggers", "", "", "the number of edges so far"),
         PortSpec("phase", "", "", "0 between edges; at an edge 3 and then 4"),
+        PortSpec("above", "", "", "1 if u was above zero, 0 if not, 0.5 at the start"),
     )
-    start: ClassVar[list[float]] = [OFF, 0.5, 0.0]
     told: ClassVar[tuple[str, ...]] = ("", "", "", "triggered")
     phases = (OFF, STOPS, STEPS)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        return [x[2], x[0]]
+        return [x[2], x[0], bare(self.side(t, x))]
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
-        begins, above = self._begins(inputs, x)
+        begins, above = self.begins(t, inputs, x)
         running = x[0] > 0.5
         after = np.where(is_phase(x[0], STOPS), STEPS, OFF)
         hit = np.logical_and(begins, np.logical_not(running))
@@ -150,6 +159,7 @@ class Trigger(_Edges):
                 np.where(running, after, np.where(hit, STOPS, OFF)),
                 np.where(running, x[1], zero_or_one(above)),
                 x[2] + zero_or_one(hit),
+                self.looked(t, x),
             ]
         )
 
@@ -166,13 +176,12 @@ class Reset(_Edges):
         PortSpec("phase", "", "", "0 running, 1 at a reset, 2 while states are kept at the start"),
         PortSpec("above", "", "", "1 if u was above zero, 0 if not, 0.5 at the start"),
     )
-    start: ClassVar[list[float]] = [OFF, 0.5, 0.0]
     told: ClassVar[tuple[str, ...]] = ("", "reset")
     phases = (OFF, STARTS, ON)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        above = bare(zero_or_one(x[0] > 0.5)) if self.edge == "level" else x[1]
-        return [x[2], x[0], above]
+        above = zero_or_one(x[0] > 0.5) if self.edge == "level" else self.side(t, x)
+        return [x[2], x[0], bare(above)]
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         (value,) = super().watch(t, inputs, x)
@@ -186,13 +195,12 @@ class Reset(_Edges):
             above = np.logical_and(one_number(inputs[0]) > 0, self.around(inputs))
             hit = np.logical_and(x[0] < 0.5, above)
             after = np.where(is_phase(x[0], STARTS), ON, np.where(above, x[0], OFF))
-            return np.array([np.where(hit, STARTS, after), x[1], x[2] + zero_or_one(hit)])
-        begins, above = self._begins(inputs, x)
+            return np.array([np.where(hit, STARTS, after), x[1], x[2] + zero_or_one(hit), x[3]])
+        begins, above = self.begins(t, inputs, x)
         hit = np.logical_and(begins, x[0] < 0.5)
-        return np.array(
-            [np.where(hit, STARTS, OFF), np.where(x[0] > 0.5, x[1], zero_or_one(above)),
-             x[2] + zero_or_one(hit)]
-        )  # fmt: skip
+        side = np.where(x[0] > 0.5, x[1], zero_or_one(above))
+        after = np.where(hit, STARTS, OFF)
+        return np.array([after, side, x[2] + zero_or_one(hit), self.looked(t, x)])
 
 
 def one_number(u: Any) -> Any:
@@ -298,25 +306,29 @@ class OutputSampled(SampledBlock):
 
 
 class EdgeNow(Declared, SampledBlock):
-    """1 at a tick at which u has the edge that triggers a subsystem, while what is around it is on.
-    The tick at which u is first seen has none."""
+    """1 at a tick at which u has the edge that triggers a subsystem, while what is around it is
+    on."""
 
-    nin = 1
+    nin = 2
     nout = 1
-    takes = (PortSpec("u", "", "", "runs the subsystem at its edges through zero"),)
+    takes = (
+        PortSpec("u", "", "", "runs the subsystem at its edges through zero"),
+        PortSpec("above", "", "", "1 if u was above zero, 0 if not, 0.5 at the start"),
+    )
     gives = (PortSpec("triggers", "", "", "1 at an edge, otherwise 0"),)
 
-    def __init__(self, clock: Any, edge: str, inputs: int = 1, **blockargs: Any) -> None:
+    def __init__(self, clock: Any, edge: str, inputs: int = 2, **blockargs: Any) -> None:
         self.edge = edge
-        ports = self.resolve_ports(more=((Port("around"),) * (inputs - 1), ()))
-        super().__init__(clock=clock, x0=[0.5], feedthrough=True, **ports, **blockargs)
+        ports = self.resolve_ports(more=((Port("around"),) * (inputs - 2), ()))
+        super().__init__(clock=clock, x0=[], feedthrough=True, **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        hit = has_edge(self.edge, x[0], one_number(inputs[0]) > 0)
-        return [bare(zero_or_one(np.logical_and(hit, inputs[1] > 0.5) if inputs[1:] else hit))]
+        u, above, *around = inputs
+        hit = has_edge(self.edge, above, one_number(u) > 0)
+        return [bare(zero_or_one(np.logical_and(hit, around[0] > 0.5) if around else hit))]
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
-        return np.array([bare(zero_or_one(one_number(inputs[0]) > 0))])
+        return x
 
 
 class ResetsNow(_Sized):
@@ -343,7 +355,7 @@ class ResetsBefore(SampledBlock):
     nin = 1
     nout = 1
     delays = True
-    varies_between_ticks = True  # at a tick it is what it was, then what it becomes
+    holds_itself = True  # at a tick it is what it was, then what it becomes
 
     def __init__(self, clock: Any, **blockargs: Any) -> None:
         self.in_ports, self.out_ports = _ports(1), _ports(1)

@@ -163,11 +163,13 @@ class _Conditioning:
             else:
                 outer = self._around(stage.region.name, ("enabled", "triggered"))
                 outer = outer if outer and (outer.kind == "enabled" or outer.clock) else None
-            sources = (stage.source, *((self._now(outer),) if outer else ()))
+            around = (self._now(outer),) if outer else ()
             if stage.kind == "enabled":
+                sources = (stage.source, *around)
                 block: Any = made.EnabledNow(len(sources))
                 index = self._add(f"{stage.region.name}/in.now", block, sources)
             else:
+                sources = (stage.source, (stage.phase[0], 2), *around)
                 block = made.EdgeNow(stage.clock, stage.section.edge, len(sources))
                 index = self._add(f"{stage.region.name}/in.edge", block, sources, "sampled")
             stage.now = (index, 0)
@@ -201,8 +203,6 @@ class _Conditioning:
             stage.looked = True  # in a circle it changes at any time
             clocks = self._clocks(stage.source)
             stage.sampled = clocks is not None
-            at_ticks = stage.sampled and stage.kind != "reset"  # a reset is counted after the tick
-            self.nodes[stage.phase[0]].block.__dict__["changes_at_ticks"] = at_ticks
             stage.clock = self._only_clock(clocks) if stage.kind == "triggered" else None
 
     def _clocks(self, source: Source) -> frozenset[Any] | None:
@@ -214,8 +214,11 @@ class _Conditioning:
             if node.index in seen:
                 continue
             seen.add(node.index)
+            clocks: frozenset[Any] | None = None
             if node.index in self.held and node.kind == "function":
                 clocks = self._clocks_of_output(node, *self.held[node.index])
+            elif node.varies_between_ticks:
+                return None
             elif node.clock is not None:
                 clocks = self._clocks_of_ticks(node)
             elif node.kind == "function" or node.block.type == "constant" or merges(node.block):
@@ -223,8 +226,6 @@ class _Conditioning:
                 own = len(node.sources) - (gate.count if gate else 0)
                 pending += [source for source, _ in node.sources[:own]]
                 continue
-            else:
-                clocks = None
             if clocks is None:
                 return None
             found |= clocks

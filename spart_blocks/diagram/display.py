@@ -195,6 +195,8 @@ def is_held(wiring: FlatDiagram, source: Source) -> bool:
         if node.index in seen:
             continue
         seen.add(node.index)
+        if node.varies_between_ticks:
+            return False
         if node.kind == "sampled" or node.clock is not None:
             sampled = True
         elif node.kind == "function":

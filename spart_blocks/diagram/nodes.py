@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dis
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from spart_blocks.diagram.companions import COMPANION
@@ -30,6 +33,20 @@ def delays(block: Any) -> bool:
     if kind.__module__.startswith("bdsim.blocks."):
         return kind.__name__ in _DELAYING
     return bool(attribute(block, "delays", False))
+
+
+@cache
+def _reads_time(kind: type[Any]) -> bool:
+    """Whether the method `output` of a class uses its argument t, which code in another language
+    may do."""
+    code = getattr(inspect.unwrap(kind.output), "__code__", None)
+    if code is None or code.co_argcount < 2:
+        return True
+    name = code.co_varnames[1]
+    used = (one.argval for one in dis.get_instructions(code) if "LOAD_FAST" in one.opname)
+    return name in code.co_cellvars or any(
+        name == one or (isinstance(one, tuple) and name in one) for one in used
+    )
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,16 @@ class Node:
         if self.kind != "sampled" or self.block._feedthrough:
             return "output"
         return "state" if delays(self.block) else "next"
+
+    @property
+    def varies_between_ticks(self) -> bool:
+        """Whether its outputs may change between the ticks at which it or its inputs do: what it
+        declares; otherwise, of a function, whether it reads the time."""
+        declared = attribute(self.block, "varies_between_ticks")
+        kind: Any = own_class(self.block)
+        if declared is not None or kind.__module__.startswith("bdsim.blocks."):
+            return bool(declared)  # bdsim's functions of time alone are sources
+        return self.kind == "function" and _reads_time(kind)
 
     @property
     def feedthrough(self) -> bool:

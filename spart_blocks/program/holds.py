@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.clocks import Clock, key_of
 from spart_blocks.diagram.nodes import Showing
@@ -52,8 +52,13 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[Held, ...]:
         Held(i, node.name, node.block.type.upper(), names[key_of(node.clock)], node.showing)
         for i, node in ((i, wiring.nodes[i]) for i in wiring.schedule)
         if node.showing is not None and key_of(node.clock) in names
-        if node.showing == "next" or not attribute(node.block, "varies_between_ticks", False)
+        if node.showing == "next" or not (node.varies_between_ticks or _holds_itself(node.block))
     )
+
+
+def _holds_itself(block: Any) -> bool:
+    """Whether the state of a block has what it shows until its next tick."""
+    return bool(attribute(block, "holds_itself", False))
 
 
 def with_holds(clocks: Iterable[Clock], holds: Iterable[Held]) -> tuple[Clock, ...]:

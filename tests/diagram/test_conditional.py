@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bdsim.components import FunctionBlock
 from same_results import assert_same_results
 from scipy.interpolate import CubicSpline
 
 import spart_blocks as sb
+from spart_blocks.diagram.nodes import Node
+from spart_blocks.diagram.registry import block_types
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.simulation.parity import check
@@ -430,3 +433,62 @@ run: {T: 2.4, every: 0.6, log: [s.delay, s.hold, s.again]}
         np.testing.assert_allclose(results["s.hold"].ravel(), [0, 0.1, 1.1, 1.1, 2.1], atol=1e-9)
         np.testing.assert_array_equal(results["s.again"], results["s.hold"])
         np.testing.assert_allclose(results["s.delay"].ravel(), [0, -1, 0.1, 0.1, 1.1], atol=1e-9)
+
+
+class Late(FunctionBlock):
+    """Its input from 0.25 s on."""
+
+    nin = 1
+    nout = 1
+
+    def output(self, t, inputs, x):
+        return [np.where(t > 0.25, inputs[0], 0.0)]
+
+
+class Handed(FunctionBlock):
+    """Its input; t is passed on in vain."""
+
+    nin = 1
+    nout = 1
+    varies_between_ticks = False
+
+    def output(self, t, inputs, x):
+        return self.of(t, inputs)
+
+    def of(self, t, inputs):
+        return [1.0 * inputs[0]]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+@pytest.mark.parametrize(("block", "first"), [(Late, 0.25), (Handed, 0.2)])
+def test_a_block_that_reads_the_time_has_edges_between_ticks(block, first, engine):
+    """A ZOH that rises at 0.2 sets off a trigger by a block of one's own."""
+    diagram, inner = sb.new_diagram("own"), sb.new_diagram("inner")
+    ports = inner.INPORT(2)
+    held = inner.ZOH(clock=sb.trigger_clock(), name="held")
+    inner.connect(ports[0], held)
+    inner.connect(held, inner.OUTPORT(1))
+    rise = diagram.ZOH(clock=diagram.clock(0.1, "s"), name="rise")
+    diagram.connect(diagram.STEP(T=0.15), rise)
+    late = block(bd=diagram, name="late")
+    diagram.connect(rise, late)
+    part = sb.conditional(diagram.SUBSYSTEM(inner, name="part"), triggered={"by": "1"})
+    diagram.connect(diagram.TIME(), part[0])
+    diagram.connect(late, part[1])
+    results = sb.simulate(diagram, T=0.5, engine=engine)
+    assert results["part/held"][-1] == pytest.approx(first)
+    (event,) = results.events
+    assert event.t == pytest.approx(first)
+
+
+def test_functions_of_the_library_that_read_the_time_are_few(bdsim_runtime):
+    """Those that pass t on in vain declare that they do not vary."""
+    found = set()
+    for kind in block_types():
+        node = Node(0, "b", object.__new__(kind.cls), kind.blockclass, (), (), ())
+        if kind.blockclass == "function" and node.varies_between_ticks:
+            found.add(kind.name)
+    links = {f"{link}_IN" for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")}
+    formulas = {"FCN", "IF"}  # one without t declares it
+    earth = {"ECI_ECEF", "ECEF_ECI", "MAGNETIC_FIELD"}
+    assert found == {"GYRO_STEERING", *links, *formulas, *earth}

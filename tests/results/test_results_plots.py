@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.results import FinalState, Results, ScopeSpec, show_windows
 from spart_blocks.results.plots import COLOURS, render
@@ -72,6 +73,26 @@ def test_labels_and_styles_go_to_lines_or_to_ports(run):
     axis = figure.axes[0]
     assert legend(axis)[:4] == ["q[0] [rad]", "q[1] [rad]", "q[2] [rad]", "tau[0] [N m]"]
     assert [to_hex(line.get_color()) for line in axis.lines] == ["#000000"] * 3 + ["#ff0000"] * 3
+
+
+def test_a_signal_is_drawn_in_stairs_if_it_changes_at_ticks_only(tmp_path):
+    path = tmp_path / "stairs.yaml"
+    path.write_text("""
+clocks: {c: {T: 0.1}}
+blocks:
+  t: {type: TIME}
+  k: {type: ZOH, clock: c}
+  twice: {type: GAIN, K: 2}
+  later: {type: FCN, expression: "u + t"}
+  past: {type: TRANSPORT_DELAY, clock: c, delay: 0.1}
+  show: {type: SCOPE, nin: 4}
+wires: [t -> k, t -> past, k -> twice, k -> later, k -> show.0, twice -> show.1, later -> show.2,
+  past -> show.3]
+run: {T: 1}
+""")
+    [figure] = sb.simulate(path).plot()
+    drawn = [line.get_drawstyle() for line in figure.axes[0].lines]
+    assert drawn == ["steps-post", "steps-post", "default", "default"]
 
 
 def test_scale_stairs_and_vector_are_honoured(run):

@@ -257,3 +257,149 @@ run: {{T: {T}, log: [y]}}
     assert before.sum() >= 2
     assert np.all(results["y"][before] == 0)
     assert results["y"][~before][0] == 1
+
+
+BETWEEN = """
+clocks: {{c: {{T: 0.1}}, beside: {{T: 0.01, offset: 0.005}}}}
+subsystems:
+  when: {{inputs: [on], outputs: [y], enabled: {{by: on, outputs: {{y: 0}}}},
+    blocks: {{one: {{type: CONSTANT, value: 1}}}}, wires: [one -> out.y]}}
+  keep: {{inputs: [u, on], outputs: [y], enabled: {{by: on}}, wires: [in.u -> out.y]}}
+  count:
+    inputs: [on]
+    outputs: [y]
+    triggered: {{by: on}}
+    blocks:
+      one: {{type: CONSTANT, value: 1}}
+      n: {{type: INTEGRATOR_S}}
+      y: {{type: SUM, signs: "++"}}
+    wires: [one -> n, n -> y.0, one -> y.1, y -> out.y]
+blocks:
+  t: {{type: TIME}}
+  step: {{type: STEP, T: 0.13}}
+  half: {{type: CONSTANT, value: 0.32}}
+  k: {{type: ZOH, clock: c}}
+  {block}
+  when: {{type: when}}
+  count: {{type: count}}
+  pulse: {{type: PULSE, period: 1, width: 0.23, delay: 0.1}}
+  keep: {{type: keep}}
+  gone: {{type: ZOH, clock: beside}}
+  on: {{type: ZOH, clock: beside}}
+  edges: {{type: ZOH, clock: beside}}
+  kept: {{type: ZOH, clock: beside}}
+wires:
+  - t -> k
+  - {wire}
+  - go -> when, count, keep.u, gone
+  - pulse -> keep.on
+  - when -> on
+  - count -> edges
+  - keep -> kept
+run: {{T: 0.5, log: [gone, on, edges, kept]}}
+"""
+VARYING = {
+    "time": ('go: {type: FCN, expression: "u > 0.15 and t > 0.2275 and t < 0.2725"}', "k -> go"),
+    "choice": ('go: {type: IF, conditions: ["u > 0.15 and t > 0.2275 and t < 0.2725"]}', "k -> go"),
+    "delay": ("go: {type: TRANSPORT_DELAY, clock: c, delay: 0.1}", "step -> go"),
+    "pulses": ("go: {type: PULSE_WIDTH, clock: c}", "half -> go"),
+}
+
+
+SEEN = ("gone", "on", "edges", "kept")
+
+
+@pytest.mark.parametrize("what", VARYING)
+def test_a_condition_of_ticks_and_of_time_acts_between_ticks(what, outcome):
+    block, wire = VARYING[what]
+    text = BETWEEN.format(block=block, wire=wire)
+    found = outcome(text.replace("go ->", "go.if ->") if what == "choice" else text)
+    if len(found.t):
+        rows = np.searchsorted(found.t, 0.005 + 0.01 * np.arange(50) + 1e-9) - 1
+        go, on, edges, kept = (found.signals[name][rows, 0] for name in SEEN)
+        assert len(set(go[20:30])) > 1, "it changes between the ticks of c"
+        np.testing.assert_array_equal(on, go > 0)
+        np.testing.assert_allclose(kept[10:33], go[10:33], atol=1e-9)
+        np.testing.assert_allclose(kept[34:], kept[33], atol=1e-9)
+        np.testing.assert_array_equal(edges[1:], np.cumsum((go[1:] > 0) & (go[:-1] == 0)))
+
+
+STARTING = """
+clocks: {{c: {{T: 0.1, offset: {offset}}}, beside: {{T: 0.1, offset: 0.075}}}}
+subsystems:
+  count:
+    inputs: [on]
+    outputs: [y]
+    triggered: {{by: on}}
+    blocks:
+      one: {{type: CONSTANT, value: 1}}
+      n: {{type: INTEGRATOR_S}}
+      y: {{type: SUM, signs: "++"}}
+    wires: [one -> n, n -> y.0, one -> y.1, y -> out.y]
+  ramp:
+    inputs: [on]
+    outputs: [y]
+    reset: {{by: on}}
+    blocks: {{one: {{type: CONSTANT, value: 1}}, y: {{type: INTEGRATOR}}}}
+    wires: [one -> y, y -> out.y]
+blocks:
+  one: {{type: CONSTANT, value: 1}}
+  k: {{type: {kind}, clock: c}}
+  go: {{type: FCN, expression: "{u}"}}
+  count: {{type: count}}
+  ramp: {{type: ramp}}
+  edges: {{type: ZOH, clock: beside}}
+  since: {{type: ZOH, clock: beside}}
+wires: [one -> k, k -> go, go -> count, go -> ramp, count -> edges, ramp -> since]
+run: {{T: 0.3, log: [edges, since]}}
+"""
+
+
+@pytest.mark.parametrize("u", ["u", "u + 0*t"])
+@pytest.mark.parametrize(
+    ("kind", "offset", "edge"),
+    [("ZOH", 0, None), ("ZOH", 0.05, 0.05), ("UNIT_DELAY", 0, 0.1), ("UNIT_DELAY", 0.05, 0.15)],
+)
+def test_the_side_on_which_a_run_starts_is_no_edge(kind, offset, edge, u, outcome):
+    found = outcome(STARTING.format(kind=kind, offset=offset, u=u))
+    told = [(t, what) for t, _, what in found.events]
+    assert told in ([], [(pytest.approx(edge or -1), what) for what in ("triggered", "reset")])
+    if len(found.t):
+        assert found.signals["edges"][-1, 0] == (edge is not None)
+        assert found.signals["since"][-1, 0] == pytest.approx(0.275 - (edge or 0))
+
+
+MIXED = """
+clocks: {c: {T: 0.1}, beside: {T: 0.1, offset: 0.05}}
+subsystems:
+  sub:
+    inputs: [t, go]
+    outputs: [z, w, x]
+    enabled: {by: go}
+    blocks:
+      z: {type: ZOH, clock: c}
+      one: {type: CONSTANT, value: 1}
+      x: {type: INTEGRATOR}
+    wires: [in.t -> z, z -> out.z, in.t -> out.w, one -> x, x -> out.x]
+blocks:
+  t: {type: TIME}
+  k: {type: ZOH, clock: c}
+  go: {type: FCN, expression: "k > 0.15 and t < 0.35", arguments: [k]}
+  e: {type: sub}
+  z: {type: ZOH, clock: c}
+  w: {type: ZOH, clock: c}
+  x: {type: ZOH, clock: c}
+  other: {type: ZOH, clock: beside}
+wires: [t -> k, k -> go.k, t -> e.t, go -> e.go, e.z -> z, e.w -> w, e.x -> x, t -> other]
+run: {T: 0.5, log: [z, w, x]}
+"""
+
+
+def test_a_tick_enables_sampled_blocks_at_once_and_what_is_continuous_from_then_on(outcome):
+    found = outcome(MIXED)
+    if len(found.t):
+        rows = np.searchsorted(found.t, 0.1 * np.arange(6) + 1e-9) - 1
+        z, w, x = (found.signals[name][rows, 0] for name in "zwx")
+        np.testing.assert_allclose(z, [0, 0, 0.2, 0.3, 0.3, 0.3], atol=1e-9)
+        np.testing.assert_allclose(w, [0, 0, 0, 0.3, 0.35, 0.35], atol=1e-9)
+        np.testing.assert_allclose(x, [0, 0, 0, 0.1, 0.15, 0.15], atol=1e-9)
