@@ -218,25 +218,24 @@ class Sample_Hold(Channels, SampledBlock):
         PortSpec("u", "float or n", "", "any signal"),
         PortSpec("trigger", "", "", "takes a sample where it rises above zero"),
     )
+    delays = False
 
     def __init__(
         self, clock: Any, initial: Any = 0.0, width: int | None = None, **blockargs: Any
     ) -> None:
         shape = channels(width, initial=initial)
         start = np.broadcast_to(scalar_or_vector(initial, "initial"), shape or (1,))
-        given = self._arguments(start, shape, True)
+        given = self._arguments(start, shape, False)
         given["x0"] = np.concatenate([np.zeros(1), start])
         super().__init__(clock=clock, **given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [self._signal(self._now(inputs, x))]
+        return [self._signal(x[1:])]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return np.concatenate([np.ravel(inputs[1]), self._now(inputs, x)])
-
-    def _now(self, inputs: list[Any], x: Any) -> Any:
         risen = np.logical_and(inputs[1] > 0.0, x[0] <= 0.0)
-        return np.where(risen, self._entries(inputs), x[1:])
+        now = np.where(risen, self._entries(inputs), x[1:])
+        return np.concatenate([np.ravel(inputs[1]), now])
 
 
 class Counter(Declared, SampledBlock):
@@ -277,26 +276,23 @@ class Counter(Declared, SampledBlock):
         in_order(self.initial, self.upper, ("initial", "upper"))
         self.wraps = chosen(overflow, "overflow", ("wrap", "saturate")) == "wrap"
         ports = self.resolve_ports()
-        super().__init__(clock=clock, x0=[self.initial], feedthrough=True, **ports, **blockargs)
+        super().__init__(clock=clock, x0=[self.initial], **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [self._now(inputs, x)[0]]
+        return [x[0]]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._now(inputs, x)
+        up, down, clear = inputs
+        after = x + np.where(up > 0.0, 1.0, 0.0) - np.where(down > 0.0, 1.0, 0.0)
+        over, under = (self.lower, self.upper) if self.wraps else (self.upper, self.lower)
+        after = np.where(after > self.upper, over, np.where(after < self.lower, under, after))
+        return np.where(clear > 0.0, self.initial, after)
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
         """A random count near x or at a limit."""
         counts = np.array([x[0] + rng.integers(-3, 4), self.lower, self.upper])
         near: Array = np.clip(rng.choice(counts, 1), self.lower, self.upper)
         return near
-
-    def _now(self, inputs: list[Any], x: Any) -> Any:
-        up, down, clear = inputs
-        after = x + np.where(up > 0.0, 1.0, 0.0) - np.where(down > 0.0, 1.0, 0.0)
-        over, under = (self.lower, self.upper) if self.wraps else (self.upper, self.lower)
-        after = np.where(after > self.upper, over, np.where(after < self.lower, under, after))
-        return np.where(clear > 0.0, self.initial, after)
 
 
 def _whole(value: Any, name: str) -> float:

@@ -212,7 +212,6 @@ class State_Machine_S(Declared, SampledBlock):
             clock=clock,
             ndstates=self.layout.size,
             x0=self.layout.initial(),
-            feedthrough=True,
             **_ports(self, chart),
             **blockargs,
         )
@@ -220,7 +219,7 @@ class State_Machine_S(Declared, SampledBlock):
         self.__dict__["period"] = clock.T
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        return _outputs(self.chart, self._after(t, inputs, x))
+        return _outputs(self.chart, self.layout.unpacked(x, self.layout.times(x)))
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         after = self._after(t, inputs, x)

@@ -296,10 +296,10 @@ class OutputSampled(SampledBlock):
         self.in_ports, self.out_ports = _ports(2), (Port("0"),)
         start = np.broadcast_to(initial, shape).ravel()
         arguments = port_arguments(self.in_ports, self.out_ports)
-        super().__init__(clock=clock, x0=start.copy(), feedthrough=True, **arguments, **blockargs)
+        super().__init__(clock=clock, x0=start.copy(), **arguments, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        return [bare(np.where(inputs[1] > 0.5, inputs[0], _of(x, self.signal_shape)))]
+        return [_of(x, self.signal_shape)]
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         return np.where(inputs[1] > 0.5, np.ravel(inputs[0]), x)

@@ -312,9 +312,9 @@ def sampled_differences(seed, count):
             again = rule.visit({"u": u, "t": t}, during=True)
             for _ in range(most - 1):
                 again = again and rule.visit({"u": u, "t": t}, during=False)
+        x = block.next(t, [u], x)
         if shown(block, x, u, t) != {**rule.numbers(), **rule.values}:
             return k
-        x = block.next(t, [u], x)
     return None
 
 

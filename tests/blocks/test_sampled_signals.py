@@ -43,8 +43,9 @@ def stepped(block, *columns):
     """What a block gives at the ticks for these inputs."""
     x, out = np.asarray(block._x0, dtype=float), []
     for inputs in zip(*columns, strict=True):
-        out.append(block.output(0.0, list(inputs), x)[0])
-        x = np.asarray(block.next(0.0, list(inputs), x), dtype=float)
+        after = np.asarray(block.next(0.0, list(inputs), x), dtype=float)
+        out.append(block.output(0.0, list(inputs), x if block._feedthrough else after)[0])
+        x = after
     return np.array(out)
 
 

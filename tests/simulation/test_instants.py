@@ -259,6 +259,42 @@ run: {{T: {T}, log: [y]}}
     assert results["y"][~before][0] == 1
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("solver", ["RK45", "BDF", "LSODA", "RK4"])
+@pytest.mark.parametrize("period", [0.356, 0.18, 0.493])
+def test_a_step_that_ends_a_hair_before_an_edge_leaves_the_row_before_it(
+    period, solver, engine, tmp_path
+):
+    path = tmp_path / "quarter.yaml"
+    path.write_text(f"""
+blocks: {{p: {{type: PULSE, period: {period}, width: 0.25}}, x: {{type: INTEGRATOR}}}}
+wires: [p -> x]
+run: {{T: {3 * period}, max_step: {period / 4}, solver: {solver}, log: [p, x]}}
+""")
+    results = sb.simulate(path, engine=engine)
+    for edge in period * (np.arange(3) + 0.25):
+        rows = results["p"].ravel()[np.abs(results.t - edge) < 1e-9]
+        assert (rows[0], rows[-1]) == (1, 0)
+
+
+@pytest.mark.parametrize("compiler", ["", "none"])
+@pytest.mark.parametrize("solver", ["RK45", "BDF", "LSODA", "CVODES", "RK4"])
+def test_a_sample_that_an_edge_meets_up_to_rounding_is_kept_once(
+    solver, compiler, tmp_path, monkeypatch
+):
+    if compiler:
+        monkeypatch.setenv("SPART_COMPILER", compiler)
+    path = tmp_path / "grid.yaml"
+    for period, every in [(0.206, 0.206 / 7), (0.051, 0.0051), (0.413, 0.0413), (0.355, 0.1775)]:
+        path.write_text(f"""
+blocks: {{p: {{type: WAVEFORM, freq: {1 / period!r}}}, x: {{type: INTEGRATOR}}}}
+wires: [p -> x]
+run: {{T: {every * 37!r}, every: {every!r}, solver: {solver}, log: [p, x]}}
+""")
+        found = sb.simulate(path, engine="native")
+        np.testing.assert_array_equal(np.round(found.t / every), np.arange(38))
+
+
 BETWEEN = """
 clocks: {{c: {{T: 0.1}}, beside: {{T: 0.01, offset: 0.005}}}}
 subsystems:

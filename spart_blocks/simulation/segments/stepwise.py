@@ -133,7 +133,8 @@ class Stepwise(SegmentSolver):
         stop, near = found or solver.status != "running", None
         if found and before is not None:
             near = self.near_side(before, dense, solver.t_old, until)
-        run.keeper.step(dense, just_before(until) if stop else until, run.xd, near)
+        # A step may end a hair before the stop, where edges count as past.
+        run.keeper.step(dense, min(just_before(until) if stop else until, last), run.xd, near)
         run.t = exact(until)
         if run.engine.drifting and not found and solver.status == "running":
             self._put_back(solver)
