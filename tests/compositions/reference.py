@@ -137,7 +137,7 @@ def start(b: dict[str, Any]) -> tuple[State, Fraction]:
     if kind == "FIR":
         return [none] * (len(b["coefficients"]) - 1), none
     if kind == "SAMPLE_HOLD":
-        return [none, F(b["initial"])], none
+        return [none, F(b["initial"])], F(b["initial"])
     if kind == "PRBS_S":
         bits = register(b["order"], b["seed"])
         return [none], F(b["amplitude"]) * (2 * bits[0] - 1)
