@@ -36,7 +36,8 @@
    SB_HOLDS_OFF: steps with error control look for surfaces that they may never cross
      (sb_held_off).
    SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS,
-     SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, xd), sb_tick_clock(m, c, before, xd).
+     SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, before, xd) and
+     sb_tick_clock(m, c, before, xd), which read `before` and write into xd.
    SB_SWITCHES: how many crossings are of blocks that switch modes. Then SB_MOST_SWITCHES,
      SB_FIRST(k), the first crossing of the same block, sb_watch_modes(m, t, x, xd, out) and
      sb_switch(m, t, k, where, x, xd), which switches the block of k in some lanes.
@@ -667,9 +668,12 @@ SB_FUNCTION void sb_up_to_crossing(SB_SELF *m, SB_REAL h) {
    same. Returns whether any was due. */
 SB_FUNCTION int sb_ticked(SB_SELF *m, SB_REAL *before, SB_REAL *xd) {
   int any = 0;
-  for (int k = 0; k < SB_HANDOVERS; k++)
-    if (sb_due(m, SB_HANDOVER_CLOCK(k))) sb_hand_over(m, k, before);
   for (int i = 0; i < SB_ND(m); i++) xd[i] = before[i];
+  for (int k = 0; k < SB_HANDOVERS; k++)
+    if (sb_due(m, SB_HANDOVER_CLOCK(k))) {
+      sb_hand_over(m, k, before, xd);
+      for (int i = 0; i < SB_ND(m); i++) before[i] = xd[i];
+    }
   for (int c = 0; c < SB_CLOCKS(m); c++)
     if (sb_due(m, c)) {
       sb_tick_clock(m, c, before, xd);

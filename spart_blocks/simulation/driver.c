@@ -112,8 +112,8 @@ static void sb_move(sb_run *r, sb_function f, double *from, double *to, long lon
   for (long long i = 0; i < size; i++) to[states[i]] = r->f[states[i]];
 }
 
-static void sb_hand_over(sb_run *r, int k, double *xd) {
-  sb_move(r, SB_HANDED[k], xd, xd, SB_HANDED_SIZES[k], SB_HANDED_STATES[k]);
+static void sb_hand_over(sb_run *r, int k, double *before, double *xd) {
+  sb_move(r, SB_HANDED[k], before, xd, SB_HANDED_SIZES[k], SB_HANDED_STATES[k]);
 }
 
 static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {

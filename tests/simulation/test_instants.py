@@ -439,3 +439,23 @@ def test_a_tick_enables_sampled_blocks_at_once_and_what_is_continuous_from_then_
         np.testing.assert_allclose(z, [0, 0, 0.2, 0.3, 0.3, 0.3], atol=1e-9)
         np.testing.assert_allclose(w, [0, 0, 0, 0.3, 0.35, 0.35], atol=1e-9)
         np.testing.assert_allclose(x, [0, 0, 0, 0.1, 0.15, 0.15], atol=1e-9)
+
+
+TWO_CLOCKS = """
+clocks: {fast: {T: 0.05}, slow: {T: 0.1}}
+blocks:
+  half: {type: CONSTANT, value: 0.5}
+  quick: {type: LTI_SISO_S, clock: fast, N: [0.25, 0.25]}
+  held: {type: SAMPLE_HOLD, clock: slow}
+  seen: {type: ZOH, clock: fast}
+wires: [half -> quick, "quick -> held.u, held.trigger", held -> seen]
+run: {T: 0.3, log: [held, seen]}
+"""
+
+
+def test_a_block_that_shows_several_numbers_reads_them_as_they_were_before_the_tick(outcome):
+    """SAMPLE_HOLD compares its trigger with the one of the tick before, and keeps the new one."""
+    found = outcome(TWO_CLOCKS)
+    if len(found.t):
+        np.testing.assert_allclose(found.signals["held.y"][1:], 0.125)
+        np.testing.assert_allclose(found.signals["seen"][1:], 0.125)

@@ -110,8 +110,8 @@ static int sb_any_due(const sb_stepper *m) {
 }
 #endif
 
-static void sb_hand_over(sb_stepper *m, int k, SB_REAL *xd) {
-  sb_handover(k, m->t, m->x, xd, m->u, m->p, xd);
+static void sb_hand_over(sb_stepper *m, int k, const SB_REAL *before, SB_REAL *xd) {
+  sb_handover(k, m->t, m->x, before, m->u, m->p, xd);
 }
 
 static void sb_tick_clock(sb_stepper *m, int c, const SB_REAL *before, SB_REAL *xd) {

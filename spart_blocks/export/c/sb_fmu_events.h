@@ -54,7 +54,7 @@ static void sb_own_steps(sb_fmu *m, double h);
 static double sb_reach(sb_fmu *m);
 static void sb_watch(const sb_fmu *m, double t, const double *x, double *out);
 static int sb_due(const sb_fmu *m, int c);
-static void sb_hand_over(sb_fmu *m, int k, double *xd);
+static void sb_hand_over(sb_fmu *m, int k, const double *before, double *xd);
 static void sb_tick_clock(sb_fmu *m, int c, const double *before, double *xd);
 #if SB_SWITCHES
 static void sb_watch_modes(sb_fmu *m, double t, const double *x, const double *xd, double *out);
@@ -141,8 +141,8 @@ static double sb_reach(sb_fmu *m) {
   return reach[0];
 }
 
-static void sb_hand_over(sb_fmu *m, int k, double *xd) {
-  sb_model_handover(k, sb_seen(m, m->s.t), m->s.x, xd, m->s.p, xd);
+static void sb_hand_over(sb_fmu *m, int k, const double *before, double *xd) {
+  sb_model_handover(k, sb_seen(m, m->s.t), m->s.x, before, m->s.p, xd);
 }
 
 static void sb_tick_clock(sb_fmu *m, int c, const double *before, double *xd) {

@@ -210,14 +210,14 @@ SB_FUNCTION void sb_watch(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out)
 #define SB_HAS_CLOCKS
 SB_FUNCTION int sb_due(const sb_crew *m, int clock) { return SB_ANY(m->due[clock]) != 0; }
 
-SB_FUNCTION void sb_hand_over(sb_crew *m, int k, SB_REAL *xd) {
+SB_FUNCTION void sb_hand_over(sb_crew *m, int k, const SB_REAL *before, SB_REAL *xd) {
 #if SB_HANDOVERS
   SB_MASK due = m->due[SB_HANDOVER_CLOCKS[k]];
-  sb_handed_over(k, m->t, m->x, xd, m->p, m->f);
+  sb_handed_over(k, m->t, m->x, before, m->p, m->f);
   for (int i = 0; i < SB_DISCRETE; i++)
     if (sb_handover_states[k][i]) xd[i] = SB_SELECT(due, m->f[i], xd[i]);
 #else
-  (void)m, (void)k, (void)xd;
+  (void)m, (void)k, (void)before, (void)xd;
 #endif
 }
 
