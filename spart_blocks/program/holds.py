@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.clocks import Clock, key_of
+from spart_blocks.diagram.gates import own_class
 from spart_blocks.diagram.nodes import Showing
 from spart_blocks.ports import attribute
 
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Held:
     """What a sampled block shows. index: its node. clock: the name of its clock. shows: what of
-    the block is renewed at its ticks."""
+    the block is renewed at its ticks. told: it is a block of the user's, which a note names."""
 
     index: int
     block: str
     kind: str
     clock: str
     shows: Showing
+    told: bool = True
 
     @property
     def name(self) -> str:
@@ -49,7 +51,14 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[Held, ...]:
     Outputs that vary between ticks are not held."""
     names = {(clock.period, clock.offset): clock.name for clock in clocks if not clock.first}
     return tuple(
-        Held(i, node.name, node.block.type.upper(), names[key_of(node.clock)], node.showing)
+        Held(
+            i,
+            node.name,
+            node.block.type.upper(),
+            names[key_of(node.clock)],
+            node.showing,
+            not own_class(node.block).__module__.startswith("spart_blocks.diagram."),
+        )
         for i, node in ((i, wiring.nodes[i]) for i in wiring.schedule)
         if node.showing is not None and key_of(node.clock) in names
         if node.showing == "next" or not (node.varies_between_ticks or _holds_itself(node.block))
@@ -71,7 +80,7 @@ def with_holds(clocks: Iterable[Clock], holds: Iterable[Held]) -> tuple[Clock, .
 
 def notes_of(holds: Sequence[Held]) -> tuple[str, ...]:
     """Note to the user on the held outputs of a diagram."""
-    held = [f"{one.block} ({one.kind})" for one in holds if one.is_added]
+    held = [f"{one.block} ({one.kind})" for one in holds if one.is_added and one.told]
     if not held:
         return ()
     shown = held[:4]

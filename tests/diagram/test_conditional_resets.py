@@ -316,3 +316,30 @@ def test_a_count_that_resets_itself_is_a_loop_unless_it_is_read_later(tmp_path):
     text["wires"][2:] = ["full -> later", "later -> part.again"]
     count = sb.simulate(loaded(tmp_path, text))["part.count"].ravel()
     assert count.tolist() == [*([1, 2, 3, 4, 1] * 4), 1]
+
+
+@pytest.mark.parametrize(
+    ("edge", "ticks"), [("rising", [0, 1, 2, 0, 1]), ("level", [0, 1, 2, 0, 0])]
+)
+def test_a_level_moves_on_a_tick_later_than_an_edge(edge, ticks, tmp_path):
+    path = tmp_path / "level.yaml"
+    path.write_text(f"""
+clocks: {{c: {{T: 1}}}}
+subsystems:
+  count:
+    inputs: [again]
+    outputs: [n]
+    reset: {{by: again, edge: {edge}}}
+    blocks: {{one: {{type: CONSTANT, value: 1}}, n: {{type: INTEGRATOR_S, clock: c}}}}
+    wires: [one -> n, n -> out.n]
+blocks:
+  pulse: {{type: PULSE, period: 10, width: 0.05, delay: 3}}
+  count: {{type: count}}
+  mean: {{type: MOVING_AVERAGE, clock: c, N: 2}}
+wires: [pulse -> count.again, count -> mean]
+run: {{T: 4, every: 1, log: [count.n]}}
+""")
+    results = sb.simulate(path)
+    assert results["count.n"].ravel().tolist() == ticks
+    held = [note for note in results.info["notes"] if "from tick to tick" in note]
+    assert held[0].startswith("count/n (INTEGRATOR_S), mean (MOVING_AVERAGE) hold")
