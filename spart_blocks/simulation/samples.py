@@ -15,8 +15,8 @@ _ROUNDED = 4
 class Samples:
     """The grid of sample times k * every, walked once.
 
-    Times that differ from the start, the end or a stop of the run only by rounding count as these:
-    an interval of T / 300 seconds, rounded, ends just before T, an edge may be a hair behind one.
+    Times that differ from the start or the end of the run only by rounding count as these: an
+    interval of T / 300 seconds, rounded, ends just before T.
     """
 
     def __init__(self, start: Fraction, every: Fraction, end: Fraction) -> None:
@@ -26,46 +26,35 @@ class Samples:
         self._skip()
 
     def _beside(self, t: Fraction) -> list[int]:
-        """The number of the grid time that equals t up to rounding, if it does not equal t."""
+        """The number of the grid time that equals t up to rounding."""
         k = round(t / self.every)
-        return [k] if k * self.every != t and self._equals(k, t) else []
-
-    def _equals(self, k: int, t: Fraction) -> bool:
-        """Whether a grid time equals t up to rounding."""
-        return abs(k * self.every - t) <= self._hair(t)
-
-    def _hair(self, t: Fraction) -> Fraction:
-        return min(_ROUNDED * Fraction(float(np.spacing(float(t)))), self.every / 4)
+        away = abs(k * self.every - t)
+        hair = _ROUNDED * Fraction(float(np.spacing(float(t))))
+        return [k] if 0 < away <= min(hair, self.every / 4) else []
 
     def _skip(self) -> None:
         while self.k in self.passed_over:
             self.k += 1
 
     def due_at(self, t: Fraction) -> bool:
-        """Whether the next sample is at t, up to rounding, and not at the end."""
-        return self._equals(self.k, t) and (t == self.end or not self._equals(self.k, self.end))
+        return self.k * self.every == t
 
     def pass_by(self, t: Fraction) -> None:
-        self.k = self._first_after(t)
+        self.k = t // self.every + 1
         self._skip()
 
-    def _first_after(self, t: Fraction) -> int:
-        k = t // self.every + 1
-        return k + 1 if self._equals(k, t) else k
-
     def before(self, b: Fraction) -> list[Fraction]:
-        """The grid times below b, and not equal to it up to rounding, that are not yet passed; they
-        count as passed from here on."""
-        times, limit = [], b - self._hair(b)
-        while self.k * self.every < limit:
+        """The grid times below b not yet passed; they count as passed from here on."""
+        times = []
+        while self.k * self.every < b:
             times.append(self.k * self.every)
             self.k += 1
             self._skip()
         return times
 
     def within(self, a: Fraction, b: Fraction) -> list[Fraction]:
-        """All grid times between a and b, passed or not; none that equals one up to rounding."""
-        first, last = self._first_after(a), -(-(b - self._hair(b)) // self.every)
+        """All grid times between a and b, passed or not."""
+        first, last = a // self.every + 1, -(-b // self.every)
         return [k * self.every for k in range(first, last) if k not in self.passed_over]
 
     def ahead(self) -> Floats:

@@ -98,6 +98,9 @@ class Multistep(SegmentSolver):
     def _advance(self, a: Fraction, b: Fraction) -> tuple[Fraction, bool]:
         """The same by one call; also whether a crossing ended it."""
         run = self.run
+        if isinstance(run.keeper, Grid):  # those that equal a up to rounding
+            for t in run.samples.before(a):
+                run.recorder.keep(float(t), run.x, run.xd)
         times, sampled = self._looks(float(a), self._due(a, b))
         try:
             states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
@@ -119,9 +122,9 @@ class Multistep(SegmentSolver):
             )
         else:
             # A slice where all are samples, for then nothing is copied.
-            kept = slice(before) if sampled.all() else np.flatnonzero(sampled[:before])
+            count = len(run.samples.before(exact(just_before(until))))
+            kept = slice(count) if sampled.all() else np.flatnonzero(sampled)[:count]
             run.recorder.keep_all(times[kept], states[kept], run.xd)
-            run.samples.before(exact(until))
         run.stats.steps = self.before.steps + self.cvodes.steps
         run.stats.evaluations = self.before.evaluations + self.cvodes.evaluations
         if found:
