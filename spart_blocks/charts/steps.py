@@ -125,16 +125,17 @@ def _since_after(transition: Transition, values: Known) -> Any:
 
 
 def _overdue(chart: Chart, now: Configuration, known: Known, taken: Taken) -> Any:
-    """The time [s] since the end of `after` where that is why a transition is taken now: the states
-    it leads to were entered then, so that a chain of them does not drift. At an instant of the file
-    only rounding is left, and the instant counts."""
+    """The time [s] since the end of `after` where that is why a transition is taken now, and since
+    its source was entered where that is the same instant: the states it leads to were entered then,
+    so that a chain of them does not drift. At an instant of the file only rounding is left, and the
+    instant counts."""
     late: Any = 0.0
     for transition, mask in taken:
+        since: Any = now.ages[chart.slots[transition.source]]
         if transition.after is not None:
-            age = now.ages[chart.slots[transition.source]]
-            since = _since_after(transition, {**known, **now.variables, ELAPSED: age})
-            by_time = np.logical_and(since <= LOCATED_WITHIN, since > 2 * HAIR * np.abs(known["t"]))
-            late = np.where(np.logical_and(mask, by_time), since, late)
+            since = _since_after(transition, {**known, **now.variables, ELAPSED: since})
+        by_time = np.logical_and(since <= LOCATED_WITHIN, since > 2 * HAIR * np.abs(known["t"]))
+        late = np.where(np.logical_and(mask, by_time), since, late)
     return late
 
 

@@ -198,6 +198,33 @@ def test_a_chain_of_after_does_not_drift_from_the_ticks(outcome):
     assert found.readings.get("extremes(held).most", 1.0) == 1.0
 
 
+ON_TIME = """
+clocks: {c: {T: 0.033}}
+blocks:
+  u: {type: CONSTANT, value: 1}
+  m:
+    type: STATE_MACHINE
+    outputs: {y: 0}
+    initial: low
+    states: {low: {entry: {y: 1}}, high: {entry: {y: 2}}, rest: {entry: {y: 3}}}
+    transitions:
+      - {from: low, to: high, when: u > 0.5}
+      - {from: high, to: rest, after: 0.033}
+      - {from: rest, to: low, after: 0.132, when: u > -0.1}
+  held: {type: ZOH, clock: c}
+wires: [u -> m, m.y -> held]
+run: {T: 0.198, log: [held, m.y]}
+"""
+
+
+def test_a_transition_that_follows_at_once_is_at_the_same_instant(outcome):
+    """In the sixth of 0.033 s, after 0.033, 0.132 and 0.033 s, the tick reads the last state."""
+    found = outcome(ON_TIME)
+    if len(found.t):
+        assert (found.signals["held"][-1], found.signals["m.y"][-1]) == (3, 3)
+    assert found.readings.get("extremes(held).last", 3) == 3
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_row_at_the_end_of_an_after_shows_what_holds_from_then_on(engine, tmp_path):
     path = tmp_path / "chain.yaml"
