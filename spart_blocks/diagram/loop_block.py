@@ -71,6 +71,11 @@ class AlgebraicLoop:
         self.shapes: list[Shape] | None = None
 
     @property
+    def varies_between_ticks(self) -> bool:
+        """Whether a block of the loop does."""
+        return any(member.varies_between_ticks for member in self.members)
+
+    @property
     def absolute(self) -> bool:
         """Whether the residual is in the units of the unknowns."""
         return all(unknown.constraint is None for unknown in self.unknowns)

@@ -81,7 +81,10 @@ class Node:
     @property
     def varies_between_ticks(self) -> bool:
         """Whether its outputs may change between the ticks at which it or its inputs do: what it
-        declares; otherwise, of a function, whether it reads the time."""
+        declares; otherwise, of a function, whether it reads the time. One with a clock is evaluated
+        at its ticks."""
+        if self.kind == "function" and self.clock is not None:
+            return False
         declared = attribute(self.block, "varies_between_ticks")
         kind: Any = own_class(self.block)
         if declared is not None or kind.__module__.startswith("bdsim.blocks."):
