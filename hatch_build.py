@@ -20,7 +20,7 @@ class PagesHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         sys.path.insert(0, str(ROOT))
         try:
-            from spart_blocks.web_build import PAGES, VIEWER, built
+            from spart_blocks.base.web_build import PAGES, VIEWER, built
 
             # In an editable install the studio's page is built when it is first opened.
             for page in PAGES if version == "standard" else (VIEWER,):

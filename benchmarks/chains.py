@@ -23,7 +23,7 @@ import pinocchio as pin
 from twins import Twins, interleaved, ratio, repeated
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 
 JOINT = """
 <joint name="j{k}" type="revolute"><parent link="l{before}"/><child link="l{k}"/>

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from spart_blocks.diagram.registry import find_type
-from spart_blocks.differences import difference_of, two_sides
+from spart_blocks.diagram.build.registry import find_type
+from spart_blocks.versions.differences import difference_of, two_sides
 
 KINDS = {
     "GAIN": "K: {}",

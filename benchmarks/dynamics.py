@@ -34,7 +34,7 @@ import pinocchio as pin
 from twins import ARM, Twins, humanoid, interleaved, ratio, repeated
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name, shared_library
+from spart_blocks.program.c.compiler import compiler_name, shared_library
 
 Peers = dict[str, Callable[[int], None]]
 

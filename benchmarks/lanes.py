@@ -26,8 +26,8 @@ from dynamics import cpp_loop, pinocchio_library
 from twins import ARM, Twins, interleaved, ratio
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name, loaded_library
-from spart_blocks.program.lane_code import FLAGS, lane_function, numbers_header
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.lane_code import FLAGS, lane_function, numbers_header
 
 LOOP = """
 void loop(const SB_REAL *q, const SB_REAL *v, const SB_REAL *tau, SB_REAL *out, long long calls) {

@@ -32,8 +32,8 @@ from io import StringIO
 from pathlib import Path
 
 import spart_blocks as sb
-from spart_blocks.diagram.flatten import flatten
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.program.c.compiler import compiler_name
 
 SCOPES = 4
 STEPS = ("load", "flatten", "trace", "first run", "cached run", "no compiler", "interpreter")

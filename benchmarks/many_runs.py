@@ -41,10 +41,10 @@ from arm import AMPLITUDE, KD, KP, URDF, mujoco_model, run_bdsim, tracking
 
 import spart_blocks as sb
 from spart_blocks.program import Program
-from spart_blocks.simulation import begin, finish
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.ready import usual_lanes
+from spart_blocks.run import begin, finish
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.lane_setup import usual_lanes
 from spart_blocks.sweeps.work import Work
 
 T, RTOL, ATOL, FREQUENCY = 10.0, 1e-6, 1e-8, 0.25

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.realtime import run
 
 DIAGRAM = Path(__file__).parents[1] / "diagrams" / "arm_computed_torque.yaml"

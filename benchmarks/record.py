@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 
 ROOT = Path(__file__).resolve().parents[1]
 DIAGRAMS = (

@@ -24,8 +24,8 @@ sys.path[:0] = [str(ROOT / "tests")]
 from browsers import SOFTWARE_GL, chromium  # noqa: E402
 from studio_pages import served  # noqa: E402
 
+from spart_blocks.base.web_build import STUDIO, built  # noqa: E402
 from spart_blocks.studio.serve import warm_up  # noqa: E402
-from spart_blocks.web_build import STUDIO, built  # noqa: E402
 
 FIRST = """
 const count = arguments[0];

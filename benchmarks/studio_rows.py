@@ -20,8 +20,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from spart_blocks.results import Results
-from spart_blocks.simulation import DiagramFile, begin, finish
-from spart_blocks.simulation.run import Run
+from spart_blocks.run import DiagramFile, begin, finish
+from spart_blocks.run.loop import Run
 from spart_blocks.studio.runs import runner as runs
 from spart_blocks.studio.runs.process import RunProcess
 from spart_blocks.studio.runs.worker import Outbox, Wall

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from browsers import chromium
 
+from spart_blocks.base.web_build import STUDIO, built
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.gate import Gate
 from spart_blocks.studio.serve import serving_at
-from spart_blocks.web_build import STUDIO, built
 
 SIGNALS, SCOPES, SECONDS = 20, 4, 5
 FRAMES = f"""

@@ -19,14 +19,14 @@ import numpy as np
 import pinocchio as pin
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.base.spatial import cross, quaternion_rotation, skew
 from spart_blocks.dynamics import (
     gravity_wrenches,
     multibody_forces,
     multibody_inertia,
     multibody_rates,
 )
-from spart_blocks.errors import SpartWarning
-from spart_blocks.spatial import cross, quaternion_rotation, skew
 
 ARM = Path(__file__).parents[1] / "models" / "arm7.urdf"
 HUMANOID = "talos_data/robots/talos_full_v2.urdf"

@@ -13,8 +13,8 @@ from typing import Any
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.restructured import KEPT
 from spart_blocks.descriptions.subjects import place_of
-from spart_blocks.diagram.other_names import OTHER_NAMES
-from spart_blocks.diagram.registry import PACKAGE, block_types
+from spart_blocks.diagram.build.registry import PACKAGE, block_types
+from spart_blocks.diagram.check.other_names import OTHER_NAMES
 
 PAGE = Path(__file__).with_name("blocks.md")
 

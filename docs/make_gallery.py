@@ -14,8 +14,8 @@ import matplotlib
 import matplotlib.pyplot
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.cli.examples import Example, found
-from spart_blocks.errors import SpartWarning
 
 DOCS = Path(__file__).parent
 PAGE, PICTURES = DOCS / "gallery.md", DOCS / "images" / "gallery"

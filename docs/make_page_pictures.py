@@ -13,7 +13,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 
 DOCS = Path(__file__).parent
 SIZE, DOTS = (6.4, 3.0), 90  # inches, and dots per inch

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spart_blocks.diagram.schema import json_schema
+from spart_blocks.diagram.sections.schema import json_schema
 
 SCHEMA = Path(__file__).with_name("diagram.schema.json")
 

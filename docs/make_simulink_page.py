@@ -9,8 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from spart_blocks.diagram.other_names import OTHER_NAMES, OtherName
-from spart_blocks.diagram.registry import PACKAGE, block_types
+from spart_blocks.diagram.build.registry import PACKAGE, block_types
+from spart_blocks.diagram.check.other_names import OTHER_NAMES, OtherName
 
 PAGE = Path(__file__).with_name("from_simulink.md")
 

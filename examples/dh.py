@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from spart_blocks import dynamics, spart, spatial
+from spart_blocks import dynamics, spart
+from spart_blocks.base import spatial
 
 np.set_printoptions(precision=4, suppress=True)
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks import html
+from spart_blocks.base import html
 
 if TYPE_CHECKING:
     from spart_blocks.analysis.compare import compare
@@ -15,38 +15,39 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.linearize import linearize
     from spart_blocks.analysis.lqr import lqr
     from spart_blocks.analysis.trim import trim
+    from spart_blocks.animation.animate import View, animate, view
+    from spart_blocks.base.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.diagram import Diagram, load, new_diagram
-    from spart_blocks.diagram.conditions import conditional, trigger_clock
-    from spart_blocks.differences import Difference, diff
+    from spart_blocks.diagram.written.conditions import conditional, trigger_clock
     from spart_blocks.dynamics.assembly import Assembly, assemble
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.dynamics.mobility import Mobility, mobility
-    from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
-    from spart_blocks.motion.animate import View, animate, view
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.from_diagram import trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
     from spart_blocks.robot.link import Link
-    from spart_blocks.simulation.simulate import simulate
+    from spart_blocks.run.simulate import simulate
     from spart_blocks.sweeps.results import SweepResults
     from spart_blocks.sweeps.sweep import sweep
+    from spart_blocks.versions.differences import Difference, diff
 
 __version__ = "0.1.0"
 
-html.MOTION = "spart_blocks.motion.animate"
+html.MOTION = "spart_blocks.animation.animate"
 
+_MODULES = ("spart", "dynamics", "spatial")
 _HOMES = {
     "Robot": "spart_blocks.robot",
     "Link": "spart_blocks.robot.link",
     "Diagram": "spart_blocks.diagram",
     "load": "spart_blocks.diagram",
     "new_diagram": "spart_blocks.diagram",
-    "conditional": "spart_blocks.diagram.conditions",
-    "trigger_clock": "spart_blocks.diagram.conditions",
-    "diff": "spart_blocks.differences",
-    "Difference": "spart_blocks.differences",
-    "simulate": "spart_blocks.simulation",
+    "conditional": "spart_blocks.diagram.written.conditions",
+    "trigger_clock": "spart_blocks.diagram.written.conditions",
+    "diff": "spart_blocks.versions.differences",
+    "Difference": "spart_blocks.versions.differences",
+    "simulate": "spart_blocks.run",
     "sweep": "spart_blocks.sweeps.sweep",
     "SweepResults": "spart_blocks.sweeps.results",
     "trace": "spart_blocks.program",
@@ -65,17 +66,17 @@ _HOMES = {
     "mobility": "spart_blocks.dynamics.mobility",
     "Mobility": "spart_blocks.dynamics.mobility",
     "Results": "spart_blocks.results",
-    "animate": "spart_blocks.motion.animate",
-    "view": "spart_blocks.motion.animate",
-    "View": "spart_blocks.motion.animate",
-    "SpartError": "spart_blocks.errors",
-    "InputError": "spart_blocks.errors",
-    "RobotError": "spart_blocks.errors",
-    "DiagramError": "spart_blocks.errors",
-    "RunError": "spart_blocks.errors",
+    "animate": "spart_blocks.animation.animate",
+    "view": "spart_blocks.animation.animate",
+    "View": "spart_blocks.animation.animate",
+    "SpartError": "spart_blocks.base.errors",
+    "InputError": "spart_blocks.base.errors",
+    "RobotError": "spart_blocks.base.errors",
+    "DiagramError": "spart_blocks.base.errors",
+    "RunError": "spart_blocks.base.errors",
     "spart": "spart_blocks.spart",
     "dynamics": "spart_blocks.dynamics",
-    "spatial": "spart_blocks.spatial",
+    "spatial": "spart_blocks.base.spatial",
 }
 
 __all__ = [
@@ -123,7 +124,7 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'spart_blocks' has no attribute {name!r}")
     module = import_module(home)
-    return module if home == f"spart_blocks.{name}" else getattr(module, name)
+    return module if name in _MODULES else getattr(module, name)
 
 
 def __dir__() -> list[str]:

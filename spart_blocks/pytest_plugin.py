@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from spart_blocks.regression.files import Case
-    from spart_blocks.regression.outcome import Outcome
+    from spart_blocks.claims.files import Case
+    from spart_blocks.claims.outcome import Outcome
 
 RECORDED = "spart_blocks baseline"
 
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DiagramFile | None:
-    from spart_blocks.regression.files import is_test
+    from spart_blocks.claims.files import is_test
 
     return DiagramFile.from_parent(parent, path=file_path) if is_test(file_path) else None
 
@@ -46,7 +46,7 @@ class DiagramFile(pytest.File):
     """A diagram file with `expect:`."""
 
     def collect(self) -> Iterator[DiagramItem]:
-        from spart_blocks.regression.files import cases, line_of_expect
+        from spart_blocks.claims.files import cases, line_of_expect
 
         line = line_of_expect(self.path)
         packages = tuple(_packages(self.config))
@@ -57,7 +57,7 @@ class DiagramFile(pytest.File):
 def _packages(config: pytest.Config) -> Iterator[str]:
     """The packages of blocks in pytest's configuration; files and modules are found from the
     folder that this is in."""
-    from spart_blocks.diagram.own_blocks import is_file_of_blocks
+    from spart_blocks.diagram.build.own_blocks import is_file_of_blocks
 
     home = config.inipath.parent if config.inipath else config.rootpath
     named = config.getini("spart_blocks")
@@ -74,8 +74,8 @@ class DiagramItem(pytest.Item):
         self.case, self.line = case, line
 
     def runtest(self) -> None:
-        from spart_blocks.regression.baselines import record
-        from spart_blocks.regression.check import Manner, check
+        from spart_blocks.claims.baselines import record
+        from spart_blocks.claims.check import Manner, check
 
         manner = Manner(
             update=self.config.getoption("spart_update"),
@@ -114,7 +114,7 @@ class DiagramItem(pytest.Item):
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        from spart_blocks.errors import SpartError, SpartWarning
+        from spart_blocks.base.errors import SpartError, SpartWarning
 
         if isinstance(excinfo.value, (_Failed, SpartError, SpartWarning)):
             return str(excinfo.value)
@@ -130,7 +130,7 @@ class _Failed(Exception):  # noqa: N818 - pytest shows its text alone
 
 
 def _warn(text: str) -> None:
-    from spart_blocks.errors import SpartWarning
+    from spart_blocks.base.errors import SpartWarning
 
     warnings.warn(text, SpartWarning, stacklevel=2)
 

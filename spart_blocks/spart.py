@@ -10,11 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks import dynamics, spatial
+from spart_blocks import dynamics
+from spart_blocks.base import spatial
 
 if TYPE_CHECKING:
+    from spart_blocks.base.spatial import Array
     from spart_blocks.robot import Robot, RobotKeys
-    from spart_blocks.spatial import Array
 
 Kinematics = dynamics.kinematics
 DiffKinematics = dynamics.diff_kinematics

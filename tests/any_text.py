@@ -25,8 +25,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 import spart_blocks as sb
+from spart_blocks.base.errors import Fault, InputError, SpartError, SpartWarning
 from spart_blocks.diagram import Diagram, load
-from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
 
 MODELS = Path(__file__).parents[1] / "models"
 MAIN = """\
@@ -233,7 +233,7 @@ BLOCKS: list[tuple[str, list[str]]] = []
 
 def _blocks() -> list[tuple[str, list[str]]]:
     if not BLOCKS:
-        from spart_blocks.diagram.registry import block_types
+        from spart_blocks.diagram.build.registry import block_types
 
         BLOCKS.extend((kind.name, list(kind.parameters)) for kind in block_types())
     return BLOCKS
@@ -261,7 +261,7 @@ def _generated(chance: random.Random) -> Project:
 
 def _running(chance: random.Random) -> Project:
     """A block of any type with any numbers, its inputs wired: many of these load and run."""
-    from spart_blocks.diagram.registry import find_type
+    from spart_blocks.diagram.build.registry import find_type
 
     kind, parameters = chance.choice([b for b in _blocks() if "robot" not in b[1]])
     found = find_type(kind)

@@ -11,10 +11,10 @@ import casadi as ca
 import numpy as np
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
+from spart_blocks.diagram.build.registry import find_type
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.program.symbol import sx_of, symbols
+from spart_blocks.program.tracing.symbol import sx_of, symbols
 
 SWAY = 0.1
 """Each entry of an input moves by so much about its value."""

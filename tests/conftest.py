@@ -11,7 +11,7 @@ import pytest
 import robots
 from hypothesis import HealthCheck, configuration, settings
 
-from spart_blocks.diagram import own_blocks
+from spart_blocks.diagram.build import own_blocks
 from spart_blocks.diagram.diagram import STANDARD
 
 pytest_plugins = ["pytester", "sets"]
@@ -62,7 +62,7 @@ def stub_viewer(tmp_path_factory, monkeypatch):
     """A viewer that shows nothing, for pages that no browser opens: Node.js builds the other."""
     script = tmp_path_factory.mktemp("viewer") / "stub.js"
     script.write_text("void 0;", encoding="utf-8")
-    monkeypatch.setattr("spart_blocks.motion.page.built", lambda page, say=None: script)
+    monkeypatch.setattr("spart_blocks.animation.page.built", lambda page, say=None: script)
     return script
 
 
@@ -130,7 +130,7 @@ def block_library():
     """bdsim's library with our blocks in it, read afresh."""
     import bdsim
 
-    from spart_blocks.diagram.registry import runtime
+    from spart_blocks.diagram.build.registry import runtime
 
     runtime()  # of diagrams in files: made now, it does not lose its library after a test
     before, bdsim.BDSim._blocklibrary = bdsim.BDSim._blocklibrary, None

@@ -11,7 +11,7 @@ from same_results import assert_same_results
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
+from spart_blocks.diagram.build.registry import find_type
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 

@@ -13,7 +13,7 @@ import fmpy
 from fmpy.fmi2 import FMU2Model
 from fmpy.fmi3 import FMU3Model
 
-from spart_blocks.program.compiler import shared_library
+from spart_blocks.program.c.compiler import shared_library
 
 TOKEN = "{exchange}"
 

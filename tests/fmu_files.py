@@ -11,7 +11,7 @@ import fmpy
 from fmpy.fmi2 import FMU2Slave
 from fmpy.fmi3 import FMU3Slave
 
-from spart_blocks.program.compiler import shared_library
+from spart_blocks.program.c.compiler import shared_library
 
 TOKEN = "{a-token}"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spart_blocks.program.compiler import loaded_library
-from spart_blocks.program.lane_code import (
+from spart_blocks.program.c.compiler import loaded_library
+from spart_blocks.program.c.lane_code import (
     BY_VALUE,
     FLAGS,
     lane_function,

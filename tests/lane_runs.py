@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.simulation.simulate import begin, finish
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.joining import joined
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.run.simulate import begin, finish
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.work import STATUSES, Work
 
 RELAY = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from spart_blocks.edits import (
+from spart_blocks.base.errors import InputError
+from spart_blocks.versions.edits import (
     AddBlock,
     AddWire,
     Group,
@@ -16,8 +17,7 @@ from spart_blocks.edits import (
     Retype,
     edited,
 )
-from spart_blocks.edits.operations import data_after
-from spart_blocks.errors import InputError
+from spart_blocks.versions.edits.operations import data_after
 
 NUMBERS = (0, -3, 2.5, 1e-9, 1e300, True, None)
 TEXTS = ("a", "a: b", "- x", "it's", 'a "b"', "# no", "$kp", "", "ü €", "a,b", "[x]", "0x10")

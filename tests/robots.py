@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spart_blocks import dynamics, spart
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Robot
 from spart_blocks.robot.link import Link as DHLink
 

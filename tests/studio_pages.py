@@ -17,10 +17,10 @@ pytest.importorskip("uvicorn")
 
 from websockets.sync.client import connect
 
+from spart_blocks.base.web_build import STUDIO, built, found_node, is_fresh
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.gate import Gate
 from spart_blocks.studio.serve import serving_at
-from spart_blocks.web_build import STUDIO, built, found_node, is_fresh
 
 
 class Studio:

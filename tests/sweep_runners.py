@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from spart_blocks.sweeps.running.one_by_one import each_run
+from spart_blocks.sweeps.run.one_by_one import each_run
 
 
 def slowly(work, stop=None):

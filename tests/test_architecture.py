@@ -12,41 +12,30 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "spart_blocks"
 # Upstream first: each may import those before it. `spart` is a face of dynamics.
 STATIONS = (
-    "errors",
-    "checked",  # what callers give
-    "lazy",
-    "web_build",  # pages for browsers, from their sources
-    "html",  # what notebooks show
-    "cache",
-    "interrupts",  # requests to end
-    "tableaus",  # the methods of steps, by name
-    "document",  # YAML with the places of what it says
+    "base",  # errors, caches, documents, rotations: what every part may use
     "results",  # data and pictures that know nothing of what made them
-    "spatial",
     "robot",
     "dynamics",
     "spart",
-    "plants",  # the layout of their states
-    "curves",
-    "space",  # a spacecraft's surroundings
-    "ports",  # of blocks: name, shape, unit
-    "links",  # frames of numbers, and where they go: what blocks, export and realtime share
-    "random_numbers",  # the generator of random signals
+    "environment",  # a spacecraft's surroundings
+    "transports",  # frames of numbers, and where they go: what blocks, export and realtime share
     "formulas",  # texts that become functions
-    "charts",  # state machines, read and stepped
+    "state_machines",  # charts, read and stepped
+    "block_support",  # ports, checks, states and laws that blocks share
+    "fmu",  # FMUs of others, as blocks run them
     "blocks",
+    "drawing",  # layouts of boxes and wires
     "diagram",
     "descriptions",  # of block types, for people
-    "edits",  # of their files
-    "differences",  # of two files of diagrams
+    "versions",  # edits of diagram files, and differences of two
     "program",
-    "simulation",
+    "run",
     "analysis",
     "sweeps",
-    "regression",
+    "claims",  # `expect:` of a diagram, judged
     "export",
     "realtime",
-    "motion",  # pages that show it
+    "animation",  # pages that show motion
     "studio",  # the page that runs and edits diagrams, and its server
     "cli",
 )
@@ -162,9 +151,7 @@ def folder_of_private(name):
     return PACKAGE.joinpath(*parts[1 : private[0]]) if private else None
 
 
-@pytest.mark.parametrize(
-    "station", ["errors", "spatial", "robot", "dynamics", "spart", "plants", "curves", "space"]
-)
+@pytest.mark.parametrize("station", ["base", "robot", "dynamics", "spart", "environment"])
 def test_robots_and_their_dynamics_know_nothing_of_diagrams(station):
     for path in files_of(station):
         roots = {name.split(".")[0] for name in imported(path)}
@@ -172,11 +159,11 @@ def test_robots_and_their_dynamics_know_nothing_of_diagrams(station):
 
 
 def test_only_a_program_knows_casadi_and_only_spatial_knows_sympy():
-    homes = {"casadi": BEFORE_THE_PROGRAM, "sympy": set(STATIONS) - {"spatial"}}
-    for module, free in homes.items():
-        for station in free & set(STATIONS):
-            for path in files_of(station):
-                assert module not in {name.split(".")[0] for name in imported(path)}, path
+    free = {"casadi": BEFORE_THE_PROGRAM, "sympy": set(STATIONS)}
+    for module, stations in free.items():
+        for path in (path for station in stations for path in files_of(station)):
+            roots = {name.split(".")[0] for name in imported(path)}
+            assert module not in roots or path == PACKAGE / "base" / "spatial.py", path
 
 
 def test_only_results_drawings_and_the_command_draw():
@@ -203,9 +190,9 @@ def loaded_by(statement):
 
 def test_tracing_designs_no_gains():
     """They are found before, by a pass of their own."""
-    tracing = "import spart_blocks.program.tracing"
+    tracing = "import spart_blocks.program.tracing.trace"
     for module, found in (("gains", False), ("riccati", False), ("rules", True)):
-        check = f"assert ('spart_blocks.program.{module}' in sys.modules) is {found}"
+        check = f"assert ('spart_blocks.program.tracing.{module}' in sys.modules) is {found}"
         assert "spart_blocks" in loaded_by(f"{tracing}; {check}")
 
 

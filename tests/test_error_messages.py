@@ -6,7 +6,15 @@ import tracemalloc
 
 import pytest
 
-from spart_blocks.errors import MOST_SHOWN, Fault, InputError, Place, RunError, brief, did_you_mean
+from spart_blocks.base.errors import (
+    MOST_SHOWN,
+    Fault,
+    InputError,
+    Place,
+    RunError,
+    brief,
+    did_you_mean,
+)
 
 
 def test_messages_hold_no_control_characters():

@@ -15,7 +15,7 @@ from fuzz import runner
 from fuzz.cases import Case, Format
 from fuzz.formats import FORMATS
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 
 @pytest.fixture(scope="module")

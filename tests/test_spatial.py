@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
-from spart_blocks import spatial
-from spart_blocks.errors import InputError, SingularInertiaError
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import InputError, SingularInertiaError
 
 numbers = st.floats(-10, 10, allow_subnormal=False)
 vectors = arrays(float, 3, elements=numbers)

@@ -6,8 +6,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from spart_blocks.diagram.run_options import Solver
-from spart_blocks.tableaus import _MAKERS, CONTROLLED, FIXED_STEP, tableau
+from spart_blocks.base.tableaus import _MAKERS, CONTROLLED, FIXED_STEP, tableau
+from spart_blocks.diagram.sections.run_options import Solver
 
 
 def test_the_names_are_those_of_the_table():

@@ -12,10 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks import web_build
-from spart_blocks.errors import InputError
-from spart_blocks.motion.page import page_of
-from spart_blocks.web_build import HOME, LICENSES, PAGES, VIEWER, Node, WebPage, build, built, stamp
+from spart_blocks.animation.page import page_of
+from spart_blocks.base import web_build
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.web_build import (
+    HOME,
+    LICENSES,
+    PAGES,
+    VIEWER,
+    Node,
+    WebPage,
+    build,
+    built,
+    stamp,
+)
 
 NODE = Node("/nowhere/node", ("/nowhere/npm",))
 
@@ -114,7 +124,7 @@ def test_a_failed_build_says_what_failed_and_leaves_the_last_one(place, monkeypa
 
 
 def test_the_build_hook_needs_nothing_installed():
-    code = "import sys; sys.path.insert(0, '.'); from spart_blocks import web_build"
+    code = "import sys; sys.path.insert(0, '.'); from spart_blocks.base import web_build"
     command = [sys.executable, "-I", "-S", "-c", code]
     subprocess.run(command, cwd=Path(__file__).parents[1], check=True)
 
@@ -137,7 +147,7 @@ def test_the_built_viewer_is_small():
 
 
 def test_a_page_holds_the_recording_and_the_viewer(place, monkeypatch):
-    monkeypatch.setattr("spart_blocks.motion.page.VIEWER", place[1])
+    monkeypatch.setattr("spart_blocks.animation.page.VIEWER", place[1])
     page = page_of({"format": 1, "name": "a </title> & b"})
     assert "<title>a &lt;/title&gt; &amp; b</title>" in page
 

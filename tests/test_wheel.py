@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.web_build import VIEWER, is_fresh
+from spart_blocks.base.web_build import VIEWER, is_fresh
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,7 +58,7 @@ def test_a_wheel_has_every_diagram_and_robot_of_the_repository(installed):
 
 @pytest.mark.skipif(not is_fresh(VIEWER), reason="the viewer is not built")
 def test_a_wheel_has_the_viewer_and_its_licences(installed):
-    page = installed / "spart_blocks" / "motion" / "page"
+    page = installed / "spart_blocks" / "animation" / "page"
     assert {path.name for path in page.iterdir()} == {"viewer.js", "licenses.txt", "stamp.txt"}
     assert (page.parent / "page.html").exists()
     assert not (installed / "tests").exists()

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, SpartError
+from spart_blocks.base.errors import InputError, SpartError
 
 FILE = "diagrams/spacecraft_pd.yaml"
 ODD = [3, None, object(), b"x", [1], (), {"a": 1}, float("nan"), np.array([1.0, np.nan]), "no"]
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::spart_blocks.errors.SpartWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::spart_blocks.base.errors.SpartWarning")
 
 
 @pytest.fixture(scope="module")

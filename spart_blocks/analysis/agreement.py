@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import RunError
 from spart_blocks.diagram import Diagram
-from spart_blocks.diagram.companions import AUDIT
-from spart_blocks.errors import RunError
+from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.results import Results
-from spart_blocks.simulation import simulate
-from spart_blocks.simulation.cvodes import METHODS
-from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.from_file import DiagramFile
-from spart_blocks.simulation.run import Progress
-from spart_blocks.simulation.simulate import begin, finish
-from spart_blocks.simulation.start import DEFAULT_SAMPLES
+from spart_blocks.run import simulate
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.loop import Progress
+from spart_blocks.run.simulate import begin, finish
+from spart_blocks.run.solvers.cvodes import METHODS
+from spart_blocks.run.start import DEFAULT_SAMPLES
 
 RTOL, ATOL = 1e-10, 1e-12
 ALIKE = 1e-7

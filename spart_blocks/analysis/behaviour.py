@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.differences import Side
-from spart_blocks.differences.signal_names import SignalNames
-from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.results import Results
 from spart_blocks.results.overlay import overlay
 from spart_blocks.results.plots import write_figures
 from spart_blocks.results.run_data import RATES, RunData
-from spart_blocks.simulation.from_file import DiagramFile
-from spart_blocks.simulation.run import Progress
-from spart_blocks.simulation.simulate import begin, finish
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.loop import Progress
+from spart_blocks.run.simulate import begin, finish
+from spart_blocks.versions.differences import Side
+from spart_blocks.versions.differences.signal_names import SignalNames
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.diagram.overrides import Overrides
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.diagram.written.overrides import Overrides
 
 MAX_CASES = 64
 

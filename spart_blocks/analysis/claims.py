@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import Results
-from spart_blocks.simulation.gauges import Gauge, Readings
+from spart_blocks.run.measure.gauges import Gauge, Readings
 
 Floats = NDArray[np.float64]
 Meters = Mapping[Gauge, Readings]

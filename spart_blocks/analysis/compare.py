@@ -11,10 +11,7 @@ from typing import Any, TypeVar
 from spart_blocks.analysis.cases import Case, Choices, as_texts, cases_of
 from spart_blocks.analysis.comparison import Comparison, rows_of
 from spart_blocks.analysis.measures import Measures, measures_of
-from spart_blocks.diagram import Diagram
-from spart_blocks.diagram.overrides import Overrides
-from spart_blocks.diagram.variants import choices_in
-from spart_blocks.errors import (
+from spart_blocks.base.errors import (
     DiagramError,
     Fault,
     InputError,
@@ -23,9 +20,12 @@ from spart_blocks.errors import (
     SpartWarning,
     warn,
 )
-from spart_blocks.simulation.from_file import DiagramFile
-from spart_blocks.simulation.processes import Job, Outcome, Progress, run_all
-from spart_blocks.simulation.simulate import options_with
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.written.overrides import Overrides
+from spart_blocks.diagram.written.variants import choices_in
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.processes import Job, Outcome, Progress, run_all
+from spart_blocks.run.simulate import options_with
 
 T = TypeVar("T")
 

@@ -24,17 +24,17 @@ from spart_blocks.analysis.place_names import (
 from spart_blocks.analysis.point import operating_point
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
+from spart_blocks.base.errors import Fault, InputError, RunError, warn
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.algebraic_loops import uncut
-from spart_blocks.diagram.flatten import FlatDiagram
-from spart_blocks.errors import Fault, InputError, RunError, warn
+from spart_blocks.diagram.network.algebraic_loops import uncut
+from spart_blocks.diagram.network.flatten import FlatDiagram
 from spart_blocks.program import Program, Slot
 from spart_blocks.program.derivatives import Derivatives, Point, Rowwise
-from spart_blocks.program.gains import wired
-from spart_blocks.program.tracing import traced
-from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.parity import native_engine
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.program.tracing.trace import traced
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.engines.parity import native_engine
 
 RESTING = 1e-6
 """Largest rate of a state, in its own unit, for which a diagram counts as at rest."""

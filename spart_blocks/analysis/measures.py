@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from spart_blocks.diagram import Diagram
-from spart_blocks.diagram.comparison import base_signals
-from spart_blocks.diagram.display import signal_names
-from spart_blocks.diagram.flatten import FlatDiagram, Source, flatten
+from spart_blocks.diagram.network.display import signal_names
+from spart_blocks.diagram.network.flatten import FlatDiagram, Source, flatten
+from spart_blocks.diagram.sections.comparison import base_signals
 from spart_blocks.dynamics.applied_forces import port_widths
-from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.run.measure.gauges import Gauge
 
 PLANTS = ("multibody", "closed_chain")
 NO_TRACK = (

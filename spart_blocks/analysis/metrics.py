@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.simulation.gauges import (
+from spart_blocks.run.measure.gauges import (
     NODES,
     FromStart,
     Integral,
@@ -20,7 +20,7 @@ from spart_blocks.simulation.gauges import (
     Readings,
     straight,
 )
-from spart_blocks.simulation.step_meter import StepAnswer
+from spart_blocks.run.measure.step_meter import StepAnswer
 
 Floats = NDArray[np.float64]
 

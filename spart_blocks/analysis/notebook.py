@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks import html
+from spart_blocks.base import html
 
 if TYPE_CHECKING:
     from spart_blocks.analysis.comparison import Comparison

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
-from spart_blocks.diagram.display import aliases_of, signal_names
-from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.ports import attribute
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.build.companions import AUDIT, COMPANION, is_audit
+from spart_blocks.diagram.network.display import aliases_of, signal_names
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
 from spart_blocks.results.signal_names import element_names, select, split_index

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.checked import as_number
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.argument_checks import as_number
+from spart_blocks.base.errors import InputError, brief
 from spart_blocks.program.derivatives import Point
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.states import set_states, telling_origin
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.states import set_states, telling_origin
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.checked import as_numbers, as_path
-from spart_blocks.errors import Fault, InputError, MissingExtraError
+from spart_blocks.base.argument_checks import as_numbers, as_path
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError
 from spart_blocks.results.files import write_atomically, write_bytes
-from spart_blocks.simulation.engine import Floats
+from spart_blocks.run.engines.engine import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

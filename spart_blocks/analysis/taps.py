@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spart_blocks.analysis.place_names import Spot
-from spart_blocks.diagram.algebraic_loops import resolved, uncut
-from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
-from spart_blocks.ports import Port
-from spart_blocks.simulation.engine import Floats
+from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.network.algebraic_loops import resolved, uncut
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
+from spart_blocks.run.engines.engine import Floats
 
 
 class Adder:

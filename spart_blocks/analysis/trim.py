@@ -20,13 +20,13 @@ from spart_blocks.analysis.place_names import (
     together,
 )
 from spart_blocks.analysis.point import Trim, operating_point
+from spart_blocks.base.errors import Fault, InputError, RunError, did_you_mean
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
 from spart_blocks.program.derivatives import Point, Rowwise
-from spart_blocks.program.gains import wired
-from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.parity import native_engine
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.engines.parity import native_engine
 
 TOLERANCE = 1e-9
 _EVALUATIONS = 500

@@ -5,19 +5,19 @@ declares its ports with `Declared` and `PortSpec`, or creates each `Port` in its
 
 from typing import TYPE_CHECKING
 
-from spart_blocks.lazy import lazily
+from spart_blocks.base.lazy import lazily
 
 if TYPE_CHECKING:
-    from spart_blocks.blocks._declared import Declared, PortSpec
-    from spart_blocks.ports import Port, port_arguments
+    from spart_blocks.block_support.declared import Declared, PortSpec
+    from spart_blocks.block_support.ports import Port, port_arguments
 
 __all__ = ["Declared", "Port", "PortSpec", "port_arguments"]
 
 _HOMES = {
-    "Declared": "_declared",
-    "Port": "_ports",
-    "PortSpec": "_declared",
-    "port_arguments": "_ports",
+    "Declared": "spart_blocks.block_support.declared",
+    "Port": "spart_blocks.block_support.ports",
+    "PortSpec": "spart_blocks.block_support.declared",
+    "port_arguments": "spart_blocks.block_support.ports",
 }
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._declared import joint_unit, resolved
-from spart_blocks.blocks._quantities import held_ports, quantities
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import joint_unit, resolved
+from spart_blocks.block_support.plants.state import Parts, PlantState
+from spart_blocks.block_support.ports import Port
+from spart_blocks.block_support.quantities import held_ports, quantities
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics import modes_of_rates, next_modes, unfit_modes
-from spart_blocks.errors import InputError
-from spart_blocks.plants.state import Parts, PlantState
-from spart_blocks.ports import Port
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 
 class Plant:

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array, normalised, rotation_quaternion
 from spart_blocks.blocks._plant import Plant
 from spart_blocks.dynamics.applied_forces import port_widths
 from spart_blocks.dynamics.joint_effects import driven_forces
 from spart_blocks.dynamics.variational import Held, Motion, variational_step
-from spart_blocks.errors import InputError
-from spart_blocks.spatial import Array, normalised, rotation_quaternion
 
 Integrator = Literal["solver", "variational"]
 INTEGRATORS = ("solver", "variational")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._space import (
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.space import (
     ATTITUDE,
     FORCE,
     POSITION,
@@ -16,13 +17,12 @@ from spart_blocks.blocks._space import (
     WRENCH,
     plates_of,
 )
-from spart_blocks.blocks._tables import rising
-from spart_blocks.blocks._values import not_negative, number, numbers, positive_number
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.space.atmosphere import EXPONENTIAL, relative_wind, tabulated
-from spart_blocks.space.constants import EARTH_RATE
-from spart_blocks.space.frames import ellipsoid_height
-from spart_blocks.space.plates import drag_forces
+from spart_blocks.block_support.tables import rising
+from spart_blocks.block_support.values import not_negative, number, numbers, positive_number
+from spart_blocks.environment.atmosphere import EXPONENTIAL, relative_wind, tabulated
+from spart_blocks.environment.constants import EARTH_RATE
+from spart_blocks.environment.frames import ellipsoid_height
+from spart_blocks.environment.plates import drag_forces
 
 _DENSITY = PortSpec("rho", "", "kg/m^3", "density of the air")
 _MOST_WATCHED = 32

@@ -6,8 +6,8 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import scalar_or_vector
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import scalar_or_vector
 
 
 class Algebraic_Constraint(Declared, FunctionBlock):

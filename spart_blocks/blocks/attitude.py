@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks import spatial
-from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.base import spatial
+from spart_blocks.block_support.declared import Declared, PortSpec
 
 
 class _Conversion(Declared):

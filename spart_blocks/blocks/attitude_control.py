@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._quantities import quantities
-from spart_blocks.spatial import (
+from spart_blocks.base.spatial import (
     Array,
     cross,
     normalised,
     quaternion_rotation,
     rotation_error,
 )
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.gains import gain
+from spart_blocks.block_support.quantities import quantities
 
 
 class Attitude_PD(Declared, FunctionBlock):

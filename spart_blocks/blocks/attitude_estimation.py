@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks import spatial
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._estimation import (
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.estimation import (
     corrected,
     covariance,
     covariance_near,
@@ -20,16 +22,14 @@ from spart_blocks.blocks._estimation import (
     unpacked,
     where,
 )
-from spart_blocks.blocks._linear import channels
-from spart_blocks.blocks._values import (
+from spart_blocks.block_support.linear import channels
+from spart_blocks.block_support.values import (
     not_negative,
     numbers,
     positive,
     positive_number,
     scalar_or_vector,
 )
-from spart_blocks.errors import InputError
-from spart_blocks.spatial import Array
 
 _TINY = 1e-30
 _GIVES = (

@@ -7,11 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._axes import at_least_zero, direction_of
-from spart_blocks.blocks._declared import PortSpec
-from spart_blocks.blocks._quantities import quantities
-from spart_blocks.blocks._sensor import OUTAGE, VALID, Sensor
-from spart_blocks.blocks._values import (
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import (
+    Array,
+    quaternion_of_turn,
+    quaternion_product,
+    rotation_quaternion,
+)
+from spart_blocks.block_support.axes import at_least_zero, direction_of
+from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.sensor import OUTAGE, VALID, Sensor
+from spart_blocks.block_support.values import (
     common_shape,
     counted,
     not_negative,
@@ -19,13 +26,6 @@ from spart_blocks.blocks._values import (
     positive,
     positive_number,
     scalar_or_vector,
-)
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.spatial import (
-    Array,
-    quaternion_of_turn,
-    quaternion_product,
-    rotation_quaternion,
 )
 
 _NOWHERE = 1e-30

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._loops import closed_rates_of, force_ports, loads_of
-from spart_blocks.blocks._quantities import (
+from spart_blocks.base.spatial import Array, cross, zeros
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.loops import closed_rates_of, force_ports, loads_of
+from spart_blocks.block_support.plants.state import Parts
+from spart_blocks.block_support.quantities import (
     mode_ports,
     need_robot,
     prescribed_ports,
@@ -26,9 +28,7 @@ from spart_blocks.dynamics import (
     velocities,
 )
 from spart_blocks.dynamics.joint_effects import driven_forces
-from spart_blocks.plants.state import Parts
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, cross, zeros
 
 
 class Audit(Declared, ContinuousBlock):

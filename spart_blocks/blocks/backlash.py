@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import above_zero, common_shape, scalar_or_vector
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
 from spart_blocks.formulas.crossings import flat
-from spart_blocks.spatial import Array
 
 
 def _gap(given: Any) -> Any:

@@ -7,14 +7,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._motion import need_floating
-from spart_blocks.blocks._quantities import KNOWN, ports, quantities
+from spart_blocks.base.errors import brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.gains import gain
+from spart_blocks.block_support.motion import need_floating
+from spart_blocks.block_support.quantities import KNOWN, ports, quantities
 from spart_blocks.dynamics import base_control_free_joints, multibody_forces
-from spart_blocks.errors import brief
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 Joints = Literal["free", "prescribed"]
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._gains import one_gain
-from spart_blocks.blocks._motion import (
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.gains import one_gain
+from spart_blocks.block_support.motion import (
     LinkPoint,
     ReactionTask,
     momentum_in_base_axes,
     need_floating,
 )
-from spart_blocks.blocks._quantities import quantities
+from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import base_rates_from_momentum, multibody_inertia
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.dynamics.semidefinite import least_squares

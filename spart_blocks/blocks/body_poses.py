@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import link_id, need_robot, quantities
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.quantities import link_id, need_robot, quantities
 from spart_blocks.dynamics import frame_of_link, kinematics
 from spart_blocks.robot import Robot
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.errors import Fault, InputError, brief
-from spart_blocks.ports import Port, port_arguments, taken_names
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments, taken_names
 
 MOST_SIGNALS = 1000
 _NAME = re.compile(r"[^\s.,/=\[\]\\${}^*]+(\.[^\s.,/=\[\]\\${}^*]+)*")

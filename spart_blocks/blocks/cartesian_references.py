@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._reference_values import (
-    unit_vector,
-)
-from spart_blocks.blocks._scalings import rest_to_rest, run_up
-from spart_blocks.blocks._values import number, numbers, positive_number
-from spart_blocks.spatial import (
+from spart_blocks.base.spatial import (
     Array,
     axis_angle_rotation,
     dcm_quat,
     quaternion_rate,
     quaternion_rotation,
 )
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.reference_values import (
+    unit_vector,
+)
+from spart_blocks.block_support.scalings import rest_to_rest, run_up
+from spart_blocks.block_support.values import number, numbers, positive_number
 
 
 class Circle(Declared, SourceBlock):

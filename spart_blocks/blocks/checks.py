@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._checks import OK, UNFAILED, Check, CheckInTime
-from spart_blocks.blocks._declared import PortSpec
-from spart_blocks.blocks._linear import channels
-from spart_blocks.blocks._values import (
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.checks import OK, UNFAILED, Check, CheckInTime
+from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.linear import channels
+from spart_blocks.block_support.values import (
     common_shape,
     in_order,
     number,
@@ -18,8 +20,6 @@ from spart_blocks.blocks._values import (
     scalar_or_vector,
     shown,
 )
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.spatial import Array
 
 
 class Assert(CheckInTime, ContinuousBlock):

@@ -11,30 +11,30 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, resolved
-from spart_blocks.blocks._loops import (
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, resolved
+from spart_blocks.block_support.loops import (
     Losing,
     checked_damping,
     closed_rates_of,
     force_ports,
 )
-from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
-from spart_blocks.blocks._quantities import (
+from spart_blocks.block_support.plants.closed_state import ClosedState
+from spart_blocks.block_support.plants.state import BaseFrame, Parts
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.quantities import (
     mode_ports,
     need_robot,
     prescribed_ports,
     quantities,
 )
+from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.rank_loss import passing, rank_loss_text, reach
-from spart_blocks.plants.closed_state import ClosedState
-from spart_blocks.plants.state import BaseFrame, Parts
-from spart_blocks.ports import Port, port_arguments
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 STABILISATION = 3.0
 """Rate [1/s] of the Baumgarte stabilisation for solvers whose steps are not projected: loop errors

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._quantities import KNOWN, link_id, need_robot, quantities
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.gains import gain
+from spart_blocks.block_support.quantities import KNOWN, link_id, need_robot, quantities
 from spart_blocks.dynamics.actuated import (
     ActuatedForces,
     actuated_forces,
@@ -22,7 +23,6 @@ from spart_blocks.dynamics.applied_forces import applied_forces, port_widths
 from spart_blocks.dynamics.closed_ik import Target, closed_ik
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 MOST_ITERATIONS = 50
 

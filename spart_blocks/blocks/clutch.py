@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._friction import DryFriction
-from spart_blocks.blocks._values import common_shape, counted, positive, scalar_or_vector
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.friction import DryFriction
+from spart_blocks.block_support.values import common_shape, counted, positive, scalar_or_vector
 from spart_blocks.formulas.crossings import bare, flat
-from spart_blocks.spatial import Array
 
 _TORQUES = (
     PortSpec("tau1", "float or n", "N m", "torque on the first inertia, without the clutch"),

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import counted, numbers
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.values import counted, numbers
 from spart_blocks.formulas.crossings import bare, flat, zero_or_one
 from spart_blocks.formulas.reader import Formula, read_formula
 from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
-from spart_blocks.ports import Port, port_arguments
-from spart_blocks.spatial import Array
 
 MOST_CHOICES = 100
 

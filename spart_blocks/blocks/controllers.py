@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._gains import gain, one_length
-from spart_blocks.blocks._quantities import KNOWN, need_robot, quantities
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.gains import gain, one_length
+from spart_blocks.block_support.quantities import KNOWN, need_robot, quantities
 from spart_blocks.dynamics import (
     accelerations,
     diff_kinematics,

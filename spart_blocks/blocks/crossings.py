@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import (
+from spart_blocks.base.errors import InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import (
     chosen,
     common_shape,
     number,
     positive_number,
     scalar_or_vector,
 )
-from spart_blocks.errors import InputError, brief
-from spart_blocks.spatial import Array
 
 DIRECTIONS = ("rising", "falling", "either")
 MOST_WIDE = 10_000

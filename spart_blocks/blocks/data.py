@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._tables import MOST_NUMBERS
-from spart_blocks.blocks._values import chosen
-from spart_blocks.curves.lines import Line, parted
-from spart_blocks.errors import Fault, InputError, brief
-from spart_blocks.ports import Port, port_arguments, taken_names
+from spart_blocks.base.curves.lines import Line, parted
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments, taken_names
+from spart_blocks.block_support.tables import MOST_NUMBERS
+from spart_blocks.block_support.values import chosen
 from spart_blocks.results.recordings import read_recording
 
 MOST_BENDS = 256

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen, numbers
-from spart_blocks.spatial import Array
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import chosen, numbers
 
 MOST_HELD = 20_000
 """Largest count of numbers that a delay holds; each is a state of the diagram."""

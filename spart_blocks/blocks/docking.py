@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import quantities
-from spart_blocks.blocks._values import not_negative, number, positive_number
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import cross
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import not_negative, number, positive_number
 from spart_blocks.formulas.crossings import flat
-from spart_blocks.spatial import cross
 
 _WRENCH = "N m, N"
 _POINT = 1e-24

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock, SourceBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._space import POSITION, VELOCITY, earth_frames
-from spart_blocks.blocks._values import number
-from spart_blocks.space.constants import EARTH_RATE
-from spart_blocks.space.frames import ecef_position, geodetic, ned_rotation, orbit_frames
-from spart_blocks.space.time import epoch_of
-from spart_blocks.spatial import cross
+from spart_blocks.base.spatial import cross
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.space import POSITION, VELOCITY, earth_frames
+from spart_blocks.block_support.values import number
+from spart_blocks.environment.constants import EARTH_RATE
+from spart_blocks.environment.frames import ecef_position, geodetic, ned_rotation, orbit_frames
+from spart_blocks.environment.time import epoch_of
 
 _SPIN = np.array([0.0, 0.0, EARTH_RATE])
 _R_ECEF = PortSpec("r_ecef", "3", "m", "position, ECEF")

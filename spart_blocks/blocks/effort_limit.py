@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._quantities import need_robot, quantities
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.quantities import need_robot, quantities
 from spart_blocks.dynamics.joint_effects import driven_forces, joint_effects
 from spart_blocks.formulas.crossings import flat
 from spart_blocks.robot import Robot

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._motion import LinkPoint
-from spart_blocks.blocks._quantities import need_robot, quantities
+from spart_blocks.base.spatial import dcm_quat, quaternion_product
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.motion import LinkPoint
+from spart_blocks.block_support.quantities import need_robot, quantities
 from spart_blocks.dynamics import (
     center_of_mass,
     convective_inertia,
@@ -22,7 +23,6 @@ from spart_blocks.dynamics import (
     velocities,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import dcm_quat, quaternion_product
 
 
 class End_Effector(Declared, FunctionBlock):

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.errors import InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.formulas.crossings import bare
 from spart_blocks.formulas.reader import Formula, read_formula
 from spart_blocks.formulas.values import (
@@ -20,7 +21,6 @@ from spart_blocks.formulas.values import (
     parameter_values,
     refuse_taken,
 )
-from spart_blocks.ports import Port, port_arguments
 
 
 class Fcn(Declared, FunctionBlock):

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._designs import low_pass
-from spart_blocks.blocks._linear import (
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.designs import low_pass
+from spart_blocks.block_support.linear import (
     Cascade,
     Discretised,
     Matrices,
@@ -21,9 +23,7 @@ from spart_blocks.blocks._linear import (
     leveled,
     sections_of,
 )
-from spart_blocks.blocks._values import not_negative, positive, positive_number
-from spart_blocks.errors import Fault, InputError, brief
-from spart_blocks.spatial import Array
+from spart_blocks.block_support.values import not_negative, positive, positive_number
 
 
 def _notch(frequency: Any, width: Any, depth: Any) -> Polynomials:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._motion import LinkPoint
-from spart_blocks.blocks._quantities import need_robot, quantities
-from spart_blocks.blocks._values import not_negative, numbers, positive, positive_number
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array, cross
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.motion import LinkPoint
+from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.values import not_negative, numbers, positive, positive_number
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.errors import InputError
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, cross
 
 _WRENCH = "N m, N"
 

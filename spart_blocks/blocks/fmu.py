@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._fmu_file import read_model
-from spart_blocks.blocks._fmu_instance import FmuError
-from spart_blocks.blocks._fmu_live import Live
-from spart_blocks.blocks._fmu_ports import groups_of
-from spart_blocks.blocks._fmu_start import start_values
-from spart_blocks.errors import RunError, brief
-from spart_blocks.ports import Port, port_arguments
-from spart_blocks.spatial import Array
+from spart_blocks.base.errors import RunError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.fmu.archive import read_model
+from spart_blocks.fmu.cosimulation import Live
+from spart_blocks.fmu.instance import FmuError
+from spart_blocks.fmu.ports import groups_of
+from spart_blocks.fmu.start_values import start_values
 
 # Inputs with these names would turn bdsim's own attributes into wires.
 _TAKEN = frozenset(("T", "nin", "nout", "in_ports", "out_ports", *dir(SampledBlock)))

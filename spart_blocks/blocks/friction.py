@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._friction import DryFriction
-from spart_blocks.blocks._limits import clipped, near_limits, within
-from spart_blocks.blocks._values import (
+from spart_blocks.base.errors import InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.friction import DryFriction
+from spart_blocks.block_support.limits import clipped, near_limits, within
+from spart_blocks.block_support.values import (
     common_shape,
     counted,
     not_negative,
     positive,
     scalar_or_vector,
 )
-from spart_blocks.errors import InputError, brief
 from spart_blocks.formulas.crossings import flat
-from spart_blocks.spatial import Array
 
 
 class Friction_Mass(Declared, DryFriction, ContinuousBlock):

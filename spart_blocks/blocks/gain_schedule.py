@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._tables import OUTSIDE, grid_axes, grid_kinks, grid_values, on_grid
-from spart_blocks.blocks._values import chosen
-from spart_blocks.curves.grids import weighted
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.curves.grids import weighted
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.tables import OUTSIDE, grid_axes, grid_kinks, grid_values, on_grid
+from spart_blocks.block_support.values import chosen
 
 MOST_GAINS = 10_000
 """Largest count of numbers in a schedule; each is a parameter of the program."""

@@ -6,11 +6,11 @@ from typing import Any
 
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._quantities import need_robot, quantities
+from spart_blocks.base.spatial import array
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.quantities import need_robot, quantities
 from spart_blocks.dynamics import gravity_wrenches
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import array
 
 
 class Gravity(Declared, SourceBlock):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._quantities import OfRobot, quantities
+from spart_blocks.block_support.quantities import OfRobot, quantities
 from spart_blocks.dynamics import (
     convective_inertia,
     convective_inertia_noc,

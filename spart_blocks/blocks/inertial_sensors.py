@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._declared import PortSpec
-from spart_blocks.blocks._quantities import quantities
-from spart_blocks.blocks._sensor import OUTAGE, VALID, Axes
-from spart_blocks.blocks._values import numbers
-from spart_blocks.spatial import cross
+from spart_blocks.base.spatial import cross
+from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.sensor import OUTAGE, VALID, Axes
+from spart_blocks.block_support.values import numbers
 
 _TUNABLE = ("bias", "scale", "noise", "random_walk", "instability", "resolution", "limit")
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import need_robot, quantities
-from spart_blocks.blocks._values import numbers, positive_number
+from spart_blocks.base.errors import brief
+from spart_blocks.base.spatial import Array, eye, filled
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.values import numbers, positive_number
 from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.inverse_kinematics import (
     damped_step,
@@ -19,10 +21,8 @@ from spart_blocks.dynamics.inverse_kinematics import (
     joint_limits,
     pose_error,
 )
-from spart_blocks.errors import brief
 from spart_blocks.robot import Robot
 from spart_blocks.robot.coordinates import checked_configuration
-from spart_blocks.spatial import Array, eye, filled
 
 MOST_ITERATIONS = 50
 """Largest number of steps at one tick; each is a separate expression in a program."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._quantities import OfRobot, link_id, quantities
+from spart_blocks.block_support.quantities import OfRobot, link_id, quantities
 from spart_blocks.dynamics import jacobian, jacobian_dot, noc, noc_dot
 from spart_blocks.robot import Robot
 

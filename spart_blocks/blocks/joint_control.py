@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._gains import gain, one_length
-from spart_blocks.blocks._quantities import KNOWN, need_robot, quantities
-from spart_blocks.blocks._values import above_zero
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.gains import gain, one_length
+from spart_blocks.block_support.quantities import KNOWN, need_robot, quantities
+from spart_blocks.block_support.values import above_zero
 from spart_blocks.dynamics import joint_equations
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 MOST_JOINTS = 10_000
 """Largest number of joints of a controller with scalar gains; each adds to its state."""

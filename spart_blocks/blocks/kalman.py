@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._estimation import (
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.estimation import (
     column,
     corrected,
     covariance,
@@ -21,10 +22,9 @@ from spart_blocks.blocks._estimation import (
     steady_covariance,
     unpacked,
 )
-from spart_blocks.blocks._filters import Filter
-from spart_blocks.blocks._linear import Matrices, state_of_size
-from spart_blocks.blocks._values import chosen
-from spart_blocks.spatial import Array
+from spart_blocks.block_support.filters import Filter
+from spart_blocks.block_support.linear import Matrices, state_of_size
+from spart_blocks.block_support.values import chosen
 
 
 class _Matrices(Declared):

@@ -6,14 +6,14 @@ from typing import Any
 
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._linear import (
+from spart_blocks.block_support.linear import (
     Discretised,
     Polynomials,
     Rational,
     channels,
     discretised,
 )
-from spart_blocks.blocks._values import not_negative, positive, scalar_or_vector
+from spart_blocks.block_support.values import not_negative, positive, scalar_or_vector
 
 
 def _pt1(gain: Any, tau: Any) -> Polynomials:

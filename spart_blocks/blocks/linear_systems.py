@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._linear import (
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.linear import (
     METHODS,
     Cascade,
     Discretised,
@@ -29,7 +29,7 @@ from spart_blocks.blocks._linear import (
     shifted,
     state_of_size,
 )
-from spart_blocks.blocks._values import chosen, scalar_or_vector
+from spart_blocks.block_support.values import chosen, scalar_or_vector
 
 _IN_Z = (*METHODS, "none")
 

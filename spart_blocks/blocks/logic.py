@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen, counted, scalar_or_vector
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.values import chosen, counted, scalar_or_vector
 from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,
@@ -20,7 +21,6 @@ from spart_blocks.formulas.crossings import (
     flat,
     zero_or_one,
 )
-from spart_blocks.ports import Port, port_arguments
 
 CRITERIA = (">=", ">", "!=")
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import need_robot, quantities
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port
+from spart_blocks.block_support.quantities import need_robot, quantities
 from spart_blocks.dynamics.loops import (
     kept_rows,
     loop_bias,
@@ -16,8 +18,6 @@ from spart_blocks.dynamics.loops import (
     loop_jacobian_dot,
     row_names,
 )
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.ports import Port
 from spart_blocks.robot import Robot
 
 

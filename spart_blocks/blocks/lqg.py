@@ -6,8 +6,10 @@ from typing import Any
 
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._estimation import (
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.estimation import (
     column,
     covariance,
     gain_of,
@@ -17,10 +19,8 @@ from spart_blocks.blocks._estimation import (
     scalar_or,
     steady_covariance,
 )
-from spart_blocks.blocks._linear import Matrices, state_of_size
-from spart_blocks.blocks._values import chosen, numbers
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.spatial import Array
+from spart_blocks.block_support.linear import Matrices, state_of_size
+from spart_blocks.block_support.values import chosen, numbers
 
 _METHODS = ("zoh", "none")
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec, resolved
-from spart_blocks.blocks._quantities import need_robot, ports, quantities
-from spart_blocks.errors import InputError, brief
-from spart_blocks.plants.lqr_design import LqrDesign, read_design
-from spart_blocks.plants.minimal_state import MinimalState
-from spart_blocks.plants.state import PlantState
-from spart_blocks.ports import Port, port_arguments
+from spart_blocks.base.errors import InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec, resolved
+from spart_blocks.block_support.plants.lqr_design import LqrDesign, read_design
+from spart_blocks.block_support.plants.minimal_state import MinimalState
+from spart_blocks.block_support.plants.state import PlantState
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.quantities import need_robot, ports, quantities
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 _CONTROLS = (("taum",), ("tau0", "taum"))
 

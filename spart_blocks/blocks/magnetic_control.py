@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._axes import directions_of, positive_each
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import quantities
-from spart_blocks.blocks._values import not_negative, number, numbers, positive_number
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array, cross
+from spart_blocks.block_support.axes import directions_of, positive_each
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import not_negative, number, numbers, positive_number
 from spart_blocks.formulas.crossings import flat
-from spart_blocks.spatial import Array, cross
 
 _NO_FIELD = 1e-30
 """[T^2] A field without strength gives no dipole."""

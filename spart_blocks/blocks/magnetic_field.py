@@ -6,11 +6,11 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._space import earth_frames
-from spart_blocks.blocks._values import chosen, counted
-from spart_blocks.space.frames import geodetic, ned_rotation
-from spart_blocks.space.magnetic import MOST_DEGREE, field_model
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.space import earth_frames
+from spart_blocks.block_support.values import chosen, counted
+from spart_blocks.environment.frames import geodetic, ned_rotation
+from spart_blocks.environment.magnetic import MOST_DEGREE, field_model
 
 
 class Magnetic_Field(Declared, FunctionBlock):

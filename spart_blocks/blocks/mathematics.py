@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks import spatial
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
-from spart_blocks.blocks._units import unit_of
-from spart_blocks.blocks._values import chosen, counted, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.units import unit_of
+from spart_blocks.block_support.values import chosen, counted, scalar_or_vector
 from spart_blocks.formulas.crossings import bare, flat
 from spart_blocks.formulas.reader import FUNCTIONS, Function
-from spart_blocks.ports import Port, port_arguments
 
 
 class _Calls(Declared):

@@ -7,9 +7,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Connected, Incoming, Outgoing
-from spart_blocks.links.endpoints import LOOPBACK
-from spart_blocks.links.mqtt import read_mqtt
+from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.transports.mqtt import read_mqtt
 
 
 class _MQTT(Connected):

@@ -12,22 +12,22 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, resolved
-from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
-from spart_blocks.blocks._quantities import (
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, resolved
+from spart_blocks.block_support.plants.state import BaseFrame, Parts, PlantState
+from spart_blocks.block_support.ports import port_arguments
+from spart_blocks.block_support.quantities import (
     mode_ports,
     need_open,
     need_robot,
     prescribed_ports,
     quantities,
 )
+from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.dynamics.joint_effects import driven_forces
-from spart_blocks.plants.state import BaseFrame, Parts, PlantState
-from spart_blocks.ports import port_arguments
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 
 class Multibody(Declared, Steps, ContinuousBlock):

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen, numbers
-from spart_blocks.random_numbers import NUMBERS, advanced, normal, seeded, uniform
-from spart_blocks.spatial import Array
+from spart_blocks.base.random_numbers import NUMBERS, advanced, normal, seeded, uniform
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import chosen, numbers
 
 MOST_CHANNELS = 1_000
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import (
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import (
     above_zero,
     chosen,
     common_shape,
@@ -18,13 +20,11 @@ from spart_blocks.blocks._values import (
     in_order,
     scalar_or_vector,
 )
-from spart_blocks.errors import Fault, InputError
 from spart_blocks.formulas.crossings import (
     bare,
     flat,
     level_crossings,
 )
-from spart_blocks.spatial import Array
 
 
 class Saturation(Declared, FunctionBlock):

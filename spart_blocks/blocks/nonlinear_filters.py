@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._estimation import cholesky, corrected, covariance, gain_of, scalar_or
-from spart_blocks.blocks._filters import Filter
-from spart_blocks.blocks._values import chosen, counted, number, positive_number
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.estimation import (
+    cholesky,
+    corrected,
+    covariance,
+    gain_of,
+    scalar_or,
+)
+from spart_blocks.block_support.filters import Filter
+from spart_blocks.block_support.plants.model_source import FormulaModel, PlantModel
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.values import chosen, counted, number, positive_number
 from spart_blocks.formulas.reader import read_formula
 from spart_blocks.formulas.values import input_names, parameter_values, refuse_taken
-from spart_blocks.plants.model_source import FormulaModel, PlantModel
-from spart_blocks.ports import Port, port_arguments
-from spart_blocks.spatial import Array
 
 _METHODS = ("rk4", "none")
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._estimation import column, observer_gain, plant, scalar_or
-from spart_blocks.blocks._linear import Matrices, roots, state_of_size
-from spart_blocks.blocks._values import chosen, numbers
-from spart_blocks.errors import InputError
-from spart_blocks.spatial import Array
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.estimation import column, observer_gain, plant, scalar_or
+from spart_blocks.block_support.linear import Matrices, roots, state_of_size
+from spart_blocks.block_support.values import chosen, numbers
 
 _METHODS = ("zoh", "none")
 _TAKES = (

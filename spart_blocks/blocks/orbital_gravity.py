@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import need_robot, quantities
-from spart_blocks.blocks._space import (
+from spart_blocks.base.errors import InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.space import (
     ACCELERATION,
     ATTITUDE,
     POSITION,
@@ -17,18 +18,17 @@ from spart_blocks.blocks._space import (
     symmetric_inertia,
     zonals,
 )
-from spart_blocks.blocks._values import positive_number
+from spart_blocks.block_support.values import positive_number
 from spart_blocks.dynamics import inertias, kinematics
-from spart_blocks.errors import InputError, brief
-from spart_blocks.robot import Robot
-from spart_blocks.space.constants import GRAVITY_RADIUS, MU_EARTH, MU_MOON, MU_SUN
-from spart_blocks.space.gravity import (
+from spart_blocks.environment.constants import GRAVITY_RADIUS, MU_EARTH, MU_MOON, MU_SUN
+from spart_blocks.environment.gravity import (
     central_acceleration,
     differential_attraction,
     gradient_torque,
     third_body_acceleration,
     zonal_acceleration,
 )
+from spart_blocks.robot import Robot
 
 
 class Two_Body(Declared, FunctionBlock):

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._space import POSITION, VELOCITY
-from spart_blocks.blocks._values import number, numbers, positive_number
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.space.constants import MU_EARTH
-from spart_blocks.space.gravity import central_acceleration
-from spart_blocks.space.kepler import elements_of_state, state_of_elements, true_anomaly
-from spart_blocks.spatial import Array
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.space import POSITION, VELOCITY
+from spart_blocks.block_support.values import number, numbers, positive_number
+from spart_blocks.environment.constants import MU_EARTH
+from spart_blocks.environment.gravity import central_acceleration
+from spart_blocks.environment.kepler import elements_of_state, state_of_elements, true_anomaly
 
 _ELEMENTS = (
     PortSpec("a", "", "m", "semi-major axis"),

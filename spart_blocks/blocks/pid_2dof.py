@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import (
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Shape
+from spart_blocks.block_support.values import (
     chosen,
     common_shape,
     counted,
@@ -17,10 +20,7 @@ from spart_blocks.blocks._values import (
     positive,
     scalar_or_vector,
 )
-from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.formulas.crossings import flat
-from spart_blocks.ports import Shape
-from spart_blocks.spatial import Array
 
 _ANTI_WINDUP = ("none", "back-calculation", "clamping")
 _TUNABLE = ("P", "I", "D", "N", "b", "c", "lower", "upper", "Kb", "Kt")

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._condensed import Cost, Steps, condensed, predictions
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._estimation import (
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.condensed import Cost, Steps, condensed, predictions
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.estimation import (
     column,
     covariance,
     plant,
     regulated,
     scalar_or,
 )
-from spart_blocks.blocks._values import chosen, counted, in_order, numbers, positive_number
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.spatial import Array
+from spart_blocks.block_support.values import chosen, counted, in_order, numbers, positive_number
 
 _METHODS = ("zoh", "none")
 MOST_OPERATIONS = 400_000

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import above_zero, common_shape, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
 from spart_blocks.formulas.crossings import (
     flat,
 )
-from spart_blocks.spatial import Array
 
 
 def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:

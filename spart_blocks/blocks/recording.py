@@ -6,9 +6,9 @@ from typing import Any
 
 from bdsim.components import SinkBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import counted
-from spart_blocks.ports import Port
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port
+from spart_blocks.block_support.values import counted
 
 
 class Record(Declared, SinkBlock):

@@ -7,18 +7,18 @@ from typing import Any, Literal
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._reference_values import (
+from spart_blocks.base.curves.quintic import quintic
+from spart_blocks.base.errors import did_you_mean
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.reference_values import (
     MOTION,
     increasing,
     limit_of,
 )
-from spart_blocks.blocks._scalings import trapezoid
-from spart_blocks.blocks._to_goal import ToGoal
-from spart_blocks.blocks._values import number, numbers, positive_number
-from spart_blocks.blocks._via_points import through, times_within
-from spart_blocks.curves.quintic import quintic
-from spart_blocks.errors import did_you_mean
+from spart_blocks.block_support.scalings import trapezoid
+from spart_blocks.block_support.to_goal import ToGoal
+from spart_blocks.block_support.values import number, numbers, positive_number
+from spart_blocks.block_support.via_points import through, times_within
 from spart_blocks.robot import Robot
 
 _SHORTEST = 1e-9

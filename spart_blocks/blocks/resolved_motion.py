@@ -6,9 +6,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._gains import one_gain
-from spart_blocks.blocks._motion import (
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.gains import one_gain
+from spart_blocks.block_support.motion import (
     LinkPoint,
     TwistTask,
     momentum_in_base_axes,
@@ -16,7 +16,7 @@ from spart_blocks.blocks._motion import (
     no_momentum,
     turned,
 )
-from spart_blocks.blocks._quantities import need_robot, quantities
+from spart_blocks.block_support.quantities import need_robot, quantities
 from spart_blocks.dynamics import resolved_rate, resolved_rate_min_energy
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.robot import Robot

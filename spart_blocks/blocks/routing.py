@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen, counted, number
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.values import chosen, counted, number
 from spart_blocks.formulas.crossings import bare, flat
-from spart_blocks.ports import Port, port_arguments
 
 MOST_ENTRIES = 10_000
 

@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._linear import MOST_STATES, Channels, Discretised, channels, in_series
-from spart_blocks.blocks._values import chosen, in_order, number, numbers, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
-from spart_blocks.spatial import Array
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.linear import (
+    MOST_STATES,
+    Channels,
+    Discretised,
+    channels,
+    in_series,
+)
+from spart_blocks.block_support.values import chosen, in_order, number, numbers, scalar_or_vector
 
 
 class Fir(Channels, SampledBlock):

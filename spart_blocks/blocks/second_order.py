@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._limits import clipped, near_limits, within
-from spart_blocks.blocks._values import common_shape, counted, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.limits import clipped, near_limits, within
+from spart_blocks.block_support.values import common_shape, counted, scalar_or_vector
 from spart_blocks.formulas.crossings import flat
-from spart_blocks.spatial import Array
 
 
 class Second_Order_Integrator(Declared, ContinuousBlock):

@@ -7,8 +7,8 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Connected, Incoming, Outgoing
-from spart_blocks.links.serial import read_serial
+from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.transports.serial import read_serial
 
 
 class _SERIAL(Connected):

@@ -7,8 +7,8 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Connected, Incoming, Outgoing
-from spart_blocks.links.shared_memory import read_memory
+from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.transports.shared_memory import read_memory
 
 
 class _SHM(Connected):

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock, SourceBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._shift_registers import TAPS, start_of, two_levels
-from spart_blocks.blocks._tables import rising, table_numbers
-from spart_blocks.blocks._values import (
+from spart_blocks.base.curves.lines import Line
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.shift_registers import TAPS, start_of, two_levels
+from spart_blocks.block_support.tables import rising, table_numbers
+from spart_blocks.block_support.values import (
     above_zero,
     chosen,
     common_shape,
@@ -18,10 +21,7 @@ from spart_blocks.blocks._values import (
     positive_number,
     scalar_or_vector,
 )
-from spart_blocks.curves.lines import Line
-from spart_blocks.errors import Fault, InputError
 from spart_blocks.formulas.instants import settled
-from spart_blocks.spatial import Array
 
 MOST_BENDS = 256
 """Largest number of points of a repeated table at whose kinks steps end."""

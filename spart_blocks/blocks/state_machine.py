@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import counted
-from spart_blocks.charts import steps
-from spart_blocks.charts.chart import ELAPSED, Chart
-from spart_blocks.charts.layout import STATE, Layout, region_names
-from spart_blocks.charts.reachable import doubts
-from spart_blocks.charts.reading import read_chart, variable_values
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import bare
 from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
-from spart_blocks.ports import Port, port_arguments
-from spart_blocks.spatial import Array
+from spart_blocks.state_machines import steps
+from spart_blocks.state_machines.chart import ELAPSED, Chart
+from spart_blocks.state_machines.layout import STATE, Layout, region_names
+from spart_blocks.state_machines.reachable import doubts
+from spart_blocks.state_machines.reading import read_chart, variable_values
 
 _OWN = {
     STATE: "is the output with the number of the active state",

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock, SourceBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._space import (
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.space import (
     ATTITUDE,
     FORCE,
     POSITION,
@@ -17,17 +17,17 @@ from spart_blocks.blocks._space import (
     earth_frames,
     plates_of,
 )
-from spart_blocks.blocks._values import chosen, positive_number
-from spart_blocks.formulas.crossings import bare, zero_or_one
-from spart_blocks.space.constants import EARTH_RADIUS, IRRADIANCE
-from spart_blocks.space.plates import light_forces, light_pressure
-from spart_blocks.space.sun import (
+from spart_blocks.block_support.values import chosen, positive_number
+from spart_blocks.environment.constants import EARTH_RADIUS, IRRADIANCE
+from spart_blocks.environment.plates import light_forces, light_pressure
+from spart_blocks.environment.sun import (
     apparent_discs,
     behind_cylinder,
     moon_position,
     sun_position,
     visible_fraction,
 )
+from spart_blocks.formulas.crossings import bare, zero_or_one
 
 _LIT = PortSpec("lit", "", "", "part of the Sun that is seen, 0 to 1, as of ECLIPSE")
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._tables import (
+from spart_blocks.base.curves.lines import INTERPOLATIONS, Line
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.tables import (
     MOST_WATCHED,
     OUTSIDE,
     grid_axes,
@@ -19,8 +20,7 @@ from spart_blocks.blocks._tables import (
     rising,
     table_numbers,
 )
-from spart_blocks.blocks._values import chosen
-from spart_blocks.curves.lines import INTERPOLATIONS, Line
+from spart_blocks.block_support.values import chosen
 
 
 class Lookup(Declared, FunctionBlock):

@@ -6,9 +6,9 @@ from typing import Any
 
 from bdsim.components import SinkBlock, SourceBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.errors import InputError, brief
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.values import chosen
 
 SCOPES = ("local", "global")
 """Where a tag is known: in its own diagram or subsystem, or everywhere."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._quantities import need_robot, quantities
-from spart_blocks.blocks._task import (
+from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.task import (
     ForceLaw,
     OfTask,
     task_of,

@@ -7,9 +7,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Connected, Incoming, Outgoing
-from spart_blocks.links.endpoints import LOOPBACK
-from spart_blocks.links.tcp import read_tcp
+from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.transports.tcp import read_tcp
 
 
 class _TCP(Connected):

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
-from spart_blocks.blocks._axes import (
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array, cross
+from spart_blocks.block_support.axes import (
     at_least_zero,
     directions_of,
     positive_each,
     rows_of_three,
 )
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._quantities import quantities
-from spart_blocks.blocks._values import (
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import (
     chosen,
     common_shape,
     counted,
@@ -25,9 +27,7 @@ from spart_blocks.blocks._values import (
 )
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.dynamics.nonnegative import nonnegative_least_squares
-from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.formulas.crossings import bare, flat
-from spart_blocks.spatial import Array, cross
 
 _MOST_STEPS = 20
 _R0 = quantities("R0")

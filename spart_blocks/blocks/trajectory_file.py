@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._reference_values import MOTION
-from spart_blocks.blocks._tables import MOST_NUMBERS
-from spart_blocks.blocks._values import number
-from spart_blocks.curves.lines import without_sides
-from spart_blocks.curves.piecewise import MOST_CHOSEN, cubic_spline, linear
-from spart_blocks.errors import InputError, did_you_mean
+from spart_blocks.base.curves.lines import without_sides
+from spart_blocks.base.curves.piecewise import MOST_CHOSEN, cubic_spline, linear
+from spart_blocks.base.errors import InputError, did_you_mean
+from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.reference_values import MOTION
+from spart_blocks.block_support.tables import MOST_NUMBERS
+from spart_blocks.block_support.values import number
 from spart_blocks.results.csv_columns import read_csv
-from spart_blocks.spatial import Array
 
 
 class Trajectory_File(Declared, SourceBlock):

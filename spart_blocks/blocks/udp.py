@@ -7,9 +7,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Connected, Incoming, Outgoing
-from spart_blocks.links.endpoints import LOOPBACK
-from spart_blocks.links.udp import read_udp
+from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.transports.udp import read_udp
 
 
 class _UDP(Connected):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.errors import InputError, SpartError
 from spart_blocks.cli.animation_page import PAGES, told, write_page
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, EndTime, Quiet, Root, Settings, Variants, diagram_file
@@ -14,11 +15,10 @@ from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
 from spart_blocks.cli.run import Engine, begun, finished_run
 from spart_blocks.cli.terminal import complain
-from spart_blocks.errors import InputError, SpartError
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
-    from spart_blocks.simulation import DiagramFile
+    from spart_blocks.run import DiagramFile
 
 Detail = Annotated[
     int | None,

@@ -12,7 +12,7 @@ from spart_blocks.cli.terminal import say
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
-    from spart_blocks.simulation import DiagramFile
+    from spart_blocks.run import DiagramFile
 
 PAGES = (".html",)
 
@@ -26,10 +26,10 @@ def write_page(
 ) -> Path:
     """Write the page of a run, by default into out/; returns its path. triangles: of all
     meshes."""
-    from spart_blocks.motion.animate import run_page
-    from spart_blocks.motion.animate import write_page as write
-    from spart_blocks.motion.meshes import DETAIL
-    from spart_blocks.motion.recording import Options
+    from spart_blocks.animation.animate import run_page
+    from spart_blocks.animation.animate import write_page as write
+    from spart_blocks.animation.meshes import DETAIL
+    from spart_blocks.animation.recording import Options
 
     with writing(), ProgressBar(wanted=not quiet) as progress:
         last = float(results.t[-1]) if len(results.t) else 0.0

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.fmu_ports import fmu_ports
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks
@@ -19,7 +20,6 @@ from spart_blocks.cli.text_tables import grid
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.restructured import KEPT
 from spart_blocks.descriptions.subjects import place_of
-from spart_blocks.errors import Fault, InputError
 
 _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
 
@@ -46,8 +46,8 @@ def blocks(
 ) -> None:
     """List the block types, show one with its ports and parameters, or search for one."""
     with reporting(debug):
-        from spart_blocks.diagram.own_blocks import add_blocks, add_installed
-        from spart_blocks.diagram.registry import block_types, find_type
+        from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
+        from spart_blocks.diagram.build.registry import block_types, find_type
 
         add_installed()
         add_blocks(*packages or ())
@@ -67,7 +67,7 @@ def blocks(
 
 def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
     """The types that match a text, and the type with this name in another tool."""
-    from spart_blocks.diagram.other_names import other_names_like, type_hint
+    from spart_blocks.diagram.check.other_names import other_names_like, type_hint
 
     others = other_names_like(text)
     kinds = {name for other in others for name in other.types}

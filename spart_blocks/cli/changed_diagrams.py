@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.cli.outputs import import_matplotlib
 from spart_blocks.cli.reporting import FAILED, WRONG_INPUT
 from spart_blocks.cli.terminal import complain
-from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.differences import Difference, Side
+    from spart_blocks.versions.differences import Difference, Side
 
 REPORT = "changes.md"
 
@@ -31,9 +31,9 @@ class Report:
     def add(self, old: Side, new: Side, found: Difference) -> None:
         """Write the picture of a diagram and keep its Markdown."""
         import_matplotlib()
-        from spart_blocks.differences import union_of
-        from spart_blocks.differences.difference_drawing import write_unions
-        from spart_blocks.differences.text import markdown_of
+        from spart_blocks.versions.differences import union_of
+        from spart_blocks.versions.differences.difference_drawing import write_unions
+        from spart_blocks.versions.differences.text import markdown_of
 
         name = _file_name(new.label if new.document is not None else old.label.partition(":")[2])
         write_unions(union_of(old, new, found), f"{found.old} → {found.new}", self.folder / name)
@@ -41,7 +41,7 @@ class Report:
 
     def refuse(self, name: str, error: InputError) -> None:
         """Keep that a diagram cannot be read."""
-        from spart_blocks.differences.text import as_code
+        from spart_blocks.versions.differences.text import as_code
 
         told = str(error).splitlines()[0]
         self.parts.append(f"### {as_code(name)}\n\ncannot be read: {as_code(told)}\n")
@@ -59,9 +59,9 @@ class Report:
 def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | None) -> int:
     """Print, or write into a folder, what has changed in each diagram since a revision; returns
     the exit code."""
-    from spart_blocks.differences import difference_of
-    from spart_blocks.differences.changed_files import changes_since
     from spart_blocks.results.files import make_folder
+    from spart_blocks.versions.differences import difference_of
+    from spart_blocks.versions.differences.changed_files import changes_since
 
     report = None
     if folder is not None:

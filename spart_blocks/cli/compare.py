@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
@@ -27,12 +28,11 @@ from spart_blocks.cli.outputs import (
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
 from spart_blocks.cli.terminal import has_display, put, say
-from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spart_blocks import simulation
+    from spart_blocks import run as simulation
     from spart_blocks.analysis.comparison import Comparison, Page
 
 

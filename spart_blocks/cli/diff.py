@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.changed_diagrams import tell_changes
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, EndTime, Root, check_seconds
@@ -17,11 +18,10 @@ from spart_blocks.cli.outputs import check_files, check_folder, import_matplotli
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import say
-from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from spart_blocks.analysis.behaviour import Behaviour
-    from spart_blocks.differences import Change, Difference, Side
+    from spart_blocks.versions.differences import Change, Difference, Side
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -136,7 +136,7 @@ def diff(
         if svg is not None:
             svg = svg.expanduser()
             check_files([svg], PICTURES, "--svg")
-        from spart_blocks.differences import difference_of, two_sides
+        from spart_blocks.versions.differences import difference_of, two_sides
 
         with two_sides(old, new, root) as (before, after):
             found = difference_of(before, after, text=text)
@@ -164,7 +164,7 @@ def _runs(
         plots = plots.expanduser()
         check_folder(plots)
     from spart_blocks.analysis.behaviour import compare_behaviour
-    from spart_blocks.differences import signal_names
+    from spart_blocks.versions.differences import signal_names
 
     names = signal_names(old, new)
     with ProgressBar(wanted=True) as progress:
@@ -179,7 +179,7 @@ def _runs(
 
 
 def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
-    from spart_blocks.differences.text import as_code, markdown_of, text_of
+    from spart_blocks.versions.differences.text import as_code, markdown_of, text_of
 
     if fmt is Format.json:
         data = found.as_data() | ({"behaviour": runs.as_data()} if runs is not None else {})
@@ -197,8 +197,8 @@ def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
 def _draw(old: Side, new: Side, found: Difference, path: Path) -> None:
     """Write the picture of both sides."""
     import_matplotlib()
-    from spart_blocks.differences import union_of
-    from spart_blocks.differences.difference_drawing import write_unions
+    from spart_blocks.versions.differences import union_of
+    from spart_blocks.versions.differences.difference_drawing import write_unions
 
     write_unions(union_of(old, new, found), f"{found.old} → {found.new}", path)
 

@@ -14,12 +14,12 @@ from typing import Annotated, Literal
 import typer
 
 from spart_blocks import __version__
+from spart_blocks.base.errors import SpartError, told
+from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import has_display, put
 from spart_blocks.cli.text_tables import grid
-from spart_blocks.errors import SpartError, told
-from spart_blocks.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
 
 State = Literal["ok", "missing", "wrong"]
 NAME = "spart_blocks"
@@ -122,7 +122,7 @@ def _extra(extra: str, names: list[str]) -> Finding:
 
 def _compiler() -> Finding:
     """Whether there is a C compiler whose libraries can be loaded."""
-    from spart_blocks.program.compiler import compiler_name, strict_loaded
+    from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 
     name = compiler_name()
     if name is None:
@@ -140,7 +140,7 @@ def _compiler() -> Finding:
 
 def _cache() -> Finding:
     """The folder of compiled programs, and its size."""
-    from spart_blocks.cache import cache_folder, user_folder
+    from spart_blocks.base.cache import cache_folder, user_folder
 
     folder = cache_folder()
     if folder is None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Quiet, Root
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say
-from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.edits import EditedFile, Operation
+    from spart_blocks.versions.edits import EditedFile, Operation
 
 Verb = Literal[
     "set",
@@ -80,7 +80,7 @@ def edit(
     the diagram would then have mistakes that it has not now.
     """
     with reporting(debug):
-        from spart_blocks import edits
+        from spart_blocks.versions import edits
 
         if verb == "undo":
             if words or dry_run:
@@ -119,7 +119,7 @@ def _changes(found: EditedFile) -> list[str]:
 
 
 def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation]:
-    from spart_blocks import edits
+    from spart_blocks.versions import edits
 
     if within and verb in ("set", "unset", "append"):
         hint = f"write the whole path: subsystems.{within}.blocks.NAME.PARAMETER"
@@ -165,7 +165,7 @@ _USAGE = {
 
 
 def _settings(words: Sequence[str]) -> list[tuple[str, Any]]:
-    from spart_blocks.document import parse_value
+    from spart_blocks.base.document import parse_value
 
     found = []
     for word in words:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from spart_blocks.base.interrupts import requests_go_to
 from spart_blocks.cli.terminal import say
-from spart_blocks.interrupts import requests_go_to
 
 SAME = 0.5
 """Requests within this time [s] count as one: a closing terminal or a service manager sends

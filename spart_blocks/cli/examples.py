@@ -12,11 +12,11 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import grid
-from spart_blocks.errors import Fault, InputError, did_you_mean
 
 FOLDERS = ("diagrams", "models")
 

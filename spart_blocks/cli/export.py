@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.tableaus import RECOMMENDED, FixedStepMethod
 from spart_blocks.cli.help_texts import epilog, with_examples
 from spart_blocks.cli.options import (
     Blocks,
@@ -22,7 +23,6 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, put, say
-from spart_blocks.tableaus import RECOMMENDED, FixedStepMethod
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.tableaus import FixedStepMethod
 from spart_blocks.cli.export import HORIZON, PartOption, say_fed
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
@@ -24,15 +25,14 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, put, say
-from spart_blocks.tableaus import FixedStepMethod
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from spart_blocks.diagram import Diagram
-    from spart_blocks.diagram.exporting import ExportOptions
+    from spart_blocks.diagram.sections.exporting import ExportOptions
     from spart_blocks.export import FmuVerification
-    from spart_blocks.export.fmu_stepping import Stepping
+    from spart_blocks.export.fmu.stepping import Stepping
     from spart_blocks.program.subdiagram import Subdiagram
 
 
@@ -106,7 +106,7 @@ def export_fmu(
         check_seconds("--t", horizon)
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         from spart_blocks import export
-        from spart_blocks.export.fmu_stepping import stepping_of
+        from spart_blocks.export.fmu.stepping import stepping_of
         from spart_blocks.program.subdiagram import subdiagram_of
 
         made = subdiagram_of(diagram, part or ())
@@ -170,7 +170,7 @@ def _table(found: FmuVerification) -> Table:
 
 
 def _describe(part: Subdiagram, version: int, path: Path) -> None:
-    from spart_blocks.export.fmu_variables import variables_of
+    from spart_blocks.export.fmu.variables import variables_of
 
     variables = variables_of(part)
     size = path.stat().st_size

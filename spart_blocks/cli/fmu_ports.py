@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.ports import Port
+    from spart_blocks.block_support.ports import Port
 
 
 def fmu_ports(cls: type[Any], packages: Sequence[str]) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from spart_blocks.base.errors import DiagramError, InputError, SpartError
 from spart_blocks.cli.merge import tell
 from spart_blocks.cli.terminal import complain, say
-from spart_blocks.differences.revisions import git
-from spart_blocks.edits.files import read_text, write_text
-from spart_blocks.edits.merging import is_diagram, merge
-from spart_blocks.errors import DiagramError, InputError, SpartError
+from spart_blocks.versions.differences.revisions import git
+from spart_blocks.versions.edits.files import read_text, write_text
+from spart_blocks.versions.edits.merging import is_diagram, merge
 
 
 def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say
-from spart_blocks.errors import InputError
 
 PATTERNS = ("*.yaml", "*.yml")
 LINES = tuple(f"{pattern} merge=spart diff=spart" for pattern in PATTERNS)
@@ -37,7 +37,7 @@ def git_setup(
     diagram with conflicts, with git's marks in it. `git diff --no-ext-diff` shows text at any time.
     """
     with reporting(debug):
-        from spart_blocks.differences.revisions import git
+        from spart_blocks.versions.differences.revisions import git
 
         top = _top()
         local = os.fsdecode(git("rev-parse", "--git-path", "info/attributes").rstrip(b"\n"))
@@ -75,7 +75,7 @@ def _attributes(path: Path, remove: bool) -> None:
 
 def _top() -> Path:
     """The top folder of the clone around the working folder."""
-    from spart_blocks.differences.revisions import top_of
+    from spart_blocks.versions.differences.revisions import top_of
 
     try:
         return top_of(Path.cwd())

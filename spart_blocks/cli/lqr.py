@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
@@ -20,7 +21,6 @@ from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import matrix_lines, pole_lines
-from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from spart_blocks.analysis import LQRGain
@@ -109,7 +109,7 @@ def lqr(
             gain = found(diagram, plant, *weights, T=period, at=point, inputs=inputs or ())
             gains = {", ".join(plant): gain}
         else:
-            from spart_blocks.program.gains import designed_gains
+            from spart_blocks.program.tracing.gains import designed_gains
 
             gains = designed_gains(diagram)
         _check_found(gains, out, file)
@@ -141,7 +141,7 @@ def _check_found(gains: dict[str, LQRGain], out: Path | None, file: Path) -> Non
 
 def _value(option: str, text: str | None) -> Any:
     """A number, list or mapping as YAML has it."""
-    from spart_blocks.document import parse_value
+    from spart_blocks.base.document import parse_value
 
     return parse_value(text or "", option)
 

@@ -14,11 +14,11 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say, warn
-from spart_blocks.errors import Fault, InputError, brief
 
 TEMPLATE, HIDDEN = ".in", "dot_"
 
@@ -71,9 +71,9 @@ def _convert(drawn: Path, target: Path) -> None:
     check_files([target], (".yaml", ".yml"), "NAME")
     if target.exists():
         raise InputError(Fault(f"{target} is there already", hint="name another file"))
+    from spart_blocks.base.errors import SpartError
     from spart_blocks.diagram import load
-    from spart_blocks.diagram.bdedit import from_bdedit
-    from spart_blocks.errors import SpartError
+    from spart_blocks.diagram.written.bdedit import from_bdedit
     from spart_blocks.results.files import write_bytes
 
     write_bytes(target, from_bdedit(drawn).encode())

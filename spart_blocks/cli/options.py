@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, Place
 from spart_blocks.cli.terminal import say
-from spart_blocks.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
-    from spart_blocks import simulation
+    from spart_blocks import run as simulation
 
 DiagramFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A diagram: a YAML file.", show_default=False)
@@ -85,7 +85,7 @@ def diagram_file(
     if not quiet:
         say(f"loading {file}")
     check_diagram(file)
-    from spart_blocks.simulation import DiagramFile
+    from spart_blocks.run import DiagramFile
 
     some = (tuple(given or ()) for given in (settings, variants, blocks))
     overrides, chosen, packages = some
@@ -132,7 +132,7 @@ def holds_robot(file: Path) -> bool:
 def _holds(file: Path, keys: tuple[str, ...]) -> bool:
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return False
-    from spart_blocks.document import read_document
+    from spart_blocks.base.document import read_document
 
     try:
         data = read_document(file).data

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.terminal import complain, say
-from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.interrupts import requests_go_to
 from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import MethodOption, PartOption, RateOption
 from spart_blocks.cli.help_texts import with_examples
@@ -26,8 +28,6 @@ from spart_blocks.cli.outputs import Written, attempt, check_files, complain_of
 from spart_blocks.cli.progress import Ticker
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, say, warn
-from spart_blocks.errors import InputError
-from spart_blocks.interrupts import requests_go_to
 
 if TYPE_CHECKING:
     from spart_blocks.realtime import Prepared, Report, Session

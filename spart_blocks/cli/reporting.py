@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, SpartError, SpartWarning
 from spart_blocks.cli.terminal import complain, say, warn
-from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
 
 FAILED, WRONG_INPUT = 1, 2
 MOST_TOLD = 100

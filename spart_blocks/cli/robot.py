@@ -71,8 +71,8 @@ def robots_of(
     file: Path, strict: bool = False, drives: Path | None = None, loops: Path | None = None
 ) -> list[Robot]:
     """The robots of a file, with these drives and loops if any are given."""
-    from spart_blocks.document import read_document
-    from spart_blocks.errors import Fault, InputError
+    from spart_blocks.base.document import read_document
+    from spart_blocks.base.errors import Fault, InputError
     from spart_blocks.robot import Robot
 
     if file.suffix not in (".yaml", ".yml"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.cli.animation_page import PAGES, write_page
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
@@ -35,12 +36,11 @@ from spart_blocks.cli.outputs import (
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
 from spart_blocks.cli.terminal import complain, has_display, say
-from spart_blocks.errors import Fault, InputError, RunError
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
-    from spart_blocks.simulation import DiagramFile as SomeFile
-    from spart_blocks.simulation.run import Run
+    from spart_blocks.run import DiagramFile as SomeFile
+    from spart_blocks.run.loop import Run
 
 
 class Engine(StrEnum):
@@ -182,7 +182,7 @@ def _replay(
 
 def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
     """A run of a file at its start. initial: the saved run from whose end it continues."""
-    from spart_blocks.simulation import begin
+    from spart_blocks.run import begin
 
     options: dict[str, Any] = {} if end is None else {"T": end}
     return begin(read, engine=engine.value, initial=initial, **options)
@@ -190,7 +190,7 @@ def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | Non
 
 def finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
     """The results, and the error if the run failed; a failure without results is raised."""
-    from spart_blocks.simulation import finish
+    from spart_blocks.run import finish
 
     if not quiet:
         start = f" from where {initial} ended" if initial else ""

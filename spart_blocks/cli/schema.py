@@ -13,7 +13,7 @@ from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.registry import BlockType, Parameter
+    from spart_blocks.diagram.build.registry import BlockType, Parameter
 
 SUBSYSTEM = "[^A-Z0-9_]"
 """Pattern that distinguishes a subsystem's name from a misspelt type, which is in capitals."""
@@ -41,8 +41,8 @@ def schema(
     letter.
     """
     with reporting(debug):
-        from spart_blocks.diagram.own_blocks import add_blocks, add_installed
-        from spart_blocks.diagram.schema import DiagramSection, PartSection, json_schema
+        from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
+        from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema
 
         add_installed()
         add_blocks(*blocks or ())
@@ -54,7 +54,7 @@ def schema(
 def _add_types(whole: dict[str, Any]) -> None:
     """Add the block types, and the parameters of each, to the schema of a block."""
     from spart_blocks.descriptions import describe
-    from spart_blocks.diagram.registry import block_types
+    from spart_blocks.diagram.build.registry import block_types
 
     kinds = [kind for kind in block_types() if not kind.refusal]
     records = {kind.name: describe(kind) for kind in kinds}

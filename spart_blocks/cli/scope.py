@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.base.interrupts import requests_go_to
 from spart_blocks.cli.ending import Once
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import check_seconds
@@ -18,8 +20,6 @@ from spart_blocks.cli.outputs import Outputs, check_files, complain_of
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import has_display, put, say, warn
 from spart_blocks.cli.tune import LoopOption, connected, new_table
-from spart_blocks.errors import Fault, InputError, RunError
-from spart_blocks.interrupts import requests_go_to
 
 if TYPE_CHECKING:
     from spart_blocks.realtime.live_client import LiveClient, Recording, Watched

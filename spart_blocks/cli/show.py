@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.cli.animation_page import PAGES, told
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, Root, Variants, diagram_file, holds_bodies, holds_robot
 from spart_blocks.cli.outputs import check_files, default_folder, default_name
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import has_display, say
-from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,9 +127,9 @@ def _robots_page(
     blocks: list[str] | None,
 ) -> Path:
     """Write the page of the robots of a file, and return its path."""
+    from spart_blocks.animation.animate import diagram_page, robots_page, write_page
+    from spart_blocks.animation.recording import Options
     from spart_blocks.cli.robot import robots_of
-    from spart_blocks.motion.animate import diagram_page, robots_page, write_page
-    from spart_blocks.motion.recording import Options
 
     given = Options(root=root)
     if file.suffix in (".yaml", ".yml") and not holds_robot(file):

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError, Place
+from spart_blocks.base.web_build import STUDIO, built
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, Root, check_diagram
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import has_display, say, warn
-from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
-from spart_blocks.web_build import STUDIO, built
 
 _NEEDED = ("starlette", "uvicorn", "websockets")
 
@@ -78,7 +78,7 @@ def studio(
 
 def _places(file: Path | None, root: Path | None) -> tuple[Path, str | None]:
     """The project's folder, and the file from there."""
-    from spart_blocks.diagram.files import project_root
+    from spart_blocks.diagram.written.files import project_root
 
     if file is None:
         return (root or project_root(Path.cwd() / "diagram.yaml")).resolve(), None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
@@ -23,7 +24,6 @@ from spart_blocks.cli.outputs import check_files, default_name
 from spart_blocks.cli.progress import RunsBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
 from spart_blocks.cli.terminal import complain, say, warn
-from spart_blocks.errors import Fault, InputError, RunError
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.results import SweepResults
@@ -208,7 +208,7 @@ def _finished(
 ) -> int:
     """Print and write the results; returns the exit code. whole: whether all are in the folder;
     an error tells otherwise."""
-    from spart_blocks.sweeps.running.going import ENOUGH
+    from spart_blocks.sweeps.run.batches import ENOUGH
 
     code = 0
     if not quiet and len(found):
@@ -243,7 +243,7 @@ def _finished(
 
 def _missed(found: SweepResults) -> str | None:
     """In what the sweep misses the success that its diagram claims; None if it does not."""
-    from spart_blocks.regression.success import judged
+    from spart_blocks.claims.success import judged
 
     expected = found.planned.expected
     claim = None if expected is None else expected.section.success
@@ -279,7 +279,7 @@ def _choices(given: list[str]) -> dict[str, list[str]]:
 
 def _values(option: str, given: list[str]) -> dict[str, Any]:
     """`path=values` texts as values by path."""
-    from spart_blocks.document import parse_value
+    from spart_blocks.base.document import parse_value
 
     found = {}
     for text in given:

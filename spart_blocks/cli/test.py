@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, Quiet, Root
 from spart_blocks.cli.outputs import check_folder
 from spart_blocks.cli.progress import ProgressBar, RunsBar
 from spart_blocks.cli.reporting import FAILED, WRONG_INPUT, Debug, reporting
 from spart_blocks.cli.terminal import complain, say, warn
-from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.regression.check import Manner
-    from spart_blocks.regression.files import Case
-    from spart_blocks.regression.outcome import Outcome
-    from spart_blocks.simulation.run import Progress
+    from spart_blocks.claims.check import Manner
+    from spart_blocks.claims.files import Case
+    from spart_blocks.claims.outcome import Outcome
+    from spart_blocks.run.loop import Progress
 
 HOME = Path("diagrams")
 
@@ -78,7 +78,7 @@ def run_tests(
         cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root, tuple(blocks or ()))
         if not quiet:
             say(f"testing {_count(len(cases), 'diagram')}")
-        from spart_blocks.regression.check import Manner
+        from spart_blocks.claims.check import Manner
 
         manner = Manner(update=update, force=force, timing=timing, plots=plots)
         code = _Session(len(cases), manner, quiet).run(cases)
@@ -88,7 +88,7 @@ def run_tests(
 
 def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) -> list[Case]:
     """The tests in these files and folders, each file once."""
-    from spart_blocks.regression.files import cases, found_below
+    from spart_blocks.claims.files import cases, found_below
 
     files: dict[Path, Path] = {}
     for path in paths:
@@ -123,7 +123,7 @@ class _Session:
 
     def run(self, cases: Sequence[Case]) -> int:
         """Run them all; the exit code."""
-        from spart_blocks.regression.check import check
+        from spart_blocks.claims.check import check
 
         interrupted = False
         try:
@@ -154,7 +154,7 @@ class _Session:
 
     def _recorded(self, outcome: Outcome) -> Outcome:
         """Print the changes of a baseline, then write it; a fault if it cannot be written."""
-        from spart_blocks.regression.baselines import record
+        from spart_blocks.claims.baselines import record
 
         change = outcome.change
         assert change is not None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.base.errors import Fault, InputError, RunError, brief
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say
-from spart_blocks.errors import Fault, InputError, RunError, brief
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -105,7 +105,7 @@ def _parted(words: Sequence[str], loop: str | None) -> tuple[str | None, list[st
 
 def _values(settings: Sequence[str]) -> dict[str, Any]:
     """The values to set, by name."""
-    from spart_blocks.document import parse_value
+    from spart_blocks.base.document import parse_value
 
     values: dict[str, Any] = {}
     for text in settings:
@@ -190,7 +190,7 @@ def _report(values: Mapping[str, Any]) -> None:
 
 def _saved(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
     """Write what differs from the file into it."""
-    from spart_blocks.edits import Tune, edit
+    from spart_blocks.versions.edits import Tune, edit
 
     changed = _changed(rows)
     edit(file, [Tune(row["name"], row["value"]) for row in changed])

@@ -11,9 +11,9 @@ from spart_blocks.descriptions.docstrings import BlockText, PortText, read_docst
 from spart_blocks.descriptions.subjects import subject_of
 
 if TYPE_CHECKING:
+    from spart_blocks.block_support.ports import Port
     from spart_blocks.blocks import PortSpec
-    from spart_blocks.diagram.registry import BlockType
-    from spart_blocks.ports import Port
+    from spart_blocks.diagram.build.registry import BlockType
 
 
 _LONGEST_SUMMARY = 130
@@ -26,7 +26,7 @@ _HERE = (
 
 def describe(kind: BlockType) -> dict[str, Any]:
     """A block type as plain data: of the ports that its class declares, and of its docstring."""
-    from spart_blocks.diagram.other_names import names_elsewhere
+    from spart_blocks.diagram.check.other_names import names_elsewhere
 
     takes, gives = kind.declared
     text = read_docstring(kind.doc)

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spart_blocks.lazy import lazily
+from spart_blocks.base.lazy import lazily
 
 if TYPE_CHECKING:
+    from spart_blocks.diagram.build.loader import as_diagram, load, load_expectations
+    from spart_blocks.diagram.build.registry import new_diagram
     from spart_blocks.diagram.diagram import Diagram
-    from spart_blocks.diagram.loader import as_diagram, load, load_expectations
-    from spart_blocks.diagram.registry import new_diagram
-    from spart_blocks.diagram.run_options import RunOptions, Solver
-    from spart_blocks.diagram.wires import complete
+    from spart_blocks.diagram.sections.run_options import RunOptions, Solver
+    from spart_blocks.diagram.written.wires import complete
 
 __all__ = [
     "Diagram",
@@ -29,13 +29,13 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "Diagram": "diagram",
-        "RunOptions": "run_options",
-        "Solver": "run_options",
-        "as_diagram": "loader",
-        "complete": "wires",
-        "load": "loader",
-        "load_expectations": "loader",
-        "new_diagram": "registry",
+        "Diagram": "spart_blocks.diagram.diagram",
+        "RunOptions": "spart_blocks.diagram.sections.run_options",
+        "Solver": "spart_blocks.diagram.sections.run_options",
+        "as_diagram": "spart_blocks.diagram.build.loader",
+        "complete": "spart_blocks.diagram.written.wires",
+        "load": "spart_blocks.diagram.build.loader",
+        "load_expectations": "spart_blocks.diagram.build.loader",
+        "new_diagram": "spart_blocks.diagram.build.registry",
     },
 )

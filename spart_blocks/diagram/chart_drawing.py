@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.charts.chart import Action, Chart, State, Transition
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.diagram_drawing import (
     GRID,
     MARGIN,
@@ -24,9 +25,8 @@ from spart_blocks.diagram.diagram_drawing import (
     text_inches,
     write_picture,
 )
-from spart_blocks.diagram.flatten import flatten
-from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.ports import attribute
+from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.state_machines.chart import Action, Chart, State, Transition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,15 +9,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from spart_blocks.diagram.comparison import CompareOptions
-from spart_blocks.diagram.expectations import ExpectSection
-from spart_blocks.diagram.exporting import ExportOptions
-from spart_blocks.diagram.realtime_options import RealtimeOptions
-from spart_blocks.diagram.run_options import STANDARD as STANDARD
-from spart_blocks.diagram.run_options import RunOptions as RunOptions
-from spart_blocks.diagram.run_options import Solver as Solver
-from spart_blocks.diagram.sections import Sections
-from spart_blocks.errors import Place
+from spart_blocks.base.errors import Place
+from spart_blocks.diagram.sections.comparison import CompareOptions
+from spart_blocks.diagram.sections.expectations import ExpectSection
+from spart_blocks.diagram.sections.exporting import ExportOptions
+from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
+from spart_blocks.diagram.sections.run_options import STANDARD as STANDARD
+from spart_blocks.diagram.sections.run_options import RunOptions as RunOptions
+from spart_blocks.diagram.sections.run_options import Solver as Solver
+from spart_blocks.diagram.sections.table import Sections
 from spart_blocks.robot import Robot
 
 MOST_SHOWN = 300

@@ -11,12 +11,12 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks import html
-from spart_blocks.diagram.companions import is_audit
-from spart_blocks.diagram.conditions import CONDITIONS, conditions_of
-from spart_blocks.diagram.layout import Box, Edge, Layout, arrange
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.ports import Port, attribute, input_ports, output_ports
+from spart_blocks.base import html
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
+from spart_blocks.diagram.build.companions import is_audit
+from spart_blocks.diagram.written.conditions import CONDITIONS, conditions_of
+from spart_blocks.drawing.layout import Box, Edge, Layout, arrange
 from spart_blocks.results import show_windows
 from spart_blocks.results.files import write_bytes
 

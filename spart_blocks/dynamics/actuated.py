@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import RobotError, brief
+from spart_blocks.base.spatial import Array, array, solve_spd, zeros
 from spart_blocks.dynamics.assembly import places_in_um
 from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.loops import kept_rows, loop_jacobian
-from spart_blocks.errors import RobotError, brief
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, solve_spd, zeros
 
 
 class ActuatedForces(NamedTuple):

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.spatial import Array, array, cross, sqrt, turn_of_quaternion, zeros
 from spart_blocks.dynamics.kinematics import kinematics
-from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import (
     JointPort,
     JointSlice,
@@ -32,7 +33,6 @@ from spart_blocks.robot import (
     Robot,
 )
 from spart_blocks.robot.force import check_forces
-from spart_blocks.spatial import Array, array, cross, sqrt, turn_of_quaternion, zeros
 
 _POINT = 1e-200
 """[m^2] Keeps a distance of zero from being divided by, and shows in no digit."""

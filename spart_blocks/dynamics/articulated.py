@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, filled, solve_spd, zeros
 from spart_blocks.dynamics.axial import (
     Motion,
     Paths,
@@ -51,7 +52,6 @@ from spart_blocks.dynamics.screws import (
     bodies_of,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, filled, solve_spd, zeros
 
 
 class MultibodyRates(NamedTuple):

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import Fault, RobotError, did_you_mean
+from spart_blocks.base.spatial import Array, array
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
 from spart_blocks.dynamics.loop_rows import Chain, Rows, chords_of, dense, loop_rows
 from spart_blocks.dynamics.screws import bodies_of
-from spart_blocks.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot import Loop, Robot
-from spart_blocks.spatial import Array, array
 
 CLOSED = 1e-12
 """Largest error of a row of closed loops, relative to the robot's size, or in radians."""

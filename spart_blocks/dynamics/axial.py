@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, cos, kind, quaternion_rotation, sin
 from spart_blocks.dynamics.screws import (
     CYCLE,
     PLACES,
@@ -35,7 +36,6 @@ from spart_blocks.dynamics.screws import (
     senses_of,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, cos, kind, quaternion_rotation, sin
 
 Paths = list[tuple[Screw, ...]]  # of each body, the screws that lead to its parent's frame
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from spart_blocks.base.spatial import Array, array, solve_spd, zeros
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.newton_euler import multibody_forces
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, solve_spd, zeros
 
 
 def base_control_free_joints(

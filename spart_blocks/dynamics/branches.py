@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.errors import SingularInertiaError
+from spart_blocks.base.errors import SingularInertiaError
 
 Row = dict[int, Any]  # of a sparse matrix: its entries by place
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, filled, zeros
 from spart_blocks.dynamics.articulated import taken_at_joints
 from spart_blocks.dynamics.axial import along_the_tree
 from spart_blocks.dynamics.closed_system import Closed, free_flags
@@ -25,7 +26,6 @@ from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.newton_euler import felt_at_joints
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, filled, zeros
 
 
 class ClosedRates(NamedTuple):

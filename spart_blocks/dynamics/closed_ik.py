@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, filled, solve_spd, sqrt, zeros
 from spart_blocks.dynamics.assembly import with_places
 from spart_blocks.dynamics.axial import add, cross, dot, paths_of
 from spart_blocks.dynamics.loop_rows import (
@@ -32,7 +33,6 @@ from spart_blocks.dynamics.loops import (
 )
 from spart_blocks.dynamics.screws import Vector, bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, filled, solve_spd, sqrt, zeros
 
 FARTHEST = 1.0
 """A step is no longer than this [rad, m]: where it would be, it leads nowhere sure."""

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, array, filled, zeros
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.closed_system import Closed, free_flags
 from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, filled, zeros
 
 POSITION_STEPS = 3
 

@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.errors import SingularInertiaError
+from spart_blocks.base.spatial import Array
 from spart_blocks.dynamics.branches import Factor, Row, factor
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.joint_effects import joint_effects
 from spart_blocks.dynamics.loop_rows import Rows
 from spart_blocks.dynamics.loops import kept_rows, row_names, sample_configurations
 from spart_blocks.dynamics.screws import bodies_of
-from spart_blocks.errors import SingularInertiaError
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 RANK = 1e-11
 """Rows of J of which so little is their own, by the square of its size in the metric of

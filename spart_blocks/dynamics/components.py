@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 
 COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
 """Inertial: angular first."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, array, filled, skew, zeros
 from spart_blocks.dynamics.axial import (
     Paths,
     add,
@@ -37,7 +38,6 @@ from spart_blocks.dynamics.screws import (
     senses_of,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, filled, skew, zeros
 
 
 @dataclass(slots=True)

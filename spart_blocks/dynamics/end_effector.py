@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from spart_blocks.dynamics.jacobians import jacobian
-from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
-from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import (
+from spart_blocks.base.spatial import (
     Array,
     array,
     conjugate,
@@ -17,6 +14,9 @@ from spart_blocks.spatial import (
     quaternion_product,
     sin,
 )
+from spart_blocks.dynamics.jacobians import jacobian
+from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
+from spart_blocks.robot import JointType, Robot
 
 
 class EndEffector(NamedTuple):

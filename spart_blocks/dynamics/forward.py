@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import SingularInertiaError
+from spart_blocks.base.spatial import Array, array, cross, kind, solve_spd, zeros
 from spart_blocks.dynamics.inertia import link_inertia
 from spart_blocks.dynamics.joint_effects import driven_forces, joint_load
 from spart_blocks.dynamics.kinematics import turned
-from spart_blocks.errors import SingularInertiaError
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, cross, kind, solve_spd, zeros
 
 
 class ForwardDynamics(NamedTuple):

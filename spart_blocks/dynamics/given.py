@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, array, zeros
 from spart_blocks.dynamics.axial import (
     Motion,
     Paths,
@@ -22,7 +23,6 @@ from spart_blocks.dynamics.axial import (
 from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
 from spart_blocks.dynamics.screws import Vector, bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, zeros
 
 
 class Given(NamedTuple):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, array, eye, skew, transpose, zeros
 from spart_blocks.dynamics.kinematics import turned
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, eye, skew, transpose, zeros
 
 
 class Inertias(NamedTuple):

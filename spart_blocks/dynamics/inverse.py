@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from spart_blocks.base.spatial import Array, array, cross, solve_spd, zeros
 from spart_blocks.dynamics.joint_effects import joint_load, joint_motion
 from spart_blocks.dynamics.kinematics import accelerations
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, cross, solve_spd, zeros
 
 
 class GeneralizedForces(NamedTuple):

@@ -15,13 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.dynamics.components import COMPONENTS, rows_of
-from spart_blocks.dynamics.jacobians import jacobian
-from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.robot import JointType, Robot
-from spart_blocks.robot.coordinates import checked_configuration
-from spart_blocks.spatial import (
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.spatial import (
     Array,
     array,
     eye,
@@ -30,6 +25,11 @@ from spart_blocks.spatial import (
     solve_spd,
     transpose,
 )
+from spart_blocks.dynamics.components import COMPONENTS, rows_of
+from spart_blocks.dynamics.jacobians import jacobian
+from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
+from spart_blocks.robot import JointType, Robot
+from spart_blocks.robot.coordinates import checked_configuration
 
 _TRANSLATION = ("vx", "vy", "vz")
 _BIAS = 1e-10

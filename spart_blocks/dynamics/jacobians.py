@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array, array, cross, eye, skew, zeros
 from spart_blocks.dynamics.kinematics import turned
-from spart_blocks.errors import InputError
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, cross, eye, skew, zeros
 
 
 class Jacobian(NamedTuple):

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array, array, cross, exp, zeros
 from spart_blocks.dynamics.composite import multibody_inertia
-from spart_blocks.errors import InputError
 from spart_blocks.robot import Drive, JointType, Limits, Robot
-from spart_blocks.spatial import Array, array, cross, exp, zeros
 
 STOP_FREQUENCY = 200.0
 """Where no stiffness is given, a joint with all that it moves swings in its stop at this

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import (
+from spart_blocks.base.spatial import (
     Array,
     array,
     axis_angle_rotation,
@@ -22,6 +21,7 @@ from spart_blocks.spatial import (
     transpose,
     zeros,
 )
+from spart_blocks.robot import JointType, Robot
 
 
 class Kinematics(NamedTuple):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, array, filled
 from spart_blocks.dynamics.axial import (
     Loads,
     Motion,
@@ -35,7 +36,6 @@ from spart_blocks.dynamics.axial import (
 from spart_blocks.dynamics.newton_euler import felt_at_joints
 from spart_blocks.dynamics.screws import Body, Vector, bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, filled
 
 Wrenches = list[tuple[Vector, Vector]]
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, filled, sqrt, zeros
 from spart_blocks.dynamics.axial import (
     Motion,
     Paths,
@@ -33,7 +34,6 @@ from spart_blocks.dynamics.kinematics import kinematics
 from spart_blocks.dynamics.screws import Body, Vector, bodies_of, senses_of
 from spart_blocks.robot import Loop, Robot
 from spart_blocks.robot.loop import ROWS, Coupling
-from spart_blocks.spatial import Array, filled, sqrt, zeros
 
 SQUARE = {"rx": (1, 2), "ry": (0, 2), "rz": (0, 1)}
 """The axes of frames a and b that a row keeps square."""

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.errors import RobotError
+from spart_blocks.base.spatial import Array, array, filled, skew, zeros
 from spart_blocks.dynamics.assembly import all_rows, assemble, row_scales, rows_at
 from spart_blocks.dynamics.loop_rows import dense
-from spart_blocks.errors import RobotError
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, filled, skew, zeros
 
 REDUNDANT = 1e-7
 """A row that has so little of its own, beside the largest, is implied by the others."""

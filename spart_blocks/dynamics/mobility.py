@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array
 from spart_blocks.dynamics.assembly import (
     assemble,
     configuration,
@@ -30,7 +31,6 @@ from spart_blocks.dynamics.loops import (
     sample_configurations,
 )
 from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import Array
 
 RANK = 1e-8
 """A singular value so far below the largest is zero."""

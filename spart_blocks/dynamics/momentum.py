@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array, array, cross, zeros
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, cross, zeros
 
 
 class Momentum(NamedTuple):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spart_blocks.base.spatial import array, filled, zeros
 from spart_blocks.dynamics.axial import (
     Motion,
     Paths,
@@ -27,7 +28,6 @@ from spart_blocks.dynamics.inverse import GeneralizedForces
 from spart_blocks.dynamics.joint_effects import joint_load
 from spart_blocks.dynamics.screws import Body, Vector, bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import array, filled, zeros
 
 
 def multibody_forces(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.spatial import Array, kind, solve_spd
+from spart_blocks.base.spatial import Array, kind, solve_spd
 
 _DAMPING = 1e-9
 """Of the solves, relative to the trace of B B'; the refinement takes it out again."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.spatial import array, filled, sqrt
 from spart_blocks.dynamics.assembly import rows_at, size_of
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.branches import Row
@@ -23,7 +24,6 @@ from spart_blocks.dynamics.loop_rows import Chain, loop_rows
 from spart_blocks.dynamics.loops import kept_rows, row_names, sample_configurations
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import array, filled, sqrt
 
 LOST = 1e-6
 """Distance, a thousandth of a radian off, at which rank counts as lost: numerical errors keep a

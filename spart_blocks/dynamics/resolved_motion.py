@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import InputError, SingularInertiaError
+from spart_blocks.base.spatial import Array, array, cross, filled, kind
 from spart_blocks.dynamics.semidefinite import (
     least_squares,
     solve_semidefinite,
     weighted_least_squares,
 )
-from spart_blocks.errors import InputError, SingularInertiaError
-from spart_blocks.spatial import Array, array, cross, filled, kind
 
 _ALL = (0, 1, 2, 3, 4, 5)
 

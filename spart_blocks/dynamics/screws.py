@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array
 from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import Array
 
 Vector = list[Any]  # three scalars
 Symmetric = list[Any]  # six scalars of a 3x3 matrix: xx, yy, zz, yz, zx, xy

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.spatial import Array, eye, filled, kind, zeros
+from spart_blocks.base.spatial import Array, eye, filled, kind, zeros
 
 _NEGLIGIBLE = 1e-12
 """A pivot this far below the scale of its matrix is rounding."""

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.spatial import Array
 from spart_blocks.dynamics.articulated import HybridRates
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.joint_effects import joint_effects, stop_forces
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
 
 MARGIN = 1e-10
 """So much of its break-away force beyond it moves a stuck joint; less is rounding."""

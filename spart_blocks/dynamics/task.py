@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from spart_blocks.base.spatial import Array, array, solve_spd, zeros
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.jacobians import Jacobian, jacobian, jacobian_dot
 from spart_blocks.dynamics.joint_effects import stop_forces
@@ -25,7 +26,6 @@ from spart_blocks.dynamics.kinematics import (
 )
 from spart_blocks.dynamics.newton_euler import multibody_forces
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, solve_spd, zeros
 
 
 class BaseAnswer(NamedTuple):

@@ -32,16 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spart_blocks.dynamics.applied_forces import applied_forces
-from spart_blocks.dynamics.axial import paths_of
-from spart_blocks.dynamics.closed_system import Closed, freedoms_of
-from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
-from spart_blocks.dynamics.kinetic_gradient import KineticTerms, kinetic_terms
-from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
-from spart_blocks.dynamics.loops import kept_rows
-from spart_blocks.dynamics.screws import bodies_of
-from spart_blocks.robot import Robot
-from spart_blocks.spatial import (
+from spart_blocks.base.spatial import (
     Array,
     eye,
     filled,
@@ -53,6 +44,15 @@ from spart_blocks.spatial import (
     sqrt,
     zeros,
 )
+from spart_blocks.dynamics.applied_forces import applied_forces
+from spart_blocks.dynamics.axial import paths_of
+from spart_blocks.dynamics.closed_system import Closed, freedoms_of
+from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
+from spart_blocks.dynamics.kinetic_gradient import KineticTerms, kinetic_terms
+from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
+from spart_blocks.dynamics.loops import kept_rows
+from spart_blocks.dynamics.screws import bodies_of
+from spart_blocks.robot import Robot
 
 ITERATIONS = 10
 """Corrections of a step: enough for 1e-11 where joints turn by a tenth of a radian in it."""

@@ -1,8 +1,8 @@
 """Export of a subdiagram as code that runs without this package."""
 
 from spart_blocks.export.exported_links import linked_inputs, live_links
-from spart_blocks.export.fmu import export_fmu
-from spart_blocks.export.fmu_verify import FmuVerification, verify_fmu
+from spart_blocks.export.fmu.archive import export_fmu
+from spart_blocks.export.fmu.verify import FmuVerification, verify_fmu
 from spart_blocks.export.package import check_folder, package_files, write_package
 from spart_blocks.export.step import StepCode, step_code
 from spart_blocks.export.verify import Verification, moving_inputs, recorded_inputs, verify

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spart_blocks.program.program import Program
-from spart_blocks.program.switching import Crossing
+from spart_blocks.program.tracing.switching import Crossing
 
 MOST_SWITCHES = 100
 """Most rounds of mode switches at one step. Switching continues at the next step."""

@@ -12,7 +12,7 @@ from spart_blocks.export.build_files import CORTEX_M7
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.export.step import StepCode
-from spart_blocks.program.compiler import CompilerError
+from spart_blocks.program.c.compiler import CompilerError
 
 COMPILER = "arm-none-eabi-gcc"
 

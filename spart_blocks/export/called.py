@@ -7,9 +7,9 @@ from typing import Any
 
 from spart_blocks.export.functions import Argument, indented, vector
 from spart_blocks.export.long_functions import long_function
-from spart_blocks.program.loops import MOST_STEPS, Solver, solvers_called_by
-from spart_blocks.program.scalar_code import Real, literal
-from spart_blocks.program.table_code import table_texts
+from spart_blocks.program.c.scalar_code import Real, literal
+from spart_blocks.program.c.table_code import table_texts
+from spart_blocks.program.tracing.loops import MOST_STEPS, Solver, solvers_called_by
 
 
 def called_texts(functions: Iterable[Any], real: Real = "double") -> list[str]:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.errors import SpartError
+from spart_blocks.base.errors import SpartError
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
-from spart_blocks.program.substitution import substituted
-from spart_blocks.simulation import simulate
-from spart_blocks.simulation.engine import Floats
+from spart_blocks.program.tracing.substitution import substituted
+from spart_blocks.run import simulate
+from spart_blocks.run.engines.engine import Floats
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram

@@ -12,18 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram import Diagram
-from spart_blocks.diagram.algebraic_loops import uncut
-from spart_blocks.diagram.first_values import start_values
-from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.diagram.check.first_values import start_values
+from spart_blocks.diagram.network.algebraic_loops import uncut
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.export.header import c_comment
 from spart_blocks.export.step import StepCode
-from spart_blocks.links.connection import Connection
-from spart_blocks.links.frames import Frame, size_of
 from spart_blocks.program import Slot
-from spart_blocks.program.gains import wired
 from spart_blocks.program.subdiagram import Subdiagram, is_link
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.transports.connection import Connection
+from spart_blocks.transports.frames import Frame, size_of
 
 _REARRANGING = ("mux", "demux", "index", "slice1", "flatten")
 """Blocks that only rearrange numbers."""

@@ -12,8 +12,7 @@ from typing import Any
 
 import casadi as ca
 
-from spart_blocks.program.loops import PREFIX as SOLVES
-from spart_blocks.program.scalar_code import (
+from spart_blocks.program.c.scalar_code import (
     Instruction,
     Real,
     instructions,
@@ -21,6 +20,7 @@ from spart_blocks.program.scalar_code import (
     looked_up,
     name_of,
 )
+from spart_blocks.program.tracing.loops import PREFIX as SOLVES
 
 _INFIX = {
     ca.OP_ADD: "{} + {}",

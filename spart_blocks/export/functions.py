@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.export.expressions import statements
-from spart_blocks.program.scalar_code import Real, UnknownOperationError
+from spart_blocks.program.c.scalar_code import Real, UnknownOperationError
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from spart_blocks.export.acting import faults_of
 from spart_blocks.export.functions import indented
 from spart_blocks.export.interface import Interface, Member
 from spart_blocks.export.schedule import Schedule
-from spart_blocks.program.scalar_code import Real
+from spart_blocks.program.c.scalar_code import Real
 from spart_blocks.program.subdiagram import Subdiagram
 
 OK, STOPPED, NOT_FINITE, FAULT = range(4)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.program import Slot
 from spart_blocks.program.subdiagram import Subdiagram
 

@@ -10,8 +10,8 @@ import numpy as np
 from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
-from spart_blocks.program.compiler import strict_loaded
-from spart_blocks.simulation.engine import Floats
+from spart_blocks.program.c.compiler import strict_loaded
+from spart_blocks.run.engines.engine import Floats
 
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 """Flags with which exported code compiles without warnings."""

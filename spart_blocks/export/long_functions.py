@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.export.expressions import statements
 from spart_blocks.export.functions import Argument, c_function, indented
-from spart_blocks.program.scalar_code import UnknownOperationError
+from spart_blocks.program.c.scalar_code import UnknownOperationError
 
 LONG = 8000
 PIECE = 500

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.export.build_files import cmake_lists, makefile, readme
 from spart_blocks.export.exported_links import LiveLink, linked_inputs
 from spart_blocks.export.loop_files import links_header, main_source, model_header, runtime_file

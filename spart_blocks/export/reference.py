@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import RunError
+from spart_blocks.base.errors import RunError
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.header import FAULT, OK, STOPPED
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
 from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
-from spart_blocks.simulation.crossings import locate, upward
-from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.meeting import LOOKED_AHEAD
-from spart_blocks.simulation.steps import Trial, equal_length, is_last, try_, up_to
-from spart_blocks.simulation.stops import within
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.crossings import locate, upward
+from spart_blocks.run.events.meeting import LOOKED_AHEAD
+from spart_blocks.run.events.stops import within
+from spart_blocks.run.solvers.steps import Trial, equal_length, is_last, try_, up_to
 
 
 class Stepper:

@@ -14,10 +14,10 @@ from fractions import Fraction
 from math import ceil, gcd, lcm
 from typing import Any
 
-from spart_blocks.diagram.clocks import Clock, meant
-from spart_blocks.errors import DiagramError, Fault, InputError
+from spart_blocks.base.errors import DiagramError, Fault, InputError
+from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
+from spart_blocks.diagram.network.clocks import Clock, meant
 from spart_blocks.program.subdiagram import Subdiagram
-from spart_blocks.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
 
 USUAL_RATE = Fraction(1000)  # Hz
 HIGHEST_RATE = 1e6  # Hz

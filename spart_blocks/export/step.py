@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from spart_blocks import __version__
-from spart_blocks.errors import DiagramError, Fault
+from spart_blocks.base.errors import DiagramError, Fault
+from spart_blocks.base.tableaus import RECOMMENDED
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of, faults_of
 from spart_blocks.export.called import called_texts
 from spart_blocks.export.functions import (
@@ -28,12 +29,11 @@ from spart_blocks.export.functions import (
 from spart_blocks.export.header import c_comment, c_string, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
-from spart_blocks.program.c_code import step_header
-from spart_blocks.program.loops import solvers_called_by
-from spart_blocks.program.scalar_code import LARGEST, Real, literal
+from spart_blocks.program.c.c_code import step_header
+from spart_blocks.program.c.scalar_code import LARGEST, Real, literal
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
-from spart_blocks.program.switching import KINDS
-from spart_blocks.tableaus import RECOMMENDED
+from spart_blocks.program.tracing.loops import solvers_called_by
+from spart_blocks.program.tracing.switching import KINDS
 
 FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
 """Headers that NAME.c includes, the same for every subdiagram."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.export.excitation import moved
 from spart_blocks.export.header import FAULT, NOT_FINITE, OK
 from spart_blocks.export.interface import numbers_of
@@ -17,7 +17,7 @@ from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.subdiagram import entries_of
-from spart_blocks.simulation.engine import Floats
+from spart_blocks.run.engines.engine import Floats
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -55,7 +55,7 @@ def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
     """The inputs of the subdiagram (steps, inputs) in the whole diagram at each step, up to the
     horizon [s] or the time of a STOP.
     """
-    from spart_blocks.simulation import simulate
+    from spart_blocks.run import simulate
 
     if not 0 < horizon < math.inf:
         raise InputError(f"the time to compare must be positive and finite, not {horizon:g} s")

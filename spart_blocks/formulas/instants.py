@@ -4,7 +4,7 @@ The instants of a run are exact fractions, and a block gets each of them rounded
 a block computes from its parameters, such as delay + k period, is off by its own rounding: by a few
 units in the last place. Compared with a time that is later by a little more, it has come at its
 instant, and not before: a run evaluates what is before a stop sixteen units earlier
-(simulation/stops.py).
+(run/events/stops.py).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.formulas.reader import parsed
 
 

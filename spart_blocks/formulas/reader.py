@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.formulas.reader import CHOICE, CONSTANTS, FUNCTIONS, MEANINGS
 
 MOST_NAMES = 1000

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spart_blocks.lazy import lazily
+from spart_blocks.base.lazy import lazily
 
 if TYPE_CHECKING:
     from spart_blocks.program.from_diagram import trace
-    from spart_blocks.program.functions import BoundCall, CompiledFunction, compiled
     from spart_blocks.program.program import Program, Slot
-    from spart_blocks.program.symbol import TraceError
+    from spart_blocks.program.tracing.functions import BoundCall, CompiledFunction, compiled
+    from spart_blocks.program.tracing.symbol import TraceError
 
 __all__ = [
     "BoundCall",
@@ -28,12 +28,12 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "BoundCall": "functions",
-        "CompiledFunction": "functions",
-        "Program": "program",
-        "Slot": "program",
-        "TraceError": "symbol",
-        "compiled": "functions",
-        "trace": "from_diagram",
+        "BoundCall": "spart_blocks.program.tracing.functions",
+        "CompiledFunction": "spart_blocks.program.tracing.functions",
+        "Program": "spart_blocks.program.program",
+        "Slot": "spart_blocks.program.program",
+        "TraceError": "spart_blocks.program.tracing.symbol",
+        "compiled": "spart_blocks.program.tracing.functions",
+        "trace": "spart_blocks.program.from_diagram",
     },
 )

@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, did_you_mean, told
+from spart_blocks.base.errors import Fault, InputError, did_you_mean, told
 from spart_blocks.program.program import Program, Slot
-from spart_blocks.program.symbol import TraceError, column_of, scalars
+from spart_blocks.program.tracing.symbol import TraceError, column_of, scalars
 from spart_blocks.results.signal_names import select, split_index
 
 Indices = NDArray[np.intp]

@@ -14,7 +14,7 @@ from typing import Any
 
 import casadi as ca
 
-from spart_blocks.diagram.clocks import Floats, meant
+from spart_blocks.diagram.network.clocks import Floats, meant
 
 Exact = Fraction | float
 """A float only where it is not finite, or is no fraction: a root, a sine."""

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import FlatDiagram
-from spart_blocks.program.gains import wired
+from spart_blocks.diagram.network.flatten import FlatDiagram
 from spart_blocks.program.program import Program
-from spart_blocks.program.tracing import traced
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.program.tracing.trace import traced
 
 
 def trace(

@@ -12,13 +12,13 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.diagram.clocks import Clock
-from spart_blocks.diagram.display import Display
-from spart_blocks.diagram.run_options import RunOptions
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.diagram.network.clocks import Clock
+from spart_blocks.diagram.network.display import Display
+from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.exact_values import exact_values
-from spart_blocks.program.holds import Held
-from spart_blocks.program.switching import Crossing, Switch
+from spart_blocks.program.tracing.holds import Held
+from spart_blocks.program.tracing.switching import Crossing, Switch
 
 START = "x0"
 """The parameter of a block that is its initial state: 'plant.x0'."""
@@ -58,7 +58,7 @@ class Program:
     that is the initial state of a block, by default 'block.x0'. given: by the names of the
     file's `params:` that are no parameters, those that took their values. plants: of blocks
     whose start has entries such as qm, the layout of the state. random: of random blocks, how many
-    entries at the start of their state are random sequences (random_numbers.py).
+    entries at the start of their state are random sequences (base/random_numbers.py).
     run, display: default run options, and the signals shown.
 
     Functions are CasADi's, of (t, x, xd, p) unless stated otherwise; their results are dense

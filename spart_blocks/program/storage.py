@@ -11,13 +11,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.diagram.bounds import Bound
-from spart_blocks.diagram.clocks import Clock
-from spart_blocks.diagram.display import Display
-from spart_blocks.diagram.run_options import RunOptions
-from spart_blocks.program.holds import Held
+from spart_blocks.diagram.check.bounds import Bound
+from spart_blocks.diagram.network.clocks import Clock
+from spart_blocks.diagram.network.display import Display
+from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.program import Handover, Program, Slot
-from spart_blocks.program.switching import Crossing
+from spart_blocks.program.tracing.holds import Held
+from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.results import ScopeSpec
 
 _FUNCTIONS = (

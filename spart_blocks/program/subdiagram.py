@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.block_support.ports import Port, attribute
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.algebraic_loops import uncut
-from spart_blocks.diagram.clocks import Clock, clocks_of
-from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
-from spart_blocks.diagram.display import aliases_of, signal_names
-from spart_blocks.diagram.first_values import failure_of, start_values
-from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
-from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
-from spart_blocks.ports import Port, attribute
-from spart_blocks.program.cuts import Inlet, only
-from spart_blocks.program.gains import wired
+from spart_blocks.diagram.build.companions import AUDIT, COMPANION, is_audit
+from spart_blocks.diagram.check.first_values import failure_of, start_values
+from spart_blocks.diagram.network.algebraic_loops import uncut
+from spart_blocks.diagram.network.clocks import Clock, clocks_of
+from spart_blocks.diagram.network.display import aliases_of, signal_names
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.program.program import Program, Slot
-from spart_blocks.program.symbol import TraceError
-from spart_blocks.program.tracing import traced
+from spart_blocks.program.tracing.cuts import Inlet, only
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.program.tracing.symbol import TraceError
+from spart_blocks.program.tracing.trace import traced
 
 ALL = "*"
 """Given in place of block names: all blocks, regardless of the file."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.export.interface import Member
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.structs import LoopStruct

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.links.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
-from spart_blocks.links.shared_memory import MemoryStruct
-from spart_blocks.program.compiler import strict_loaded
-from spart_blocks.program.mirrors import mirrored
+from spart_blocks.program.c.compiler import strict_loaded
+from spart_blocks.program.c.mirrors import mirrored
+from spart_blocks.transports.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
+from spart_blocks.transports.shared_memory import MemoryStruct
 
 COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
 """Counters of a link, in the order of sb_link_counts."""

@@ -13,11 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.diagram import Diagram
-from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.export.exported_links import LiveLink, live_links
-from spart_blocks.links.endpoints import Carries
-from spart_blocks.links.frames import Frame
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.realtime.link_structs import (
     COUNTS,
@@ -26,6 +24,8 @@ from spart_blocks.realtime.link_structs import (
     frame_struct,
     library,
 )
+from spart_blocks.transports.endpoints import Carries
+from spart_blocks.transports.frames import Frame
 
 MOST_DISCARDED = 4096
 

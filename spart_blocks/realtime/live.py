@@ -18,7 +18,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.realtime.live_answers import (
     RunningLoop,
     described,

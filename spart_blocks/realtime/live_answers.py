@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Column, Parameters, Signals
 from spart_blocks.realtime.live_protocol import VERSION, Floats

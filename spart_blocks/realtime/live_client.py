@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.realtime.live_places import Place
 from spart_blocks.realtime.live_protocol import (
     MOST_TOLD,

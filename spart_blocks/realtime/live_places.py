@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.signal_names import file_name
 
 _SOCKET = re.compile(r"(?P<name>.+)\.(?P<pid>\d{1,10})\.sock")

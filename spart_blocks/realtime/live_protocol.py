@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 
 Floats = NDArray[np.float64]
 

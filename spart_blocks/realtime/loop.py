@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spart_blocks.diagram.realtime_options import RealtimeOptions
+from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode

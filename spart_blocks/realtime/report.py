@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from spart_blocks import html
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base import html
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.realtime.durations import NANO, Durations
 from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.structs import CAUSES, Ended, told_end

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.collector import collector_paused
-from spart_blocks.diagram.realtime_options import RealtimeOptions
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.diagram.build.paused_collector import collector_paused
+from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.export.step import StepCode, step_code
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.library import check_machine, model_library, runtime

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from spart_blocks.errors import RunError
-from spart_blocks.links.endpoints import Carries
-from spart_blocks.links.frames import CHECKSUMS, size_of
+from spart_blocks.base.errors import RunError
 from spart_blocks.realtime.links import OpenLink
 from spart_blocks.realtime.structs import MOST_WATCHED, HeartbeatStruct
+from spart_blocks.transports.endpoints import Carries
+from spart_blocks.transports.frames import CHECKSUMS, size_of
 
 GUARD = Path(__file__).with_name("guard.py")
 PATIENCE = 10.0  # s, for it to start

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spart_blocks.lazy import lazily
+from spart_blocks.base.lazy import lazily
 from spart_blocks.results.results import Results
 from spart_blocks.results.run_data import Event, FinalState, ScopeSpec
 
@@ -17,4 +17,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "FinalState", "Results", "ScopeSpec", "show_windows"]
 
-__getattr__, __dir__ = lazily(__name__, {"show_windows": "plots"})
+__getattr__, __dir__ = lazily(__name__, {"show_windows": "spart_blocks.results.plots"})

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.errors import InputError, brief
 
 MOST_DIRECTORY = 16 * 2**20
 """Largest size [bytes] of an archive's directory, which is read as a whole."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.checked import as_text
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.argument_checks import as_text
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.signal_names import RATES
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.results.signal_names import STATES, element_names, split_index
 
 Floats = NDArray[np.float64]

@@ -28,8 +28,8 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.checked import as_path
-from spart_blocks.errors import Fault, InputError, brief, told
+from spart_blocks.base.argument_checks import as_path
+from spart_blocks.base.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.results.run_data import Event, FinalState, RunData, ScopeSpec
 from spart_blocks.results.signal_names import STATES

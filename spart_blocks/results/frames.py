@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.errors import MissingExtraError
+from spart_blocks.base.errors import MissingExtraError
 from spart_blocks.results.columns import column_names
 from spart_blocks.results.signal_names import STATES
 

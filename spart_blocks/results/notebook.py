@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks import html
-from spart_blocks.errors import InputError
+from spart_blocks.base import html
+from spart_blocks.base.errors import InputError
 from spart_blocks.results.summary import notes
 
 if TYPE_CHECKING:

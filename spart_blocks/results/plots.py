@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from spart_blocks.checked import as_path, as_text
-from spart_blocks.errors import InputError
-from spart_blocks.html import notebook
+from spart_blocks.base.argument_checks import as_path, as_text
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.level_bars import Row, bars_of, draw_bars
 from spart_blocks.results.run_data import RunData, ScopeSpec

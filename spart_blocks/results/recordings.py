@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.csv_columns import check_rising, no_signal, read_csv
 from spart_blocks.results.files import load_arrays
 from spart_blocks.results.mat_files import DamagedError, entries

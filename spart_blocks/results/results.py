@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spart_blocks.html import of_motion
+from spart_blocks.base.html import of_motion
 from spart_blocks.results.run_data import RunData
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spart_blocks.checked import as_numbers, as_text
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.argument_checks import as_numbers, as_text
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
 from spart_blocks.results.signal_names import RATES as RATES
 from spart_blocks.results.signal_names import STATES, element_names, select, split_index

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 STATES = "states."
 RATES = "rates."

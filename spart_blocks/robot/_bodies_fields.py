@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.spatial import quaternion_rotation, rotation_quaternion
 from spart_blocks.robot._faults import quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rigid_inverse, translation, urdf_origin
 from spart_blocks.robot.checks import AXIS_ROUNDING, ROUNDING, unit_axis
-from spart_blocks.spatial import quaternion_rotation, rotation_quaternion
 
 MOST_FAULTS = 100
 """Number of faults after which reading stops."""

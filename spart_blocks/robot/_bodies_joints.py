@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spart_blocks.errors import warn
+from spart_blocks.base.errors import warn
 from spart_blocks.robot._bodies_fields import (
     Places,
     axis_of,

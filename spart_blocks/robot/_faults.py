@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from spart_blocks.errors import (
+from spart_blocks.base.errors import (
     Fault,
     Place,
     RobotError,

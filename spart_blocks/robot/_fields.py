@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.errors import Place, RobotError
+from spart_blocks.base.errors import Place, RobotError
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
 
 if TYPE_CHECKING:
-    from spart_blocks.document import Document, Key
+    from spart_blocks.base.document import Document, Key
 
 MISSING = object()  # a missing mapping, already noted
 

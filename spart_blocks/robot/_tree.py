@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spart_blocks.errors import Place
+from spart_blocks.base.errors import Place
 from spart_blocks.robot._faults import Faults, names_list
 
 ROOTS_SHOWN = 12

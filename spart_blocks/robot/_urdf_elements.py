@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from spart_blocks.errors import Place
+from spart_blocks.base.errors import Place
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import urdf_origin

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from lxml import etree
 
-from spart_blocks.errors import Fault, Place, RobotError
+from spart_blocks.base.errors import Fault, Place, RobotError
 
 SIZE_LIMIT = 32 * 2**20  # bytes; the largest public robots have 0.3 MB
 XACRO_HINT = (

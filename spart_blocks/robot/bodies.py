@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Place
+from spart_blocks.base.errors import Place
 from spart_blocks.robot._bodies_fields import MOST_FAULTS, Places, entries, note_name
 from spart_blocks.robot._bodies_forces import (
     Coordinates,

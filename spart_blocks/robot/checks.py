@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spart_blocks.errors import Fault, Place, RobotError, warn
+from spart_blocks.base.errors import Fault, Place, RobotError, warn
 from spart_blocks.robot._faults import MOST_FAULTS, names_list
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spart_blocks.errors import Fault, RobotError, did_you_mean
+from spart_blocks.base.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot._faults import quote
 from spart_blocks.robot._record import Record
 from spart_blocks.robot.robot_model import RobotModel

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spart_blocks.spatial import (
+from spart_blocks.base.spatial import (
     conjugate,
     filled,
     normalised,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import InputError, RobotError
+from spart_blocks.base.errors import InputError, RobotError
+from spart_blocks.base.spatial import Array, cos, filled, one_scalar, sin
 from spart_blocks.robot._faults import Faults
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
@@ -18,7 +19,6 @@ from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 from spart_blocks.robot.checks import report_doubts
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 from spart_blocks.robot.robot_model import Base, RobotModel
-from spart_blocks.spatial import Array, cos, filled, one_scalar, sin
 
 _AXIS = (0.0, 0.0, 1.0)  # joint axes are z in this convention
 

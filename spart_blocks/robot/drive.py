@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.robot._record import Record
 
 Effect = Literal["motors", "friction", "stops", "limits"]

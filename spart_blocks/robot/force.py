@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.errors import Place
+from spart_blocks.base.errors import Place
 from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot._record import ARRAY, Floats, Record
 

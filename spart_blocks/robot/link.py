@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, RobotError, did_you_mean
+from spart_blocks.base.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot._faults import quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation

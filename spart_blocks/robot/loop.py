@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.robot._record import ARRAY, Floats, Record
 
 LoopType = Literal[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from spart_blocks import html
+from spart_blocks.base import html
 
 if TYPE_CHECKING:
     from spart_blocks.robot.parts import Joint

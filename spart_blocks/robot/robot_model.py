@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from spart_blocks.errors import Fault, RobotError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, RobotError, brief, did_you_mean
 from spart_blocks.robot._record import Floats, Record
 from spart_blocks.robot.coordinates import (
     BALL_AXES,

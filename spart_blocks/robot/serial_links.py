@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader, noting
 from spart_blocks.robot._record import Floats

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import RobotError, warn
+from spart_blocks.base.errors import RobotError, warn
 from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats

@@ -13,7 +13,7 @@ from typing import Any
 
 from lxml import etree
 
-from spart_blocks.errors import Fault, Place, RobotError, warn
+from spart_blocks.base.errors import Fault, Place, RobotError, warn
 from spart_blocks.robot._faults import Faults, names_list, quote, reading
 from spart_blocks.robot._mimics import note_wrong_mimics, with_mimics
 from spart_blocks.robot._transforms import rigid_inverse

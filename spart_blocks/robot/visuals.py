@@ -12,7 +12,7 @@ from typing import Literal
 
 from lxml import etree
 
-from spart_blocks.errors import Fault, Place, RobotError
+from spart_blocks.base.errors import Fault, Place, RobotError
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._urdf_elements import ElementReader

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.signal_names import file_name
 from spart_blocks.studio.client import Session
-from spart_blocks.studio.runs.book import book_of
-from spart_blocks.studio.runs.saved import loaded
+from spart_blocks.studio.runs.earlier_runs import loaded
+from spart_blocks.studio.runs.registry import book_of
 
 MEDIA = {
     "npz": "application/octet-stream",

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.document import read_document
-from spart_blocks.edits.values import scalar_text
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.document import read_document
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.requests import text_of
+from spart_blocks.versions.edits.values import scalar_text
 
 FOLDER = "diagrams"
 """Where a project has its diagrams, if there is such a folder."""

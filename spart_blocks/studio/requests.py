@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from spart_blocks.errors import Fault, InputError, RunError, SpartError, told
+from spart_blocks.base.errors import Fault, InputError, RunError, SpartError, told
 from spart_blocks.studio.client import LATER, Client, Handler
 
 _HOMES = (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from spart_blocks.errors import Fault, InputError, SpartError
+from spart_blocks.base.errors import Fault, InputError, SpartError
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.gate import MOST_BYTES, Gate
 from spart_blocks.studio.server import Say, application
@@ -47,7 +47,7 @@ def serve(
 
 def warm_up() -> None:
     """Import and look up what the first page will ask for, while its browser starts."""
-    from spart_blocks.diagram.loader import load_text
+    from spart_blocks.diagram.build.loader import load_text
     from spart_blocks.studio.files import all_types
     from spart_blocks.studio.files.reading import LOADING
 

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from spart_blocks.errors import SpartError
+from spart_blocks.base.errors import SpartError
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.downloads import download
 from spart_blocks.studio.gate import MOST_PAGES, Gate, Pace

@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.cache import cache_folder, key_of
+from spart_blocks.base.cache import cache_folder, key_of
+from spart_blocks.base.document import read_file
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.diagram_drawing import LOOKS
-from spart_blocks.document import read_file
-from spart_blocks.errors import InputError
 from spart_blocks.results.files import write_whole
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.mistakes import Mistakes

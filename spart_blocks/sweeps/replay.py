@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.recomputing import FromStates
-from spart_blocks.simulation.simulate import finish
-from spart_blocks.simulation.start import prepare
-from spart_blocks.sweeps.plans.planned import DEFAULT_SAMPLES
-from spart_blocks.sweeps.running.choosing import Runner
-from spart_blocks.sweeps.running.going import AnyWork
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.record.recomputing import FromStates
+from spart_blocks.run.simulate import finish
+from spart_blocks.run.start import prepare
+from spart_blocks.sweeps.plan.sweep_job import DEFAULT_SAMPLES
+from spart_blocks.sweeps.run.batches import AnyWork
+from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.storage.columns import Array
 from spart_blocks.sweeps.storage.histories import signals_of, states_of
 from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, Done, FileWork, Work

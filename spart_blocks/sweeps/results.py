@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.checked import as_path
-from spart_blocks.errors import Fault, InputError, MissingExtraError, brief, warn
-from spart_blocks.sweeps.display.looking import Looking
-from spart_blocks.sweeps.running.going import ENOUGH
+from spart_blocks.base.argument_checks import as_path
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError, brief, warn
+from spart_blocks.sweeps.report.result_views import Looking
+from spart_blocks.sweeps.run.batches import ENOUGH
 from spart_blocks.sweeps.storage.columns import TRUE, UNKNOWN, Columns, succeeded
 from spart_blocks.sweeps.storage.histories import Histories
-from spart_blocks.sweeps.storage.parts import EXTRA
 from spart_blocks.sweeps.storage.store import Folder, Store
+from spart_blocks.sweeps.storage.table_parts import EXTRA
 from spart_blocks.sweeps.work import FAILED, STATUSES, Ints
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray
 
     from spart_blocks.results import Results
-    from spart_blocks.sweeps.plans.planned import Planned
+    from spart_blocks.sweeps.plan.sweep_job import Planned
 
 Which = Callable[[Columns], Any] | NDArray[np.bool_] | str
 _COMPARED = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|==|!=|<|>|=)\s*(?P<value>.+?)\s*")
@@ -119,7 +119,7 @@ class SweepResults(Looking):
     def planned(self) -> Planned:
         """The plan with its diagram, read again where the results come from a folder."""
         if self._planned is None:
-            from spart_blocks.sweeps.plans.describing import planned_of
+            from spart_blocks.sweeps.plan.describing import planned_of
 
             self._planned = planned_of(self.store.description)
         return self._planned
@@ -249,7 +249,7 @@ class SweepResults(Looking):
             return name
         if aliases.get(name):
             return aliases[name]
-        from spart_blocks.errors import did_you_mean
+        from spart_blocks.base.errors import did_you_mean
 
         hint = did_you_mean(name, [str(n) for n in whole.data_vars])
         raise InputError(Fault(f"no histories of {name!r} were kept", hint=hint))
@@ -282,7 +282,7 @@ class SweepResults(Looking):
     def of_file(self, file: str | Path) -> SweepResults:
         """The same results, with the diagram in this file: where it has moved. InputError if it
         is not the diagram of the sweep."""
-        from spart_blocks.sweeps.plans.describing import planned_of
+        from spart_blocks.sweeps.plan.describing import planned_of
 
         planned = planned_of(self.store.description, as_path(file, "a diagram"))
         return SweepResults(self.store, planned, self.stopped)
@@ -303,7 +303,7 @@ class SweepResults(Looking):
         return {name: count for name, count in found.items() if count or name == "passed"}
 
     def _repr_html_(self) -> str:
-        from spart_blocks.html import heading
+        from spart_blocks.base.html import heading
 
         found = heading(f"sweep of {self.name}", repr(self)[1:-1])
         return found + str(self.statistics()._repr_html_() if len(self) else "")

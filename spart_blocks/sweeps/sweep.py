@@ -8,21 +8,21 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
-from spart_blocks.checked import as_path
-from spart_blocks.errors import Fault, InputError, RunError, brief, warn
-from spart_blocks.sweeps.plans.describing import description_of
-from spart_blocks.sweeps.plans.planned import Planned
+from spart_blocks.base.argument_checks import as_path
+from spart_blocks.base.errors import Fault, InputError, RunError, brief, warn
+from spart_blocks.sweeps.plan.describing import description_of
+from spart_blocks.sweeps.plan.sweep_job import Planned
 from spart_blocks.sweeps.results import SweepResults
-from spart_blocks.sweeps.running.choosing import Runner
-from spart_blocks.sweeps.running.going import Going, Progress
+from spart_blocks.sweeps.run.batches import Going, Progress
+from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.storage.store import Description, Folder, Store, holds_sweep
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
-    from spart_blocks.diagram.overrides import Overrides
-    from spart_blocks.diagram.run_options import Solver
+    from spart_blocks.diagram.sections.run_options import Solver
+    from spart_blocks.diagram.written.overrides import Overrides
     from spart_blocks.program import Program
-    from spart_blocks.simulation.from_file import DiagramFile
+    from spart_blocks.run.engines.from_file import DiagramFile
 
 
 def sweep(
@@ -107,7 +107,7 @@ def sweep(
     asked = {name: value for name, value in options.items() if value is not None}
     asked |= {} if max_step is ... else {"max_step": max_step}
     if overrides or blocks:
-        from spart_blocks.simulation.simulate import file_of
+        from spart_blocks.run.simulate import file_of
 
         diagram = file_of(diagram, overrides, {}, blocks)
     given = {name: value for name, value in changes.items() if value is not None}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.simulation.gauges import Gauge, Readings
+from spart_blocks.run.measure.gauges import Gauge, Readings
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
-    from spart_blocks.simulation.from_file import DiagramFile
+    from spart_blocks.run.engines.from_file import DiagramFile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

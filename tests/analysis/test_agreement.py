@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.analysis import agreement
-from spart_blocks.errors import RunError
+from spart_blocks.base.errors import RunError
 
 
 def test_the_engines_agree(servo, sampled):

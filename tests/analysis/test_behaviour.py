@@ -7,9 +7,9 @@ import json
 import pytest
 
 from spart_blocks.analysis.behaviour import compare_behaviour
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.cli import main
-from spart_blocks.differences import signal_names, two_sides
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.versions.differences import signal_names, two_sides
 
 RAMP = """
 subsystems:

@@ -17,7 +17,7 @@ import spart_blocks as sb
 from spart_blocks.analysis.cases import MAX_CASES, as_texts, cases_of
 from spart_blocks.analysis.compare import compare as compare_files
 from spart_blocks.analysis.measures import NO_TRACK, measures_of
-from spart_blocks.errors import (
+from spart_blocks.base.errors import (
     DiagramError,
     Fault,
     InputError,
@@ -27,9 +27,9 @@ from spart_blocks.errors import (
     SpartWarning,
 )
 from spart_blocks.results.plots import COLOURS
-from spart_blocks.simulation import processes
-from spart_blocks.simulation.processes import error_from
-from spart_blocks.simulation.worker import described
+from spart_blocks.run import processes
+from spart_blocks.run.processes import error_from
+from spart_blocks.run.worker import described
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 

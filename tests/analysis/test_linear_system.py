@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, MissingExtraError
+from spart_blocks.base.errors import InputError, MissingExtraError
 
 M, C, K = 2.0, 0.6, 8.0
 in_motion = pytest.mark.filterwarnings("ignore:the diagram is not at rest here")

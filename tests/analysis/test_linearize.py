@@ -9,9 +9,9 @@ import pytest
 from scipy.linalg import expm
 
 import spart_blocks as sb
-from spart_blocks.diagram.flatten import flatten
-from spart_blocks.errors import InputError, RunError, SpartWarning
-from spart_blocks.simulation.interpreter import Interpreter
+from spart_blocks.base.errors import InputError, RunError, SpartWarning
+from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.run.engines.interpreter import Interpreter
 
 ROOT = Path(__file__).parents[2]
 M, C, K = 2.0, 0.6, 8.0  # of the oscillator

@@ -12,9 +12,9 @@ from same_results import assert_same_results
 
 import spart_blocks as sb
 from spart_blocks import spart
-from spart_blocks.errors import DiagramError, InputError, SpartWarning
-from spart_blocks.program.gains import designed_gains, wired
+from spart_blocks.base.errors import DiagramError, InputError, SpartWarning
 from spart_blocks.program.subdiagram import subdiagram_of
+from spart_blocks.program.tracing.gains import designed_gains, wired
 
 ROOT3 = np.sqrt(3.0)
 

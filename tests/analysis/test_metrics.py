@@ -18,7 +18,7 @@ from spart_blocks.analysis.metrics import (
     rms_error,
     step_response,
 )
-from spart_blocks.spatial import axis_angle_rotation
+from spart_blocks.base.spatial import axis_angle_rotation
 
 
 def sampled(y, end, step_at=0.0, n=20_001):

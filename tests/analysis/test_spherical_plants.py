@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from tops import Top
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 TOP = Top()
 HANGING = {"qm": {"ball": [1.0, 0.0, 0.0, 0.0]}}

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 
 MODELS = Path(__file__).parents[2] / "models"
 

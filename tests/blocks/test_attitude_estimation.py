@@ -12,9 +12,9 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm, solve_discrete_are
 from scipy.spatial.transform import Rotation
 
-from spart_blocks.blocks._estimation import unpacked
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.estimation import unpacked
 from spart_blocks.blocks.attitude_estimation import _transition
-from spart_blocks.errors import InputError
 
 T = 0.1
 CLOCK = bdsim.Clock(T)

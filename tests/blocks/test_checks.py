@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, RunError, SpartWarning
+from spart_blocks.base.errors import InputError, RunError, SpartWarning
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.export.header import FAULT, STOPPED
 from spart_blocks.export.loaded import LoadedStep
@@ -168,7 +168,7 @@ def test_a_real_time_loop_ends_and_names_the_check(written):
 
 
 def test_a_failing_check_fails_the_test_of_a_diagram(written):
-    from spart_blocks.regression.check import check_file
+    from spart_blocks.claims.check import check_file
 
     path = written(CHECKS["range"][0])
     path.write_text(path.read_text() + "expect: {never_exceeds: [{signal: wave, limit: 2}]}\n")

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
 from spart_blocks import dynamics
-from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.base.errors import DiagramError, InputError
 
 BASES = ("fixed", "floating")
 ALL = ["wx", "wy", "wz", "vx", "vy", "vz"]

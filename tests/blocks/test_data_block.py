@@ -9,7 +9,7 @@ import pytest
 from scipy.io import savemat
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import csv_columns, recordings
 
 T = np.array([0.0, 0.5, 0.75, 2.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 ENGINES = ("interpreter", "native")
 

@@ -14,8 +14,8 @@ import pytest
 import robots
 from closed_robots import four_bar
 
-from spart_blocks.blocks._declared import Declared
-from spart_blocks.diagram.registry import find_type
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.diagram.build.registry import find_type
 
 FOLDER = Path(__file__).parents[2] / "spart_blocks/blocks"
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))

@@ -11,8 +11,8 @@ from dynamic_blocks import check_c, check_engines, check_fmu, made
 from scipy import linalg
 
 import spart_blocks as sb
-from spart_blocks.blocks._estimation import packed, unpacked
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.estimation import packed, unpacked
 
 T = 0.05
 CLOCK = bdsim.Clock(T)

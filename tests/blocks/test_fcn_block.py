@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from same_results import assert_same_results
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError, RunError
+from spart_blocks.base.errors import DiagramError, InputError, RunError
 from spart_blocks.formulas.reader import DEEPEST, FUNCTIONS, LONGEST, read_formula
-from spart_blocks.program.symbol import sx_of, symbols
+from spart_blocks.program.tracing.symbol import sx_of, symbols
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.blocks import _fmu_continuous, _fmu_modes
-from spart_blocks.diagram import own_blocks
-from spart_blocks.diagram.registry import new_diagram
-from spart_blocks.errors import InputError, RunError, SpartWarning
+from spart_blocks.base.errors import InputError, RunError, SpartWarning
+from spart_blocks.diagram.build import own_blocks
+from spart_blocks.diagram.build.registry import new_diagram
 from spart_blocks.export import export_fmu
+from spart_blocks.fmu import continuous as _fmu_continuous
+from spart_blocks.fmu import hidden_states as _fmu_modes
 from spart_blocks.program import TraceError
 from spart_blocks.program.subdiagram import subdiagram_of
 

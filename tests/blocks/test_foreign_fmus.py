@@ -17,7 +17,7 @@ from fmpy.model_description import CoSimulation, ModelDescription, ModelVariable
 from pythonfmu.builder import FmuBuilder
 
 import spart_blocks as sb
-from spart_blocks.errors import RunError
+from spart_blocks.base.errors import RunError
 
 pytestmark = pytest.mark.filterwarnings("ignore:running on the interpreter")
 

@@ -9,8 +9,8 @@ import pytest
 from dynamic_blocks import check_c, check_engines, check_fmu, made
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.base.errors import InputError
+from spart_blocks.program.c.compiler import compiler_name
 
 KIND = "FRICTION_MASS"
 CASES = [

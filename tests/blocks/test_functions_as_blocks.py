@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import robots
 
-from spart_blocks import dynamics, spatial
+from spart_blocks import dynamics
+from spart_blocks.base import spatial
 
 # Block: (inputs, outputs) under the names of a golden file's inputs and outputs.
 PORTS = {

@@ -8,8 +8,8 @@ from block_cases import BlockCase, check_c, check_engines, check_fmu, check_symb
 from scipy.interpolate import RegularGridInterpolator
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.diagram.build.registry import find_type
 
 X, Y, Z = [0.0, 0.4, 1.0, 2.0], [-1.0, 0.0, 2.5], [1.0, 3.0]
 RNG = np.random.default_rng(5)

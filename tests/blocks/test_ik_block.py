@@ -9,9 +9,9 @@ import pytest
 from robots import ROOT, golden_robot
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type, new_clock
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.diagram.build.registry import find_type, new_clock
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.errors import SpartWarning
 
 ARM = sb.Robot.from_urdf(ROOT / "models" / "arm7.urdf")
 TOOL = "lbr_iiwa_link_7"

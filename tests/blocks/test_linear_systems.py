@@ -13,7 +13,7 @@ from dynamic_blocks import check_c, check_engines, check_fmu, is_sampled, made, 
 from scipy import signal
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 T = 0.05
 CLOCK = bdsim.Clock(T)

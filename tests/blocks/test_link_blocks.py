@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import new_diagram
-from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.links.frames import read_frame
+from spart_blocks.base.errors import DiagramError, InputError
+from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.transports.frames import read_frame
 
 LOOP = """
 name: loop

@@ -7,11 +7,11 @@ import pytest
 from scipy import special, stats
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.base.errors import DiagramError, InputError
+from spart_blocks.base.random_numbers import advanced, normal, seeded, uniform
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.random_numbers import advanced, normal, seeded, uniform
 
 PUBLISHED = [
     0.12701112204657714, 0.3185275653967945, 0.3091860155832701, 0.8258468629271136,

@@ -7,7 +7,7 @@ import pytest
 from same_results import assert_same_results
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.formulas.crossings import LEVEL_BITS, level_crossings
 
 ENGINES = ("native", "interpreter")

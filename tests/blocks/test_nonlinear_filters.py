@@ -11,11 +11,11 @@ from dynamic_blocks import check_c, check_engines, check_fmu, made
 from scipy.integrate import solve_ivp
 
 import spart_blocks as sb
-from spart_blocks.blocks._estimation import cholesky, unpacked
-from spart_blocks.diagram.flatten import FlatDiagram, Node
-from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.program.gains import wired
-from spart_blocks.program.models import find_models
+from spart_blocks.base.errors import DiagramError, InputError
+from spart_blocks.block_support.estimation import cholesky, unpacked
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.program.tracing.models import find_models
 
 T = 0.05
 CLOCK = bdsim.Clock(T)

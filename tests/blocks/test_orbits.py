@@ -11,8 +11,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
-from spart_blocks.space.constants import GRAVITY_RADIUS, MU_EARTH, ZONALS
-from spart_blocks.space.kepler import state_of_elements
+from spart_blocks.environment.constants import GRAVITY_RADIUS, MU_EARTH, ZONALS
+from spart_blocks.environment.kepler import state_of_elements
 
 
 def run(folder, blocks, wires=(), robots=None, **options):

@@ -13,10 +13,10 @@ from compositions.judging import judged, placed
 from random_charts import Machine, random_machine
 
 import spart_blocks as sb
-from spart_blocks.charts import steps
-from spart_blocks.diagram.registry import find_type
-from spart_blocks.errors import InputError
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import find_type
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.state_machines import steps
 
 ENGINES = ("native", "interpreter")
 

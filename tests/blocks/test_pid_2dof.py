@@ -9,7 +9,7 @@ from dynamic_blocks import check_c, check_engines, check_fmu, made
 from scipy import signal
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 CLOCK = bdsim.Clock(0.05)
 KINDS = ("PID_2DOF", "PID_2DOF_S")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import robots
 
-from spart_blocks import dynamics, spatial
-from spart_blocks.errors import InputError
+from spart_blocks import dynamics
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import InputError
 
 
 @pytest.fixture

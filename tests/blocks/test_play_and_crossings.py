@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify
 from spart_blocks.program.subdiagram import subdiagram_of

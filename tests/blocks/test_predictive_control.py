@@ -15,8 +15,8 @@ from scipy.linalg import solve_discrete_are
 from scipy.signal import cont2discrete
 
 import spart_blocks as sb
+from spart_blocks.base.errors import InputError
 from spart_blocks.blocks.predictive_control import _one_later
-from spart_blocks.errors import InputError
 
 T = 0.1
 CLOCK = bdsim.Clock(T)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 
 ROWS = "t, q[0], q[1], flag, spare\n0.5, 1, 2, 3, x\n1.0, 4, 5, 6, y\n2.5, 7, 8, 9, z\n"
 

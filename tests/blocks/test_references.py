@@ -9,8 +9,8 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, Slerp
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import find_type
 
 TIMES = [0.0, 0.4, 1.0, 1.3, 2.1]
 POINTS = [[0.0, 0.3], [0.5, -0.2], [0.4, 0.9], [1.2, 0.1], [1.0, 0.0]]

@@ -10,9 +10,10 @@ import pytest
 import robots
 from scipy.spatial.transform import Rotation
 
-from spart_blocks import dynamics, spatial
+from spart_blocks import dynamics
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram import load
-from spart_blocks.errors import InputError
 
 TWIST = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
 NONE = np.zeros(3)

@@ -7,7 +7,7 @@ import pytest
 from block_cases import BlockCase, check_c, check_engines, check_symbols, check_values
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartError
+from spart_blocks.base.errors import SpartError
 
 V, W = [0.6, -1.25, 2.2], [1.3, 0.4, -0.7]
 M = [[1.5, 2.25, -3.3], [0.4, 5.5, 6.75]]

@@ -8,7 +8,7 @@ import pytest
 from dynamic_blocks import check_c, check_engines, check_fmu, made
 from scipy import signal
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 CLOCK = bdsim.Clock(0.05)
 SOS = signal.butter(3, 0.3, output="sos")

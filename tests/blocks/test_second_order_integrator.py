@@ -7,7 +7,7 @@ import pytest
 from dynamic_blocks import check_c, check_engines, check_fmu, made
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 KIND = "SECOND_ORDER_INTEGRATOR"
 CASES = [

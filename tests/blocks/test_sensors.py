@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 ENGINES = ("native", "interpreter")
 STILL = np.zeros(6)

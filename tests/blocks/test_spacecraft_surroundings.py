@@ -11,11 +11,11 @@ import pytest
 from same_results import assert_same_results
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import block_types, find_type
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import block_types, find_type
+from spart_blocks.environment.constants import EARTH_RADIUS, MU_EARTH, ZONALS
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.space.constants import EARTH_RADIUS, MU_EARTH, ZONALS
 
 EPOCH = {"epoch": "2026-03-20T12:00:00"}
 PLATES = {

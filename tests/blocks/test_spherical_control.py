@@ -13,8 +13,8 @@ from tops import Top
 
 import spart_blocks as sb
 from spart_blocks import dynamics
-from spart_blocks.diagram.registry import new_diagram
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import new_diagram
 
 
 @pytest.fixture

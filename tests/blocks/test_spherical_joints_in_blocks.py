@@ -13,10 +13,10 @@ from bdsim.connect import Plug
 
 import spart_blocks as sb
 from spart_blocks.diagram import complete
-from spart_blocks.diagram.clocks import clocks_of
-from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.network.clocks import clocks_of
+from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.program import trace
-from spart_blocks.simulation.interpreter import Interpreter
+from spart_blocks.run.engines.interpreter import Interpreter
 
 FRAME = "of b2.z"
 GAINS = {"kp": 4.0, "kd": 3.0}

@@ -9,9 +9,9 @@ import pytest
 from ball_robots import random_state, robot_with_balls
 from scipy.spatial.transform import Rotation
 
-from spart_blocks import spatial
-from spart_blocks.errors import InputError
-from spart_blocks.plants.state import PlantState
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.plants.state import PlantState
 
 BASES = ("floating", "fixed")
 

@@ -10,8 +10,8 @@ import pytest
 from same_results import assert_same_results
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
-from spart_blocks.errors import InputError, SpartWarning
+from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.diagram.build.registry import find_type
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 ENGINES = ("native", "interpreter")
 AXES = np.array([[1.0, 0, 0], [0, 0.6, 0.8], [0.6, -0.8, 0]])

@@ -9,8 +9,8 @@ import pytest
 from same_results import assert_same_results
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError, RunError
-from spart_blocks.program.symbol import symbols
+from spart_blocks.base.errors import DiagramError, InputError, RunError
+from spart_blocks.program.tracing.symbol import symbols
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 SOLVERS = ("RK45", "DOP853", "Radau", "LSODA", "euler", "RK4", "CVODES", "Adams")

@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline, RegularGridInterpolator
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 
 X = np.array([0.5, 1.0, 1.75, 2.0, 3.5])
 Y = np.array([2.0, -1.0, 0.5, 4.0, 3.0])

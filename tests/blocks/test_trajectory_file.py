@@ -7,8 +7,8 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import find_type
 
 T = np.array([0.0, 0.3, 0.5, 1.1, 1.6])
 Q = np.array([[0.0, 1.0], [0.4, 0.7], [0.5, 1.2], [-0.3, 1.0], [0.1, 0.0]])

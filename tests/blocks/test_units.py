@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from robots import random_robot
 
-from spart_blocks.blocks._quantities import ports
+from spart_blocks.block_support.quantities import ports
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from dynamic_blocks import check_c, check_engines, check_fmu
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import find_type
+from spart_blocks.diagram.build.registry import find_type
 
 ENGINES = ("interpreter", "native")
 CASES = [

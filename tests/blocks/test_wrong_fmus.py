@@ -10,9 +10,9 @@ import zipfile
 import fmu_files
 import pytest
 
-from spart_blocks.blocks import _fmu_file
-from spart_blocks.blocks._fmu_file import read_model, unpack
-from spart_blocks.errors import InputError, SpartWarning
+from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.fmu import archive as _fmu_file
+from spart_blocks.fmu.archive import read_model, unpack
 from spart_blocks.results import archives
 
 XML2 = fmu_files.XML2

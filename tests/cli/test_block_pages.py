@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from spart_blocks.cli.app import app
 from spart_blocks.descriptions.docstrings import read_docstring
-from spart_blocks.diagram.registry import type_names
+from spart_blocks.diagram.build.registry import type_names
 
 MARKS = {
     "a directive": r"(^|\s)\.\.\s*[\w-]+::?",

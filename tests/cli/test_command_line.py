@@ -46,7 +46,11 @@ def test_a_wrong_file_is_told_before_anything_heavy_is_imported(tmp_path):
 def test_a_run_from_the_cache_imports_no_reader_of_diagrams(ramp, tmp_path):
     unread = (
         *("bdsim", "scipy", "yaml", "lxml", "rich", "sympy"),
-        *("spart_blocks.diagram.loader", "spart_blocks.robot", "spart_blocks.program.tracing"),
+        *(
+            "spart_blocks.diagram.build.loader",
+            "spart_blocks.robot",
+            "spart_blocks.program.tracing.trace",
+        ),
     )
     code = (
         "import sys\nfrom spart_blocks.cli import main\n"
@@ -127,11 +131,11 @@ def test_an_interrupt_outside_a_run_is_one_line(spart, ramp, monkeypatch):
 def test_warnings_are_lines_and_pythons_own_are_silent(spart, ramp, monkeypatch):
     import warnings
 
-    import spart_blocks.simulation  # its own `load` must not become the patched one
+    import spart_blocks.run  # its own `load` must not become the patched one
+    from spart_blocks.base.errors import SpartWarning
     from spart_blocks.diagram import load
-    from spart_blocks.errors import SpartWarning
 
-    assert spart_blocks.simulation
+    assert spart_blocks.run
 
     def warning(*args, **options):
         for _ in range(2):

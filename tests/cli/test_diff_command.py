@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from spart_blocks.base.document import MAX_BYTES
 from spart_blocks.cli import main
-from spart_blocks.document import MAX_BYTES
 
 TEXT = "blocks: {t: {type: TIME}, g: {type: GAIN, K: 1}}\nwires: [t -> g]\n"
 

@@ -14,7 +14,7 @@ MODELS = Path(__file__).parents[2] / "models"
 
 
 def test_blocks_lists_every_type_under_its_subject(spart):
-    from spart_blocks.diagram.registry import type_names
+    from spart_blocks.diagram.build.registry import type_names
 
     answer = spart("blocks")
     assert answer.code == 0

@@ -103,7 +103,7 @@ def test_requests_in_quick_succession_are_one(spart, ramp, while_writing, monkey
 
 
 def test_a_request_after_the_last_step_keeps_the_run(spart, ramp, monkeypatch):
-    module = importlib.import_module("spart_blocks.simulation.simulate")
+    module = importlib.import_module("spart_blocks.run.simulate")
     made, asked = module.results_of, []
 
     def interrupted(run):

@@ -109,7 +109,7 @@ def test_a_failed_run_says_that_nothing_was_saved(spart, failing):
 
 
 def test_one_file_that_cannot_be_written_does_not_cost_another(spart, ramp, monkeypatch):
-    from spart_blocks.errors import InputError
+    from spart_blocks.base.errors import InputError
 
     save = Results.save
 

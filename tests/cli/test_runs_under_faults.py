@@ -190,7 +190,7 @@ def cut(cache):
 
 def plausible(cache):
     """Programs of the right hash that are none."""
-    from spart_blocks.cache import digest
+    from spart_blocks.base.cache import digest
 
     for path in list(cache.glob("*.program")):
         for text in ("[]", '{"files": []}', '{"files": [], "warnings": 3, "program": "{}"}'):

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import spart_blocks as sb
+from spart_blocks.base.document import read_document
 from spart_blocks.cli.app import app
-from spart_blocks.document import read_document
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "diagrams").rglob("*.yaml"))

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from spart_blocks.web_build import STUDIO, found_node, is_fresh
+from spart_blocks.base.web_build import STUDIO, found_node, is_fresh
 
 pytest.importorskip("starlette")
 

@@ -167,7 +167,7 @@ def test_a_slow_run_is_a_warning_unless_timing_is_asked_for(spart, expecting):
 def test_an_interrupt_ends_the_tests_and_says_what_was_done(spart, expecting, monkeypatch):
     for name in "abc":
         expecting(f"{name}.yaml")
-    from spart_blocks.regression import check as module
+    from spart_blocks.claims import check as module
 
     honest, seen = module.check, []
 

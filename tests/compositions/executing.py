@@ -16,9 +16,9 @@ import spart_blocks as sb
 from compositions.exporting import compiler, exported
 from compositions.files import content_of, opened
 from compositions.outcomes import Outcome
-from spart_blocks.errors import RunError, SpartError
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.simulation.simulate import begin, finish
+from spart_blocks.base.errors import RunError, SpartError
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.run.simulate import begin, finish
 
 
 def gauged(signals: list[str]) -> list[Gauge]:
@@ -132,8 +132,8 @@ def faults(path: Path, **options: Any) -> Outcome:
 
 def lanes(path: Path, **options: Any) -> Outcome:
     """A run in lanes: its end and its metrics."""
-    from spart_blocks.sweeps.running import lanes as running
-    from spart_blocks.sweeps.running.joining import joined
+    from spart_blocks.sweeps.run import lanes as running
+    from spart_blocks.sweeps.run.joined_outcomes import joined
     from spart_blocks.sweeps.work import Work
 
     with compiler(True):

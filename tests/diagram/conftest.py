@@ -28,7 +28,7 @@ def read(tmp_path):
 @pytest.fixture
 def faults(read, tmp_path):
     """faults(text): what is wrong with the text, each as (line, column, message, hint)."""
-    from spart_blocks.errors import DiagramError
+    from spart_blocks.base.errors import DiagramError
 
     def faults(text, **options):
         with pytest.raises(DiagramError) as caught:
@@ -51,7 +51,7 @@ def fake_plants():
     """Load the package fakeplants as a user would, so that files can name its blocks."""
     import bdsim
 
-    from spart_blocks.diagram.registry import runtime
+    from spart_blocks.diagram.build.registry import runtime
 
     runtime()
     sys.path.insert(0, str(PACKAGES))

@@ -19,8 +19,8 @@ from any_text import FILES, KINDS, Project, Tally, examine, projects, put, watch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram import Diagram, load
-from spart_blocks.errors import InputError
 
 FEW = settings(
     max_examples=250,

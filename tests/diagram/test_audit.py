@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import robots
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.blocks.multibody import Multibody
 from spart_blocks.diagram import complete, load
+from spart_blocks.diagram.build.registry import new_diagram
 from spart_blocks.diagram.diagram_drawing import draw
-from spart_blocks.diagram.registry import new_diagram
-from spart_blocks.diagram.wires import wire_name
-from spart_blocks.errors import InputError
+from spart_blocks.diagram.written.wires import wire_name
 
 MODELS = (robots.ROOT / "models").as_posix()
 PLANT = f"""\

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.bdedit import from_bdedit
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.written.bdedit import from_bdedit
 
 
 class Drawing:

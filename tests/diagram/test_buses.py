@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.network.flatten import flatten
 
 MODELS = Path(__file__).parents[2] / "models"
 ARM = f"""\

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.collector import collector_paused
+from spart_blocks.diagram.build.paused_collector import collector_paused
 
 
 @pytest.fixture

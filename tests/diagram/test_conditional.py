@@ -12,12 +12,12 @@ from same_results import assert_same_results
 from scipy.interpolate import CubicSpline
 
 import spart_blocks as sb
-from spart_blocks.diagram.nodes import Node
-from spart_blocks.diagram.registry import block_types
+from spart_blocks.diagram.build.registry import block_types
+from spart_blocks.diagram.network.nodes import Node
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.simulation.parity import check
-from spart_blocks.simulation.simulate import engine_of
+from spart_blocks.run.engines.parity import check
+from spart_blocks.run.simulate import engine_of
 
 MODELS = Path(__file__).parents[2] / "models"
 

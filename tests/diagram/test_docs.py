@@ -12,7 +12,7 @@ import pytest
 
 from spart_blocks.diagram import load
 from spart_blocks.diagram.diagram import RunOptions
-from spart_blocks.diagram.schema import DiagramSection, PartSection, json_schema
+from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "diagrams.md").read_text(encoding="utf-8")

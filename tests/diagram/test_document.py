@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from spart_blocks.document import MAX_DEPTH, parse_document, parse_value, read_document
-from spart_blocks.errors import DiagramError, Place
+from spart_blocks.base.document import MAX_DEPTH, parse_document, parse_value, read_document
+from spart_blocks.base.errors import DiagramError, Place
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spart_blocks.diagram import build
-from spart_blocks.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
+from spart_blocks.base.errors import DiagramError
+from spart_blocks.diagram.build import build
 
 TIME = "blocks: {t: {type: TIME}}\n"
 
@@ -127,7 +127,7 @@ def test_a_subsystem_with_very_many_ports_is_refused(faults):
 
 
 def test_many_wires_into_numbered_inputs_look_up_each_port_once(faults, monkeypatch):
-    from spart_blocks.diagram import wiring
+    from spart_blocks.diagram.build import wiring
 
     looked = []
     index = wiring.index_of
@@ -182,7 +182,7 @@ def chain(links):
 
 
 def test_a_robot_file_is_read_once_however_often_it_is_named(read, tmp_path, monkeypatch):
-    from spart_blocks.diagram import files
+    from spart_blocks.diagram.written import files
 
     (tmp_path / "r.urdf").write_text(chain(2))
     (tmp_path / "part.yaml").write_text(f"robots: {{r: {{urdf: r.urdf}}}}\n{PART}")
@@ -203,7 +203,7 @@ def test_a_robot_with_very_many_links_is_refused(faults, tmp_path):
 
 
 def test_all_robots_together_have_a_bounded_size(faults, tmp_path, monkeypatch):
-    from spart_blocks.diagram import files
+    from spart_blocks.diagram.written import files
 
     monkeypatch.setattr(files, "MAX_BYTES", 2000)
     for name in "ab":
@@ -237,9 +237,11 @@ def test_a_broken_json_file_is_told_at_its_place(read, tmp_path, text, place, me
 def test_the_documents_state_the_limits_as_they_are():
     from pathlib import Path
 
-    from spart_blocks import document
-    from spart_blocks.diagram import content, files, references, sizes, subsystems, wire_texts
-    from spart_blocks.simulation import start
+    from spart_blocks.base import document
+    from spart_blocks.diagram.build import subsystems
+    from spart_blocks.diagram.check import sizes
+    from spart_blocks.diagram.written import content, files, references, wire_texts
+    from spart_blocks.run import start
 
     page = (Path(__file__).parents[2] / "docs" / "diagrams.md").read_text(encoding="utf-8")
     table = page.partition("## Limits")[2].partition("## In Python")[0]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.diagram.files import project_root
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
+from spart_blocks.diagram.written.files import project_root
 
 MODELS = Path(__file__).parents[2] / "models"
 URDF = (MODELS / "spacecraft_3dof.urdf").read_text()

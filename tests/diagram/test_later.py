@@ -37,7 +37,7 @@ def test_modules_are_loaded_when_they_are_used(use, after):
 def test_a_module_in_memory_stays_as_it_is():
     import scipy.signal
 
-    from spart_blocks.diagram.later import imported_later
+    from spart_blocks.diagram.build.lazy_modules import imported_later
 
     with imported_later("scipy.signal"):
         assert sys.modules["scipy.signal"] is scipy.signal

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.diagram import complete, load
-from spart_blocks.diagram.registry import block_types, find_type, new_diagram
-from spart_blocks.diagram.wires import wire_name
-from spart_blocks.errors import DiagramError
+from spart_blocks.diagram.build.registry import block_types, find_type, new_diagram
+from spart_blocks.diagram.written.wires import wire_name
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -278,7 +278,7 @@ def test_a_runtime_made_by_the_user_before_us_keeps_its_blocks_and_gains_ours():
     code = (
         "import bdsim; s = bdsim.BDSim(banner=False, sysargs=False, toolboxes=False);"
         "bdsim.BDSim._blocklibrary['MINE'] = dict(bdsim.BDSim._blocklibrary['GAIN']);"
-        "from spart_blocks.diagram.registry import find_type, runtime;"
+        "from spart_blocks.diagram.build.registry import find_type, runtime;"
         "assert find_type('GAIN') and find_type('MINE');"
         "lib = bdsim.BDSim._blocklibrary;"
         "assert any(i['package'] == 'spart_blocks' for i in lib.values())"

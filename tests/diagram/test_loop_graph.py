@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from spart_blocks.diagram.loop_graph import (
+from spart_blocks.diagram.network.loop_graph import (
     components,
     ordered,
     shortest_circle,

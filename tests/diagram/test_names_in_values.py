@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 
 WRITE = "write $Kt for the parameter Kt"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.other_names import OTHER_NAMES, other_names_like, type_hint
-from spart_blocks.diagram.registry import find_type, type_names
+from spart_blocks.diagram.build.registry import find_type, type_names
+from spart_blocks.diagram.check.other_names import OTHER_NAMES, other_names_like, type_hint
 
 # What a Simulink user looks for in the first hour.
 WANTED = """

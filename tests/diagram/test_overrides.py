@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 
 TEXT = """\
 params: {kp: 1, list: [1, 2, 3], same: 4}

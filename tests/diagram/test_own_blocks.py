@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram import own_blocks
-from spart_blocks.errors import InputError, SpartWarning
+from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.diagram.build import own_blocks
 
 TRIPLE = """\
 from bdsim.components import FunctionBlock

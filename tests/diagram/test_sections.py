@@ -11,11 +11,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 import spart_blocks as sb
-from spart_blocks.diagram import sections as module
-from spart_blocks.diagram.overrides import SECTIONS as SETTABLE
-from spart_blocks.diagram.schema import DiagramSection, json_schema, validate
-from spart_blocks.diagram.sections import MAPPING, SectionRow, Sections, rows
-from spart_blocks.document import parse_document
+from spart_blocks.base.document import parse_document
+from spart_blocks.diagram.sections import table as module
+from spart_blocks.diagram.sections.schema import DiagramSection, json_schema, validate
+from spart_blocks.diagram.sections.table import MAPPING, SectionRow, Sections, rows
+from spart_blocks.diagram.written.overrides import SECTIONS as SETTABLE
 
 PACKAGE = Path(sb.__file__).parent
 NAMES = list(Sections.model_fields)

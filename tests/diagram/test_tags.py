@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.flatten import flatten
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
+from spart_blocks.diagram.network.flatten import flatten
 
 LOCAL = """\
 blocks:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 
 HINT = """\
 did you mean 'GAIN'?

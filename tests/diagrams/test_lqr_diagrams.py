@@ -11,7 +11,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
-from spart_blocks.program.gains import designed_gains
+from spart_blocks.program.tracing.gains import designed_gains
 
 FILE = Path(__file__).parents[2] / "diagrams" / "control" / "lqr.yaml"
 SMALL = 1e-4

@@ -6,10 +6,10 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
-from spart_blocks.diagram.files import project_root
-from spart_blocks.differences import difference_of
-from spart_blocks.differences.sides import Side
-from spart_blocks.document import Document, Node, read_document
+from spart_blocks.base.document import Document, Node, read_document
+from spart_blocks.diagram.written.files import project_root
+from spart_blocks.versions.differences import difference_of
+from spart_blocks.versions.differences.sides import Side
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(

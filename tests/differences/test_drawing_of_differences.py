@@ -7,7 +7,7 @@ import re
 import pytest
 
 from spart_blocks.cli import main
-from spart_blocks.differences import difference_of, two_sides, union_of
+from spart_blocks.versions.differences import difference_of, two_sides, union_of
 
 OLD = """
 subsystems:

@@ -10,8 +10,8 @@ from differences_sides import SHIPPED, edited, side_of, told, with_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spart_blocks.diagram.wires import parse_wire
-from spart_blocks.differences import difference_of
+from spart_blocks.diagram.written.wires import parse_wire
+from spart_blocks.versions.differences import difference_of
 
 SIDES = {path.stem: side_of(path) for path in SHIPPED}
 NAMES = sorted(SIDES)

@@ -6,7 +6,7 @@ import runpy
 from pathlib import Path
 
 from spart_blocks.descriptions.subjects import SUBJECTS
-from spart_blocks.diagram.registry import block_types
+from spart_blocks.diagram.build.registry import block_types
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "blocks.md").read_text(encoding="utf-8")

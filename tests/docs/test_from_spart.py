@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks import dynamics, spart, spatial
-from spart_blocks.diagram.registry import find_type
+from spart_blocks import dynamics, spart
+from spart_blocks.base import spatial
+from spart_blocks.diagram.build.registry import find_type
 
 PAGE = (Path(__file__).parents[2] / "docs" / "from_spart.md").read_text(encoding="utf-8")
 ROWS = [

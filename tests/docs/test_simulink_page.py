@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.diagram.other_names import OTHER_NAMES
-from spart_blocks.diagram.registry import type_names
+from spart_blocks.diagram.build.registry import type_names
+from spart_blocks.diagram.check.other_names import OTHER_NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
 

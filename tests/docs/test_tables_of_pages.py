@@ -10,10 +10,10 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.analysis.comparison import GROUPS
-from spart_blocks.diagram.expectations import CLAIMS
+from spart_blocks.diagram.sections.expectations import CLAIMS
 from spart_blocks.robot import EFFECTS
-from spart_blocks.simulation import begin, finish
-from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.run import begin, finish
+from spart_blocks.run.measure.gauges import Gauge
 
 ROOT = Path(__file__).parents[2]
 

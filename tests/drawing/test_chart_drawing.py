@@ -6,8 +6,8 @@ import pytest
 from lxml import etree
 
 import spart_blocks as sb
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.chart_drawing import draw_machine
-from spart_blocks.errors import InputError
 
 TEXT = """
 blocks:

@@ -10,10 +10,10 @@ import pytest
 from lxml import etree
 from matplotlib.image import imread
 
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram import diagram_drawing as drawing
 from spart_blocks.diagram.diagram_drawing import draw
-from spart_blocks.errors import InputError
-from spart_blocks.ports import Port
 
 
 def texts(figure: Any) -> list[str]:

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spart_blocks.diagram.layout import Box, Edge, Layout, arrange, simplified
-from spart_blocks.diagram.layout.graph import feedback, groups
+from spart_blocks.drawing.layout import Box, Edge, Layout, arrange, simplified
+from spart_blocks.drawing.layout.graph import feedback, groups
 
 
 def box(inputs: int, outputs: int, width: int = 10, cut: float = 3.0) -> Box:

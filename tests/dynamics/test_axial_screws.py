@@ -128,7 +128,7 @@ def test_weights_are_an_acceleration_of_the_frame_and_other_wrenches_are_not(
 def instructions(function, *shapes):
     """How many a function of arrays of these shapes takes, in CasADi's count."""
     casadi = pytest.importorskip("casadi")
-    from spart_blocks.program.symbol import column_of, symbols
+    from spart_blocks.program.tracing.symbol import column_of, symbols
 
     columns, arrays = zip(*(symbols(f"i{k}", s) for k, s in enumerate(shapes)), strict=True)
     return casadi.Function(

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from test_loops import four_bar
 
 from spart_blocks import Robot
+from spart_blocks.base.errors import RobotError
 from spart_blocks.dynamics import gravity_wrenches
 from spart_blocks.dynamics.actuated import (
     actuated_forces,
@@ -26,7 +27,6 @@ from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
 from spart_blocks.dynamics.mobility import mobility
-from spart_blocks.errors import RobotError
 
 MODELS = Path(__file__).parents[2] / "models"
 MOTORS = ("B", "C", "D")

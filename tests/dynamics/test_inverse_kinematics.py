@@ -10,9 +10,9 @@ from robots import ROOT, golden_robot, random_robot
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
+from spart_blocks.base.errors import InputError
 from spart_blocks.dynamics import frame_of_link, kinematics
 from spart_blocks.dynamics.inverse_kinematics import joint_limits, rotation_vector
-from spart_blocks.errors import InputError
 
 ARM_FILE = ROOT / "models" / "arm7.urdf"
 ARM = sb.Robot.from_urdf(ARM_FILE)

@@ -7,7 +7,7 @@ import pytest
 import robots
 
 from spart_blocks import dynamics, spart
-from spart_blocks.errors import InputError, RobotError
+from spart_blocks.base.errors import InputError, RobotError
 from spart_blocks.robot import Drive, Limits, Robot
 from spart_blocks.robot.link import Link
 

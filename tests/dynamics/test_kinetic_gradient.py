@@ -5,8 +5,8 @@ import pytest
 from ball_robots import random_state, robot_with_balls
 
 from spart_blocks import dynamics
+from spart_blocks.base.spatial import quaternion_of_turn, quaternion_rotation
 from spart_blocks.dynamics.kinetic_gradient import kinetic_terms
-from spart_blocks.spatial import quaternion_of_turn, quaternion_rotation
 
 ZERO = np.zeros(3)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ball_robots import random_state, robot_with_balls, transform
 
+from spart_blocks.base.errors import RobotError
 from spart_blocks.dynamics import hybrid_rates, kinematics, multibody_forces
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
@@ -20,7 +21,6 @@ from spart_blocks.dynamics.loops import (
     loop_jacobian,
     loop_jacobian_dot,
 )
-from spart_blocks.errors import RobotError
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Loop, Robot
 from spart_blocks.robot.loop import ROWS, Coupling
 

@@ -6,7 +6,7 @@ import pytest
 import robots
 
 from spart_blocks import dynamics
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 NONE = np.zeros(6)
 
@@ -71,7 +71,7 @@ def test_inverse_dynamics_gives_back_what_drives_a_floating_hybrid_tree(seed):
 
 def test_hybrid_dynamics_takes_no_more_operations_than_forward_dynamics():
     casadi = pytest.importorskip("casadi")
-    from spart_blocks.program.symbol import column_of, symbols
+    from spart_blocks.program.tracing.symbol import column_of, symbols
 
     robot, _ = robots.hybrid_arm("arm_6R")
 

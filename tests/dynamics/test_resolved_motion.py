@@ -12,8 +12,9 @@ import robots
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from spart_blocks import dynamics, spatial
-from spart_blocks.errors import InputError, SingularInertiaError
+from spart_blocks import dynamics
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import InputError, SingularInertiaError
 
 EYE, ZERO3, ZERO6 = np.eye(3), np.zeros(3), np.zeros(6)
 

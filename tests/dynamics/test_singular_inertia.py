@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import robots
 
+from spart_blocks.base.errors import InputError, SingularInertiaError
 from spart_blocks.dynamics import fixed_forward_dynamics, multibody_rates
-from spart_blocks.errors import InputError, SingularInertiaError
 
 
 def massless(body):

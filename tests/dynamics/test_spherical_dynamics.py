@@ -18,8 +18,8 @@ from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
 from spart_blocks import dynamics
+from spart_blocks.base.errors import InputError, SingularInertiaError
 from spart_blocks.dynamics.joint_effects import joint_load
-from spart_blocks.errors import InputError, SingularInertiaError
 from spart_blocks.robot import BaseLink, Drive, Joint, JointType, Limits, Link, Robot
 from spart_blocks.robot.checks import singular_joints
 

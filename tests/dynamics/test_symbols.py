@@ -9,7 +9,8 @@ import pytest
 import robots
 from ball_robots import robot_with_balls
 
-from spart_blocks import dynamics, spart, spatial
+from spart_blocks import dynamics, spart
+from spart_blocks.base import spatial
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Robot
 
 GRAVITY = np.array([0.3, -0.2, -9.81])

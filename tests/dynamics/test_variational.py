@@ -14,15 +14,15 @@ from scipy.optimize import brentq
 from test_loops import at, closed_robot, four_bar
 
 from spart_blocks import dynamics
+from spart_blocks.base.spatial import quaternion_rate, rotation_quaternion
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.kinetic_gradient import kinetic_terms
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
 from spart_blocks.dynamics.variational import Held, Motion, variational_step
-from spart_blocks.program.symbol import column_of, symbols
+from spart_blocks.program.tracing.symbol import column_of, symbols
 from spart_blocks.robot import BaseLink, Joint, JointSpring, JointType, Link, Robot
-from spart_blocks.spatial import quaternion_rate, rotation_quaternion
 
 MODELS = Path(__file__).parents[2] / "models"
 UPRIGHT, NONE = np.array([0, 0, 0, 1.0]), np.zeros(6)

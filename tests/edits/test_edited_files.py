@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks import document, edits
+from spart_blocks.base import document
+from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.cli import main
-from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.versions import edits
 
 ROOT = Path(__file__).parents[2]
 LOOP = """\

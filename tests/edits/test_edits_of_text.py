@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from spart_blocks.document import parse_document
-from spart_blocks.edits import (
+from spart_blocks.base.document import parse_document
+from spart_blocks.base.errors import InputError
+from spart_blocks.versions.edits import (
     AddBlock,
     AddWire,
     Append,
@@ -24,7 +25,6 @@ from spart_blocks.edits import (
     applied,
     edited,
 )
-from spart_blocks.errors import InputError
 
 TEXT = """\
 # A servo.

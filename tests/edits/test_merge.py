@@ -10,11 +10,19 @@ import pytest
 from random_edits import random_sequence
 
 import spart_blocks as sb
-from spart_blocks.document import parse_document
-from spart_blocks.edits import AddBlock, AddWire, RemoveBlock, RemoveWire, RenameBlock, Set, edited
-from spart_blocks.edits.merging import merge
-from spart_blocks.edits.wire_changes import Written, spelled
-from spart_blocks.errors import InputError
+from spart_blocks.base.document import parse_document
+from spart_blocks.base.errors import InputError
+from spart_blocks.versions.edits import (
+    AddBlock,
+    AddWire,
+    RemoveBlock,
+    RemoveWire,
+    RenameBlock,
+    Set,
+    edited,
+)
+from spart_blocks.versions.edits.merging import merge
+from spart_blocks.versions.edits.wire_changes import Written, spelled
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "diagrams").rglob("*.yaml"))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from random_edits import random_sequence
 
-from spart_blocks.document import parse_document
-from spart_blocks.edits import undone
-from spart_blocks.edits.values import same
+from spart_blocks.base.document import parse_document
+from spart_blocks.versions.edits import undone
+from spart_blocks.versions.edits.values import same
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "diagrams").rglob("*.yaml"))

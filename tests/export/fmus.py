@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import fmpy
 
-from spart_blocks.export.fmu_variables import variables_of
+from spart_blocks.export.fmu.variables import variables_of
 
 # A limit that is met and left, a clip, a square wave, a step, two clocks, and gains.
 EVENTFUL = """

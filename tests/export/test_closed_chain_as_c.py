@@ -6,7 +6,7 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
 from spart_blocks.export.header import FAULT
 from spart_blocks.export.loaded import LoadedStep

@@ -6,7 +6,7 @@ import pytest
 from clutches import CLUTCH
 from compositions.executing import executed
 
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from operations import every_operation
 
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.export.functions import Argument, c_function, vector
 from spart_blocks.export.loaded import STRICT
-from spart_blocks.program.compiler import strict_library
-from spart_blocks.program.scalar_code import literal
+from spart_blocks.program.c.compiler import strict_library
+from spart_blocks.program.c.scalar_code import literal
 
 
 def compiled(function, real):

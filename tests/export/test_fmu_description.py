@@ -6,10 +6,10 @@ import fmpy
 import pytest
 from fmpy.validation import validate_fmu
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.export import export_fmu
-from spart_blocks.export.fmu_description import base_units
-from spart_blocks.export.fmu_variables import structured
+from spart_blocks.export.fmu.description import base_units
+from spart_blocks.export.fmu.variables import structured
 from spart_blocks.program.subdiagram import subdiagram_of
 
 CHAIN = """

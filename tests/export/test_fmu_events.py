@@ -6,9 +6,9 @@ from fmpy.fmi1 import FMICallException
 from fmus import EVENTFUL, STOPPING, instance, references
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError
+from spart_blocks.base.errors import DiagramError
 from spart_blocks.export import export_fmu, verify_fmu
-from spart_blocks.export.fmu_verify import fmu_slave
+from spart_blocks.export.fmu.verify import fmu_slave
 from spart_blocks.program.subdiagram import subdiagram_of
 
 

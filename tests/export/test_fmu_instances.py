@@ -9,7 +9,7 @@ from fmpy.fmi1 import FMICallException
 from fmus import SMOOTH, instance, references
 
 from spart_blocks.export import export_fmu
-from spart_blocks.export.fmu_verify import fmu_slave
+from spart_blocks.export.fmu.verify import fmu_slave
 
 DISCARD, ERROR = 2, 3
 

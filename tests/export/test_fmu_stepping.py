@@ -6,10 +6,10 @@ import pytest
 from fmus import instance, references
 from kinked import dip
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram import Diagram
-from spart_blocks.errors import InputError
 from spart_blocks.export import export_fmu, verify_fmu
-from spart_blocks.export.fmu_stepping import stepping_of
+from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.program.subdiagram import subdiagram_of
 
 # x' = -2000 (x - cos t) from 0: it is where cos t is within a millisecond.

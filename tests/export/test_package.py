@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.export import live_links, package_files, step_code, write_package
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.subdiagram import subdiagram_of

@@ -5,7 +5,7 @@ from fractions import Fraction
 import bdsim
 import pytest
 
-from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.export.schedule import rate_reason, schedule_of
 from spart_blocks.program.subdiagram import subdiagram_of
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.export import moving_inputs, recorded_inputs, step_code, verify
 from spart_blocks.export.interface import identifier, identifiers
 from spart_blocks.export.loaded import STRICT, LoadedStep
 from spart_blocks.export.loop_files import model_header
-from spart_blocks.program.compiler import CompilerError
+from spart_blocks.program.c.compiler import CompilerError
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.tableaus import FIXED_STEP
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)] or ["cc"]
 ARM, PD = "diagrams/arm_computed_torque.yaml", "diagrams/spacecraft_pd.yaml"

@@ -10,8 +10,8 @@ from browsers import NO_GL, chromium, needs_chromium
 from matplotlib import pyplot as plt
 from recordings import T, about_z, bodies, packed, pose, recording
 
-from spart_blocks.errors import InputError
-from spart_blocks.motion.page import page_of
+from spart_blocks.animation.page import page_of
+from spart_blocks.base.errors import InputError
 
 pytestmark = needs_chromium
 NOT_A_NUMBER = {

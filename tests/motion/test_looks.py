@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
-from spart_blocks.motion.meshes import MeshStore
-from spart_blocks.motion.packed import unpacked
-from spart_blocks.motion.shapes import looks_of
+from spart_blocks.animation.meshes import MeshStore
+from spart_blocks.animation.packed import unpacked
+from spart_blocks.animation.shapes import looks_of
+from spart_blocks.base.errors import SpartWarning
 
 trimesh = pytest.importorskip("trimesh")
 

@@ -10,11 +10,11 @@ import pytest
 from tracks_of_pages import body_named, recording_in
 
 import spart_blocks as sb
+from spart_blocks.animation import animate as pages
+from spart_blocks.animation.packed import plain, rounded, steps, unpacked
+from spart_blocks.animation.plants import moving_of
+from spart_blocks.base.errors import InputError
 from spart_blocks.cli import main
-from spart_blocks.errors import InputError
-from spart_blocks.motion import animate as pages
-from spart_blocks.motion.packed import plain, rounded, steps, unpacked
-from spart_blocks.motion.plants import moving_of
 
 pytestmark = pytest.mark.usefixtures("stub_viewer")
 ARM, SPACECRAFT = "diagrams/arm_computed_torque.yaml", "diagrams/spacecraft_pd.yaml"

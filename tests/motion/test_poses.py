@@ -10,10 +10,10 @@ from scipy.spatial.transform import Rotation
 from tracks_of_pages import poses_at
 
 import spart_blocks as sb
+from spart_blocks.animation.plants import moving_of
+from spart_blocks.animation.recording import Options, recording_of
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.errors import SpartWarning
-from spart_blocks.motion.plants import moving_of
-from spart_blocks.motion.recording import Options, recording_of
 
 BALL = {
     "name": "ball-pendulum",

@@ -10,9 +10,9 @@ from browsers import needs_chromium
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
+from spart_blocks.animation.plants import moving_of
+from spart_blocks.base.web_build import VIEWER, found_node, is_fresh
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.motion.plants import moving_of
-from spart_blocks.web_build import VIEWER, found_node, is_fresh
 
 pytestmark = [
     needs_chromium,

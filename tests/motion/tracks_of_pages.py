@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
-from spart_blocks.motion.packed import unpacked
+from spart_blocks.animation.packed import unpacked
 
 
 def recording_in(page):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spart_blocks.errors import RobotError, SpartWarning
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
 from spart_blocks.robot.checks import singular_joints
 

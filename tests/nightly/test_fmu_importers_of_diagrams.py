@@ -12,7 +12,7 @@ import pytest
 
 from spart_blocks.export import export_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.simulation import simulate
+from spart_blocks.run import simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "export"))
 import importers

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.running.lane_source import kernel_source
-from spart_blocks.sweeps.running.nvrtc import cubin
-from spart_blocks.sweeps.running.ready import Ready
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run.lane_setup import Ready
+from spart_blocks.sweeps.run.lane_source import kernel_source
+from spart_blocks.sweeps.run.nvrtc import cubin
 from spart_blocks.sweeps.work import Work
 
 pytest.importorskip("cuda.bindings.nvrtc")

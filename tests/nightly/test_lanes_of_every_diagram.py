@@ -8,7 +8,7 @@ import pytest
 from lane_runs import assert_lanes_as_alone
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

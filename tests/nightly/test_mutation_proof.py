@@ -29,13 +29,13 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.first_values import first_values
-from spart_blocks.diagram.flatten import flatten
-from spart_blocks.diagram.wires import parse_wire, selection_text
-from spart_blocks.document import read_document
-from spart_blocks.regression.check import check
-from spart_blocks.regression.files import Case, cases
-from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.base.document import read_document
+from spart_blocks.claims.check import check
+from spart_blocks.claims.files import Case, cases
+from spart_blocks.diagram.check.first_values import first_values
+from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.diagram.written.wires import parse_wire, selection_text
+from spart_blocks.run import DiagramFile, begin, finish
 
 ROOT = Path(__file__).parents[2]
 DIAGRAMS = [path.stem for path in sorted((ROOT / "diagrams").glob("*.yaml"))]

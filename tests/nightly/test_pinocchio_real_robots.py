@@ -17,13 +17,13 @@ import pytest
 import robots
 from pinocchio_twin import Twin
 
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.dynamics import (
     fixed_forward_dynamics,
     multibody_forces,
     multibody_inertia,
     multibody_rates,
 )
-from spart_blocks.errors import RobotError, SpartWarning
 from spart_blocks.robot import JointType, Robot
 
 

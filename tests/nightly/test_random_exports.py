@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 import spart_blocks as sb
+from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.export import recorded_inputs, step_code, verify
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.tableaus import FIXED_STEP
 
 RUNS = 60
 STEPS = 60

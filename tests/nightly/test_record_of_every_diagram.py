@@ -10,15 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram import load
-from spart_blocks.diagram.companions import AUDIT
-from spart_blocks.errors import InputError
+from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.program import trace
-from spart_blocks.simulation import begin, compiled_record, finish
-from spart_blocks.simulation import run as run_module
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.states import vectors_of
+from spart_blocks.run import begin, finish
+from spart_blocks.run import loop as run_module
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.run.record import compiled_record
+from spart_blocks.run.states import vectors_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from straying import stray
@@ -51,7 +52,7 @@ def left_open(program, results, name):
     return change.ravel()
 
 
-@pytest.mark.filterwarnings("ignore::spart_blocks.errors.SpartWarning")
+@pytest.mark.filterwarnings("ignore::spart_blocks.base.errors.SpartWarning")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_lines_are_true_and_metrics_are_those_of_a_finer_run(path, monkeypatch):
     try:

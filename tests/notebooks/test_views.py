@@ -16,7 +16,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.analysis.comparison import Comparison, MetricsRow
 from spart_blocks.analysis.system import LinearSystem
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.realtime.durations import Durations
 from spart_blocks.realtime.report import Report
 from spart_blocks.realtime.structs import BINS, CAUSES, Ended

@@ -8,11 +8,11 @@ from bdsim.connect import Plug
 
 import spart_blocks as sb
 from spart_blocks.diagram import complete
-from spart_blocks.diagram.clocks import clocks_of
+from spart_blocks.diagram.network.clocks import clocks_of
 from spart_blocks.program import trace
-from spart_blocks.program.gains import wired
-from spart_blocks.simulation.interpreter import Interpreter
-from spart_blocks.simulation.native import Native
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.run.engines.interpreter import Interpreter
+from spart_blocks.run.engines.native import Native
 
 
 class Bench:

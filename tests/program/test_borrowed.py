@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from spart_blocks.errors import InputError
-from spart_blocks.program import borrowed
-from spart_blocks.program.borrowed import LibraryWantedError, Machine, borrowing, lent, received
-from spart_blocks.program.compiler import compiler_name, loaded_library
+from spart_blocks.base.errors import InputError
+from spart_blocks.program.c import borrowed
+from spart_blocks.program.c.borrowed import LibraryWantedError, Machine, borrowing, lent, received
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
 
 SOURCE = "int answer(void); int answer(void) { return 42; }"
 MACHINE = Machine("a", "linux x86_64 glibc 2.36", "CPU", frozenset(["sse2", "avx2"]))

@@ -16,9 +16,10 @@ import pytest
 import robots
 
 import spart_blocks as sb
-from spart_blocks import dynamics, spatial
-from spart_blocks.errors import SpartWarning
-from spart_blocks.program import compiler
+from spart_blocks import dynamics
+from spart_blocks.base import spatial
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.program.c import compiler
 
 RNG = np.random.default_rng(5)
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks import cache as cache_module
-from spart_blocks.errors import SpartWarning
-from spart_blocks.program import compiler
-from spart_blocks.program.compiler import compiler_name, shared_library
+from spart_blocks.base import cache as cache_module
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.program.c import compiler
+from spart_blocks.program.c.compiler import compiler_name, shared_library
 
 SOURCE = "#include <math.h>\ndouble root(double x) { return sqrt(x) + 1.0; }\n"
 REAL = """
@@ -192,7 +192,7 @@ def test_two_processes_that_ask_at_once_compile_once(tmp_path, install, cache):
     count = tmp_path / "count"
     install(REAL.format(count=count, delay=1))
     code = (
-        "import ctypes, sys; from spart_blocks.program.compiler import shared_library;"
+        "import ctypes, sys; from spart_blocks.program.c.compiler import shared_library;"
         "path = shared_library(sys.argv[1]); ctypes.CDLL(str(path)).root; print(path)"
     )
     command = [sys.executable, "-W", "error", "-c", code, SOURCE]
@@ -302,7 +302,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, install, cache):
     install(f'case "$*" in *--version*) echo 1; exit;; esac; echo half > program.so; {WORK}')
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from spart_blocks.program.compiler import shared_library; shared_library('')"
+        "from spart_blocks.program.c.compiler import shared_library; shared_library('')"
     )
     run = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -438,7 +438,7 @@ def test_the_cache_is_where_the_system_keeps_caches(monkeypatch, system, environ
 
 def test_the_module_starts_light():
     code = (
-        "import sys; before = set(sys.modules); import spart_blocks.errors, importlib.util;"
+        "import sys; before = set(sys.modules); import spart_blocks.base.errors, importlib.util;"
         "spec = importlib.util.spec_from_file_location('c', sys.argv[1]);"
         "module = importlib.util.module_from_spec(spec); sys.modules['c'] = module;"
         "spec.loader.exec_module(module); print(*set(sys.modules) - before)"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from lane_libraries import STRICT, aligned, same_bits
 
-from spart_blocks.program.compiler import compiler_name, loaded_library
-from spart_blocks.program.lane_code import FLAGS, numbers_header
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.lane_code import FLAGS, numbers_header
 
 OF_ONE = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh"),

@@ -11,7 +11,7 @@ import pytest
 
 from spart_blocks.diagram import load
 from spart_blocks.program import trace
-from spart_blocks.program.symbol import symbols
+from spart_blocks.program.tracing.symbol import symbols
 
 ARM = Path(__file__).parents[2] / "diagrams/motion/resolved_motion.yaml"
 

@@ -11,10 +11,10 @@ from lane_libraries import STRICT, Lanes, same_bits, text_of
 from operations import every_operation
 
 import spart_blocks as sb
-from spart_blocks.program import lane_code
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.program.lookup_tables import called_line
-from spart_blocks.program.symbol_scalar import Symbol, sx_of
+from spart_blocks.program.c import lane_code
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.program.tracing.lookup_tables import called_line
+from spart_blocks.program.tracing.symbol_scalar import Symbol, sx_of
 
 ROOT = Path(__file__).parents[2]
 WIDE = 8

@@ -14,11 +14,15 @@ from spart_blocks.export.loaded import STRICT
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify
 from spart_blocks.program import trace
-from spart_blocks.program.compiler import strict_library
-from spart_blocks.program.lookup_tables import LARGEST_TABLE, evenly_spaced, tables_called_by
+from spart_blocks.program.c.compiler import strict_library
+from spart_blocks.program.c.table_code import table_texts
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.program.table_code import table_texts
+from spart_blocks.program.tracing.lookup_tables import (
+    LARGEST_TABLE,
+    evenly_spaced,
+    tables_called_by,
+)
 
 N = LARGEST_TABLE + 44
 EVEN = np.linspace(-1.0, 6.0, N)

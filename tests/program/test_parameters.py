@@ -10,10 +10,10 @@ import pytest
 from closed_robots import four_bar
 
 import spart_blocks as sb
-from spart_blocks.diagram.registry import block_types
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import block_types
 from spart_blocks.program import trace
-from spart_blocks.program.rules import RULES
+from spart_blocks.program.tracing.rules import RULES
 from spart_blocks.robot import Robot
 
 K = np.array([[2.0, 1.0], [0.5, -1.0]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.program.subdiagram import subdiagram_of
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.program import trace
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.program import trace
-from spart_blocks.simulation.parity import native_engine
+from spart_blocks.run.engines.parity import native_engine
 
 ROOT = Path(__file__).parents[2]
 DIAGRAMS = sorted((ROOT / "diagrams").glob("*.yaml"))

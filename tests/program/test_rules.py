@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import robots
 
-from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.program import TraceError, trace
-from spart_blocks.program.rules import OPENED, RULES, SINK
+from spart_blocks.program.tracing.rules import OPENED, RULES, SINK
 
 A = np.array([[-1.0, 0.5], [0.2, -2.0]])
 B = np.array([[1.0, 0.3], [0.0, 2.0]])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.program.storage import from_text, to_text
-from spart_blocks.program.switched_parameters import switched_parameters
+from spart_blocks.program.tracing.switched_parameters import switched_parameters
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 AT, T = 0.4567, 1.0

@@ -10,7 +10,7 @@ import sys
 import pytest
 from live_loop import runtime_folder
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.realtime import live_places
 from spart_blocks.realtime.live_places import Place, chosen, listen, running, same_token
 

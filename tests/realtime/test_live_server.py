@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from live_loop import WAIT, DirectedLoop, runtime_folder, until
 
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.realtime import live_connection
 from spart_blocks.realtime.live import MOST_CLIENTS, LiveServer
 from spart_blocks.realtime.live_client import LiveClient, Recording

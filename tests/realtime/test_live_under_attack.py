@@ -15,7 +15,7 @@ import threading
 import pytest
 from live_loop import WAIT, DirectedLoop, connections_to, runtime_folder, until
 
-from spart_blocks.errors import RunError
+from spart_blocks.base.errors import RunError
 from spart_blocks.realtime.live import MOST_STRANGERS, LiveServer
 from spart_blocks.realtime.live_client import LiveClient
 from spart_blocks.realtime.live_places import running

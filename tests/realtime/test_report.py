@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.realtime.durations import Durations, edges
 from spart_blocks.realtime.report import Report, duration
 from spart_blocks.realtime.structs import BINS, Ended

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.realtime import Session, prepare, run
 from spart_blocks.realtime.structs import Ended
 

@@ -7,8 +7,6 @@ import socket
 
 import numpy as np
 
-from spart_blocks.links.endpoints import Carries
-from spart_blocks.links.frames import read_frame
 from spart_blocks.realtime.link_structs import (
     COUNTS,
     LinkStruct,
@@ -17,6 +15,8 @@ from spart_blocks.realtime.link_structs import (
     library,
     pieces_of,
 )
+from spart_blocks.transports.endpoints import Carries
+from spart_blocks.transports.frames import read_frame
 
 
 class Pair:

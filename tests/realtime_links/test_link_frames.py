@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spart_blocks.errors import InputError
-from spart_blocks.links.frames import TYPES, read_frame
+from spart_blocks.base.errors import InputError
 from spart_blocks.realtime.link_structs import decode, encode
+from spart_blocks.transports.frames import TYPES, read_frame
 
 LIMITS = {
     kind: (0, 2**bits - 1) if kind[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from link_transports import LONGEST, arrives, hears, until
 
-from spart_blocks.links.tcp import MOST_WAITING, Connections
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import decode, encode
 from spart_blocks.realtime.links import open_links
+from spart_blocks.transports.tcp import MOST_WAITING, Connections
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.export.exported_links import Run, link_initialisers, live_links
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.subdiagram import subdiagram_of

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from link_pair import Pair
 
-from spart_blocks.links.frames import MOST_BYTES
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct
+from spart_blocks.transports.frames import MOST_BYTES
 
 TIMEOUT = 1.0
 MOST = 256  # SB_LINK_MOST

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from link_transports import arrives, hears, load, shared_memory, until
 
-from spart_blocks.errors import InputError
-from spart_blocks.links.endpoints import Carries
-from spart_blocks.links.frames import read_frame
+from spart_blocks.base.errors import InputError
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import LinkStruct, frame_struct, library, pieces_of
 from spart_blocks.realtime.links import open_links
+from spart_blocks.transports.endpoints import Carries
+from spart_blocks.transports.frames import read_frame
 
 FRAME = read_frame({"fields": {"x": "100 f64"}, "sequence": "u32"})
 

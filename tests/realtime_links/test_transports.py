@@ -22,9 +22,9 @@ from link_transports import (
 )
 
 import spart_blocks as sb
-from spart_blocks.blocks._links import Incoming
-from spart_blocks.diagram.registry import block_types
-from spart_blocks.errors import DiagramError, InputError, MissingExtraError
+from spart_blocks.base.errors import DiagramError, InputError, MissingExtraError
+from spart_blocks.block_support.links import Incoming
+from spart_blocks.diagram.build.registry import block_types
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.links import open_links
 

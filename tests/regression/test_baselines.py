@@ -8,10 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spart_blocks.analysis.claims import farthest
-from spart_blocks.diagram.diagram import RunOptions
-from spart_blocks.diagram.expectations import BaselineSection
-from spart_blocks.errors import InputError
-from spart_blocks.regression.baselines import (
+from spart_blocks.base.errors import InputError
+from spart_blocks.claims.baselines import (
     FORMAT,
     Baseline,
     bands,
@@ -22,7 +20,9 @@ from spart_blocks.regression.baselines import (
     taken,
     text_of,
 )
-from spart_blocks.regression.outcome import Change
+from spart_blocks.claims.outcome import Change
+from spart_blocks.diagram.diagram import RunOptions
+from spart_blocks.diagram.sections.expectations import BaselineSection
 from spart_blocks.results import FinalState, Results
 
 T = np.linspace(0, 10, 101)
@@ -237,7 +237,7 @@ def test_what_is_too_large_or_no_text_is_refused(tmp_path, monkeypatch):
     path.write_bytes(HEAD.encode() + b"t,x\n0,\xff\n")
     with pytest.raises(InputError, match=r"b.csv:4: is not UTF-8 text"):
         read(path)
-    monkeypatch.setattr("spart_blocks.regression.baselines.MAX_BYTES", 30)
+    monkeypatch.setattr("spart_blocks.claims.baselines.MAX_BYTES", 30)
     with pytest.raises(InputError, match="larger than 30 bytes"):
         read(path)
     with pytest.raises(InputError, match="cannot be read"):

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from spart_blocks.analysis.agreement import Difference
-from spart_blocks.errors import RunError, SpartWarning
-from spart_blocks.regression import baselines
-from spart_blocks.regression import check as module
-from spart_blocks.regression.check import Manner, check, check_file
-from spart_blocks.regression.files import cases, found_below, is_test, line_of_expect
+from spart_blocks.base.errors import RunError, SpartWarning
+from spart_blocks.claims import baselines
+from spart_blocks.claims import check as module
+from spart_blocks.claims.check import Manner, check, check_file
+from spart_blocks.claims.files import cases, found_below, is_test, line_of_expect
 
 PNG = b"\x89PNG\r\n\x1a\n"
 UPDATE = Manner(update=True)

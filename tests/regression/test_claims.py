@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spart_blocks.analysis.claims import KINDS, balances, band_of, farthest, near, told
-from spart_blocks.diagram.expectations import CLAIMS
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.sections.expectations import CLAIMS
 from spart_blocks.results import FinalState, Results
 
 T = np.linspace(0, 10, 101)

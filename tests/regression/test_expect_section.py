@@ -8,8 +8,8 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.diagram import load_expectations
-from spart_blocks.diagram.expectations import CLAIMS, ExpectSection
-from spart_blocks.diagram.schema import json_schema
+from spart_blocks.diagram.sections.expectations import CLAIMS, ExpectSection
+from spart_blocks.diagram.sections.schema import json_schema
 
 # The section's entries begin in line 10, after two blanks.
 WRONG = {

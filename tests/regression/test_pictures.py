@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from spart_blocks.analysis.claims import band_of, farthest
-from spart_blocks.diagram.expectations import CLAIMS
-from spart_blocks.errors import InputError
-from spart_blocks.regression.claim_drawing import Worst, draw, picture
+from spart_blocks.base.errors import InputError
+from spart_blocks.claims.claim_drawing import Worst, draw, picture
+from spart_blocks.diagram.sections.expectations import CLAIMS
 
 T = np.linspace(0, 10, 101)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.errors import SpartWarning
-from spart_blocks.regression import check as module
-from spart_blocks.regression.check import Manner, check_file
-from spart_blocks.regression.outcome import Outcome
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.claims import check as module
+from spart_blocks.claims.check import Manner, check_file
+from spart_blocks.claims.outcome import Outcome
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = "spart_blocks.pytest_plugin"
@@ -195,7 +195,7 @@ def test_importing_the_plugin_loads_pytest_alone(pytester):
     heavy = ("numpy", "pydantic", "yaml", "bdsim", "casadi")
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {PLUGIN}; "
-        "from spart_blocks.regression.files import is_test; "
+        "from spart_blocks.claims.files import is_test; "
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     assert pytester.run(sys.executable, "-c", code).outlines == ["[]"]

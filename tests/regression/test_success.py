@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from spart_blocks.regression.check import Manner, check_file
+from spart_blocks.claims.check import Manner, check_file
 from spart_blocks.sweeps.storage.store import DESCRIPTION
 
 SWEEP = "sweep: {runs: 10, over: {rate: {uniform: {low: 1, high: 2}}}}\n"

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import FinalState
 
 ROOT = Path(__file__).parents[2]

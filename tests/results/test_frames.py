@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 NAMES = ("qm.shoulder", "qm.elbow", "qm.wrist", "um.shoulder", "um.elbow", "um.wrist")
 

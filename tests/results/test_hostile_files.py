@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
+from spart_blocks.base.errors import InputError
 from spart_blocks.diagram import load
-from spart_blocks.errors import InputError
 from spart_blocks.results import Results
 from spart_blocks.results.mat_files import DamagedError, entries
 from spart_blocks.results.recordings import read_recording

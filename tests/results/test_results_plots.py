@@ -12,7 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import FinalState, Results, ScopeSpec, show_windows
 from spart_blocks.results.plots import COLOURS, render
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import FinalState, Results, ScopeSpec
 
 

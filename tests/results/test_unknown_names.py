@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 LOOP = """
 blocks:

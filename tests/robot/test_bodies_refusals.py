@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bodies_text import FOURBAR, ROUND, written
 
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.robot import Robot
 
 BAD = """

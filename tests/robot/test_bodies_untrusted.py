@@ -10,7 +10,7 @@ from bodies_text import ROUND
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spart_blocks.errors import RobotError, SpartWarning
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
 from spart_blocks.robot.joint_kinds import FREE_AXIS, KINDS
 from spart_blocks.robot.loops_file import robot_with_loops

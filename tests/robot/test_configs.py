@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from urdf_text import joint, link, robot, write
 
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.robot import Robot
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spart_blocks.errors import RobotError, SpartWarning
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
 from spart_blocks.robot.structure import robot_to_structure
 

@@ -10,7 +10,7 @@ import pytest
 from urdf_text import joint, link, robot, write
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, RobotError, SpartWarning
+from spart_blocks.base.errors import DiagramError, RobotError, SpartWarning
 from spart_blocks.robot import Drive, Limits, Robot
 from spart_blocks.robot.structure import robot_to_structure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bodies_text import ROUND
 
-from spart_blocks.errors import RobotError, SpartWarning
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot, bodies
 from spart_blocks.robot._faults import MOST_FAULTS, Faults
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from urdf_text import body, joint, link, robot, write
 
-from spart_blocks.errors import RobotError, SpartWarning
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
 from spart_blocks.robot.checks import doubts, inertia_faults, singular_joints, unit_axis
 

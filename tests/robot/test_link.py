@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import spart_blocks as sb
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/rt_link.json").read_text())
 # A row of the toolbox's manual, which ends with G.

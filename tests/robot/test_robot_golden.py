@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.robot import Robot
 from spart_blocks.robot.dh import dh_serial_to_robot
 from spart_blocks.robot.urdf import urdf2robot
@@ -67,7 +67,7 @@ def test_dh_data_give_spart_s_structure_and_end_effector(name):
     np.testing.assert_allclose(T_Ln_EE, wanted["T_Ln_EE"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::spart_blocks.errors.SpartWarning")
+@pytest.mark.filterwarnings("ignore::spart_blocks.base.errors.SpartWarning")
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_connectivity_maps_are_spart_s(name):
     wanted = golden(name)

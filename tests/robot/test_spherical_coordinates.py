@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from spart_blocks.base.errors import RobotError
+from spart_blocks.base.spatial import quaternion_of_turn, turn_of_quaternion
 from spart_blocks.dynamics import diff_kinematics, kinematics, velocities
-from spart_blocks.errors import RobotError
 from spart_blocks.robot import JointType
 from spart_blocks.robot.structure import robot_to_structure
-from spart_blocks.spatial import quaternion_of_turn, turn_of_quaternion
 
 turns = st.tuples(*[st.floats(-1.8, 1.8)] * 3).map(np.array)
 

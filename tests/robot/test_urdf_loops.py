@@ -8,8 +8,8 @@ from bodies_text import written
 from urdf_text import joint, link, robot, write
 
 import spart_blocks as sb
+from spart_blocks.base.errors import DiagramError, RobotError, SpartWarning
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.errors import DiagramError, RobotError, SpartWarning
 from spart_blocks.robot import JointPort, PointSpring, Robot
 
 HEAVY = (

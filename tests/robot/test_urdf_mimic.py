@@ -7,8 +7,8 @@ import pytest
 from urdf_text import joint, link, robot, write
 
 from spart_blocks import Robot
+from spart_blocks.base.errors import RobotError
 from spart_blocks.dynamics import assemble, loop_errors, loop_jacobian, mobility, row_names
-from spart_blocks.errors import RobotError
 
 FIVE = [link(name) for name in "abcde"]
 

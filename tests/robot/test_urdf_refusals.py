@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from urdf_text import INERTIAL, body, joint, link, robot, write
 
-from spart_blocks.errors import RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.robot import Robot
 
 A, B, C = link("a"), link("b"), link("c")

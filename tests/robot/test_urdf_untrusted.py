@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from urdf_text import INERTIAL, joint, link, robot, write
 
-from spart_blocks.errors import RobotError, SpartWarning
+from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.ports import input_ports, output_ports
+from spart_blocks.block_support.ports import input_ports, output_ports
 
 ENGINES = ("interpreter", "native")
 

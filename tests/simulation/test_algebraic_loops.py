@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 import spart_blocks as sb
 from spart_blocks import spart
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 

@@ -7,11 +7,11 @@ import pytest
 import robots
 
 import spart_blocks as sb
+from spart_blocks.base.errors import RunError
 from spart_blocks.blocks import multibody
-from spart_blocks.errors import RunError
 from spart_blocks.results import Results
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.states import vectors_of
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.states import vectors_of
 
 MODELS = (robots.ROOT / "models").as_posix()
 SIGNALS = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 
 # A slider of 2 kg and a turning bar beside it, each with limits of all kinds.
 ROBOT = """<robot name="rig">

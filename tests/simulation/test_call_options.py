@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.diagram.diagram import RunOptions
-from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.simulation import from_file
-from spart_blocks.simulation.simulate import RunChanges
+from spart_blocks.run.engines import from_file
+from spart_blocks.run.simulate import RunChanges
 
 TEXT = """
 params: {gain: [2.0, 3.0]}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 
 LOCKS = 25 / 7
 COMMON = 20 - 4 * LOCKS

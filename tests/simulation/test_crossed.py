@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from spart_blocks.program.switching import Crossing
-from spart_blocks.simulation.run import Run
+from spart_blocks.program.tracing.switching import Crossing
+from spart_blocks.run.loop import Run
 
 
 @pytest.mark.filterwarnings("error")

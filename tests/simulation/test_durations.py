@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.cli.app import app
-from spart_blocks.errors import SpartWarning
-from spart_blocks.simulation.simulate import begin
+from spart_blocks.run.simulate import begin
 
 TEXT = """
 blocks:

@@ -10,7 +10,7 @@ import pytest
 import robots
 
 import spart_blocks as sb
-from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.network.flatten import flatten
 
 
 def message_of(error):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.tableaus import FIXED_STEP
+from spart_blocks.base.tableaus import FIXED_STEP
 
 BLOCKS = {
     "one": "{type: CONSTANT, value: -1.0}",
@@ -44,7 +44,7 @@ def failure(request, tmp_path, monkeypatch):
         if way == "program":
             diagram = sb.trace(diagram)
         if way == "virtual machine":
-            monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+            monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
         for _ in range(2 if way == "cached file" else 1):
             with pytest.raises(sb.RunError) as error:
                 sb.simulate(diagram, engine=engine, **options)

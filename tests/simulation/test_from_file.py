@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.simulation import from_file
+from spart_blocks.run.engines import from_file
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from spart_blocks.simulation import begin, finish
-from spart_blocks.simulation.gauges import Extremes, Gauge, Panels, straight
-from spart_blocks.simulation.step_meter import StepAnswer
+from spart_blocks.run import begin, finish
+from spart_blocks.run.measure.gauges import Extremes, Gauge, Panels, straight
+from spart_blocks.run.measure.step_meter import StepAnswer
 
 # x' = 2 (goal - x) from the step at 1 s on; the wave is a source that no state depends on.
 LAG = """

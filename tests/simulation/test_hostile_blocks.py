@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.base.errors import DiagramError, InputError, RunError
 from spart_blocks.diagram import load
-from spart_blocks.errors import DiagramError, InputError, RunError
 from spart_blocks.program import TraceError
 from spart_blocks.results import FinalState
-from spart_blocks.simulation import begin, finish
+from spart_blocks.run import begin, finish
 
 TEXT = """
 blocks:
@@ -61,7 +61,7 @@ def test_whatever_a_block_raises_names_it(diagram, method):
 
 
 def test_what_a_solver_raises_is_an_error_of_the_run(diagram, monkeypatch):
-    from spart_blocks.simulation.run import Run
+    from spart_blocks.run.loop import Run
 
     def fail(*_):
         raise np.linalg.LinAlgError("no convergence")

@@ -9,8 +9,8 @@ import pytest
 from compositions.executing import WAYS, executed
 
 import spart_blocks as sb
-from spart_blocks.diagram.clocks import meant
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.diagram.network.clocks import meant
+from spart_blocks.program.c.compiler import compiler_name
 
 ENGINES = ("interpreter", "native")
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.diagram import new_diagram
-from spart_blocks.errors import SpartWarning
-from spart_blocks.simulation import parity
+from spart_blocks.run.engines import parity
 
 TEXT = """
 clocks: {c: {T: 0.1}}

@@ -7,7 +7,7 @@ import pytest
 from kinked import BLOCKS, DIP, SOURCES, dip, integral, passed, text
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 
 LOCATING = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 DEADZONE = """

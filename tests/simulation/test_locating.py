@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.formulas.instants import LOCATED_WITHIN
-from spart_blocks.program.switching import Crossing
-from spart_blocks.simulation.crossings import locate
-from spart_blocks.tableaus import FIXED_STEP
+from spart_blocks.program.tracing.switching import Crossing
+from spart_blocks.run.events.crossings import locate
 
 
 def located(values, direction, sign, t0, t1):

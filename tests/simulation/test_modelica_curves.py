@@ -14,7 +14,7 @@ import pytest
 from compositions.executing import executed
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.c.compiler import compiler_name
 
 FOLDER = Path(__file__).parent / "modelica"
 ENGINES = ("native", "interpreter")

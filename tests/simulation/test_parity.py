@@ -7,10 +7,10 @@ import pytest
 from bdsim.components import ContinuousBlock, SampledBlock
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartError, SpartWarning
-from spart_blocks.program.gains import wired
-from spart_blocks.simulation.interpreter import Interpreter
-from spart_blocks.simulation.random_states import random_states
+from spart_blocks.base.errors import SpartError, SpartWarning
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.run.engines.interpreter import Interpreter
+from spart_blocks.run.engines.random_states import random_states
 
 
 class Counting(ContinuousBlock):

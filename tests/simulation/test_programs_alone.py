@@ -140,8 +140,8 @@ def test_a_program_has_no_blocks_to_interpret(load):
 
 
 def test_a_sweep_over_parameters_writes_its_c_once(load, monkeypatch):
-    from spart_blocks.program import compiler
-    from spart_blocks.simulation import compiled
+    from spart_blocks.program.c import compiler
+    from spart_blocks.run.engines import compiled
 
     if compiler.compiler_name() is None:
         return

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 
 SPACECRAFT = "diagrams/spacecraft_pd.yaml"
 SAMPLED = "diagrams/arm_over_udp.yaml"

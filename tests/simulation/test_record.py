@@ -10,9 +10,11 @@ import pytest
 from straying import stray
 
 import spart_blocks as sb
-from spart_blocks.diagram.companions import AUDIT
-from spart_blocks.simulation import begin, compiled, finish, run
-from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.diagram.build.companions import AUDIT
+from spart_blocks.run import begin, finish
+from spart_blocks.run import loop as run
+from spart_blocks.run.engines import compiled
+from spart_blocks.run.measure.gauges import Gauge
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 

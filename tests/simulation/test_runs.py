@@ -9,7 +9,7 @@ import pytest
 import robots
 
 import spart_blocks as sb
-from spart_blocks.simulation import begin, finish
+from spart_blocks.run import begin, finish
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-13, "solver": "DOP853"}
 

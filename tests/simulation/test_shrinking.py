@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 
 RUNS = [("native", s) for s in ("RK45", "CVODES", "Radau", "LSODA")]
 RUNS += [("interpreter", s) for s in ("RK45", "LSODA")]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError, SpartWarning
+from spart_blocks.base.errors import DiagramError, InputError, SpartWarning
 
 
 @pytest.fixture

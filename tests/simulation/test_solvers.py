@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
-from spart_blocks.simulation.compiled import CompiledLoop
-from spart_blocks.tableaus import FIXED_STEP, tableau
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.base.tableaus import FIXED_STEP, tableau
+from spart_blocks.run.engines.compiled import CompiledLoop
 
 OSCILLATOR = """
 blocks:
@@ -31,7 +31,7 @@ ADAPTIVE = ["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams"
 def engine(request, monkeypatch):
     """The engine's name, with or without the compiled loop behind 'native'."""
     if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
     return "interpreter" if request.param == "interpreter" else "native"
 
 
@@ -100,7 +100,7 @@ def test_no_solver_steps_over_a_tick_or_a_switch(load, engine, solver):
 
 def test_the_compiled_loop_takes_scipys_steps(load, monkeypatch):
     compiled = sb.simulate(load(OSCILLATOR), engine="native", T=5, every=0.01)
-    monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
     scipys = sb.simulate(load(OSCILLATOR), engine="native", T=5, every=0.01)
     assert abs(compiled.info["steps"] - scipys.info["steps"]) <= 2
     assert np.abs(compiled["states.x"] - scipys["states.x"]).max() < 1e-6
@@ -110,7 +110,7 @@ def test_the_compiled_loop_is_what_runs_where_there_is_a_compiler(load, monkeypa
     used = []
     go = CompiledLoop.go
     monkeypatch.setattr(CompiledLoop, "go", lambda self: (used.append(self), go(self)))
-    from spart_blocks.program.compiler import compiler_name
+    from spart_blocks.program.c.compiler import compiler_name
 
     sb.simulate(load(OSCILLATOR), engine="native", T=1)
     assert bool(used) == (compiler_name() is not None)
@@ -153,18 +153,18 @@ def test_auto_picks_a_solver_and_says_which(load, monkeypatch):
 
     assert picked(engine="interpreter") == "RK45"
     assert picked(solver="BDF") == "BDF"
-    monkeypatch.setattr("spart_blocks.simulation.start.compiler_name", lambda: None)
-    monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+    monkeypatch.setattr("spart_blocks.run.start.compiler_name", lambda: None)
+    monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
     assert picked() == "CVODES"
-    monkeypatch.setattr("spart_blocks.simulation.start.compiler_name", lambda: "cc")
+    monkeypatch.setattr("spart_blocks.run.start.compiler_name", lambda: "cc")
     assert picked() == "RK45"
 
 
 def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(load, monkeypatch, tmp_path):
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
-    monkeypatch.setattr("spart_blocks.program.compiler.shared_library", lambda *source: broken)
-    monkeypatch.setattr("spart_blocks.program.compiler.compiler_name", lambda: "cc")
+    monkeypatch.setattr("spart_blocks.program.c.compiler.shared_library", lambda *source: broken)
+    monkeypatch.setattr("spart_blocks.program.c.compiler.compiler_name", lambda: "cc")
     with pytest.warns(SpartWarning, match="without compiled code"):
         results = sb.simulate(load(OSCILLATOR), T=1)
     assert results["x"][-1] == pytest.approx(np.cos(2), abs=1e-5)
@@ -219,7 +219,7 @@ wires: [w -> z, z -> i]
 def test_an_interrupt_in_the_compiled_loop_leaves_states_of_one_time(load, monkeypatch):
     text = "clocks: {c: {T: 0.01}}\nblocks:\n  i: {type: INTEGRATOR}\n  z: {type: ZOH, clock: c}\n"
     text += "  one: {type: CONSTANT, value: 1.0}\nwires: [one -> i, i -> z]\n"
-    monkeypatch.setattr("spart_blocks.simulation.run.STEPS_A_REPORT", 1000)
+    monkeypatch.setattr("spart_blocks.run.loop.STEPS_A_REPORT", 1000)
     calls = []
 
     def interrupt(t, end):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
-from spart_blocks.simulation.stability import growth_of, stable_step
-from spart_blocks.tableaus import tableau
+from spart_blocks.base.errors import SpartWarning
+from spart_blocks.base.tableaus import tableau
+from spart_blocks.run.solvers.stability import growth_of, stable_step
 
 # A mass held by a PD: s^2 + kd s + kp, with modes at -50 and -2000 1/s.
 PD = """
@@ -29,7 +29,7 @@ REAL_BORDER = {"euler": 2.0, "heun": 2.0, "RK4": 2.785293563405282}
 def engine(request, monkeypatch):
     """The engine's name, with or without the compiled loop behind 'native'."""
     if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
     return "interpreter" if request.param == "interpreter" else "native"
 
 

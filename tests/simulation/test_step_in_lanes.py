@@ -8,9 +8,9 @@ from ctypes import POINTER, c_double, c_int
 import numpy as np
 import pytest
 
-from spart_blocks.program.c_code import step_header
-from spart_blocks.program.compiler import compiler_name, strict_loaded
-from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, tableau
+from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, tableau
+from spart_blocks.program.c.c_code import step_header
+from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 
 LANES = """
 typedef double SB_REAL __attribute__((vector_size(32)));

@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 from spart_blocks.formulas.instants import LOCATED_WITHIN
-from spart_blocks.program.compiler import compiler_name, strict_loaded
-from spart_blocks.program.switching import Crossing
-from spart_blocks.simulation import steps, stops
-from spart_blocks.simulation.crossings import locate
-from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
+from spart_blocks.program.c.compiler import compiler_name, strict_loaded
+from spart_blocks.program.tracing.switching import Crossing
+from spart_blocks.run.events import stops
+from spart_blocks.run.events.crossings import locate
+from spart_blocks.run.solvers import steps
 
 METHODS = (*FIXED_STEP, CONTROLLED)
 N, T, X = 3, 0.7, np.array([1.3, -0.4, 2.1])

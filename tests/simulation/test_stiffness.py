@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning
 
 # A. Prothero, A. Robinson, Math. Comp. 28 (1974): y' = -lam (y - cos t) - sin t, y = cos t.
 PROTHERO_ROBINSON = """
@@ -45,7 +45,7 @@ STOPPED = VAN_DER_POL.replace(
 def engine(request, monkeypatch):
     """The engine's name, with or without the compiled loop behind 'native'."""
     if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
     return "interpreter" if request.param == "interpreter" else "native"
 
 

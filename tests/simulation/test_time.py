@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.clocks import exact
-from spart_blocks.program.switching import rounded_times
-from spart_blocks.simulation.samples import Samples
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.program.tracing.switching import rounded_times
+from spart_blocks.run.record.samples import Samples
 
 CLOCKS = {"T": 1.0, "rtol": 1e-9, "atol": 1e-12}
 

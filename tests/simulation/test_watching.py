@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spart_blocks.simulation import DiagramFile, begin, finish
-from spart_blocks.simulation.simulate import begin_engine
-from spart_blocks.simulation.watching import end_at, rows_since
+from spart_blocks.run import DiagramFile, begin, finish
+from spart_blocks.run.record.watching import end_at, rows_since
+from spart_blocks.run.simulate import begin_engine
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 PLAIN = """

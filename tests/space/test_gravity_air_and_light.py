@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import eval_legendre
 
-from spart_blocks.space import atmosphere, gravity, plates, sun
-from spart_blocks.space.constants import (
+from spart_blocks.environment import atmosphere, gravity, plates, sun
+from spart_blocks.environment.constants import (
     AU,
     EARTH_RADIUS,
     GRAVITY_RADIUS,
@@ -16,7 +16,7 @@ from spart_blocks.space.constants import (
     SUN_RADIUS,
     ZONALS,
 )
-from spart_blocks.space.time import epoch_of
+from spart_blocks.environment.time import epoch_of
 
 RNG = np.random.default_rng(8)
 

@@ -7,9 +7,9 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
-from spart_blocks.space import frames, magnetic
-from spart_blocks.space.time import epoch_of
+from spart_blocks.base.errors import InputError
+from spart_blocks.environment import frames, magnetic
+from spart_blocks.environment.time import epoch_of
 
 # Day; radius [km], colatitude and longitude [degree]; radial, south and east [nT].
 SPHERICAL = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
-from spart_blocks.space import frames, kepler
-from spart_blocks.space.constants import EARTH_RADIUS
-from spart_blocks.space.time import Epoch, epoch_of, mean_sidereal_time
+from spart_blocks.base.errors import InputError
+from spart_blocks.environment import frames, kepler
+from spart_blocks.environment.constants import EARTH_RADIUS
+from spart_blocks.environment.time import Epoch, epoch_of, mean_sidereal_time
 
 ARCSEC = np.deg2rad(1 / 3600)
 

@@ -11,7 +11,7 @@ from diagram_pages import DiagramPage
 from selenium.webdriver.support.ui import Select
 from studio_pages import in_browser
 
-from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.run import DiagramFile, begin, finish
 
 pytestmark = needs_chromium
 

@@ -9,14 +9,14 @@ import pytest
 from asking import Asking
 from fake_page import in_page
 
-from spart_blocks.document import parse_value
-from spart_blocks.edits import Append, edit
-from spart_blocks.errors import InputError
-from spart_blocks.regression.check import check_file
+from spart_blocks.base.document import parse_value
+from spart_blocks.base.errors import InputError
+from spart_blocks.claims.check import check_file
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.studio.claims import testing
 from spart_blocks.studio.runs.suggestions import rounded_up, suggested
+from spart_blocks.versions.edits import Append, edit
 
 SERVO = """\
 name: servo

@@ -8,7 +8,7 @@ import pytest
 from asking import ARM, Asking
 
 from spart_blocks.descriptions.subjects import SUBJECTS
-from spart_blocks.diagram.registry import block_types
+from spart_blocks.diagram.build.registry import block_types
 from spart_blocks.studio.files import reading
 from spart_blocks.studio.files.session import opened_files
 

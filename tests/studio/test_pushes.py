@@ -9,7 +9,7 @@ import pytest
 from test_runs_paced import DIAGRAMS, ran
 
 from spart_blocks.diagram import load
-from spart_blocks.program.gains import wired
+from spart_blocks.program.tracing.gains import wired
 from spart_blocks.studio.runs.answers import ANSWERS
 from spart_blocks.studio.runs.pushes import Bodies, wrench
 from spart_blocks.studio.runs.record import joined

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.studio.runs.pace import LATE, Pace, Strides
 from spart_blocks.studio.runs.runner import Runner
 

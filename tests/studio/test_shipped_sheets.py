@@ -10,8 +10,8 @@ import pytest
 from asking import Asking
 from studio_sheets import assert_apart, assert_routed
 
-from spart_blocks.diagram.wires import parse_wire
-from spart_blocks.document import read_document
+from spart_blocks.base.document import read_document
+from spart_blocks.diagram.written.wires import parse_wire
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("diagrams/**/*.yaml"))

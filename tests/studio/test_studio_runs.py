@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from fake_page import in_page
 
-from spart_blocks.errors import InputError
-from spart_blocks.motion.packed import unpacked
+from spart_blocks.animation.packed import unpacked
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import Results
-from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.studio.downloads import download
-from spart_blocks.studio.runs import book as books
+from spart_blocks.studio.runs import registry as books
 
 ROOT = Path(__file__).parents[2]
 SWING = """

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spart_blocks.errors import RunError
-from spart_blocks.simulation import begin
+from spart_blocks.base.errors import RunError
+from spart_blocks.run import begin
 from spart_blocks.sweeps.work import STATUSES, Done
 
 

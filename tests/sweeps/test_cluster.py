@@ -7,13 +7,13 @@ import sys
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError, MissingExtraError, RunError
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.executors import spread
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.one_by_one import each_run, run
-from spart_blocks.sweeps.running.runners import fastest
+from spart_blocks.base.errors import InputError, MissingExtraError, RunError
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.executors import spread
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.one_by_one import each_run, run
+from spart_blocks.sweeps.run.runners import fastest
 
 DECAY = """
 name: decay
@@ -69,7 +69,7 @@ def test_without_dask_the_extra_is_named(work, monkeypatch):
 
 def test_a_scheduler_that_does_not_answer_is_told(work, monkeypatch):
     pytest.importorskip("distributed")
-    from spart_blocks.sweeps.running import cluster
+    from spart_blocks.sweeps.run import cluster
 
     monkeypatch.setattr(cluster, "FIRST_WAIT", 0.5)
     with pytest.raises(RunError, match=r"no scheduler of Dask answers at tcp://127.0.0.1:1"):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind, ttest_rel
 
-from spart_blocks.errors import InputError
-from spart_blocks.sweeps.display.compare_sweeps import compare_studies
-from spart_blocks.sweeps.display.shown import Traces
-from spart_blocks.sweeps.display.study import Study
+from spart_blocks.base.errors import InputError
+from spart_blocks.sweeps.report.compare_sweeps import compare_studies
+from spart_blocks.sweeps.report.picture_data import Traces
+from spart_blocks.sweeps.report.study import Study
 
 
 def study(draws=50, gain=1.0, seed=7, variants=("pd",), faults=("none",), grid=(0.0,), **fields):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.simulation.from_file import DiagramFile
-from spart_blocks.sweeps.plans.placing import works_of
-from spart_blocks.sweeps.plans.planning import plan_of
-from spart_blocks.sweeps.plans.targets import dotted
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.sweeps.plan.assignments import works_of
+from spart_blocks.sweeps.plan.requested_plan import plan_of
+from spart_blocks.sweeps.plan.targets import dotted
 
 PART = """\
 params: {P: 5, D: 1.5}

@@ -7,10 +7,10 @@ import pytest
 from pydantic import ValidationError
 from scipy import stats
 
-from spart_blocks.diagram.sweep_section import Varied
-from spart_blocks.errors import InputError
-from spart_blocks.sweeps.plans.designs import philox_words, uniform, uniform_of
-from spart_blocks.sweeps.plans.distributions import dimensions, values_of
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.sections.sweep_section import Varied
+from spart_blocks.sweeps.plan.designs import philox_words, uniform, uniform_of
+from spart_blocks.sweeps.plan.distributions import dimensions, values_of
 
 N = 20_000
 

@@ -15,16 +15,16 @@ import pytest
 import sweep_runners
 from lane_runs import RELAY
 
-from spart_blocks.errors import InputError, RunError
-from spart_blocks.program import borrowed
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.running import executors, lanes
-from spart_blocks.sweeps.running.executors import spread
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.one_by_one import each_run, run
-from spart_blocks.sweeps.running.processes import Processes, WorkerEndedError
-from spart_blocks.sweeps.running.runners import fastest
+from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.program.c import borrowed
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run import executors, lanes
+from spart_blocks.sweeps.run.executors import spread
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.one_by_one import each_run, run
+from spart_blocks.sweeps.run.processes import Processes, WorkerEndedError
+from spart_blocks.sweeps.run.runners import fastest
 from spart_blocks.sweeps.work import FAILED, STATUSES
 
 OSCILLATOR = """
@@ -232,7 +232,7 @@ def test_exceptions_of_calls_come_back():
 
 
 def test_processes_that_cannot_start_are_told(monkeypatch):
-    from spart_blocks.sweeps.running import processes as module
+    from spart_blocks.sweeps.run import processes as module
 
     monkeypatch.setattr(module, "WORKER", "spart_blocks.sweeps.no_such_module")
     with Processes(1) as processes:

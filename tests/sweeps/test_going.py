@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError, RunError
-from spart_blocks.interrupts import deferred
+from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.base.interrupts import deferred
 from spart_blocks.sweeps.results import ENOUGH, SweepResults
-from spart_blocks.sweeps.running import going
-from spart_blocks.sweeps.running.going import Going, columns_of
+from spart_blocks.sweeps.run import batches as going
+from spart_blocks.sweeps.run.batches import Going, columns_of
 from spart_blocks.sweeps.storage import store
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE
 from spart_blocks.sweeps.storage.store import Description, Folder, Store, schema_of

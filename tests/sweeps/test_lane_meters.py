@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.one_by_one import each_run
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.one_by_one import each_run
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

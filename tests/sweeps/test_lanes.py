@@ -12,18 +12,18 @@ import pytest
 from lane_runs import RELAY, assert_lanes_as_alone, every_way, in_order, measured, nominal, spread
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
-from spart_blocks.program.compiler import compiler_name, loaded_library
-from spart_blocks.program.lane_code import FLAGS
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.lane_source import kernel_source
-from spart_blocks.sweeps.running.nvrtc import cubin
-from spart_blocks.sweeps.running.one_by_one import each_run
-from spart_blocks.sweeps.running.ready import Ready, WorkStruct
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.tableaus import FIXED_STEP
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.lane_code import FLAGS
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.lane_setup import Ready, WorkStruct
+from spart_blocks.sweeps.run.lane_source import kernel_source
+from spart_blocks.sweeps.run.nvrtc import cubin
+from spart_blocks.sweeps.run.one_by_one import each_run
 from spart_blocks.sweeps.work import STATUSES, Work
-from spart_blocks.tableaus import FIXED_STEP
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

@@ -7,14 +7,14 @@ import pytest
 from lane_runs import every_way
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.lane_source import kernel_source
-from spart_blocks.sweeps.running.nvrtc import cubin
-from spart_blocks.sweeps.running.one_by_one import each_run
-from spart_blocks.sweeps.running.ready import Ready
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.lane_setup import Ready
+from spart_blocks.sweeps.run.lane_source import kernel_source
+from spart_blocks.sweeps.run.nvrtc import cubin
+from spart_blocks.sweeps.run.one_by_one import each_run
 from spart_blocks.sweeps.work import STATUSES
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")

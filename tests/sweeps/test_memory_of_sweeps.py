@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.sweeps.running import going
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.sweeps.run import batches as going
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

@@ -9,10 +9,10 @@ import pytest
 from lane_libraries import Lanes, same_bits
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
-from spart_blocks.program.compiler import compiler_name, loaded_library
-from spart_blocks.program.lane_code import FLAGS, lane_function, lane_tables, numbers_header
-from spart_blocks.sweeps.running.nvrtc import KernelError, cubin, usages
+from spart_blocks.base.errors import InputError
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.lane_code import FLAGS, lane_function, lane_tables, numbers_header
+from spart_blocks.sweeps.run.nvrtc import KernelError, cubin, usages
 
 pytest.importorskip("cuda.bindings.nvrtc")
 

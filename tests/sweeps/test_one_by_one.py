@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
-from spart_blocks.simulation import DiagramFile
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.running.failed_runs import failed
-from spart_blocks.sweeps.running.joining import joined
-from spart_blocks.sweeps.running.one_by_one import each_run
+from spart_blocks.base.errors import InputError
+from spart_blocks.run import DiagramFile
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run.failed_runs import failed
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.one_by_one import each_run
 from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
@@ -220,7 +220,7 @@ def test_runs_can_be_stopped_between_two(diagram_file, work_of):
 
 
 def test_an_interrupt_keeps_the_runs_that_had_ended(diagram_file, work_of, monkeypatch):
-    from spart_blocks.simulation.compiled import CompiledLoop
+    from spart_blocks.run.engines.compiled import CompiledLoop
 
     work = work_of(diagram_file(STOPPING), {"y.x0": [0.2, 0.3, 0.4]})
     go, count = CompiledLoop.go, iter(range(3))

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, SpartWarning
-from spart_blocks.simulation import DiagramFile
-from spart_blocks.sweeps.plans import placing
-from spart_blocks.sweeps.plans.placing import works_of
-from spart_blocks.sweeps.plans.planning import plan_of
-from spart_blocks.sweeps.plans.sources import FileSource
-from spart_blocks.sweeps.plans.targets import dotted
-from spart_blocks.sweeps.running import one_by_one
+from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.run import DiagramFile
+from spart_blocks.sweeps.plan import assignments as placing
+from spart_blocks.sweeps.plan.assignments import works_of
+from spart_blocks.sweeps.plan.requested_plan import plan_of
+from spart_blocks.sweeps.plan.sources import FileSource
+from spart_blocks.sweeps.plan.targets import dotted
+from spart_blocks.sweeps.run import one_by_one
 from spart_blocks.sweeps.work import FileWork
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.sweeps.plans.plan import Plan
-from spart_blocks.sweeps.plans.planning import plan_of, section_of
+from spart_blocks.base.errors import DiagramError, InputError
+from spart_blocks.sweeps.plan.plan import Plan
+from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
 
 DIAGRAM = """\
 params: {kp: 20, kd: 4, tau: [1, 2]}

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
-from spart_blocks.program.compiler import compiler_name, loaded_library
-from spart_blocks.program.lane_code import FLAGS
-from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.plans.describing import description_of
-from spart_blocks.sweeps.plans.planned import Planned
-from spart_blocks.sweeps.running import lanes
-from spart_blocks.sweeps.running.choosing import Runner
-from spart_blocks.sweeps.running.lane_source import kernel_source
-from spart_blocks.sweeps.running.ready import Ready, WorkStruct
+from spart_blocks.base.errors import InputError
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.lane_code import FLAGS
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.plan.describing import description_of
+from spart_blocks.sweeps.plan.sweep_job import Planned
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.lane_setup import Ready, WorkStruct
+from spart_blocks.sweeps.run.lane_source import kernel_source
+from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.work import STATUSES, Work
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.sweeps.statistics import ConfidenceSequence, MeanSequence, draws_needed, success
 from spart_blocks.sweeps.statistics.anytime import bounds
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.sweeps.statistics import mean, quantile, quantiles, success, success_of
 
 PUBLISHED = [  # Newcombe, Statistics in Medicine 17, 1998, table I: methods 3 and 5

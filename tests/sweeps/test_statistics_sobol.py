@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.sweeps.statistics import sobol_indices
 
 a, b = 7.0, 0.1

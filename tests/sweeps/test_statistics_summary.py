@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.sweeps.statistics import mean, quantile, success, summarize
 from spart_blocks.sweeps.storage.columns import Column, Columns
 from spart_blocks.sweeps.work import STATUSES

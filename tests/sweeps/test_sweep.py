@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.sweeps import statistics
-from spart_blocks.sweeps.plans.describing import planned_of
-from spart_blocks.sweeps.plans.planned import Planned
-from spart_blocks.sweeps.running.going import Going
+from spart_blocks.sweeps.plan.describing import planned_of
+from spart_blocks.sweeps.plan.sweep_job import Planned
+from spart_blocks.sweeps.run.batches import Going
 from spart_blocks.sweeps.storage.store import described
 
 SPRING = """
@@ -366,7 +366,7 @@ def test_a_metric_in_python(spring):
 
 def test_without_a_compiler_runs_go_one_by_one_with_a_line(spring, monkeypatch):
     by_lanes = sb.sweep(spring)
-    monkeypatch.setattr("spart_blocks.sweeps.running.ready.compiler_name", lambda: None)
+    monkeypatch.setattr("spart_blocks.sweeps.run.lane_setup.compiler_name", lambda: None)
     with pytest.warns(sb.errors.SpartWarning, match="runs go one by one, .*no C compiler"):
         found = sb.sweep(spring, workers=1)
     assert found["last"] == pytest.approx(by_lanes["last"], rel=1e-9)

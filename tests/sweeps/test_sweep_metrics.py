@@ -10,12 +10,12 @@ import pytest
 from measured_runs import done_of, with_values
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError, SpartWarning
-from spart_blocks.program.compiler import compiler_name
-from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.measures.formulas import MEASURES
 from spart_blocks.sweeps.measures.metrics import Metrics
-from spart_blocks.sweeps.running import lanes
+from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.work import Work
 
 ROOT = Path(__file__).parents[2]

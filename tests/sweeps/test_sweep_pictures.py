@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results.plots import render
-from spart_blocks.sweeps.display.history_pictures import extreme_runs, fan, pick, quantiles
-from spart_blocks.sweeps.display.pictures import distribution, heat_map, tornado
-from spart_blocks.sweeps.display.scatter_picture import scatter
-from spart_blocks.sweeps.display.shown import Quantity, Traces, outcomes
+from spart_blocks.sweeps.report.history_pictures import extreme_runs, fan, pick, quantiles
+from spart_blocks.sweeps.report.picture_data import Quantity, Traces, outcomes
+from spart_blocks.sweeps.report.pictures import distribution, heat_map, tornado
+from spart_blocks.sweeps.report.scatter_picture import scatter
 from spart_blocks.sweeps.statistics import SobolIndices
 
 T = np.linspace(0.0, 4.0, 41)

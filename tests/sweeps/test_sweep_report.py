@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from spart_blocks.errors import InputError
-from spart_blocks.sweeps.display.report import _unlike, report, write_study
-from spart_blocks.sweeps.display.shown import Quantity, Traces
-from spart_blocks.sweeps.display.study import Study
+from spart_blocks.base.errors import InputError
+from spart_blocks.sweeps.report.picture_data import Quantity, Traces
+from spart_blocks.sweeps.report.report import _unlike, report, write_study
+from spart_blocks.sweeps.report.study import Study
 from spart_blocks.sweeps.statistics import sobol_indices
 
 VOID = ("meta", "img", "link", "br")

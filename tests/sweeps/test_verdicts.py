@@ -9,9 +9,9 @@ import pytest
 from measured_runs import done_of, with_values
 
 import spart_blocks as sb
-from spart_blocks.diagram.expectations import CLAIMS, ExpectSection
-from spart_blocks.errors import InputError
-from spart_blocks.regression.check import check_file
+from spart_blocks.base.errors import InputError
+from spart_blocks.claims.check import check_file
+from spart_blocks.diagram.sections.expectations import CLAIMS, ExpectSection
 from spart_blocks.sweeps.measures.verdicts import Verdicts, left_out_of
 from spart_blocks.sweeps.replay import replayed
 

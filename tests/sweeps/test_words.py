@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spart_blocks.diagram.sweep_section import Varied
-from spart_blocks.sweeps.plans.plan import Factor, GridAxis, Plan, PlannedFault
-from spart_blocks.sweeps.plans.words import drawn_in_words, plan_in_words
+from spart_blocks.diagram.sections.sweep_section import Varied
+from spart_blocks.sweeps.plan.labels import drawn_in_words, plan_in_words
+from spart_blocks.sweeps.plan.plan import Factor, GridAxis, Plan, PlannedFault
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from spart_blocks.diagram.expectations import CLAIMS, ONCE, ExpectSection
-from spart_blocks.document import Keys, mapping_at
-from spart_blocks.edits.values import flow_text
-from spart_blocks.errors import InputError
+from spart_blocks.base.document import Keys, mapping_at
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.sections.expectations import CLAIMS, ONCE, ExpectSection
 from spart_blocks.results.signal_names import split_index
 from spart_blocks.studio.files.forms import Texts, section_fields, written_path
 from spart_blocks.studio.files.reading import Reading
+from spart_blocks.versions.edits.values import flow_text
 
 SECTION = "expect"
 MODELS: Mapping[str, type[BaseModel]] = {**CLAIMS, **ONCE}

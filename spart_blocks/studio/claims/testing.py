@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.errors import Fault, InputError, SpartError
-from spart_blocks.regression.baselines import record
-from spart_blocks.regression.outcome import Change
-from spart_blocks.simulation.processes import error_from
+from spart_blocks.base.errors import Fault, InputError, SpartError
+from spart_blocks.claims.baselines import record
+from spart_blocks.claims.outcome import Change
+from spart_blocks.run.processes import error_from
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.opened import Stamp, stamp_of
 from spart_blocks.studio.files.session import opened_files

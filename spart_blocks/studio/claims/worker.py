@@ -19,12 +19,12 @@ from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.errors import InputError
-from spart_blocks.simulation.worker import described, own_stdout
+from spart_blocks.base.errors import InputError
+from spart_blocks.run.worker import described, own_stdout
 from spart_blocks.studio.runs.frames import frame
 
 if TYPE_CHECKING:
-    from spart_blocks.regression.outcome import Outcome
+    from spart_blocks.claims.outcome import Outcome
 
 _PERIOD = 0.1  # s between reports of progress
 
@@ -33,8 +33,8 @@ def main() -> None:
     """Test, and tell."""
     answers = own_stdout()
     # What every test needs is imported before there is a job, in a process that waits for one.
-    import spart_blocks.regression.check
-    import spart_blocks.studio.claims.telling  # noqa: F401
+    import spart_blocks.claims.check
+    import spart_blocks.studio.claims.outcome_messages  # noqa: F401
 
     asked = os.fdopen(0, "rb", buffering=0)
     line = asked.readline()
@@ -69,12 +69,12 @@ def _watch(asked: RawIOBase, over: threading.Event) -> None:
 
 
 def _test(job: dict[str, Any], say: Callable[..., None]) -> None:
-    from spart_blocks.cache import key_of
-    from spart_blocks.document import parse_document, read_file
-    from spart_blocks.regression.check import Manner, check
-    from spart_blocks.regression.files import cases
+    from spart_blocks.base.cache import key_of
+    from spart_blocks.base.document import parse_document, read_file
+    from spart_blocks.claims.check import Manner, check
+    from spart_blocks.claims.files import cases
     from spart_blocks.studio.claims.listing import keys_in
-    from spart_blocks.studio.claims.telling import told_case
+    from spart_blocks.studio.claims.outcome_messages import told_case
 
     file = job["file"]
     path, root = Path(file["path"]), Path(file["root"])
@@ -95,7 +95,7 @@ def _test(job: dict[str, Any], say: Callable[..., None]) -> None:
 
 def _recorded(outcome: Outcome) -> tuple[Outcome, bool]:
     """The outcome once a baseline is recorded that takes no other's place, and whether it was."""
-    from spart_blocks.regression.baselines import record
+    from spart_blocks.claims.baselines import record
 
     if outcome.change is None or outcome.change.path.exists():
         return outcome, False

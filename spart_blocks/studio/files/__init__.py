@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.edits.values import scalar_text
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import Client, Handler
 from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.operations import asked_of, spot_of
 from spart_blocks.studio.files.reading import LOADING
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
 from spart_blocks.studio.requests import text_of
+from spart_blocks.versions.edits.values import scalar_text
 
 Given = dict[str, Any]
 

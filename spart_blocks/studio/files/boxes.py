@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from spart_blocks.diagram.diagram_drawing import CUT
-from spart_blocks.diagram.layout import Box
+from spart_blocks.drawing.layout import Box
 
 GRID = 10
 """Pixels of a unit of the layout."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from spart_blocks.diagram.ends import index_of
-from spart_blocks.diagram.wires import End, selection_text
-from spart_blocks.edits.wire_changes import spelled
-from spart_blocks.ports import Port
+from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.written.wire_ends import index_of
+from spart_blocks.diagram.written.wires import End, selection_text
 from spart_blocks.studio.files.ports import (
     Side,
     is_counted,
@@ -18,6 +17,7 @@ from spart_blocks.studio.files.ports import (
     with_spare,
 )
 from spart_blocks.studio.files.scopes import BORDERS, Scope
+from spart_blocks.versions.edits.wire_changes import spelled
 
 Sides = tuple[Side, Side]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.diagram.registry import BlockType, block_types
-from spart_blocks.document import mapping_at
-from spart_blocks.errors import InputError
+from spart_blocks.base.document import mapping_at
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import BlockType, block_types
 from spart_blocks.studio.files.connections import web_of
 from spart_blocks.studio.files.scopes import Scope, names_of
 from spart_blocks.studio.files.sheets import PortSides, sides_told

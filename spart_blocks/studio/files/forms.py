@@ -10,18 +10,18 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from spart_blocks.diagram.registry import Parameter
-from spart_blocks.diagram.run_options import RunOptions
-from spart_blocks.differences.units import parameter_unit, section_unit
-from spart_blocks.document import Keys, mapping_at
-from spart_blocks.edits.spans import Span, spans
-from spart_blocks.edits.values import flow_text
-from spart_blocks.errors import InputError
+from spart_blocks.base.document import Keys, mapping_at
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.registry import Parameter
+from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.studio.files.connections import Web, web_of
 from spart_blocks.studio.files.ports import described, kind_of
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import sides_told, type_of
+from spart_blocks.versions.differences.units import parameter_unit, section_unit
+from spart_blocks.versions.edits.spans import Span, spans
+from spart_blocks.versions.edits.values import flow_text
 
 _LONGEST_DEFAULT = 500
 

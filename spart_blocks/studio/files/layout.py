@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.diagram.layout import Edge, arrange
+from spart_blocks.drawing.layout import Edge, arrange
 from spart_blocks.studio.files.boxes import GRID, Size, box_of
 from spart_blocks.studio.files.connections import Connection
 from spart_blocks.studio.files.routing import Point, Router

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.wires import WireSyntaxError, parse_wire
-from spart_blocks.document import Document, Keys, Node, mapping_at, value_at
-from spart_blocks.errors import Fault, Place
+from spart_blocks.base.document import Document, Keys, Node, mapping_at, value_at
+from spart_blocks.base.errors import Fault, Place
+from spart_blocks.diagram.written.wires import WireSyntaxError, parse_wire
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.requests import problem_of_fault
 

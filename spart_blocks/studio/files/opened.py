@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.document import mapping_at, read_file
-from spart_blocks.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
-from spart_blocks.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.base.document import mapping_at, read_file
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.studio.files.contents import contents_of
 from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of, param_fields, robot_fields
@@ -22,6 +21,7 @@ from spart_blocks.studio.files.reading import Reading, built, parsed, read, slot
 from spart_blocks.studio.files.scopes import scope_at
 from spart_blocks.studio.files.sheets import make_sheet
 from spart_blocks.studio.requests import problem_of
+from spart_blocks.versions.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
 
 MOST_UNDONE = 1000
 Rounds = Sequence[Sequence[Patch]]

@@ -6,8 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.document import mapping_at, parse_value
-from spart_blocks.edits import (
+from spart_blocks.base.document import mapping_at, parse_value
+from spart_blocks.base.errors import InputError
+from spart_blocks.studio.files.layout import Spot
+from spart_blocks.studio.files.ports import kind_of
+from spart_blocks.studio.requests import text_of
+from spart_blocks.versions.edits import (
     AddBlock,
     AddWire,
     Append,
@@ -22,10 +26,6 @@ from spart_blocks.edits import (
     Set,
     Unset,
 )
-from spart_blocks.errors import InputError
-from spart_blocks.studio.files.layout import Spot
-from spart_blocks.studio.files.ports import kind_of
-from spart_blocks.studio.requests import text_of
 
 MOST_OPERATIONS = 10_000
 LARGEST_PLACE = 1e7

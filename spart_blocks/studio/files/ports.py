@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.descriptions import describe
+from spart_blocks.diagram.build.registry import BlockType, find_type
 from spart_blocks.diagram.diagram_drawing import CLASSES, LOOKS
-from spart_blocks.diagram.registry import BlockType, find_type
-from spart_blocks.diagram.wire_texts import FILLED_IN_ORDER
-from spart_blocks.differences.units import port_names_of
-from spart_blocks.ports import Port, input_ports, output_ports
+from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER
 from spart_blocks.studio.files.scopes import BORDERS, Scope, names_of
+from spart_blocks.versions.differences.units import port_names_of
 
 COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
 """Types that have an input for each wire, where their number is not given."""

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.cache import key_of
+from spart_blocks.base.cache import key_of
+from spart_blocks.base.document import Document, mapping_at, parse_document, read_document, value_at
+from spart_blocks.base.errors import DiagramError, Fault, InputError, SpartWarning
+from spart_blocks.diagram.build.loader import attempt
 from spart_blocks.diagram.diagram import Diagram
-from spart_blocks.diagram.files import existing
-from spart_blocks.diagram.loader import attempt
-from spart_blocks.diagram.schema import PartSection, validate
-from spart_blocks.document import Document, mapping_at, parse_document, read_document, value_at
-from spart_blocks.errors import DiagramError, Fault, InputError, SpartWarning
+from spart_blocks.diagram.sections.schema import PartSection, validate
+from spart_blocks.diagram.written.files import existing
 
 LOADING = threading.Lock()
 """Diagrams are built one at a time: bdsim's printing is held back for the whole process."""
@@ -186,10 +186,10 @@ def blocks_in(data: Mapping[str, Any]) -> int:
 def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
     """The signals of a diagram, and the faults of wires whose shapes do not fit. Raises
     DiagramError for algebraic loops."""
-    from spart_blocks.diagram.display import aliases_of, signal_names, units_of
-    from spart_blocks.diagram.first_values import start_values
-    from spart_blocks.diagram.flatten import flatten
-    from spart_blocks.diagram.shapes import wrong_wires
+    from spart_blocks.diagram.check.first_values import start_values
+    from spart_blocks.diagram.check.shapes import wrong_wires
+    from spart_blocks.diagram.network.display import aliases_of, signal_names, units_of
+    from spart_blocks.diagram.network.flatten import flatten
 
     flat = flatten(diagram.bd, diagram.places, diagram.run)
     names = {name: name for name in signal_names(flat)} | aliases_of(flat)
@@ -216,9 +216,9 @@ def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
 
 
 def _tunable(diagram: Diagram) -> dict[str, str]:
-    from spart_blocks.diagram.flatten import flatten
-    from spart_blocks.program.parameters import Parameters
+    from spart_blocks.diagram.network.flatten import flatten
     from spart_blocks.program.program import START
+    from spart_blocks.program.tracing.parameters import Parameters
 
     flat = flatten(diagram.bd, diagram.places, diagram.run)
     found = Parameters(flat.nodes, diagram.shared, diagram.robots, diagram.tunable)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.diagram.layout import simplified
+from spart_blocks.drawing.layout import simplified
 
 Point = tuple[float, float]
 Net = tuple[str, str]

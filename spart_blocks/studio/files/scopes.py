@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.wires import WireSyntaxError, WireText, parse_wire
-from spart_blocks.document import Document, Keys, mapping_at
-from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.ports import attribute
+from spart_blocks.base.document import Document, Keys, mapping_at
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.written.wires import WireSyntaxError, WireText, parse_wire
 from spart_blocks.studio.files.reading import Reading, is_part, slots_of
 
 BORDERS = ("in", "out")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from spart_blocks.errors import Fault, InputError, SpartError
+from spart_blocks.base.errors import Fault, InputError, SpartError
 from spart_blocks.studio.client import Client, Session
 from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.reading import built

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.edits.values import flow_text
-from spart_blocks.errors import InputError
-from spart_blocks.ports import Port
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.ports import Port
 from spart_blocks.studio.files.boxes import Size, size_of
 from spart_blocks.studio.files.connections import Connection, Web, web_of
 from spart_blocks.studio.files.layout import Drawn, Spots, lay_out
@@ -16,6 +15,7 @@ from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.ports import look_of, port_text
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
+from spart_blocks.versions.edits.values import flow_text
 
 # What a block shows of its parameters, by its type.
 _CAPTIONS = {

@@ -7,8 +7,8 @@ from typing import Any
 
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.subjects import place_of
-from spart_blocks.diagram.own_blocks import add_installed
-from spart_blocks.diagram.registry import BlockType, find_type, type_names
+from spart_blocks.diagram.build.own_blocks import add_installed
+from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
 from spart_blocks.studio.files.ports import told_sides, type_look
 
 

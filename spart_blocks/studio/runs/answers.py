@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.diagram.companions import AUDIT
-from spart_blocks.document import parse_value
-from spart_blocks.errors import InputError
+from spart_blocks.base.document import parse_value
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.results import Results
-from spart_blocks.simulation.from_file import DiagramFile
-from spart_blocks.simulation.native import Native
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.engines.native import Native
 from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
 from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.studio.runs.tuning import listed, text_now
@@ -56,7 +56,7 @@ def suggest(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 def motion(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The recording of the run so far, as the viewer reads it."""
-    from spart_blocks.motion.recording import recording_of
+    from spart_blocks.animation.recording import recording_of
 
     results = _results(runner)
     diagram, nodes = runner.known_parts()[0].engine.made_of()
@@ -129,8 +129,8 @@ def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The recording of the plants where they start."""
-    from spart_blocks.motion.still import start_of
-    from spart_blocks.program.gains import wired
+    from spart_blocks.animation.still import start_of
+    from spart_blocks.program.tracing.gains import wired
 
     diagram = file_of_job(runner.job).load()
     return None, json.dumps(start_of(wired(diagram).nodes, diagram)).encode()
@@ -152,8 +152,8 @@ def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     path = Path(asked["file"])
     results = _results(runner)
     if path.suffix == ".html":
-        from spart_blocks.motion.page import page_of
-        from spart_blocks.motion.recording import recording_of
+        from spart_blocks.animation.page import page_of
+        from spart_blocks.animation.recording import recording_of
 
         diagram, nodes = runner.known_parts()[0].engine.made_of()
         path.write_text(page_of(recording_of(results, nodes, diagram)), encoding="utf-8")

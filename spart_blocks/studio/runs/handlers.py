@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.edits import Operation, Tune
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import LATER, Client, Handler
 from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.studio.runs import loops, opened
-from spart_blocks.studio.runs.book import Entry, book_of
+from spart_blocks.studio.runs.earlier_runs import loaded
 from spart_blocks.studio.runs.opened import job_of
 from spart_blocks.studio.runs.process import RunProcess
 from spart_blocks.studio.runs.record import table_of
-from spart_blocks.studio.runs.saved import loaded
+from spart_blocks.studio.runs.registry import Entry, book_of
 from spart_blocks.studio.runs.suggestions import suggested
+from spart_blocks.versions.edits import Operation, Tune
 
 SLOWEST, FASTEST = 1e-3, 1e3
 """Times real time."""

@@ -13,11 +13,11 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from spart_blocks.document import parse_value
-from spart_blocks.errors import InputError, RunError, SpartError
+from spart_blocks.base.document import parse_value
+from spart_blocks.base.errors import InputError, RunError, SpartError
 from spart_blocks.realtime.live_client import LiveClient, Watched
 from spart_blocks.realtime.live_places import chosen, running
-from spart_blocks.simulation.engine import Floats
+from spart_blocks.run.engines.engine import Floats
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.requests import text_of
 from spart_blocks.studio.runs.record import check_names

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from spart_blocks.edits import Operation
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.studio.client import Client, Session
 from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
+from spart_blocks.versions.edits import Operation
 
 _PART = "signals of wires"
 _MOST_SHEETS = 50

@@ -7,12 +7,12 @@ from threading import Thread
 
 import numpy as np
 
-from spart_blocks.errors import SpartError, SpartWarning
-from spart_blocks.motion.body_curves import PoseMap, body_poses
-from spart_blocks.motion.meshes import MeshStore
-from spart_blocks.motion.plants import Moving, moving_of
-from spart_blocks.motion.shapes import looks_of
-from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.animation.body_curves import PoseMap, body_poses
+from spart_blocks.animation.meshes import MeshStore
+from spart_blocks.animation.plants import Moving, moving_of
+from spart_blocks.animation.shapes import looks_of
+from spart_blocks.base.errors import SpartError, SpartWarning
+from spart_blocks.run.engines.engine import Engine, Floats
 
 
 class Posing:

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.errors import RunError, SpartError
-from spart_blocks.simulation.processes import error_from, how_it_ended
+from spart_blocks.base.errors import RunError, SpartError
+from spart_blocks.run.processes import error_from, how_it_ended
 from spart_blocks.studio.runs.frames import read_frame
 
 WORKER = "spart_blocks.studio.runs.worker"

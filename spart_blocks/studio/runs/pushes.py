@@ -14,21 +14,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spart_blocks.diagram.algebraic_loops import resolved, scheduled, uncut
-from spart_blocks.diagram.companions import AUDIT, COMPANION
-from spart_blocks.diagram.nodes import FlatDiagram, Node
-from spart_blocks.diagram.run_options import RunOptions
+from spart_blocks.animation.meshes import MeshStore
+from spart_blocks.animation.plants import Moving, moving_of
+from spart_blocks.animation.shapes import looks_of
+from spart_blocks.base.errors import Fault, InputError, SpartError, SpartWarning, did_you_mean
+from spart_blocks.block_support.ports import Port, attribute
+from spart_blocks.diagram.build.companions import AUDIT, COMPANION
+from spart_blocks.diagram.network.algebraic_loops import resolved, scheduled, uncut
+from spart_blocks.diagram.network.nodes import FlatDiagram, Node
+from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.dynamics import kinematics
-from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning, did_you_mean
-from spart_blocks.motion.meshes import MeshStore
-from spart_blocks.motion.plants import Moving, moving_of
-from spart_blocks.motion.shapes import looks_of
-from spart_blocks.ports import Port, attribute
-from spart_blocks.program.gains import wired
-from spart_blocks.simulation.engine import Engine, Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.parity import native_engine
-from spart_blocks.simulation.run import Run
+from spart_blocks.program.tracing.gains import wired
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.engines.parity import native_engine
+from spart_blocks.run.loop import Run
 from spart_blocks.studio.runs.tuning import Tuned, check_unchanged
 
 _PORTS, _VALUE = ("wF0", "wFm"), " push.value"

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation.engine import Engine, Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.recorder import Recorder
-from spart_blocks.simulation.run import Run
-from spart_blocks.simulation.simulate import begin_engine, finish, results_of
-from spart_blocks.simulation.watching import end_at, rows_since
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.loop import Run
+from spart_blocks.run.record.recorder import Recorder
+from spart_blocks.run.record.watching import end_at, rows_since
+from spart_blocks.run.simulate import begin_engine, finish, results_of
 
 MOST_ROWS = 20_000
 MOST_NUMBERS = 2_000_000

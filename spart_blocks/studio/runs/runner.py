@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, RunError, SpartWarning
+from spart_blocks.base.errors import Fault, InputError, RunError, SpartWarning
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation.engine import Engine, Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.run import Run
-from spart_blocks.simulation.simulate import begin, begin_engine, finish
-from spart_blocks.simulation.states import set_states
-from spart_blocks.simulation.watching import row_count, rows_since
-from spart_blocks.simulation.worker import described
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.loop import Run
+from spart_blocks.run.record.watching import row_count, rows_since
+from spart_blocks.run.simulate import begin, begin_engine, finish
+from spart_blocks.run.states import set_states
+from spart_blocks.run.worker import described
 from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import Part, shapes_of, so_far, state_from

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.analysis.claims import Floats, elements
-from spart_blocks.edits.values import flow_text
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.results import Results
+from spart_blocks.versions.edits.values import flow_text
 
 FINAL, SETTLED, ROOM = 0.01, 0.02, 0.05
 """As fractions of the signal's range: how close final values are to be, and settled ones, and how

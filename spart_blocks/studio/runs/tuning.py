@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.document import parse_value, read_document
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.document import parse_value, read_document
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.signal_names import select, split_index
-from spart_blocks.simulation.engine import Engine, Floats
-from spart_blocks.simulation.from_file import DiagramFile
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.simulate import begin
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.simulate import begin
 
 
 @dataclass(frozen=True)

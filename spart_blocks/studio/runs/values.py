@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.diagram.clocks import Clock
-from spart_blocks.errors import InputError
+from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.program.program import Program
 from spart_blocks.results import Results
 from spart_blocks.results.signal_names import select, split_index
-from spart_blocks.simulation.engine import Engine, Floats
-from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.states import vectors_of
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.states import vectors_of
 from spart_blocks.studio.runs.record import MOST_NAMES, Part
 
 _MOST_SHOWN = 6

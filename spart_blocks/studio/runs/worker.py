@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from spart_blocks.simulation.worker import own_stdout
+from spart_blocks.run.worker import own_stdout
 from spart_blocks.studio.runs.frames import frame
 
 _MOST_FRAMES = 4

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import SpartError
+from spart_blocks.base.errors import SpartError
 from spart_blocks.program import Program
 from spart_blocks.program.program import Slot
-from spart_blocks.simulation.engine import Engine
+from spart_blocks.run.engines.engine import Engine
 from spart_blocks.sweeps.work import FileWork
 
 _TRIED = 8

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.errors import InputError, did_you_mean
+from spart_blocks.base.errors import InputError, did_you_mean
 from spart_blocks.formulas.names import written
 from spart_blocks.formulas.reader import CHOICE, CONSTANTS, FUNCTIONS, Function, Reader, Value
 from spart_blocks.program import Program

@@ -18,13 +18,13 @@ from spart_blocks.analysis.claims import (
     no_sample,
     told,
 )
-from spart_blocks.diagram.expectations import NOT_OF_A_RUN, ExpectSection
-from spart_blocks.document import Keys
-from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.base.document import Keys
+from spart_blocks.base.errors import Fault, InputError, Place
+from spart_blocks.diagram.sections.expectations import NOT_OF_A_RUN, ExpectSection
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.results.signal_names import element_names, split_index
-from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.storage.columns import SEPARATOR
 from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.errors import InputError, brief
 from spart_blocks.sweeps.statistics.intervals import Interval, check_confidence
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Columns
 from spart_blocks.sweeps.work import FAILED
 

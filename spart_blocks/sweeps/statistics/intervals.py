@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.errors import InputError, brief
 
 Floats = NDArray[np.float64]
 Side = Literal["both", "low", "high"]

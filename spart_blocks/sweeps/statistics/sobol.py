@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spart_blocks.errors import InputError, brief
+from spart_blocks.base.errors import InputError, brief
 from spart_blocks.sweeps.statistics.intervals import check_confidence
 from spart_blocks.sweeps.statistics.tables import percent, text_table
 

@@ -188,7 +188,7 @@ class Summary:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from spart_blocks.html import lines, table
+        from spart_blocks.base.html import lines, table
 
         shown = table(self.outcome_head, self.outcome_rows())
         if claims := self.claim_rows():
@@ -217,7 +217,7 @@ def summarize(
     """Summarize a sweep. table: its columns by name. by: columns whose values make groups.
     together: number of consecutive draws that depend on each other: d + 2 in a saltelli design for
     d quantities. design, left_out: of the draws and of the claims, for the notes."""
-    from spart_blocks.errors import Fault, InputError
+    from spart_blocks.base.errors import Fault, InputError
 
     check_confidence(confidence)
     status, names = coded(table, "status")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.sweeps.work import FAILED, STATUSES
 
 Array = NDArray[Any]

@@ -16,10 +16,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, MissingExtraError, SpartError, told
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError, SpartError, told
 from spart_blocks.results.files import write_whole
 from spart_blocks.sweeps.storage.histories import Histories
-from spart_blocks.sweeps.storage.parts import EXTRA, from_npz, to_npz
+from spart_blocks.sweeps.storage.table_parts import EXTRA, from_npz, to_npz
 from spart_blocks.sweeps.work import Floats, Ints
 
 Form = Literal["npz", "zarr"]

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, RunError, brief, told
+from spart_blocks.base.errors import Fault, InputError, RunError, brief, told
 from spart_blocks.results.files import make_folder, write_bytes, write_whole
 from spart_blocks.sweeps.storage.columns import Array, Column
 from spart_blocks.sweeps.storage.histories import Histories, joined
@@ -30,7 +30,7 @@ from spart_blocks.sweeps.storage.history_files import (
     ZarrHistories,
     history_files,
 )
-from spart_blocks.sweeps.storage.parts import Format, as_bytes, best_format, read_part
+from spart_blocks.sweeps.storage.table_parts import Format, as_bytes, best_format, read_part
 from spart_blocks.sweeps.work import Ints
 
 FORMAT = "spart_blocks sweep 1"

@@ -19,7 +19,7 @@ _LARGE = ("delta_pick_and_place", "stewart_platform", "andrews_squeezer")
 @cache
 def sound() -> dict[str, tuple[bytes, Any]]:
     """The shipped diagrams and files of blocks by their paths: as bytes and as trees."""
-    from spart_blocks.document import read_document
+    from spart_blocks.base.document import read_document
 
     found = {}
     for path in sorted((PROJECT / "diagrams").rglob("*.yaml")):
@@ -44,7 +44,7 @@ def draw(chance: random.Random) -> Case:
 
 def _odd_parameter(tree: Any, chance: random.Random) -> Any:
     """One parameter of one block is odd: of those it has, or could have."""
-    from spart_blocks.diagram.registry import find_type
+    from spart_blocks.diagram.build.registry import find_type
 
     blocks = {k: v for k, v in (tree.get("blocks") or {}).items() if "type" in v}
     if not blocks:

@@ -41,7 +41,7 @@ def draw(chance: random.Random) -> Case:
 
 
 def attempt(case: Case, ground: Path) -> str:
-    from spart_blocks.blocks._fmu_file import read_model, unpack
+    from spart_blocks.fmu.archive import read_model, unpack
 
     file = ground / "fuzzed.fmu"
     model = read_model(file, case.options["exchange"])
@@ -60,7 +60,8 @@ def attempt(case: Case, ground: Path) -> str:
 
 def _as_block(ground: Path, exchange: bool) -> None:
     """As a block of a diagram, which the user allows; it is not run."""
-    from spart_blocks.diagram import load, own_blocks
+    from spart_blocks.diagram import load
+    from spart_blocks.diagram.build import own_blocks
 
     diagram = ground / "fuzzed-diagram.yaml"
     kind = "FMU_ME, file: fuzzed.fmu" if exchange else "FMU, file: fuzzed.fmu, clock: c"

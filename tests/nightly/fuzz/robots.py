@@ -63,7 +63,7 @@ STRUCTURE = "structure"
 @cache
 def sound() -> dict[str, Any]:
     """Trees by how they are read and a name: bodies/..., links/..., dh/..., drives/..."""
-    from spart_blocks.document import read_document
+    from spart_blocks.base.document import read_document
     from spart_blocks.robot import Robot
     from spart_blocks.robot.structure import robot_to_structure
 
@@ -102,7 +102,7 @@ def _all_places(tree: Any, chance: random.Random) -> Any:
 def attempt(case: Case, ground: Path) -> str:
     import numpy as np
 
-    from spart_blocks.document import read_document
+    from spart_blocks.base.document import read_document
     from spart_blocks.robot import Robot
 
     kind, strict = case.options["kind"], case.options["strict"]

@@ -82,7 +82,7 @@ def night(
 def _warm(formats: Sequence[Format]) -> None:
     """Load what the children need, once for all of them."""
 
-    from spart_blocks.diagram.registry import block_types
+    from spart_blocks.diagram.build.registry import block_types
 
     block_types()
     for form in formats:
@@ -193,7 +193,7 @@ def ground() -> Iterator[Path]:
 
 def tried(form: Format, case: Case, folder: Path) -> dict[str, Any]:
     """What came of a case: how long it took, the kind of the answer, and the failure."""
-    from spart_blocks.errors import SpartError
+    from spart_blocks.base.errors import SpartError
 
     case.put(folder)
     began = time.process_time()

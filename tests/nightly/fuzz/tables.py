@@ -102,7 +102,7 @@ def _arrays(kind: str, chance: random.Random) -> bytes:
 
 def attempt(case: Case, ground: Path) -> str:
     if case.options["kind"] == "baseline":
-        from spart_blocks.regression.baselines import read
+        from spart_blocks.claims.baselines import read
 
         read(ground / "fuzzed.csv")
         return "baseline"

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.errors import InputError
-from spart_blocks.ports import Port, port_arguments
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.ports import Port, port_arguments
 
 
 class FakePlant(ContinuousBlock):

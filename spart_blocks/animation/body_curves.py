@@ -1,0 +1,153 @@
+"""The bodies' poses of a plant at any time of a run, from the states that it has kept.
+
+Between two rows a state follows the cubic through the values and the rates of both. Rows that
+straight lines follow to a thousandth are followed by it to a millionth and better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from spart_blocks.animation.packed import Floats
+from spart_blocks.block_support.plants.state import PlantState
+from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.program.tracing.symbol import column_of, symbols
+from spart_blocks.robot import Robot
+
+SAME_TIME = 1e-9
+"""Rows nearer than this [s, or part of their time] are the two sides of a jump."""
+_AT_ONCE = 5_000  # samples; their poses are evaluated together
+
+Table = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Positions p (N, bodies, 3) [m] and unit quaternions q (N, bodies, 4), scalar-last."""
+
+    p: Floats
+    q: Floats
+
+
+def body_poses(robot: Robot, links: tuple[int, ...], state: PlantState, base: Any) -> PoseMap:
+    """The function from states of a plant to the poses of the body frames of these links. base:
+    the pose (R0, r0) of a base that is fixed."""
+
+    def rows(x: Any) -> list[Any]:
+        s = state.split(x, base)
+        K = kinematics(s.R0, s.r0, s.qm, robot)
+        frames = (frame_of_link(i, s.R0, s.r0, K.RL, K.rL, robot) for i in links)
+        return [T[:3, :] for T in frames]
+
+    return PoseMap(over(rows, len(state.names)), len(links))
+
+
+def pose_rates(state: PlantState, base: Any) -> Table:
+    """The function from states of a plant (N, n) to the rates of their poses (N, k), where the
+    states have rates."""
+
+    def rows(x: Any) -> list[Any]:
+        s = state.split(x, base)
+        return state.pose_rates(x, s.u0, s.um)
+
+    return over(rows, len(state.names))
+
+
+def over(function: Callable[[Any], list[Any]], width: int) -> Table:
+    """A function of a vector (width,), over N of them: (N, width) to (N, m)."""
+    column, array = symbols("x", (width,))
+    program = ca.Function("sb_over", [column], [ca.densify(column_of(function(array)))])
+
+    def evaluated(rows: Floats) -> Floats:
+        parts = np.array_split(rows, max(1, -(-len(rows) // _AT_ONCE)))
+        found = [np.asarray(program(part.T)).T for part in parts]
+        return np.concatenate(found)
+
+    return evaluated
+
+
+@dataclass(frozen=True)
+class PoseMap:
+    """Evaluates the poses of some bodies."""
+
+    table: Table
+    count: int
+
+    def __call__(self, x: Floats) -> Poses:
+        """The poses for states (N, n)."""
+        T = self.table(x).reshape(len(x), self.count, 3, 4)
+        R = np.ascontiguousarray(T[..., :3]).reshape(-1, 3, 3)
+        q = Rotation.from_matrix(R).as_quat() if len(R) else np.zeros((0, 4))
+        return Poses(T[..., 3], q.reshape(len(x), self.count, 4))
+
+
+@dataclass(frozen=True)
+class StateCurve:
+    """The states of a plant over time: t (N,) [s] ascending, x (N, n), rates (N, k) of the first k
+    entries, which are the pose. spin (N,) [rad/s]: the largest rate of what turns."""
+
+    t: Floats
+    x: Floats
+    rates: Floats
+    spin: Floats
+
+    def part(self, rows: slice) -> StateCurve:
+        """Some of its rows."""
+        return StateCurve(self.t[rows], self.x[rows], self.rates[rows], self.spin[rows])
+
+    def at(self, t: Floats) -> Floats:
+        """The states (m, n) at times t (m,) within its rows; only the pose is curved."""
+        if len(self.t) == 1:
+            return np.repeat(self.x, len(t), axis=0)
+        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
+        return self._between(k, k + 1, t)
+
+    def beside(self, rows: NDArray[Any]) -> Floats:
+        """The states at some inner rows as the rows before and after each would have them."""
+        return self._between(rows - 1, rows + 1, self.t[rows])
+
+    def _between(self, i: NDArray[Any], j: NDArray[Any], t: Floats) -> Floats:
+        """The states at times t (m,) between rows i and j (m,)."""
+        h = (self.t[j] - self.t[i])[:, None]
+        s = (t - self.t[i])[:, None] / h
+        n = self.rates.shape[1]
+        found: Floats = (1 - s) * self.x[i] + s * self.x[j]
+        line = (self.x[j] - self.x[i])[:, :n]
+        first, last = h * self.rates[i] - line, h * self.rates[j] - line
+        found[:, :n] += s * (1 - s) * ((1 - s) * first - s * last)
+        return found
+
+
+def state_curve(t: Floats, x: Floats, state: PlantState, base: Any) -> StateCurve:
+    """The curve of a plant through the rows t (N,), x (N, n) of a run."""
+    if state.rates:
+        rates = pose_rates(state, base)(x)
+    else:
+        rates = np.concatenate([_finite_rates(t[rows], x[rows]) for rows in stretches(t)])
+    turning = np.ones(rates.shape[1])
+    if state.floating:
+        turning[:4], turning[4:7] = 2.0, 0.0
+    return StateCurve(t, x, rates, np.abs(rates * turning).max(axis=1, initial=0.0))
+
+
+def stretches(t: Floats) -> list[slice]:
+    """The rows at times t (N,) between jumps: each has one side of a jump at its ends."""
+    near = SAME_TIME * np.maximum(1.0, np.abs(t[1:]))
+    cuts = [0, *(np.flatnonzero(np.diff(t) <= near) + 1), len(t)]
+    return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
+
+
+def _finite_rates(t: Floats, x: Floats) -> Floats:
+    """Rates (N, n) of rows that have none of their own, by the parabola through three."""
+    if len(t) < 3:
+        return np.zeros_like(x) if len(t) < 2 else np.repeat(np.diff(x, axis=0) / np.diff(t), 2, 0)
+    rates: Floats = np.gradient(x, t, axis=0, edge_order=2)
+    return rates

@@ -1,0 +1,41 @@
+"""The box of uniform density that has a body's mass and inertia, for bodies without a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spart_blocks.animation.packed import Floats
+
+THINNEST = 1e-3
+"""Shortest side of a box, as a part of its longest: a rod or a plate still has faces."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """sides (3,) [m] along the principal axes, the columns of R (3, 3)."""
+
+    sides: Floats
+    R: Floats
+
+
+def inertia_box(mass: float, inertia: ArrayLike) -> Box | None:
+    """The box with this mass [kg] and inertia (3,3) [kg m^2] about its centre of mass.
+
+    The inertia of a box about its axis x is m (b^2 + c^2) / 12, so a^2 is 6 (Iy + Iz - Ix) / m.
+    A square below zero, where no body can have the inertia, counts as zero. None where mass or
+    inertia vanish: a point has no sides.
+    """
+    if not mass > 0:
+        return None
+    moments, R = np.linalg.eigh(np.asarray(inertia, dtype=float))
+    squares = 6 * (moments.sum() - 2 * moments) / mass
+    sides = np.sqrt(np.maximum(squares, 0.0))
+    longest = float(sides.max())
+    if not 0 < longest < np.inf:
+        return None
+    if np.linalg.det(R) < 0:
+        R[:, 2] *= -1
+    return Box(np.maximum(sides, THINNEST * longest), R)

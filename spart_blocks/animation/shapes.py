@@ -1,0 +1,282 @@
+"""The bodies of a robot and their shapes: what its URDF shows, or boxes of the same inertia."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from spart_blocks.animation.inertia_box import inertia_box
+from spart_blocks.animation.mesh_files import mesh_file
+from spart_blocks.animation.meshes import MeshStore
+from spart_blocks.animation.packed import Floats
+from spart_blocks.base.errors import InputError, warn
+from spart_blocks.diagram.written.files import project_root
+from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.robot import Robot
+from spart_blocks.robot.parts import JointType
+from spart_blocks.robot.visuals import Visual, read_visuals
+
+Shape = dict[str, Any]
+ROD = 0.006
+"""Radius of the rods between joints, as a part of the robot's size."""
+_GREY = (0.72, 0.74, 0.77, 1.0)
+_ROD_COLOUR = (0.35, 0.37, 0.42, 1.0)
+_PALETTE = (
+    *((0.27, 0.45, 0.77, 1.0), (0.87, 0.52, 0.20, 1.0), (0.33, 0.62, 0.35, 1.0)),
+    *((0.70, 0.34, 0.58, 1.0), (0.80, 0.68, 0.21, 1.0), (0.25, 0.62, 0.66, 1.0)),
+)
+_MOST_TOLD = 10
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body that moves on its own. link: its id; welded: those of the links fixed to it, and their
+    frames (4,4) [m] in its own. parent: the place of the body that carries it, or -1. reach [m]:
+    the largest distance of a shape from its frame.
+    """
+
+    link: int
+    name: str
+    parent: int
+    welded: dict[int, Floats]
+    com: Floats
+    shapes: list[Shape] = field(default_factory=list)
+    reach: float = 0.0
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The bodies of a robot, and its reach [m]: the largest distance of a shape from its base at
+    the given configuration."""
+
+    bodies: tuple[Body, ...]
+    reach: float
+
+
+def looks_of(
+    robot: Robot,
+    store: MeshStore,
+    pose: tuple[Any, Any, Any] | None = None,
+    root: Path | None = None,
+) -> Looks:
+    """The bodies of a robot and their shapes. pose: R0, r0 and qm at which its reach is measured;
+    root: the folder that its meshes lie in, by default that of its project."""
+    R0, r0, qm = (np.eye(3), np.zeros(3), robot.neutral) if pose is None else pose
+    K = kinematics(R0, r0, qm, robot)
+    frames = [frame_of_link(i, R0, r0, K.RL, K.rL, robot) for i in range(len(robot.links) + 1)]
+    seen = _Seen(robot, store, root)
+    size = _size(robot, frames)
+    bodies = []
+    for body in _bodies(robot, frames):
+        for link, T in body.welded.items():
+            for shape, reach in seen.shapes(link, size):
+                body.shapes.append(_moved(shape, T))
+                body = replace(body, reach=max(body.reach, float(np.linalg.norm(T[:3, 3])) + reach))
+        bodies.append(body)
+    kept = _with_parents([b for b in bodies if b.shapes or _mass(robot, b)], robot)
+    base = frames[0][:3, 3]
+    far = (np.linalg.norm(frames[b.link][:3, 3] - base) + b.reach for b in kept)
+    seen.tell()
+    return Looks(kept, float(max(far, default=0.0)) or 1.0)
+
+
+def _mass(robot: Robot, body: Body) -> float:
+    return float(sum(robot.body(link).mass for link in body.welded))
+
+
+# --- the bodies ---------------------------------------------------------------------------
+
+
+def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[Body]:
+    """The bodies that move on their own, with the links that are fixed to each."""
+    carrier = [0]
+    for joint in robot.joints:
+        fixed = joint.type is JointType.FIXED
+        carrier.append(carrier[joint.parent_link] if fixed else joint.child_link)
+    groups: dict[int, dict[int, Floats]] = {}
+    for link, first in enumerate(carrier):
+        T: Floats = np.linalg.inv(frames[first]) @ frames[link]
+        groups.setdefault(first, {})[link] = T
+    return [
+        Body(first, robot.body(first).name, -1, welded, _com(robot, welded))
+        for first, welded in groups.items()
+    ]
+
+
+def _com(robot: Robot, welded: dict[int, Floats]) -> Floats:
+    """The centre of mass of links in the frame of their body."""
+    masses = np.array([robot.body(link).mass for link in welded])
+    centres = np.array([(T @ robot.body(link).to_mass)[:3, 3] for link, T in welded.items()])
+    found: Floats = masses @ centres / masses.sum() if masses.sum() > 0 else centres[0]
+    return found
+
+
+def _with_parents(bodies: list[Body], robot: Robot) -> tuple[Body, ...]:
+    places = {link: k for k, body in enumerate(bodies) for link in body.welded}
+
+    def parent(body: Body) -> int:
+        link = body.link
+        while link:
+            link = robot.parents[link - 1]
+            if link in places:
+                return places[link]
+        return -1
+
+    return tuple(replace(body, parent=parent(body)) for body in bodies)
+
+
+def _size(robot: Robot, frames: Sequence[Floats]) -> float:
+    """About the size of a robot [m], from its frames and the boxes of its links."""
+    points = [T @ robot.body(link).to_mass for link, T in enumerate(frames)]
+    origins = np.array([*(T[:3, 3] for T in frames), *(T[:3, 3] for T in points)])
+    boxes = (inertia_box(robot.body(k).mass, robot.body(k).inertia) for k in range(len(frames)))
+    largest = max((float(np.linalg.norm(box.sides)) for box in boxes if box), default=0.0)
+    return float(np.linalg.norm(np.ptp(origins, axis=0))) + largest or 1.0
+
+
+# --- their shapes -------------------------------------------------------------------------
+
+
+class _Seen:
+    """Makes the shapes of links in their frames, and notes what cannot be shown."""
+
+    def __init__(self, robot: Robot, store: MeshStore, root: Path | None) -> None:
+        self.robot, self.store, self.notes = robot, store, list[str]()
+        self.visuals: dict[str, list[Visual]] = {}
+        source = robot.source or ""
+        if source.lower().endswith(".urdf"):
+            self.urdf = Path(source)
+            self.root = root or project_root(self.urdf.absolute())
+            try:
+                self.visuals, faults = read_visuals(source)
+                self.notes += [str(fault) for fault in faults]
+            except InputError as error:
+                self.notes.append(f"{error}; it is shown by boxes")
+
+    def shapes(self, link: int, size: float) -> list[tuple[Shape, float]]:
+        """The shapes of a link in its frame, and how far [m] each reaches from it."""
+        name = self.robot.body(link).name
+        if name not in self.visuals:
+            return list(_stand_ins(self.robot, link, size))
+        found, missing = list[tuple[Shape, float]](), False
+        for visual in self.visuals[name]:
+            try:
+                found += self._visual(visual)
+            except InputError as error:
+                missing = True
+                self.notes.append(f"{visual.place}: {visual.mesh}: {error}")
+        if missing and not found:
+            return list(_stand_ins(self.robot, link, size))
+        return found
+
+    def _visual(self, visual: Visual) -> list[tuple[Shape, float]]:
+        far, size = float(np.linalg.norm(visual.T[:3, 3])), visual.size
+        base = {"pose": pose_of(visual.T), "colour": list(visual.colour or _GREY)}
+        if visual.kind == "box":
+            reach = float(np.linalg.norm(size)) / 2
+            return [({"kind": "box", "size": list(size), **base}, far + reach)]
+        if visual.kind == "cylinder":
+            shape = {"kind": "cylinder", "radius": size[0], "length": size[1]}
+            return [({**shape, **base}, far + float(np.hypot(size[0], size[1] / 2)))]
+        if visual.kind == "sphere":
+            return [({"kind": "sphere", "radius": size[0], **base}, far + size[0])]
+        places = self.store.add(mesh_file(visual.mesh or "", self.urdf, self.root))
+        found = []
+        for place in places:
+            mesh = self.store.meshes[place]
+            shape = {"kind": "mesh", "mesh": place, "scale": list(size), **base}
+            if visual.colour is None:
+                shape["colour"] = list(mesh.colour)
+            found.append((shape, far + mesh.reach * max(map(abs, size))))
+        return found
+
+    def tell(self) -> None:
+        """Warn of what is not shown as it was asked."""
+        if self.notes:
+            some = self.notes[:_MOST_TOLD]
+            more = len(self.notes) - len(some)
+            rest = [f"and {more} more"] if more else []
+            warn(
+                "\n  ".join(
+                    [f"{self.robot.name}: not all is shown as its URDF says:", *some, *rest]
+                )
+            )
+
+
+def _stand_ins(robot: Robot, link: int, size: float) -> list[tuple[Shape, float]]:
+    """A box with the inertia of a link at its centre of mass, and rods from joint to joint, in its
+    frame."""
+    body = robot.body(link)
+    T = body.to_mass
+    colour = list(_PALETTE[link % len(_PALETTE)])
+    found: list[tuple[Shape, float]] = []
+    far = float(np.linalg.norm(T[:3, 3]))
+    box = inertia_box(body.mass, body.inertia)
+    if box is not None:
+        place = T.copy()
+        place[:3, :3] = T[:3, :3] @ box.R
+        shape = {"kind": "box", "size": box.sides.tolist(), "pose": pose_of(place)}
+        reach = far + float(np.linalg.norm(box.sides)) / 2
+        found.append(({**shape, "colour": colour, "stands_for": "inertia"}, reach))
+    elif body.mass > 0:
+        shape = {"kind": "sphere", "radius": 3 * ROD * size, "pose": pose_of(T), "colour": colour}
+        found.append((shape, far + 3 * ROD * size))
+    points = _joints_at(robot, link)
+    points = [(T @ [*point, 1.0])[:3] for point in points]
+    centre = T[:3, 3] if body.mass > 0 or not points else points[0]
+    for point in points:
+        rod = _rod(centre, point, ROD * size)
+        if rod is not None:
+            reach = max(float(np.linalg.norm(end)) for end in (centre, point)) + ROD * size
+            found.append((rod, reach))
+    return found
+
+
+def _joints_at(robot: Robot, link: int) -> list[Floats]:
+    """Where joints and loops hold a link (3,) [m], from its centre of mass."""
+    points: list[Floats] = []
+    if link:
+        T: Floats = np.asarray(np.linalg.inv(robot.links[link - 1].T), dtype=float)
+        points.append(T[:3, 3])
+    points += [joint.T[:3, 3] for joint in robot.joints if joint.parent_link == link]
+    for loop in robot.loops:
+        if loop.coupling is None:
+            points += [T[:3, 3] for end, T in ((loop.a, loop.Ta), (loop.b, loop.Tb)) if end == link]
+    return points
+
+
+def _rod(a: Floats, b: Floats, radius: float) -> Shape | None:
+    """A cylinder from a to b (3,) [m], None where they are at one place."""
+    along = b - a
+    length = float(np.linalg.norm(along))
+    if length < radius:
+        return None
+    T = np.eye(4)
+    T[:3, :3] = Rotation.align_vectors([along / length], [[0.0, 0.0, 1.0]])[0].as_matrix()
+    T[:3, 3] = (a + b) / 2
+    shape = {"kind": "cylinder", "radius": radius, "length": length, "pose": pose_of(T)}
+    return {**shape, "colour": list(_ROD_COLOUR)}
+
+
+# --- poses --------------------------------------------------------------------------------
+
+
+def pose_of(T: ArrayLike) -> list[float]:
+    """[x, y, z, qx, qy, qz, qw] of a transform (4,4), scalar-last."""
+    T = np.array(T, dtype=float)  # SciPy takes no read-only arrays
+    q = Rotation.from_matrix(T[:3, :3]).as_quat()
+    return [float(f"{value:.7g}") for value in (*T[:3, 3], *q)]
+
+
+def _moved(shape: Shape, T: Floats) -> Shape:
+    """A shape in the frame from which T (4,4) leads to its own."""
+    place = np.eye(4)
+    place[:3, 3] = shape["pose"][:3]
+    place[:3, :3] = Rotation.from_quat(shape["pose"][3:]).as_matrix()
+    return {**shape, "pose": pose_of(T @ place)}

@@ -1,0 +1,1 @@
+"""What blocks share: their ports, checks, states and laws."""

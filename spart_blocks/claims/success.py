@@ -1,0 +1,115 @@
+"""The claim `success:` about a sweep: of its runs, enough pass."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.diagram.sections.expectations import SuccessClaim
+from spart_blocks.run import DiagramFile
+from spart_blocks.run.loop import Progress
+
+if TYPE_CHECKING:
+    from spart_blocks.sweeps.results import SweepResults
+
+FOLDER = "sweep_of_test"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a sweep shows: the message, the share that passed, the bound that counts, and whether
+    that is enough."""
+
+    message: str
+    share: float
+    bound: float
+    held: bool
+
+
+def shown_by_sweep(
+    file: DiagramFile, claim: SuccessClaim, folder: Path | None, progress: Progress | None = None
+) -> Shown:
+    """Run the sweep of a file; whether enough of its runs pass.
+
+    folder: where the runs are kept if not, so that one can be replayed; None keeps none. A
+    sweep with random draws is a sample: the lower bound of its probability of success, by Clopper
+    and Pearson, must reach what is asked for. One without is all there is, and its share counts.
+    """
+    from spart_blocks.sweeps.sweep import sweep
+
+    found = sweep(file, progress=progress)
+    if not found.complete:
+        raise RunError(f"the sweep was interrupted after {len(found):,} runs")
+    passed = np.asarray(found.success(), dtype=bool)
+    share, bound, how = judged(found, claim)
+    if bound >= claim.at_least:
+        return Shown(how, share, bound, True)
+    return Shown(f"{how}{_replay(file, found, passed, folder)}", share, bound, False)
+
+
+def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:
+    """The share that passed, its lower bound, and both in words."""
+    from spart_blocks.sweeps.statistics import success_of
+    from spart_blocks.sweeps.statistics.grouping import about_draws
+
+    passed, draws = found.success(), found["draw"]
+    n, k = len(passed), int(passed.sum())
+    counted = f"{k:,} of {n:,} runs passed"
+    wanted = f"expected at least {claim.at_least:g}"
+    share = k / n
+    if draws.max() == 0:
+        return share, share, f"{counted}, {share:.6g} of all; {wanted}"
+    draws = draws // found.together
+    low = success_of(passed, claim.confidence, draws, side="low").low
+    bound = 0.0 if math.isnan(low) else low
+    text = (
+        f"{counted}; with confidence {claim.confidence:g} the probability is at least "
+        f"{bound:.6g}, {wanted}"
+    )
+    guide = "".join(f"; {note}" for note in about_draws(found.design, found.together))
+    return share, bound, text + _too_few(k == n, int(draws.max()) + 1, claim) + guide
+
+
+def _too_few(all_passed: bool, draws: int, claim: SuccessClaim) -> str:
+    """What is to be done where all passed, and are too few to show it: the bound of n draws that
+    all pass is (1 - confidence)^(1 / n)."""
+    if not all_passed:
+        return ""
+    if claim.at_least == 1.0:
+        return "; no number of draws shows a probability of 1: write at_least: 0.99, for example"
+    needed = math.ceil(math.log(1 - claim.confidence) / math.log(claim.at_least))
+    return f"; {draws:,} draws are too few to show it: {needed:,} draws do, if all pass"
+
+
+def _replay(file: DiagramFile, found: Any, passed: Any, folder: Path | None) -> str:
+    """How to repeat the first run that did not pass."""
+    if passed.all():
+        return ""
+    run = int(np.asarray(found["run"])[~passed][0])
+    path = quote(str(file.path))
+    kept = None if folder is None else _kept(found, folder)
+    first = f"spart sweep {path} --out DIR; " if kept is None else ""
+    home = "DIR" if kept is None else quote(str(kept))
+    command = f"{first}spart run {path} --from-sweep {home} --run {run}"
+    return f"\n  replay the first that did not: {command}"
+
+
+def _kept(found: Any, folder: Path) -> Path | None:
+    """Write the runs into the folder of a test's results, in place of those of an earlier test."""
+    from spart_blocks.sweeps.storage.store import holds_sweep
+
+    target = folder / FOLDER
+    try:
+        if holds_sweep(target):
+            shutil.rmtree(target)
+        found.save(target)
+    except (OSError, InputError):
+        return None
+    return target

@@ -1,0 +1,134 @@
+"""Checks of values that blocks of bdsim got in Python: numbers, with the same shape rules as in
+files. bdsim's constructors accept anything, so a text would fail only during the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import DiagramError, Fault, brief
+
+# Parameters of one shape: where one of them is a vector, the numbers are repeated. STEP
+# and RAMP need their defaults repeated as well, or the signal would change its shape.
+ONE_SHAPE = {
+    "STEP": ("off", "on"),
+    "RAMP": ("off", "slope"),
+    "INTEGRATOR": ("x0", "min", "max"),
+    "INTEGRATOR_S": ("x0", "min", "max"),
+}
+# What is a number or an array of numbers; the rest their constructors check.
+_NUMBERS = {
+    "GAIN": ("K",),
+    "POW": ("p",),
+    "STEP": ("T", "off", "on"),
+    "RAMP": ("T", "off", "slope"),
+    "WAVEFORM": ("freq", "phase", "duty", "amplitude", "offset"),
+    "INTEGRATOR": ("gain",),
+    "INTEGRATOR_S": ("gain",),
+    "DERIV_S": ("gain",),
+    "CLIP": ("min", "max"),
+    "CONSTANT": ("value",),
+}
+_SINGLE = {
+    "STEP": ("T",),
+    "RAMP": ("T",),
+    "WAVEFORM": ("freq", "phase", "duty"),
+}
+"""Those that are one number each, at which the block switches."""
+_LEVELED = ("STEP", "RAMP")
+"""Those that keep their values as they were given; the others make arrays of them."""
+
+
+class UnlikeShapesError(ValueError):
+    """Values that cannot be broadcast to one shape."""
+
+
+def of_one_shape(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers and arrays as arrays of one shape. Raises UnlikeShapesError."""
+    try:
+        shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+    except ValueError:
+        sizes = ", ".join(f"{name} {np.shape(value)}" for name, value in values.items())
+        raise UnlikeShapesError(f"the shapes of {sizes} differ") from None
+    return {
+        name: np.broadcast_to(np.asarray(value, dtype=float), shape).copy()
+        for name, value in values.items()
+    }
+
+
+def settle_values(bd: Any) -> None:
+    """Check that the blocks of a bdsim BlockDiagram have numbers where required, and broadcast
+    scalars of a STEP or a RAMP beside a vector, as in files. Raises DiagramError with every wrong
+    value.
+    """
+    faults = [fault for block, name in _plain_blocks(bd) for fault in _settled(block, name)]
+    if faults:
+        raise DiagramError(faults)
+
+
+def _plain_blocks(bd: Any, prefix: str = "") -> Iterator[tuple[Any, str]]:
+    """The blocks of bdsim with their full names, those in subsystems too."""
+    for block in bd.blocklist:
+        name = f"{prefix}{block.name}"
+        if block.blockclass == "subsystem":
+            yield from _plain_blocks(block.subsystem, f"{name}/")
+        elif type(block).__module__.startswith("bdsim.blocks."):
+            yield block, name
+
+
+def _settled(block: Any, name: str) -> Iterator[Fault]:
+    kind = str(block.type).upper()
+    wrong = False
+    for key in _NUMBERS.get(kind, ()):
+        problem, single = _problem(kind, key, getattr(block, key)), key in _SINGLE.get(kind, ())
+        if problem:
+            wrong = True
+            takes = "one number" if single else "numbers"
+            yield Fault(f"{key} of {name} ({kind}) takes {takes}, not {problem}")
+    names = ONE_SHAPE[kind] if kind in _LEVELED else ()
+    values = {key: getattr(block, key) for key in names}
+    if wrong or not any(np.ndim(value) for value in values.values()):
+        return
+    try:
+        for key, value in of_one_shape(values).items():
+            setattr(block, key, value)
+    except UnlikeShapesError as error:
+        yield Fault(f"{name} ({kind}): {error}", hint="give them one length, or numbers")
+
+
+def _problem(kind: str, key: str, value: Any) -> str | None:
+    """What a value is that a parameter of a block does not take, or None."""
+    if kind == "CLIP" and value is None:  # no limit
+        return None
+    if kind == "CONSTANT":  # a truth is a signal, and so may be a pose
+        return _no_numbers(value) if value is None or isinstance(value, str) else None
+    if key == "x0" and value is not None and not np.size(value):  # of a signal without numbers
+        return None
+    if key in _SINGLE.get(kind, ()) and np.size(value) != 1:
+        return brief(value)
+    return _no_numbers(value)
+
+
+def _no_numbers(value: Any) -> str | None:
+    """What a value is that is no number, and no array of some."""
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return str(value)
+    if isinstance(value, (int, float)):
+        return None
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return brief(value)
+    if not array.size:
+        return f"an empty {'array' if isinstance(value, np.ndarray) else type(value).__name__}"
+    if array.dtype.kind in "OUSb" and not (array.dtype.kind == "O" and _are_symbols(array)):
+        return brief(value)
+    return None
+
+
+def _are_symbols(array: Any) -> bool:
+    """Whether an array of objects may be of symbols, which are numbers to the blocks."""
+    return all(hasattr(item, "__mul__") and not isinstance(item, str) for item in array.flat)

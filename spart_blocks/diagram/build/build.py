@@ -1,0 +1,526 @@
+"""From checked sections to bdsim's blocks, subsystems within subsystems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from spart_blocks.diagram.build.arguments import MAX_PORTS, ArgumentReader, same_numbers
+from spart_blocks.diagram.build.late_blocks import BUSES, Arrival, arrivals, is_waiting, made_last
+from spart_blocks.diagram.build.buses import Ports, bus_arguments, with_shapes
+from spart_blocks.diagram.build.composed import parts_of
+from spart_blocks.diagram.written.conditions import trigger_clock
+from spart_blocks.diagram.build.for_each import Copies
+from spart_blocks.diagram.check.formula_names import warn_of_constants
+from spart_blocks.diagram.check.other_names import type_hint
+from spart_blocks.diagram.build.own_blocks import add_installed
+from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
+from spart_blocks.diagram.build.registry import (
+    PACKAGE,
+    BlockType,
+    find_type,
+    inner_diagram,
+    name_problem,
+    type_names,
+)
+from spart_blocks.diagram.sections.schema import MAX_COLLECTED, BlockSection, PartSection, SubsystemSection
+from spart_blocks.diagram.build.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
+from spart_blocks.diagram.written.wire_texts import MAX_WIRES, InputCount, count_inputs, read_wires
+from spart_blocks.diagram.written.wires import WireText
+from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.base.document import Document, Keys
+from spart_blocks.base.errors import (
+    DiagramError,
+    Fault,
+    InputError,
+    MissingExtraError,
+    Place,
+    did_you_mean,
+    warn,
+)
+from spart_blocks.block_support.ports import attribute
+
+_TYPES = "`spart blocks` lists them"
+_OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
+# Blocks whose number of inputs is that of their wires, when it is not given.
+_COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
+
+
+Part = tuple[SubsystemSection | PartSection, Wiring]
+
+
+@dataclass
+class Product:
+    """Data collected while all files of a diagram are built: the faults, the places of blocks
+    and wires, the blocks' arguments that are a parameter's value, and the packages of the
+    blocks. triggered: how many triggered subsystems are around what is built now.
+    """
+
+    faults: list[Fault] = field(default_factory=list)
+    places: dict[str, Place] = field(default_factory=dict)
+    shared: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    packages: set[str] = field(default_factory=set)
+    blocks: int = 0
+    wires: int = 0
+    triggered: int = 0
+
+    def count(self, place: Place, *, blocks: int = 0, wires: int = 0) -> None:
+        """Count more objects; DiagramError if there are too many, or too many faults."""
+        self.blocks += blocks
+        self.wires += wires
+        hint = "use fewer subsystems and files in each other"
+        for what, number, most in (
+            ("blocks", self.blocks, MAX_BLOCKS),
+            ("wires and ports", self.wires, MAX_WIRES),
+        ):
+            if number > most:
+                message = f"with its subsystems the diagram has more than {most} {what}"
+                raise DiagramError([*self.faults, Fault(message, place, hint)])
+        if len(self.faults) > MAX_COLLECTED:  # each use of a subsystem repeats its mistakes
+            self.faults[:] = dict.fromkeys(self.faults)
+            if len(self.faults) > MAX_COLLECTED // 2:
+                raise DiagramError(self.faults)
+
+
+@dataclass
+class Builder:
+    """Makes the blocks and wires of a file.
+
+    use: reads and builds a file with ports, from its path as written, the place of the path, its
+    parameters and the prefix of its blocks' names.
+    """
+
+    document: Document
+    product: Product
+    subsystems: Mapping[str, SubsystemSection]
+    broken_subsystems: set[str]
+    resolver: Resolver
+    reader: ArgumentReader
+    use: Callable[[str, Place, Mapping[str, Resolved], str], Part | None]
+    _built: set[str] = field(default_factory=set)
+    _wires: dict[Keys, dict[int, WireText]] = field(default_factory=dict)
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self.product.faults
+
+    # --- levels -----------------------------------------------------------------
+
+    def level(
+        self,
+        bd: Any,
+        blocks: Mapping[str, BlockSection],
+        wires: tuple[str, ...],
+        scope: Scope,
+        *,
+        path: Keys = (),
+        prefix: str = "",
+        broken: set[str] | None = None,
+        gates: Mapping[str, Any] | None = None,
+    ) -> Wiring:
+        """Build the blocks and wires of the diagram, or of a subsystem, into bd.
+
+        gates are a subsystem's blocks `in` and `out`. The caller finishes the wiring.
+        """
+        if path not in self._wires:
+            self._wires[path] = read_wires(wires, self.document, path, self.faults)
+        texts = self._wires[path]
+        ends = sum(len(wire.ends) for wire in texts.values())
+        self.product.count(self.document.place(*path, "wires"), wires=ends)
+        kinds = {name: block.kind for name, block in blocks.items()}
+        wiring = Wiring(
+            bd=bd,
+            document=self.document,
+            path=path,
+            prefix=prefix,
+            faults=self.faults,
+            places=self.product.places,
+            kinds=kinds,
+            broken=set(broken or ()),
+            counts=count_inputs(texts, kinds),
+            count=self.product.count,
+            unread=len(texts) < sum(bool(text) for text in wires) or self._without_wires(path),
+        )
+        if gates:
+            wiring.blocks |= gates
+            wiring.kinds |= {"in": "INPORT", "out": "OUTPORT"}
+        wiring.incoming = made_last(blocks, texts.values(), self._waits)
+        for name, block in blocks.items():
+            if name not in wiring.incoming:
+                self._block(wiring, name, block, scope)
+        for name in wiring.incoming:
+            self._block(wiring, name, blocks[name], scope)
+        for number, wire in texts.items():
+            wiring.add(number, wire)
+        return wiring
+
+    def _without_wires(self, path: Keys) -> bool:
+        """Whether the wires of a section are not a list, or are under a wrong name."""
+        section: Any = self.document.data
+        for key in path:
+            section = section[key]
+        wires = section.get("wires", [])
+        misspelt = "wires" not in section and any(
+            (did_you_mean(str(key), ["wires"]) or "").startswith("did") for key in section
+        )
+        return misspelt or not isinstance(wires, list)
+
+    def _block(
+        self,
+        wiring: Wiring,
+        name: str,
+        section: BlockSection,
+        scope: Scope,
+    ) -> None:
+        keys: Keys = (*wiring.path, "blocks", name)
+        made = None
+        if self._name_is_good(name, keys, wiring):
+            self._note_places(wiring, name, section, keys)
+            resolved = {
+                key: self.resolver.resolve(value, scope, (*keys, key))
+                for key, value in section.parameters.items()
+            }
+            complete = all(item.complete for item in resolved.values())
+            if section.use or section.type in self.subsystems:
+                if complete:
+                    made = self._subsystem(wiring, name, section, resolved, scope, keys)
+            elif section.type not in self.broken_subsystems:
+                kind = self._kind(name, section, keys)
+                if kind and section.for_each is not None:
+                    message = f"{name}: for_each repeats a subsystem or a file, not {kind.name}"
+                    place = self.document.key_place(*keys, "for_each")
+                    hint = "put the block in a subsystem; many blocks take vectors by themselves"
+                    self.faults.append(Fault(message, place, hint))
+                elif kind and complete:
+                    made = self._leaf(wiring, kind, name, resolved, keys)
+        if made is None:
+            wiring.broken.add(name)
+        else:
+            wiring.blocks[name] = made
+
+    def _name_is_good(self, name: str, keys: Keys, wiring: Wiring) -> bool:
+        problem = name_problem(name)
+        if wiring.prefix and name in ("in", "out"):
+            problem = "stands for the subsystem's ports"
+        if problem:
+            message = f"the block name {name[:60]!r} {problem}"
+            self.faults.append(Fault(message, self.document.key_place(*keys)))
+        return not problem
+
+    def _note_places(self, wiring: Wiring, name: str, section: BlockSection, keys: Keys) -> None:
+        full = f"blocks.{wiring.prefix}{name}"
+        places = self.product.places
+        places[full] = self.document.key_place(*keys)
+        for key in section.parameters:
+            self._note_value(f"{full}.{key}", section.parameters[key], (*keys, key))
+
+    def _note_value(self, full: str, value: Any, keys: Keys) -> None:
+        """The places of a parameter and of the entries within it."""
+        self.product.places[full] = self.document.place(*keys)
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self._note_value(f"{full}.{key}", inner, (*keys, key))
+
+    def _kind(self, name: str, section: BlockSection, keys: Keys) -> BlockType | None:
+        kind = find_type(section.type)
+        if kind is None:
+            add_installed()
+            kind = find_type(section.type)
+        if kind is None:
+            known = [*type_names(), *self.subsystems]
+            hint = f"{type_hint(section.type, known) or _TYPES}\n  {_OWN}"
+            message = f"{name}: there is no block type {section.type[:60]!r}"
+        elif kind.refusal:
+            message, hint = f"{name}: {kind.name} cannot come from a file", kind.refusal
+        else:
+            return kind
+        self.faults.append(Fault(message, self.document.place(*keys, "type"), hint))
+        return None
+
+    def _leaf(
+        self,
+        wiring: Wiring,
+        kind: BlockType,
+        name: str,
+        resolved: Mapping[str, Resolved],
+        keys: Keys,
+    ) -> Any:
+        """The block, or None after a fault; notes which arguments are a parameter's value."""
+        self.product.count(self.document.place(*keys), blocks=1)
+        self.product.packages.add(kind.package)
+        values = {key: item.value for key, item in resolved.items()}
+        given: dict[str, Any] | None
+        sources: Ports = {}
+        if kind.package == PACKAGE and kind.name in BUSES:
+            given, sources = self._bus(wiring, kind, name, values, keys)
+        else:
+            given = self._counted(wiring, kind, name, values, keys)
+        if given is None:
+            return None
+        made = self._of_trigger(kind, given)
+        arguments = self.reader.read(kind, name, given, keys, made)
+        if arguments is None:
+            return None
+        block = self._make(wiring, kind, name, arguments, keys)
+        if block is not None:
+            if sources:
+                with_shapes(block, sources)
+            place = self.document.place(*keys, "expression")
+            warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
+            for doubt in attribute(block, "doubts", ()):
+                warn(f"{self.document.place(*keys)}: {name} ({kind.name}) {doubt}")
+            for key, item in resolved.items():
+                if item.origin is not None and same_numbers(item.value, arguments[key]):
+                    self._note_origin(kind, item.origin, wiring.prefix + name, key)
+                for part, origin in item.parts.items():  # of FCN's params
+                    if part in attribute(block, "tunable", ()):
+                        self._note_origin(kind, origin, wiring.prefix + name, part)
+        return block
+
+    def _of_trigger(self, kind: BlockType, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The stand-in for the clock of a sampled block in a triggered subsystem."""
+        clock = kind.parameters.get("clock")
+        wanted = clock is not None and clock.required and "clock" not in given
+        return {"clock": trigger_clock()} if wanted and self.product.triggered else {}
+
+    def _note_origin(self, kind: BlockType, origin: str, block: str, argument: str) -> None:
+        """Note where a parameter's value is: in the block, or in those that it is made of."""
+        parts = parts_of(kind.name, argument)
+        pairs = [(block, argument)]
+        if parts is not None:
+            unchanged = [part for part in parts if not part.alone]
+            pairs = [(f"{block}/{part.block}", part.argument) for part in unchanged]
+        self.product.shared.setdefault(origin, []).extend(pairs)
+
+    def _make(
+        self,
+        wiring: Wiring,
+        kind: BlockType,
+        name: str,
+        arguments: Mapping[str, Any],
+        keys: Keys,
+    ) -> Any:
+        try:
+            block = kind.construct(wiring.bd, name, arguments)
+        except InputError as error:
+            for fault in error.faults:
+                self._construction_fault(kind, name, fault.message, fault.hint, arguments, keys)
+            return None
+        except MissingExtraError as error:
+            message, _, hint = str(error).partition("\n")
+            self._construction_fault(kind, name, message, hint.strip(), arguments, keys)
+            return None
+        except Exception as error:
+            self._construction_fault(kind, name, _first_line(error), None, arguments, keys)
+            return None
+        if block.nin > MAX_PORTS or block.nout > MAX_PORTS:
+            message = f"it would have more than {MAX_PORTS} ports"
+            self._construction_fault(kind, name, message, None, arguments, keys)
+            return None
+        return block
+
+    def _construction_fault(
+        self,
+        kind: BlockType,
+        name: str,
+        message: str,
+        hint: str | None,
+        arguments: Mapping[str, Any],
+        keys: Keys,
+    ) -> None:
+        """The error of a constructor, placed at the parameter with which it begins, if any."""
+        first = message.split(" ", 1)[0].rstrip(":,.'")
+        first = "expression" if first == "formula" else first
+        path = (*keys, *_named_by(first, arguments))
+        text = f"{name} ({kind.name}): {message}"
+        if hint is None and path != keys:
+            hint = self.reader.reference(arguments.get(first.partition(".")[0]), keys)
+        self.faults.append(Fault(text, self.document.place(*path), hint))
+
+    def _bus(
+        self, wiring: Wiring, kind: BlockType, name: str, given: Mapping[str, Any], keys: Keys
+    ) -> tuple[dict[str, Any] | None, Ports]:
+        """The parameters of a bus with the signals that its wires tell, and these; None where what
+        leads to it is wrong."""
+        came, unknown = arrivals(wiring, name, self.document.place(*keys))
+        found, sources = bus_arguments(kind.name, given, came)
+        if not unknown or [] not in (found.get("signals"), found.get("bus")):
+            return found, sources
+        circle = [block for block in unknown if is_waiting(wiring, block)]
+        if circle:
+            message = f"the signals of {name} ({kind.name}) are not known: its wires go in a circle"
+            hint = f"write signals: [...] in {name}, or in {circle[0]}"
+            self.faults.append(Fault(message, self.document.key_place(*keys), hint))
+        return None, {}
+
+    def _counted(
+        self, wiring: Wiring, kind: BlockType, name: str, given: dict[str, Any], keys: Keys
+    ) -> dict[str, Any]:
+        """The parameters of a block with the number of inputs that its wires ask for."""
+        came, _ = arrivals(wiring, name, self.document.place(*keys))
+        count = wiring.counts.get(name, InputCount())
+        unnamed = [arrival for arrival in came if arrival.port is None]
+        if any(arrival.one is None for arrival in unnamed):
+            count.unnamed = sum(len(arrival.signals) for arrival in unnamed)
+        return _with_inputs(kind, given, count, came)
+
+    def _waits(self, block: BlockSection) -> bool:
+        """Whether what a block is like depends on its wires, besides buses and scopes."""
+        return block.for_each is not None
+
+    # --- subsystems ---------------------------------------------------------------
+
+    def _subsystem(
+        self,
+        wiring: Wiring,
+        name: str,
+        block: BlockSection,
+        given: dict[str, Resolved],
+        scope: Scope,
+        keys: Keys,
+    ) -> Any:
+        """The diagram that a block stands for, as a block: of this file or of another."""
+        prefix = f"{wiring.prefix}{name}/"
+        self.product.count(self.document.place(*keys), blocks=1)
+        if block.for_each is not None:
+            part = Copies(self, wiring, name, block, given, scope, keys).build()
+        else:
+            part = self.part(block, given, prefix, scope, keys)
+        if part is None:
+            return None
+        section, inner = part
+        if not self._known(given, section.params, f"{name} ({block.kind})", keys):
+            return None
+        wiring.children[name] = inner
+        try:
+            return as_block(wiring.bd, name, inner.bd, section, inner.conditions)
+        except Exception as error:
+            text = f"{name} ({block.kind}): {_first_line(error)}"
+            self.faults.append(Fault(text, self.document.place(*keys)))
+            return None
+
+    def part(
+        self,
+        block: BlockSection,
+        given: Mapping[str, Resolved],
+        prefix: str,
+        scope: Scope,
+        keys: Keys,
+    ) -> Part | None:
+        """What a block stands for, written at keys: a subsystem of this file, or another file."""
+        if block.use:
+            return self.use(block.use, self.document.place(*keys, "use"), given, prefix)
+        return self.instance(block.type, given, prefix, scope)
+
+    def _known(
+        self, given: Collection[str], params: Collection[str], label: str, keys: Keys
+    ) -> bool:
+        """Whether a subsystem has all the parameters given to it."""
+        unknown = [key for key in given if key not in params]
+        for key in unknown:
+            listed = ", ".join(params) or "none"
+            message = f"unknown parameter {key!r} of {label}: it has {listed}"
+            hint = did_you_mean(key, params)
+            near = hint if hint and hint.startswith("did") else None
+            self.faults.append(Fault(message, self.document.key_place(*keys, key), near))
+        return not unknown
+
+    def instance(
+        self, type_name: str, given: Mapping[str, Resolved], prefix: str, scope: Scope
+    ) -> Part | None:
+        """A subsystem of this file, with these parameters; scope: that of its user."""
+        section = self.subsystems[type_name]
+        path: Keys = ("subsystems", type_name)
+        self._built.add(type_name)
+        inner = self.resolver.scope(section.params, (*path, "params"), scope.of_file, given)
+        wiring = self.with_ports(section, type_name, inner, path, prefix)
+        return None if wiring is None else (section, wiring)
+
+    def with_ports(
+        self,
+        section: SubsystemSection | PartSection,
+        label: str,
+        scope: Scope,
+        path: Keys,
+        prefix: str,
+        broken: set[str] | None = None,
+    ) -> Wiring | None:
+        """A diagram with ports, written at path; broken: its blocks known to be wrong."""
+        ports = len(section.inputs) + len(section.outputs)
+        self.product.count(self.document.key_place(*(path or ("outputs",))), wires=ports)
+        bd = inner_diagram(label)
+        try:
+            gates = make_gates(bd, section)
+        except Exception as error:
+            text = f"the ports of subsystem {label}: {_first_line(error)}"
+            self.faults.append(Fault(text, self.document.key_place(*(path or ("inputs",)))))
+            return None
+        self.product.triggered += section.triggered is not None
+        wiring = self.level(
+            bd,
+            section.blocks,
+            section.wires,
+            scope,
+            path=path,
+            prefix=prefix,
+            broken=broken,
+            gates=gates,
+        )
+        wiring.finish()
+        self.product.triggered -= section.triggered is not None
+        resolved = partial(self.resolver.resolve, scope=scope)
+        wiring.conditions = built_conditions(section, resolved, self.document, path, self.faults)
+        return wiring
+
+    def check_unused(self, scope: Scope) -> None:
+        """Build each unused subsystem once, so that its mistakes are found. scope: that of the
+        file.
+        """
+        for name in self.subsystems:
+            if name not in self._built:
+                kept = self.product.places, self.product.shared
+                self.product.places, self.product.shared = {}, {}
+                self.instance(name, {}, f"{name}/", scope)
+                self.product.places, self.product.shared = kept
+
+
+def _with_inputs(
+    kind: BlockType, given: dict[str, Any], count: InputCount, came: Sequence[Arrival]
+) -> dict[str, Any]:
+    """The parameters, with the number of inputs that the wires ask for. A scope with one wire has
+    a line for each entry of its vector, where the port states its length."""
+    if kind.package != "bdsim" or kind.name not in _COUNTED or "nin" in given:
+        return given
+    if kind.name == "SCOPE":
+        if "vector" in given:
+            return given
+        if count.needed <= 1:
+            lines = [given[key] for key in ("labels", "styles") if isinstance(given.get(key), list)]
+            shapes = [port.shape or () for arrival in came for port in arrival.signals.values()]
+            width = next((shape[0] for shape in shapes if len(shape) == 1), 1)
+            longest = max([len(line) for line in lines], default=width)
+            return {**given, "vector": longest} if longest > 1 else given
+    return {**given, "nin": max(count.needed, 1)}
+
+
+def _named_by(text: str, arguments: Mapping[str, Any]) -> Keys:
+    """The keys of an argument, and of values within it, that a text such as
+    'frame.fields.qm' or 'transitions.0.when' names; as far as there are such."""
+    keys: Keys = ()
+    value: Any = arguments
+    for part in text.split("."):
+        key: str | int = int(part) if isinstance(value, list) and part.isdecimal() else part
+        known = range(len(value)) if isinstance(value, list) else value
+        if not isinstance(value, Mapping | list) or key not in known:
+            break
+        keys, value = (*keys, key), value[key]  # type: ignore[index]
+    return keys
+
+
+def _first_line(error: Exception) -> str:
+    kind, text = type(error).__name__, str(error).strip().split("\n")[0]
+    if isinstance(error, ValueError | TypeError | AssertionError):
+        return text or kind
+    return f"{kind}: {text}"  # the block itself is at fault, so its kind tells something

@@ -1,0 +1,220 @@
+"""A subsystem for each entry of its inputs: `for_each: {over: [goal, k]}` in its block.
+
+Copy k, which is called after its number, gets the entry k, or the row k, of the inputs and
+parameters in `over`, and all of the others. The outputs of the copies are stacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.diagram.build.arguments import MAX_PORTS
+from spart_blocks.diagram.build.late_blocks import arrival_of
+from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd, index_of
+from spart_blocks.diagram.written.references import Resolved
+from spart_blocks.diagram.build.registry import find_type, inner_diagram
+from spart_blocks.diagram.sections.schema import BlockSection, ForEachSection, PartSection, SubsystemSection
+from spart_blocks.diagram.build.subsystems import as_block, make_gates
+from spart_blocks.diagram.written.wires import End, connect
+from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.base.document import Keys
+from spart_blocks.base.errors import Fault, did_you_mean
+from spart_blocks.block_support.ports import Port
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.build.build import Builder, Part
+    from spart_blocks.diagram.written.references import Scope
+
+Section = SubsystemSection | PartSection
+
+# The parameter of a bdsim block that has the shape of its output, which its port does not state.
+_SHAPED = {
+    "CONSTANT": "value",
+    "STEP": "on",
+    "RAMP": "slope",
+    "WAVEFORM": "amplitude",
+    "INTEGRATOR": "x0",
+}
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The copies that a block stands for. given: its parameters. keys: where it is written."""
+
+    builder: Builder
+    wiring: Wiring
+    name: str
+    block: BlockSection
+    given: Mapping[str, Resolved]
+    scope: Scope
+    keys: Keys
+
+    @property
+    def _each(self) -> ForEachSection:
+        assert self.block.for_each is not None
+        return self.block.for_each
+
+    @property
+    def _label(self) -> str:
+        return f"{self.name} ({self.block.kind})"
+
+    def build(self) -> Part | None:
+        """The diagram of all copies and its ports; None after a fault."""
+        lists = {name: self.given[name] for name in self._each.over if name in self.given}
+        for number, name in enumerate(self._each.over):
+            if name in lists and not (isinstance(lists[name].value, list) and lists[name].value):
+                hint = f"write {name}: [...], an entry for each copy"
+                self._fault(f"{name} of {self._label} is no list", ("over", number), hint)
+                return None
+        first = self._part(0, lists)
+        if first is None or not self._known(first[0], lists):
+            return None
+        count = self._count(first[0], {name: len(item.value) for name, item in lists.items()})
+        if count is None:
+            return None
+        parts = [first]
+        for k in range(1, count):
+            part = self._part(k, lists)
+            if part is None:
+                return None
+            parts.append(part)
+        return first[0], self._joined(first[0], [wiring for _, wiring in parts])
+
+    def _part(self, k: int, lists: Mapping[str, Resolved]) -> Part | None:
+        """One copy."""
+        own = {name: _entry(item, k) for name, item in lists.items()}
+        prefix = f"{self.wiring.prefix}{self.name}/{k}"
+        place = self.builder.document.key_place(*self.keys)
+        self.builder.product.places[f"blocks.{prefix}"] = place
+        given = {**self.given, **own}
+        return self.builder.part(self.block, given, f"{prefix}/", self.scope, self.keys)
+
+    def _known(self, section: Section, lists: Mapping[str, Resolved]) -> bool:
+        """Whether all in `over` are inputs or parameters, each one of them."""
+        before = len(self.builder.faults)
+        for number, name in enumerate(self._each.over):
+            if name in section.inputs and name in lists:
+                hint = "rename one of them"
+                self._fault(
+                    f"{name} of {self._label} is an input and a parameter", ("over", number), hint
+                )
+            elif name in section.params and name not in lists:
+                hint = f"write {name}: [...] in {self.name}"
+                self._fault(f"{self._label} has no list of {name}", ("over", number), hint)
+            elif name not in section.inputs and name not in lists:
+                known = [*section.inputs, *section.params]
+                message = f"{self._label} has no input and no parameter {name!r}"
+                self._fault(message, ("over", number), did_you_mean(name, known))
+        return len(self.builder.faults) == before
+
+    def _count(self, section: Section, lengths: Mapping[str, int]) -> int | None:
+        """The number of copies, where all that tells it agrees."""
+        told: dict[str, Any] = {}
+        if self._each.count is not None:
+            keys = (*self.keys, "for_each", "count")
+            resolved = self.builder.resolver.resolve(self._each.count, self.scope, keys)
+            if not resolved.complete:
+                return None
+            told["count"] = resolved.value
+        told |= {**lengths, **self._lengths(section)}
+        wrong = [n for n in told.values() if isinstance(n, bool) or not isinstance(n, int)]
+        numbers = set(told.values()) if not wrong else {0}
+        if not told:
+            self._fault(f"how many copies {self._label} has is not known", (), "write count: 3")
+        elif wrong or not 0 < min(numbers) <= max(numbers) <= MAX_PORTS:
+            shown = next(iter(wrong), max(numbers))
+            message = f"{self._label} would have {shown!r} copies; it must be 1 to {MAX_PORTS}"
+            self._fault(message, ("count",) if self._each.count is not None else ())
+        elif len(numbers) > 1:
+            listed = ", ".join(f"{name} {n}" for name, n in told.items())
+            hint = "give them one length"
+            self._fault(f"the numbers of copies of {self._label} differ: {listed}", (), hint)
+        else:
+            return numbers.pop()
+        return None
+
+    def _lengths(self, section: Section) -> dict[str, int]:
+        """The lengths of the inputs in `over`, where their sources tell."""
+        place, found = self.builder.document.place(*self.keys), {}
+        for source, end in self.wiring.incoming.get(self.name, ()):
+            try:
+                arrival = arrival_of(self.wiring, source, end, place)
+            except (WrongEnd, Skip):
+                continue  # it is reported when the wire is made
+            alone = section.inputs[0] if len(section.inputs) == 1 else ""
+            for name, port in arrival.signals.items():
+                full = ".".join(filter(None, (end.port, name))) or alone
+                index = index_of(full, tuple(map(Port, section.inputs)))
+                shape = port.shape or self._shape(source)
+                if index is not None and shape and section.inputs[index] in self._each.over:
+                    found[section.inputs[index]] = shape[0]
+        return found
+
+    def _shape(self, source: End) -> tuple[int, ...]:
+        """The shape of a bdsim block's output, where a parameter tells; else ()."""
+        block = self.wiring.blocks.get(source.block)
+        name = _SHAPED.get(self.wiring.kinds.get(source.block, ""))
+        known = name is not None and block is not None and source.selection is None
+        return np.shape(getattr(block, name)) if known and name is not None else ()
+
+    def _joined(self, section: Section, copies: Sequence[Wiring]) -> Wiring:
+        """The diagram of the copies, with the ports of one."""
+        wiring, count = self.wiring, len(copies)
+        prefix = f"{wiring.prefix}{self.name}/"
+        place = self.builder.document.key_place(*self.keys)
+        ends = count * (len(section.inputs) + len(section.outputs))
+        extra = sum(name in section.inputs for name in self._each.over) + len(section.outputs)
+        self.builder.product.count(place, blocks=count + extra, wires=ends)
+        bd = inner_diagram(self.name)
+        gates = make_gates(bd, section)
+        made = [
+            as_block(bd, str(k), copy.bd, section, copy.conditions) for k, copy in enumerate(copies)
+        ]
+        for i, name in enumerate(section.inputs):
+            source: Any = gates["in"], i
+            each = name in self._each.over
+            if each:
+                parts = _make("DEMUX", bd, f"in.{name}", nout=count)
+                connect(bd, source, (parts, 0))
+            for k, copy in enumerate(made):
+                connect(bd, (parts, k) if each else source, (copy, i))
+        for i, name in enumerate(section.outputs):
+            whole = _make("STACK", bd, f"out.{name}", nin=count)
+            for k, copy in enumerate(made):
+                connect(bd, (copy, i), (whole, k))
+            connect(bd, (whole, 0), (gates["out"], i))
+        for block in bd.blocklist:
+            self.builder.product.places.setdefault(f"blocks.{prefix}{block.name}", place)
+        return Wiring(
+            bd=bd,
+            document=self.builder.document,
+            path=self.keys,
+            prefix=prefix,
+            faults=self.builder.faults,
+            places=self.builder.product.places,
+            kinds={str(k): self.block.kind for k in range(count)},
+            broken=set(),
+            counts={},
+            count=self.builder.product.count,
+            blocks={str(block.name): block for block in bd.blocklist},
+            children={str(k): copy for k, copy in enumerate(copies)},
+        )
+
+    def _fault(self, message: str, keys: Keys, hint: str | None = None) -> None:
+        place = self.builder.document.place(*self.keys, "for_each", *keys)
+        self.builder.faults.append(Fault(message, place, hint))
+
+
+def _make(kind: str, bd: Any, name: str, **arguments: Any) -> Any:
+    found = find_type(kind)
+    assert found is not None
+    return found.construct(bd, name, arguments)
+
+
+def _entry(item: Resolved, k: int) -> Resolved:
+    """Entry k of a list; the last where there are fewer, which is refused by its length."""
+    return Resolved(item.value[min(k, len(item.value) - 1)], item.size, item.height, item.complete)

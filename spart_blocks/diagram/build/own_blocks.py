@@ -1,0 +1,193 @@
+"""Blocks of the user: classes in a package, module or file; and FMUs.
+
+Nothing in a diagram file can name a module to import: the user does, on the command line, in
+Python, or by installing a package with the entry point `spart_blocks.blocks`. A diagram file can
+name an FMU, which contains machine code: it is run only if the user names it as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from spart_blocks.diagram.diagram import STANDARD
+from spart_blocks.diagram.build.registry import runtime
+from spart_blocks.base.errors import Fault, InputError, Place, warn
+
+GROUP = "spart_blocks.blocks"
+"""The entry points of installed packages of blocks; each names a module or package."""
+FMU = ".fmu"
+_ALLOWED: set[Path] = set()
+"""The FMUs that the user has named."""
+
+
+def add_blocks(*packages: str | Path) -> tuple[str, ...]:
+    """Make the blocks of packages known to diagram files; returns their types.
+
+    packages: the names of modules or packages that can be imported from here or from the
+    current folder, or the paths of Python files; an FMU's path allows diagram files to use
+    that FMU. Blocks are the classes in them that
+    derive from bdsim's FunctionBlock, ContinuousBlock, SampledBlock, SourceBlock or
+    SinkBlock; of a package with a folder `blocks`, those of the modules in that folder. A
+    class LimitedPD is the type LIMITEDPD. A later call may replace the blocks of an earlier
+    one. Raises InputError where one cannot be imported, has no blocks, or has one with the
+    name of another.
+    """
+    library = runtime()._blocklibrary
+    added: dict[str, type[Any]] = {}
+    for package in map(_name_of, packages):
+        if package.lower().endswith(FMU):
+            _ALLOWED.add(Path(package))
+            continue
+        found = {cls.__name__.upper(): cls for m in _modules(package) for cls in _classes(m)}
+        if not found:
+            hint = "a block is a class that derives from bdsim's FunctionBlock or the like"
+            raise InputError(Fault(f"the blocks of {package}: it has no blocks", hint=hint))
+        standard = {n for n in found if n in library and library[n]["package"] in STANDARD}
+        taken = [*standard, *(n for n in found if added.get(n, found[n]) is not found[n])]
+        if taken:
+            hint = "give the class another name"
+            text = f"the blocks of {package}: there is another block of the name"
+            raise InputError(Fault(f"{text} {n}", _place(found[n]), hint) for n in taken)
+        added |= found
+        library |= {name: _entry(name, cls, package) for name, cls in found.items()}
+    return tuple(sorted(added))
+
+
+def _name_of(package: str | Path) -> str:
+    """A package as Python names it; the full path of a file."""
+    text = str(package)
+    if not is_file_of_blocks(text):
+        if os.sep in text or Path(text).is_file():
+            hint = "blocks are in a module, a package, a Python file (.py) or an FMU (.fmu)"
+            raise InputError(Fault(f"{text} is no file of blocks", hint=hint))
+        return text
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise InputError(f"the blocks of {text}: there is no such file")
+    return str(path.resolve())
+
+
+def is_file_of_blocks(name: str) -> bool:
+    """Whether a name is the path of a file: of Python's, or of an FMU."""
+    return name.endswith(".py") or name.lower().endswith(FMU)
+
+
+def is_allowed(path: Path) -> bool:
+    """Whether the user has named this FMU, by its full path."""
+    return path.resolve() in _ALLOWED
+
+
+def add_installed() -> None:
+    """Make the blocks of installed packages known; one that fails is a warning."""
+    _add_installed(runtime())
+
+
+@cache
+def _add_installed(sim: Any) -> None:
+    for entry in entry_points(group=GROUP):
+        try:
+            add_blocks(entry.value)
+        except InputError as error:
+            text = f"the entry point {entry.name} of {GROUP}: {error}"
+            warn(text)
+
+
+def _modules(package: str) -> Iterator[ModuleType]:
+    module = _imported(package)
+    folder = Path(next(iter(getattr(module, "__path__", [])), ""), "blocks")
+    if not (hasattr(module, "__path__") and folder.is_dir()):
+        yield module
+        return
+    for item in pkgutil.iter_modules([str(folder)]):
+        if not item.name.startswith("_"):
+            yield _imported(f"{package}.blocks.{item.name}")
+
+
+def _imported(package: str) -> ModuleType:
+    """A module by its name or its file; InputError in place of whatever importing it raises."""
+    try:
+        if package.endswith(".py"):
+            return _from_file(Path(package))
+        if os.getcwd() not in sys.path:  # a command's first place to look is its own folder
+            sys.path.insert(0, os.getcwd())
+        return importlib.import_module(package)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in package.split("."):
+            hint = "name a module that Python finds from here, or a file such as ./blocks.py"
+            raise InputError(
+                Fault(f"the blocks of {package}: there is no such module", hint=hint)
+            ) from None
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = Place(frame.filename, frame.lineno)
+        if isinstance(error, SyntaxError) and error.filename:
+            place = Place(error.filename, error.lineno, error.offset)
+        text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        raise InputError(
+            Fault(f"the blocks of {package} cannot be imported: {text}", place)
+        ) from None
+
+
+def _from_file(path: Path) -> ModuleType:
+    name = f"spart_blocks' user's {path}"  # of no other module
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    if str(path.parent) not in sys.path:  # for modules beside it
+        sys.path.insert(0, str(path.parent))
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _classes(module: ModuleType) -> Iterator[type[Any]]:
+    """The block classes that a module itself defines."""
+    from bdsim.components import Block
+
+    for name, cls in inspect.getmembers(module, inspect.isclass):
+        own = issubclass(cls, Block) and cls.__module__ == module.__name__
+        if own and not name.startswith("_") and not name.endswith("Block"):
+            yield cls
+
+
+def _entry(name: str, cls: type[Any], package: str) -> dict[str, Any]:
+    """A block as bdsim 1.4 keeps it in its library."""
+    return {
+        "classname": cls.__name__,
+        "blockname": name,
+        "class": cls,
+        "module": cls.__module__,
+        "package": package,
+        "path": [str(Path(inspect.getfile(cls)).parent)],
+        "url": None,
+        "doc": inspect.getdoc(cls) or "",
+        "params": {},
+        "inputs": None,
+        "outputs": None,
+        "nin": getattr(cls, "nin", 0),
+        "nout": getattr(cls, "nout", 0),
+        "blockclass": getattr(cls, "_blockclass", None),
+        "deprecated": False,
+    }
+
+
+def _place(cls: type[Any]) -> Place:
+    return Place(inspect.getfile(cls), inspect.getsourcelines(cls)[1])

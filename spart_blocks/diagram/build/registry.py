@@ -1,0 +1,346 @@
+"""The block types: bdsim's, ours, and those of packages the user has loaded.
+
+bdsim is imported when the first type is asked for, not before.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cache, cached_property, wraps
+from io import StringIO
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.diagram.build.lazy_modules import imported_later
+from spart_blocks.diagram.check.wrong_names import tell_names
+from spart_blocks.block_support.ports import Port
+
+if TYPE_CHECKING:
+    from spart_blocks.blocks import PortSpec
+
+PACKAGE = "spart_blocks"
+
+# Types that cannot come from a file, and what to do instead.
+_REFUSED = {
+    "FUNCTION": "it takes a Python function: make this block in Python",
+    "ANIMATION": "it takes Python functions: make this block in Python",
+    "EVENT": "it takes a Python function: make this block in Python",
+    "SUBSYSTEM": "write it under subsystems: and give its name as the type",
+    "INPORT": "a subsystem's inputs: are the outputs of its block `in`",
+    "OUTPORT": "a subsystem's outputs: are the inputs of its block `out`",
+}
+# Base classes whose arguments the diagram gives, or that write files.
+_FRAMEWORK = ("bdsim.block", "bdsim.graphics_block", "bdsim.block_types", "bdsim.components")
+# Modules whose derived blocks set their parent's parameters themselves.
+_FIXES_PARENT = ("bdsim.blocks.continuous", "bdsim.blocks.sampled")
+_CLASSES = {
+    "SourceBlock": "source",
+    "GraphicsBlock": "graphics",
+    "SinkBlock": "sink",
+    "FunctionBlock": "function",
+    "ContinuousBlock": "continuous",
+    "TransferBlock": "transfer",
+    "SampledBlock": "sampled",
+    "ClockedBlock": "clocked",
+    "SubsystemBlock": "subsystem",
+}
+"""By bdsim's base class of blocks, what their `blockclass` is."""
+_GIVEN = ("bd", "name", "inputs")
+_LOCK = RLock()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a block: its default (None when required), its text, its type in words."""
+
+    name: str
+    default: Any
+    required: bool
+    doc: str
+    annotation: str
+
+    @property
+    def is_callable(self) -> bool:
+        """Whether it takes a Python object such as a function or an open file."""
+        return any(word in self.annotation for word in ("Callable", "TextIO"))
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it takes a file, which a diagram names by a path relative to its own."""
+        return "Path" in self.annotation
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether a text is allowed; true if no type is declared. For an alias of a type, such
+        as BaseFrame, the default decides.
+        """
+        words = ("str", "Any", "Literal", "object", "apping", "dict", "Callable")
+        declared = not self.annotation or any(word in self.annotation for word in words)
+        return declared or isinstance(self.default, str)
+
+    @property
+    def takes_only_text(self) -> bool:
+        """Whether only a text is allowed."""
+        return self._only == "str"
+
+    @property
+    def takes_only_truth(self) -> bool:
+        """Whether only true or false is allowed."""
+        return self._only == "bool"
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether null is allowed."""
+        return not self.annotation or "None" in self.annotation or "Optional" in self.annotation
+
+    @property
+    def _only(self) -> str:
+        """The one type that is declared, if it is one."""
+        words = self.annotation.replace("<class '", "").replace("'>", "").replace("None", "")
+        return words.replace("Optional[", "").strip(" |]")
+
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether a list of numbers becomes an array."""
+        return "list" not in self.annotation or "ndarray" in self.annotation
+
+    @property
+    def takes_lists(self) -> bool:
+        """Whether it takes a list of lists, which may have different lengths."""
+        return "list[list" in self.annotation
+
+
+@dataclass(frozen=True)
+class BlockType:
+    """A type of block: name, class, one line about it, parameters, ports, package."""
+
+    name: str
+    cls: type[Any]
+    package: str
+    info: Mapping[str, Any]
+
+    @cached_property
+    def summary(self) -> str:
+        """The first sentence of the class's text that is not a directive."""
+        lines = inspect.cleandoc(self.cls.__doc__ or "").splitlines()
+        spoken = [line.strip() for line in lines if line.strip() and line.strip()[0] not in ":.*-"]
+        return spoken[0] if spoken else ""
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """The constructor's parameters, and those it hands on to a parent of its own kind."""
+        found: dict[str, Parameter] = {}
+        for cls in self.cls.__mro__:
+            if cls.__module__ in _FRAMEWORK or (found and cls.__module__ in _FIXES_PARENT):
+                break
+            if "__init__" not in cls.__dict__:
+                continue
+            signature = inspect.signature(cls.__dict__["__init__"])
+            for name, parameter in list(signature.parameters.items())[1:]:
+                if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                    continue
+                found.setdefault(name, self._parameter(parameter))
+            if not any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+                break
+        if any(cls.__name__ == "SampledBlock" for cls in self.cls.__mro__):
+            found.setdefault("clock", Parameter("clock", None, True, "clock source", "Clock"))
+        return {name: item for name, item in found.items() if name not in _GIVEN}
+
+    def _parameter(self, parameter: inspect.Parameter) -> Parameter:
+        required = parameter.default is parameter.empty
+        annotation = "" if parameter.annotation is parameter.empty else parameter.annotation
+        _, doc = (self.info.get("params") or {}).get(parameter.name, ("", ""))
+        default = None if required else parameter.default
+        return Parameter(
+            parameter.name, default, required, " ".join(str(doc).split()), str(annotation)
+        )
+
+    @cached_property
+    def blockclass(self) -> str:
+        """What its blocks are to bdsim: source, sink, graphics, function, transfer, ..."""
+        names = (cls.__name__ for cls in self.cls.__mro__)
+        return next((_CLASSES[name] for name in names if name in _CLASSES), "function")
+
+    @property
+    def refusal(self) -> str | None:
+        """Why this type cannot come from a file, or None."""
+        return _REFUSED.get(self.name) if self.package == "bdsim" else None
+
+    @property
+    def loads_code(self) -> bool:
+        """Whether it runs code from a file that it names."""
+        return bool(getattr(self.cls, "loads_code", False))
+
+    @property
+    def doc(self) -> str:
+        """The help on this type. Blocks of bdsim have a part of it at their constructor."""
+        told = "" if any(self.declared) else self.info.get("doc")
+        return str(told or self.cls.__doc__ or "")
+
+    @cached_property
+    def declared(self) -> tuple[tuple[PortSpec, ...], tuple[PortSpec, ...]]:
+        """The declared ports of a class that is Declared; none for others."""
+        from spart_blocks.blocks import Declared
+
+        return (self.cls.takes, self.cls.gives) if issubclass(self.cls, Declared) else ((), ())
+
+    @cached_property
+    def inputs(self) -> tuple[Port, ...]:
+        """The input ports as far as the class declares them."""
+        return self._ports("in_ports", "inlabels", "nin")
+
+    @cached_property
+    def outputs(self) -> tuple[Port, ...]:
+        """The output ports as far as the class declares them."""
+        return self._ports("out_ports", "outlabels", "nout")
+
+    def _ports(self, table: str, labels: str, count: str) -> tuple[Port, ...]:
+        declared = getattr(self.cls, table, None)
+        if isinstance(declared, tuple):
+            return declared
+        names = getattr(self.cls, labels, None)
+        if names:
+            return tuple(Port(str(name)) for name in names)
+        number = getattr(self.cls, count, 0)
+        return tuple(Port(str(i)) for i in range(number if isinstance(number, int) else 0))
+
+    def construct(self, bd: Any, name: str, arguments: Mapping[str, Any]) -> Any:
+        """A new block in the diagram bd. What bdsim prints on the way is swallowed."""
+        with redirect_stdout(StringIO()):
+            return self.cls(bd=bd, name=name, **arguments)
+
+
+@cache
+def runtime() -> Any:
+    """The bdsim runtime that all diagrams of files share.
+
+    bdsim 1.4.0 keeps the block library on the class BDSim, filled by the first instance. If the
+    user created that, our library is read separately and theirs is kept.
+    """
+    with _LOCK, imported_later("scipy.integrate", "scipy.signal"):
+        import bdsim
+        import bdsim.blocks.continuous
+
+    tell_names(type_names)
+    with _LOCK, redirect_stdout(StringIO()):
+        earlier = bdsim.BDSim._blocklibrary
+        if earlier is not None and not any(i["package"] == PACKAGE for i in earlier.values()):
+            bdsim.BDSim._blocklibrary = None
+        sim = bdsim.BDSim(
+            banner=False,
+            packages=PACKAGE,
+            sysargs=False,
+            graphics=False,
+            toolboxes=False,
+            progress=False,
+        )
+        if earlier is not None:
+            bdsim.BDSim._blocklibrary = {**earlier, **bdsim.BDSim._blocklibrary}
+    return sim
+
+
+def new_diagram(name: str) -> Any:
+    """An empty bdsim BlockDiagram for blocks of bdsim and of this package.
+
+    For example `bd = new_diagram("loop"); plant = bd.MULTIBODY(robot, name="plant")`.
+    """
+    bd = runtime().blockdiagram(name=name)
+    for kind in runtime()._blocklibrary:
+        setattr(bd, kind, _factory(bd, kind, getattr(bd, kind)))
+    return bd
+
+
+def inner_diagram(name: str) -> Any:
+    """An empty bdsim BlockDiagram for a subsystem of a file. It has no methods that make blocks:
+    those of all types would take milliseconds, and a file may have thousands of subsystems."""
+    from bdsim.blockdiagram import BlockDiagram
+
+    bd = BlockDiagram(name=name)
+    bd.runtime = runtime()
+    return bd
+
+
+def _factory(bd: Any, kind: str, of_bdsim: Any) -> Any:
+    """Makes blocks of one kind. bdsim 1.4's own prints the traceback of a block that refuses its
+    arguments, and raises an error without the reason."""
+
+    @wraps(of_bdsim)
+    def make(*arguments: Any, **named: Any) -> Any:
+        try:
+            return runtime()._resolve_block_class(kind)(*arguments, bd=bd, **named)
+        except (ValueError, TypeError, AssertionError) as error:
+            error.add_note(f"by the block {kind}; `spart blocks {kind}` shows what it takes")
+            raise
+
+    return make
+
+
+def new_clock(bd: Any, period: float, offset: float, name: str) -> Any:
+    """A clock of a diagram; period, offset [s]."""
+    from bdsim.components import clocklist
+
+    clock = bd.clock(period, offset=offset, name=name)
+    # bdsim 1.4.0 keeps a list of all clocks, which would keep their diagrams in memory.
+    clocklist[:] = [other for other in clocklist if other is not clock]
+    return clock
+
+
+def find_type(name: str) -> BlockType | None:
+    """The block type of this upper-case name."""
+    info = runtime()._blocklibrary.get(name)
+    if info is None or info.get("deprecated"):
+        return None
+    with redirect_stdout(StringIO()):
+        cls = runtime()._resolve_block_class(name)
+    return _block_type(name, cls, info["package"])
+
+
+@cache
+def _block_type(name: str, cls: type[Any], package: str) -> BlockType:
+    return BlockType(name, cls, package, runtime()._blocklibrary[name])
+
+
+def type_names() -> list[str]:
+    """Every block type that a file can name, sorted."""
+    library = runtime()._blocklibrary
+    return sorted(
+        name
+        for name, info in library.items()
+        if not info.get("deprecated") and not (info["package"] == "bdsim" and name in _REFUSED)
+    )
+
+
+def block_types() -> list[BlockType]:
+    """Every block type that a file can name, sorted by name."""
+    found = (find_type(name) for name in type_names())
+    return [kind for kind in found if kind is not None]
+
+
+def port_names(ports: tuple[Port, ...]) -> str:
+    """Ports as an error lists them."""
+    if not ports:
+        return "none"
+    shown = [port.name for port in ports[:24]]
+    return ", ".join(shown) + (", ..." if len(ports) > 24 else "")
+
+
+_PLAIN_NAME = re.compile(r"[^\s.,/=\[\]\\${}^]+")
+
+
+def name_problem(name: str) -> str | None:
+    """The reason why a block cannot have this name, or None. Letters of every script are
+    allowed.
+    """
+    import unicodedata
+
+    if not name:
+        return "is empty"
+    if not name.isprintable() or not _PLAIN_NAME.fullmatch(name) or "->" in name:
+        return "has a space, '->' or one of . , / = [ ] \\ $ { } ^"
+    plain = unicodedata.normalize("NFKC", name)
+    # bdsim 1.4.0 normalises names with a warning, after which a wire no longer finds them.
+    return None if plain == name else f"is not in Unicode's normal form; write {plain!r}"

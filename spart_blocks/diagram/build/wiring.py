@@ -1,0 +1,370 @@
+"""From wires as written to bdsim's wires, between blocks that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spart_blocks.diagram.build.late_blocks import Incoming
+from spart_blocks.diagram.written.bundles import Bundle, bundle_of, spread, takes_bus
+from spart_blocks.diagram.build.companions import (
+    AUDIT,
+    COMPANION,
+    can_be_audited,
+    make_companion,
+    wants_audit,
+)
+from spart_blocks.diagram.written.conditions import NONE, Conditions
+from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd, index_of, no_port
+from spart_blocks.diagram.build.registry import port_names
+from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER, InputCount
+from spart_blocks.diagram.written.wires import (
+    End,
+    Selection,
+    WireSyntaxError,
+    WireText,
+    complete,
+    connect,
+    parse_end,
+    selection_text,
+    signal_name,
+    unconnected,
+    wire_name,
+)
+from spart_blocks.base.document import MAX_FAULTS, Document, Keys
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
+
+Output = tuple[Any, int]
+
+
+@dataclass
+class Wiring:
+    """The wires of one diagram or subsystem.
+
+    kinds gives each block's type as written, broken the names of blocks that could not be
+    made, prefix the names of the subsystems around, as `loop/`. count counts further wires at a
+    place, and refuses too many. incoming: the wires of the blocks that are made last. unread: not
+    every wire could be read. conditions: those on which a subsystem runs.
+    """
+
+    bd: Any
+    document: Document
+    path: Keys
+    prefix: str
+    faults: list[Fault]
+    places: dict[str, Place]
+    kinds: dict[str, str]
+    broken: set[str]
+    counts: dict[str, InputCount]
+    count: Callable[..., None]
+    unread: bool = False
+    conditions: Conditions = NONE
+    blocks: dict[str, Any] = field(default_factory=dict)
+    children: dict[str, Wiring] = field(default_factory=dict)
+    companions: dict[Any, Any] = field(default_factory=dict)
+    incoming: Incoming = field(default_factory=dict)
+    _taken: dict[tuple[Any, int], Place] = field(default_factory=dict)
+    _next: dict[str, int] = field(default_factory=dict)
+    _by_name: dict[str, set[int | None]] = field(default_factory=dict)
+    _picks: dict[str, Any] = field(default_factory=dict)
+    _doubtful: set[str] = field(default_factory=set)
+
+    def add(self, number: int, wire: WireText) -> None:
+        """Make the wires that one line of the file describes."""
+        keys = (*self.path, "wires", number)
+        place = self.document.place(*keys)
+        self.places.setdefault(f"wires.{self.prefix}{number}", place)
+        source: Output | Bundle | None = None
+        try:
+            source = self._source(wire, place)
+        except WrongEnd as error:
+            self._fault(error, keys)
+        except Skip:
+            pass
+        for end in wire.ends:
+            try:
+                at = self.document.place_inside(keys, end.offset)
+                if isinstance(source, Bundle):
+                    spread(self, source, end, place, at)
+                    continue
+                if source is None and wire.source.names is not None:
+                    self._doubtful.add(end.block)
+                    self.block(end)
+                    continue
+                target = self._input(end)
+                self.claim(target, at, end)
+                if source is not None:
+                    self.connect(source, target, at)
+            except WrongEnd as error:
+                self._doubtful.add(end.block)
+                self._fault(error, keys)
+            except Skip:
+                pass
+
+    def check_signal(
+        self, text: str, keys: Keys, what: str = "log", place: Place | None = None
+    ) -> None:
+        """Check that a signal and its named elements exist; its companion is added.
+
+        keys: where in the file it is named; place: the same where keys do not tell.
+        what: the section, for the error.
+        """
+        place = place or self.document.place(*keys)
+        try:
+            end = parse_end(text)
+            if end.names is not None:
+                raise WrongEnd("it means several signals", 0, "name each of them")
+            *around, name = end.block.split("/")
+            level = self
+            for subsystem in around:
+                if subsystem in level.broken:
+                    return
+                if subsystem not in level.children:
+                    hint = did_you_mean(subsystem, level.children)
+                    raise WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
+                level = level.children[subsystem]
+            end = replace(end, block=name)
+            block, index = level.output(replace(end, selection=None), place)
+            if end.selection is not None:
+                level._check_range(end, output_ports(block)[index])
+            if level is not self:  # it was finished before it had this companion
+                level._complete()
+        except (WireSyntaxError, WrongEnd) as error:
+            self.faults.append(Fault(f"{what} {text!r}: {error.message}", place, error.hint))
+        except Skip:
+            pass
+
+    def ask(self, text: str, place: Place) -> None:
+        """Add the companion that a signal is of, if a text names such a signal; what else it may
+        name is not checked here."""
+        before = len(self.faults)
+        self.check_signal(text, (), place=place)
+        del self.faults[before:]
+
+    def finish(self) -> None:
+        """Wire the companions, put zeros on optional inputs, report inputs without a wire."""
+        for name, block in list(self.blocks.items()):
+            if wants_audit(block):
+                self._companion(name, AUDIT, self.places[f"blocks.{self.prefix}{name}"])
+        self._complete()
+        if self.unread:
+            return  # an input may be the end of a wire that could not be read
+        for block, index, port in unconnected(self.bd):
+            if len(self.faults) >= MAX_FAULTS:
+                break
+            known = block.name in self.broken or block.name in self._doubtful
+            if not known and block not in self.companions and (block, index) not in self._taken:
+                self._missing(block, port)
+
+    # --- ends -------------------------------------------------------------------
+
+    def _source(self, wire: WireText, place: Place) -> Output | Bundle:
+        """The output, or the several, that a wire comes from."""
+        bundle = bundle_of(self, wire.source, place)
+        if bundle is None or (bundle.bare and not any(takes_bus(self, end) for end in wire.ends)):
+            return self.output(wire.source, place)
+        return bundle
+
+    def output(self, end: End, place: Place) -> Output:
+        """The output an end means, through a slice block if it is sliced."""
+        end = self.of_audit(end, place)
+        block = self.block(end)
+        ports = output_ports(block)
+        kind = self.described(end.block)
+        if not ports and not attribute(block, "companion_outputs", ()):
+            raise WrongEnd(f"{kind} has no outputs", end.offset)
+        if end.port is None:
+            if len(ports) != 1:
+                message = f"{kind} has several outputs"
+                raise WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
+            return self._picked((block, 0), end, ports[0], place)
+        index = index_of(end.port, ports)
+        if index is None and end.port in attribute(block, "companion_outputs", ()):
+            companion = self._companion(end.block, COMPANION, place)
+            ports = output_ports(companion)
+            index, block = index_of(end.port, ports), companion
+        if index is None:
+            known = (*ports, *map(Port, attribute(block, "companion_outputs", ())))
+            raise no_port(str(end.port), kind, known, end.port_offset)
+        return self._picked((block, index), end, ports[index], place)
+
+    def port_of(self, end: End) -> Port:
+        """The port of an output, with the shape that a slice leaves; nothing is made."""
+        block = self.block(end)
+        ports = output_ports(block)
+        index = index_of(end.port or "0", ports)
+        if index is None or (end.port is None and len(ports) > 1):
+            return Port(end.port or "0")
+        port = ports[index]
+        if end.selection is None or port.shape is None:
+            return port
+        return replace(port, shape=_selected(port.shape, end.selection))
+
+    def _input(self, end: End) -> tuple[Any, int]:
+        block = self.block(end)
+        ports = input_ports(block)
+        if not ports:
+            raise WrongEnd(f"{self.described(end.block)} has no inputs", end.offset)
+        if end.port is not None:
+            index = index_of(end.port, ports)
+            if index is None:
+                raise no_port(end.port, self.described(end.block), ports, end.port_offset)
+            return block, index
+        if self.kinds.get(end.block) in FILLED_IN_ORDER:
+            return block, self.next_free(end, ports)
+        if len(ports) > 1:
+            message = f"{self.described(end.block)} has several inputs"
+            raise WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
+        return block, 0
+
+    def block(self, end: End) -> Any:
+        if end.block in self.blocks:
+            return self.blocks[end.block]
+        if end.block in self.broken:
+            raise Skip
+        hint = None
+        if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
+            written = [name for name in self.blocks if "." not in name]
+            hint = did_you_mean(end.block, [*written, *self.broken])
+        raise WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
+
+    def named_inputs(self, name: str, ports: tuple[Port, ...]) -> set[int | None]:
+        """The inputs of a block that wires name."""
+        if name not in self._by_name:
+            named = self.counts[name].named
+            self._by_name[name] = {index_of(port, ports) for port in named}
+        return self._by_name[name]
+
+    def described(self, name: str) -> str:
+        return f"{name} ({self.kinds[name]})" if name in self.kinds else name
+
+    def next_free(self, end: End, ports: tuple[Port, ...]) -> int:
+        index = self._next.get(end.block, 0)
+        while index in self.named_inputs(end.block, ports):
+            index += 1
+        self._next[end.block] = index + 1
+        if index >= len(ports):
+            message = f"{self.described(end.block)} has {len(ports)} inputs, all of them taken"
+            raise WrongEnd(message, end.offset)
+        return index
+
+    # --- blocks that wires bring with them ----------------------------------------
+
+    def _picked(self, output: Output, end: End, port: Port, place: Place) -> Output:
+        if end.selection is None:
+            return output
+        self._check_range(end, port)
+        name = signal_name(*output) + selection_text(end.selection)
+        if name not in self._picks:
+            from bdsim.blocks import Index, Slice1
+
+            if isinstance(end.selection, int):
+                pick = Index(index=[end.selection], bd=self.bd, name=name)
+            else:
+                pick = Slice1(index=end.selection, bd=self.bd, name=name)
+            self._picks[name] = pick
+            self.places[f"blocks.{self.prefix}{name}"] = place
+            self.connect(output, (pick, 0), place)
+        return self._picks[name], 0
+
+    def _check_range(self, end: End, port: Port) -> None:
+        if port.shape is None:
+            return
+        what = f"{end.block}.{port.name}"
+        if len(port.shape) != 1:
+            message = f"{what} has shape {port.shape}; only a vector can be sliced"
+            raise WrongEnd(message, end.selection_offset)
+        length = port.shape[0]
+        if not _fits(end.selection, length):
+            message = f"{what} has {length} entries"
+            hint = f"its indices are 0 to {length - 1}"
+            shown = selection_text(end.selection) if end.selection is not None else ""
+            raise WrongEnd(f"{message}; {shown} takes others", end.selection_offset, hint)
+
+    def _companion(self, name: str, suffix: str, place: Place) -> Any:
+        """The plant's companion or audit, which is made when it is first asked for."""
+        full, plant = f"{name}{suffix}", self.blocks[name]
+        if full not in self.blocks:
+            try:
+                made = make_companion(plant, suffix, self.bd)
+            except Exception as error:
+                message = str(error) if isinstance(error, InputError) else repr(error)
+                fault = Fault(f"the {suffix[1:]} of {name} cannot be made: {message}", place)
+                raise DiagramError([*self.faults, fault]) from None
+            self.blocks[full], self.companions[made] = made, plant
+            self.kinds[full] = str(made.type).upper()
+            self.places.setdefault(f"blocks.{self.prefix}{full}", place)
+        return self.blocks[full]
+
+    def of_audit(self, end: End, place: Place) -> End:
+        """An end such as plant.audit.h as the port h of the block plant.audit."""
+        first, _, port = (end.port or "").partition(".")
+        plant = self.blocks.get(end.block)
+        if f".{first}" != AUDIT or not can_be_audited(plant):
+            return end
+        if not wants_audit(plant):
+            hint = f"write audit: true in {end.block}"
+            raise WrongEnd(f"{self.described(end.block)} has no audit", end.port_offset, hint)
+        audit = str(self._companion(end.block, AUDIT, place).name)
+        offset = end.port_offset + len(AUDIT)
+        return replace(end, block=audit, port=port or None, port_offset=offset)
+
+    def _complete(self) -> None:
+        """Zeros and the wires of companions; each added block is noted where its plant is."""
+        for block in complete(self.bd, companions=self.companions):
+            owner = str(block.name).split(".", 1)[0]
+            place = self.places.get(f"blocks.{self.prefix}{owner}")
+            if place is not None:
+                self.places.setdefault(f"blocks.{self.prefix}{block.name}", place)
+
+    # --- wires ------------------------------------------------------------------
+
+    def claim(self, target: tuple[Any, int], place: Place, end: End) -> None:
+        first = self._taken.setdefault(target, place)
+        if first is not place:
+            block, index = target
+            port = input_ports(block)[index].name
+            where = f"line {first.line}" if first.line else str(first)
+            message = f"input {block.name}.{port} has a wire already, in {where}"
+            raise WrongEnd(message, end.offset, "add the signals in a SUM block first")
+
+    def connect(self, output: Output, target: tuple[Any, int], place: Place) -> None:
+        wire = connect(self.bd, output, target, (place.file, place.line or 0))
+        self.places[f"wires.{self.prefix}{wire_name(wire)}"] = place
+
+    def _missing(self, block: Any, port: Port) -> None:
+        kind, name = self.kinds.get(block.name), str(block.name)
+        if kind == "OUTPORT":
+            path: Keys = (*self.path, "outputs")
+            message = f"output {port.name} of the subsystem has no wire"
+            hint = f"add a wire to {name}.{port.name}"
+        else:
+            path = (*self.path, "blocks", name)
+            message = f"input {port.name} of {self.described(name)} has no wire"
+            hint = f"add a wire to {name}.{port.name}"
+        self.faults.append(Fault(message, self.document.key_place(*path), hint))
+
+    def _fault(self, error: WrongEnd, keys: Keys) -> None:
+        place = self.document.place_inside(keys, error.offset)
+        self.faults.append(Fault(error.message, place, error.hint))
+
+
+def _fits(selection: Selection | None, length: int) -> bool:
+    """Whether a selection takes entries of a vector of this length, and no others."""
+    if isinstance(selection, int):
+        return -length <= selection < length
+    start, stop, step = selection or (None, None, None)
+    bounds = [bound for bound in (start, stop) if bound is not None]
+    inside = all(-length <= bound <= length for bound in bounds)
+    return inside and len(range(*slice(start, stop, step).indices(length))) > 0
+
+
+def _selected(shape: tuple[int, ...], selection: Selection) -> tuple[int, ...] | None:
+    """The shape of a part of a vector; None where it is not one."""
+    if len(shape) != 1 or not _fits(selection, shape[0]):
+        return None
+    if isinstance(selection, int):
+        return ()
+    return (len(range(*slice(*selection).indices(shape[0]))),)

@@ -1,0 +1,180 @@
+"""Interface check of the choices for a slot: they must have the same ports with the same shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spart_blocks.base.document import Document
+from spart_blocks.base.errors import DiagramError, Fault
+from spart_blocks.block_support.ports import Port, input_ports, output_ports
+from spart_blocks.diagram.check.first_values import Failure, Shape, first_values
+from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.diagram.sections.schema import VariantSection
+from spart_blocks.diagram.written.variants import Chosen
+from spart_blocks.diagram.written.wires import WireSyntaxError, parse_wire, signal_name
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A block's ports; their shapes are those declared, or those at the start of a run."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+    def __str__(self) -> str:
+        return f"{_shown(self.inputs)} -> {_shown(self.outputs)}"
+
+    @staticmethod
+    def of(block: Any) -> Interface:
+        """The interface of a bdsim block, as it declares it."""
+        return Interface(input_ports(block), output_ports(block))
+
+    def has_ports_of(self, other: Interface, used: Iterable[str]) -> bool:
+        """Whether the same wires fit both. used: the ports named in wires; an optional input
+        that no wire names may be missing.
+        """
+        names = set(used)
+        return _same(self.inputs, other.inputs, names) and _same(self.outputs, other.outputs, names)
+
+    def has_shapes_of(self, other: Interface) -> bool:
+        """Whether no known shapes differ."""
+        mine, others = self.outputs, other.outputs
+        if not (_numbered(mine) or _numbered(others)):
+            mine, others = _by_name(mine), _by_name(others)
+        pairs = zip(mine, others, strict=True)
+        return all(a.shape is None or b.shape is None or a.shape == b.shape for a, b in pairs)
+
+
+def _shown(ports: tuple[Port, ...]) -> str:
+    texts = [
+        port.name + ("?" if port.optional else "") + (f" {port.shape}" if port.shape else "")
+        for port in ports
+    ]
+    return ", ".join(texts) or "nothing"
+
+
+def _by_name(ports: tuple[Port, ...]) -> tuple[Port, ...]:
+    return tuple(sorted(ports, key=lambda port: port.name))
+
+
+def _numbered(ports: tuple[Port, ...]) -> bool:
+    """Whether the ports have numbers only, no names."""
+    return all(port.name.isdecimal() for port in ports)
+
+
+def _same(mine: tuple[Port, ...], others: tuple[Port, ...], used: set[str]) -> bool:
+    if _numbered(mine) or _numbered(others):
+        return len(mine) == len(others)
+    numbers = [int(name) for name in used if name.isdecimal()]
+    if any(
+        [p.name for p in mine[k : k + 1]] != [p.name for p in others[k : k + 1]] for k in numbers
+    ):
+        return False
+    needed = [
+        {p.name for p in ports if not p.optional or p.name in used} for ports in (mine, others)
+    ]
+    return needed[0] == needed[1]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of a file, and how to build it with some of them.
+
+    block: builds only a slot's block, None after a fault; diagram: builds the whole diagram. Both
+    raise DiagramError for other faults.
+    """
+
+    document: Document
+    slots: Mapping[str, VariantSection]
+    block: Callable[[Chosen, str], Any]
+    diagram: Callable[[Chosen], Diagram]
+
+    def check(self) -> None:
+        """DiagramError for each choice that cannot take its slot's place."""
+        faults: list[Fault] = []
+        for slot, variants in self.slots.items():
+            used = set(_ports_used(self.document, slot))
+            first = self._interface(slot, variants.default, used, None, faults)
+            others = [choice for choice in variants.choices if choice != variants.default]
+            for choice in others if first is not None else ():
+                self._interface(slot, choice, used, first, faults)
+        if faults:
+            raise DiagramError(dict.fromkeys(faults))
+
+    def _interface(
+        self, slot: str, choice: str, used: set[str], first: Interface | None, faults: list[Fault]
+    ) -> Interface | None:
+        """The interface of a choice; a fault if it differs from that of the default."""
+        chosen = {name: section.default for name, section in self.slots.items()} | {slot: choice}
+        try:
+            mine = Interface.of(self.block(chosen, slot))
+            if first is not None and not mine.has_ports_of(first, used):
+                faults.append(self._unlike("ports", slot, choice, mine, first))
+                return None
+            found, failure = _with_shapes(self.diagram(chosen), slot, mine)
+        except DiagramError as error:
+            faults += error.faults
+            return None
+        if first is not None and failure and failure.of_shapes:
+            faults.append(self._unlike("shapes", slot, choice, found, first, failure.text))
+        elif first is not None and failure:
+            place = self.document.key_place("variants", slot, "choices", choice)
+            faults.append(Fault(f"{slot}: {choice} fails: {failure.text}", place, failure.where))
+        elif first is not None and not found.has_shapes_of(first):
+            faults.append(self._unlike("shapes", slot, choice, found, first))
+        return found
+
+    def _unlike(
+        self,
+        what: str,
+        slot: str,
+        choice: str,
+        mine: Interface,
+        first: Interface,
+        failure: str | None = None,
+    ) -> Fault:
+        default = self.slots[slot].default
+        message = f"{slot}: {choice} has other {what} than {default}" + (
+            f": {failure}" if failure else ""
+        )
+        place = self.document.key_place("variants", slot, "choices", choice)
+        return Fault(message, place, f"{choice}: {mine}\n  {default}: {first}")
+
+
+def _ports_used(document: Document, slot: str) -> Iterable[str]:
+    """The ports of a block that the wires of the file name."""
+    wires = document.data.get("wires")
+    for text in wires if isinstance(wires, list) else ():
+        try:
+            wire = parse_wire(text) if isinstance(text, str) else None
+        except WireSyntaxError:
+            continue  # it is reported when the wires are read
+        for end in (wire.source, *wire.ends) if wire else ():
+            if end.block == slot and end.port is not None:
+                yield end.port
+
+
+def _with_shapes(
+    diagram: Diagram, slot: str, interface: Interface
+) -> tuple[Interface, Failure | None]:
+    """The interface with the initial shapes, and the failure of the slot at the start, if any."""
+    wiring = flatten(diagram.bd, diagram.places, diagram.run)
+    shapes, failure = first_values(wiring, slot)
+    sources = {wire.end.port: wire.start for wire in diagram.bd.wirelist
+               if wire.end.block.name == slot}  # fmt: skip
+    inputs = tuple(
+        replace(port, shape=_shape_of(sources.get(number), shapes) or port.shape)
+        for number, port in enumerate(interface.inputs)
+    )
+    outputs = tuple(
+        replace(port, shape=shapes.get(f"{slot}.{port.name}", shapes.get(slot, port.shape)))
+        for port in interface.outputs
+    )
+    return Interface(inputs, outputs), failure
+
+
+def _shape_of(source: Any, shapes: Mapping[str, Shape]) -> Shape | None:
+    return None if source is None else shapes.get(signal_name(source.block, source.port))

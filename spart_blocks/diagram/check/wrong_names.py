@@ -1,0 +1,107 @@
+"""Errors for wrong names in Python: for `plant.tam` and `bd.MULTIBDY` they suggest the right name.
+
+bdsim's blocks are its own classes, so the methods that look names up are replaced in its base
+classes. They raise an AttributeError as before, so that hasattr and getattr behave the same; its
+text is made when it is read, since blocks are asked often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.block_support.ports import input_ports, output_ports
+
+Kinds = Callable[[], Iterable[str]]
+
+
+class UnknownNameError(InputError, AttributeError):
+    """A name that a block or a diagram does not have."""
+
+    def __init__(self, name: str, owner: Any, kinds: Kinds = tuple) -> None:
+        """kinds: gives the types of blocks, where the owner is a diagram."""
+        Exception.__init__(self, name)
+        self.unknown, self.owner, self.kinds = name, owner, kinds
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:  # type: ignore[override]
+        """The fault, with the nearest names."""
+        return (_fault(self.unknown, self.owner, self.kinds),)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+    def __reduce__(self) -> Any:
+        return InputError, (self.faults,)
+
+
+def _fault(name: str, owner: Any, kinds: Kinds) -> Fault:
+    if hasattr(owner, "blocklist"):
+        return _of_diagram(name, owner, kinds())
+    label = f"{getattr(owner, 'name', None)} ({str(getattr(owner, 'type', None)).upper()})"
+    inputs, outputs = (_names(ports(owner)) for ports in (input_ports, output_ports))
+    own = [key for key in (*vars(owner), *dir(type(owner))) if not key.startswith("_")]
+    hint = _near(name, (*inputs, *outputs)) or _near(name, own)
+    sides = [
+        f"{verb} {', '.join(names)}"
+        for verb, names in (("takes", inputs), ("gives", outputs))
+        if names
+    ]
+    known = f"it {', and '.join(sides)}" if sides else "its ports go by number, as block[0]"
+    return Fault(f"no port {name!r} on {label}: {known}", hint=hint)
+
+
+def _names(ports: Iterable[Any]) -> Sequence[str]:
+    """The names of ports that have one."""
+    return [port.name for port in ports if not port.name.isdecimal()]
+
+
+def _of_diagram(name: str, bd: Any, kinds: Iterable[str]) -> Fault:
+    kinds = list(kinds)
+    own = _near(name, (key for key in dir(bd) if not (key.startswith("_") or key.isupper())))
+    kind = None if own else _near(name.upper(), kinds)
+    if name.isupper() or kind:
+        hint = _near(name.upper(), kinds) or "`spart blocks` lists them"
+        return Fault(f"there is no block type {name!r}", hint=hint)
+    return Fault(f"a block diagram has no {name!r}", hint=own)
+
+
+def _near(name: str, choices: Iterable[str]) -> str | None:
+    hint = did_you_mean(name, choices)
+    return hint if hint and hint.startswith("did") else None
+
+
+def tell_names(kinds: Kinds) -> None:
+    """Let bdsim's blocks and diagrams raise UnknownNameError for names that they do not have.
+
+    kinds: gives the types of blocks."""
+    from bdsim.block import Block
+    from bdsim.blockdiagram import BlockDiagram
+    from bdsim.connect import Plug
+
+    look_up, assign = Block.__getattr__, Block.__setattr__
+
+    def port(self: Any, name: str) -> Any:
+        try:
+            return look_up(self, name)
+        except AttributeError:
+            if name.startswith("_"):
+                raise
+        raise UnknownNameError(name, self)
+
+    def wire(self: Any, name: str, value: Any) -> None:
+        if isinstance(value, (Block, Plug)) and not hasattr(self, name):
+            names = [port.name for port in input_ports(self)] if "nin" in vars(self) else []
+            if _near(name, names):
+                raise UnknownNameError(name, self)
+        assign(self, name, value)
+
+    def kind(self: Any, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnknownNameError(name, self, kinds)
+
+    Block.__getattr__, Block.__setattr__ = port, wire
+    BlockDiagram.__getattr__ = kind

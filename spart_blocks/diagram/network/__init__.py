@@ -1,0 +1,1 @@
+"""A built diagram as a network: nodes, loops, gates, clocks, and what is shown of them."""

@@ -1,0 +1,239 @@
+"""Names and units of a wired diagram's signals, its scopes, and the blocks that act during a
+run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.build.companions import is_audit
+from spart_blocks.results import ScopeSpec
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.check.bounds import Bound
+    from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
+
+# bdsim 1.4's sinks without an action; others are stepped at every kept sample.
+_KEEPING = ("watch", "record")
+_SILENT = ("stop", "event", "null", "algebraic_loop_check", *_KEEPING)
+
+
+@dataclass(frozen=True)
+class Display:
+    """Names of signals, and the signals kept by default. aliases: short names to full ones. units:
+    by full name. watched: the signals of WATCH and RECORD blocks and of plants' audits. acting:
+    the blocks with an action at every sample, such as PRINT. states: the names of the states of
+    blocks that name them. bounds: limits of signals, whose violation a run reports. checks: the
+    blocks that check signals, and what a run warns of if they have failed. levels: of signals
+    that number states, the names of 1, 2, ... told: of blocks whose first state is a phase,
+    what an event is called that leads to each phase; nothing for those not told.
+    """
+
+    aliases: Mapping[str, str]
+    units: Mapping[str, str]
+    scopes: tuple[ScopeSpec, ...]
+    watched: tuple[str, ...]
+    acting: tuple[str, ...]
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bounds: tuple[Bound, ...] = ()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+
+    def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
+        """The full names of the signals on scopes, watched, or in `log`, once each.
+
+        Raises DiagramError for a name in `log` that is not a signal.
+        """
+        log, signals = list(log), list(signals)
+        choices = [*signals, *self.aliases]
+        faults = [
+            Fault(
+                f"run.log: there is no signal {name!r}",
+                hint=did_you_mean(name.split("[")[0], choices),
+            )
+            for name in self.unknown(log, signals)
+        ]
+        if faults:
+            raise DiagramError(faults)
+        wanted = [name for scope in self.scopes for name in scope.signals]
+        return list(dict.fromkeys([*wanted, *self.watched, *map(self._full, log)]))
+
+    def unknown(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
+        """The names in `log` that are not signals, nor elements of one."""
+        known = set(signals)
+        return [name for name in log if self._full(name) not in known]
+
+    def _full(self, name: str) -> str:
+        """The full name of a signal, or of the one that this is an element of."""
+        base = name.split("[")[0]
+        return self.aliases.get(base, base)
+
+
+def display_of(wiring: FlatDiagram) -> Display:
+    """The display of a wired diagram."""
+    from spart_blocks.diagram.check.bounds import bounds_of
+
+    return Display(
+        aliases=aliases_of(wiring),
+        units=units_of(wiring),
+        scopes=tuple(scope_of(node, wiring) for node in wiring.of_kind("graphics")),
+        watched=(*_watched(wiring), *_audited(wiring)),
+        acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
+        states=_state_names(wiring),
+        bounds=bounds_of(wiring),
+        levels=_levels_of(wiring),
+        told=_told(wiring),
+        checks=_checks(wiring),
+    )
+
+
+def _state_names(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+    given = {node.name: attribute(node.block, "_state_names") for node in wiring.nodes}
+    return {name: tuple(map(str, names)) for name, names in given.items() if names}
+
+
+def _levels_of(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+    return {
+        node.output_name(k): port.levels
+        for node in wiring.nodes
+        for k, port in enumerate(node.out_ports)
+        if port.levels
+    }
+
+
+def _checks(wiring: FlatDiagram) -> dict[str, str]:
+    told = {node.name: attribute(node.block, "warns_of") for node in wiring.nodes}
+    return {name: text for name, text in told.items() if text}
+
+
+def _told(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+    found = {node.name: attribute(node.block, "told") for node in wiring.nodes}
+    return {name: texts for name, texts in found.items() if texts is not None}
+
+
+def _watched(wiring: FlatDiagram) -> Iterator[str]:
+    for node in wiring.of_kind("sink"):
+        if node.block.type in _KEEPING:
+            yield from (_name(wiring, source) for source in node.sources)
+
+
+def _audited(wiring: FlatDiagram) -> Iterator[str]:
+    for node in wiring.of_kind("continuous"):
+        if is_audit(node.block):
+            yield from (node.output_name(k) for k in range(len(node.out_ports)))
+
+
+def _name(wiring: FlatDiagram, source: Source) -> str:
+    return wiring.nodes[source[0]].output_name(source[1])
+
+
+def signal_names(wiring: FlatDiagram) -> dict[str, Source]:
+    """Every output of the diagram by its full name, 'block.port'."""
+    return {
+        node.output_name(k): (node.index, k)
+        for node in wiring.nodes
+        for k in range(len(node.out_ports))
+    }
+
+
+def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
+    """Other names: the block alone if it has one output, ports by number, and the outputs of
+    subsystems,
+    and the inputs of RECORD blocks.
+    """
+    aliases = {name: _name(wiring, source) for name, source in wiring.outlets.items()}
+    for node in wiring.nodes:
+        if len(node.out_ports) == 1:
+            aliases[node.name] = node.output_name(0)
+        for k in range(len(node.out_ports)):
+            aliases[f"{node.name}.{k}"] = node.output_name(k)
+        if node.block.type == "record":
+            for port, source in zip(node.in_ports, node.sources, strict=True):
+                aliases[f"{node.name}.{port.name}"] = _name(wiring, source)
+            if len(node.sources) == 1:
+                aliases[node.name] = _name(wiring, node.sources[0])
+    return {short: full for short, full in aliases.items() if short != full}
+
+
+def units_of(wiring: FlatDiagram) -> dict[str, str]:
+    """Units by signal: declared by its port, or by all its consumers that declare one. For
+    example, the plant knows whether the outputs of a controller for any robot are torques or
+    forces.
+    """
+    read: dict[Source, set[str]] = {}
+    for node in wiring.nodes:
+        for port, source in zip(node.in_ports, node.sources, strict=False):
+            if port.unit:
+                read.setdefault(source, set()).add(port.unit)
+    units = {
+        node.output_name(k): _unit(port.unit, read.get((node.index, k), set()))
+        for node in wiring.nodes
+        for k, port in enumerate(node.out_ports)
+    }
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def _unit(declared: str, read: set[str]) -> str:
+    """The unit of a signal; read: those in which it is read."""
+    one = next(iter(read)) if len(read) == 1 else ""
+    told = "," not in one if not declared else one in declared.split(", ")
+    return one if told else declared
+
+
+def is_held(wiring: FlatDiagram, source: Source) -> bool:
+    """Whether a signal changes at the ticks of clocks only."""
+    pending, seen, sampled = [source[0]], set[int](), False
+    while pending:
+        node = wiring.nodes[pending.pop()]
+        if node.index in seen:
+            continue
+        seen.add(node.index)
+        if node.varies_between_ticks:
+            return False
+        if node.kind == "sampled" or node.clock is not None:
+            sampled = True
+        elif node.kind == "function":
+            pending += [source for source, _ in node.sources]
+        elif node.block.type != "constant":
+            return False
+    return sampled
+
+
+def scope_of(node: Node, wiring: FlatDiagram) -> ScopeSpec:
+    """The display of a bdsim 1.4 SCOPE, SCOPEXY or SCOPEXY1."""
+    block = node.block
+    signals = tuple(_name(wiring, source) for source in node.sources)
+    if block.type.startswith("scopexy"):
+        scale = None if isinstance(block.scale, str) else tuple(map(float, np.ravel(block.scale)))
+        return ScopeSpec(
+            node.name,
+            "xy",
+            signals,
+            styles=(block.styles,) if block.styles else None,
+            scale=scale,
+            xlabel=block.labels[0],
+            ylabel=block.labels[1],
+            vector=tuple(block.indices) if attribute(block, "indices") is not None else None,
+            equal=block.aspect == "equal",
+        )
+    get = block.__dict__.get
+    scale = get("scale", "auto")
+    return ScopeSpec(
+        node.name,
+        "time",
+        signals,
+        labels=tuple(get("labels")) if get("labels") else None,
+        styles=tuple(get("styles")) if get("styles") else None,
+        title=get("title"),
+        stairs=bool(get("stairs")),
+        scale=None if isinstance(scale, str) else tuple(scale),
+        vector=tuple(get("vector")) if isinstance(get("vector"), list) else None,
+        held=tuple(is_held(wiring, source) for source in node.sources),
+    )

@@ -1,0 +1,211 @@
+"""The diagrams within a diagram, and where the signals of their blocks come from: through the
+boundaries of subsystems, buses, and tags.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spart_blocks.base.errors import Fault, Place, did_you_mean
+from spart_blocks.block_support.ports import input_ports
+from spart_blocks.diagram.written.conditions import conditions_of
+
+Origin = tuple["Level", Any, int]
+"""An output: the diagram it is in, its block, its number."""
+
+
+@dataclass(eq=False)
+class Level:
+    """One diagram of the hierarchy. drivers: the output that feeds each input of its blocks, which
+    go by their ids. inner: the diagrams of its subsystems. gotos: its GOTO blocks by their tags."""
+
+    bd: Any
+    prefix: str
+    parent: Level | None
+    shell: Any
+    net: Net
+    drivers: dict[tuple[int, int], tuple[Any, int]] = field(default_factory=dict)
+    inner: dict[int, Level] = field(default_factory=dict)
+    gotos: dict[str, Any] = field(default_factory=dict)
+
+    def name(self, block: Any) -> str:
+        """The full name of one of its blocks."""
+        return f"{self.prefix}{block.name}"
+
+    def is_gate(self, block: Any) -> bool:
+        """Whether a block is a boundary of this diagram."""
+        return self.shell is not None and block in (self.shell.inport, self.shell.outport)
+
+
+@dataclass(eq=False)
+class Net:
+    """All levels of a diagram. everywhere: the GOTO blocks of global tags. known: where inputs get
+    their signals from, as far as they were asked for."""
+
+    levels: list[Level] = field(default_factory=list)
+    everywhere: dict[str, tuple[Level, Any]] = field(default_factory=dict)
+    known: dict[tuple[int, int, int], Origin | None] = field(default_factory=dict)
+
+    @staticmethod
+    def of(bd: Any, places: Mapping[str, Place], faults: list[Fault]) -> Net:
+        """The levels of a bdsim BlockDiagram, the outermost first; adds a fault for each wrong
+        wire and tag."""
+        net = Net()
+        pending = deque([Level(bd, "", None, None, net)])
+        while pending:
+            level = pending.popleft()
+            net.levels.append(level)
+            _read_wires(level, places, faults)
+            for block in level.bd.blocklist:
+                if block.blockclass == "subsystem":
+                    inner = Level(block.subsystem, level.name(block) + "/", level, block, net)
+                    level.inner[id(block)] = inner
+                    pending.append(inner)
+                elif block.type == "goto":
+                    net._goto(level, block, places, faults)
+        net._check_froms(places, faults)
+        return net
+
+    def _goto(
+        self, level: Level, block: Any, places: Mapping[str, Place], faults: list[Fault]
+    ) -> None:
+        others = [level.gotos.get(block.tag)]
+        if block.scope == "global":
+            others += [self.everywhere.setdefault(block.tag, (level, block))[1]]
+        if any(other not in (None, block) for other in others):
+            message = f"two GOTO blocks have the tag {block.tag!r}"
+            hint = "a tag has one source: give one of them another"
+            faults.append(Fault(message, place_of(places, level.name(block)), hint))
+        level.gotos.setdefault(block.tag, block)
+
+    def _check_froms(self, places: Mapping[str, Place], faults: list[Fault]) -> None:
+        for level in self.levels:
+            for block in level.bd.blocklist:
+                home = _goto_of(level, block) if block.type == "from" else None
+                if block.type == "from" and home is None:
+                    faults.append(self._no_goto(level, block, places))
+                elif home is not None and (shell := _conditional(home[0], level)) is not None:
+                    message = f"{level.name(block)} (FROM): its signal comes out of {shell}"
+                    hint = "that runs on a condition: give it an output, which is held"
+                    faults.append(Fault(message, place_of(places, level.name(block)), hint))
+
+    def _no_goto(self, level: Level, block: Any, places: Mapping[str, Place]) -> Fault:
+        """The fault of a FROM without a GOTO."""
+        hint = did_you_mean(block.tag, [*level.gotos, *self.everywhere])
+        elsewhere = next((at for at in self.levels if block.tag in at.gotos), None)
+        if elsewhere is not None:
+            owner = elsewhere.name(elsewhere.gotos[block.tag])
+            hint = f"that of {owner} is for its own diagram: give it scope: global"
+        message = f"{level.name(block)} (FROM): there is no GOTO with the tag {block.tag!r}"
+        hint = hint or "write {type: GOTO, tag: " + block.tag + "} and a wire to it"
+        return Fault(message, place_of(places, level.name(block)), hint)
+
+
+def place_of(places: Mapping[str, Place], name: str) -> Place | None:
+    """Where a block of this full name is written."""
+    return places.get(f"blocks.{name}")
+
+
+def is_route(block: Any) -> bool:
+    """Whether a block only leads signals on: it is no part of the program."""
+    return getattr(type(block), "is_route", False)
+
+
+def check_tags(bd: Any, places: Mapping[str, Place]) -> list[Fault]:
+    """The faults of the tags of GOTO and FROM in a bdsim BlockDiagram."""
+    faults: list[Fault] = []
+    Net.of(bd, places, faults)
+    return faults
+
+
+def origin_of(level: Level, block: Any, port: int) -> Origin | None:
+    """The output that feeds an input, of a block that computes it or of a conditional subsystem.
+    None where a wire lacks, and where wires go in a circle."""
+    known, path = level.net.known, []
+    found: Origin | None = None
+    while True:
+        key = (id(level), id(block), port)
+        if key in known:
+            found = known[key]
+            break
+        known[key] = None  # also what is met again in a circle
+        path.append(key)
+        driver = level.drivers.get(key[1:])
+        if driver is None:
+            break
+        before = _before(level, *driver)
+        if before is None:
+            found = (level, *driver)
+            break
+        level, block, port = before
+    known.update(dict.fromkeys(path, found))
+    return found
+
+
+def outlet_of(level: Level, block: Any, port: int) -> Origin | None:
+    """The output that an output of a subsystem or a route passes on; that of a conditional
+    subsystem is its own."""
+    before = _before(level, block, port)
+    return origin_of(*before) if before is not None else (level, block, port)
+
+
+def _before(level: Level, source: Any, number: int) -> Origin | None:
+    """The input whose signal an output passes on; None where it computes its own."""
+    if source.blockclass == "subsystem":
+        if conditions_of(source):
+            return None
+        return level.inner[id(source)], source.outport, number
+    if level.shell is not None and source is level.shell.inport:
+        assert level.parent is not None
+        return level.parent, level.shell, number
+    if not is_route(source):
+        return None
+    if source.type == "from":
+        home = _goto_of(level, source)
+        return (*home, 0) if home is not None else (level, source, 0)
+    return level, source, source.passes[number]
+
+
+def _goto_of(level: Level, block: Any) -> tuple[Level, Any] | None:
+    """The GOTO of a FROM: in its own diagram, or for all."""
+    own = level.gotos.get(block.tag)
+    return (level, own) if own is not None else level.net.everywhere.get(block.tag)
+
+
+def _conditional(inside: Level, outside: Level) -> str | None:
+    """The conditional subsystem that one diagram is in and another is not."""
+    around: list[Level] = []
+    level: Level | None = outside
+    while level is not None:
+        around.append(level)
+        level = level.parent
+    level = inside
+    while level is not None and level not in around:
+        if level.parent is not None and conditions_of(level.shell):
+            return level.parent.name(level.shell)
+        level = level.parent
+    return None
+
+
+def _read_wires(level: Level, places: Mapping[str, Place], faults: list[Fault]) -> None:
+    own = {id(block) for block in level.bd.blocklist}
+    for wire in level.bd.wirelist:
+        start, end = wire.start, wire.end
+        for block in (start.block, end.block):
+            if id(block) not in own:
+                faults.append(Fault(f"a wire ends at block '{block.name}' of another diagram"))
+        texts = [f"{b.name}[{p!r}]" for b, p in ((start.block, start.port), (end.block, end.port))
+                 if not isinstance(p, int)]  # fmt: skip
+        if texts:  # bdsim 1.4 takes any key for a port, and loses the wire
+            hint = "give a port's number, or its name as an attribute: block.qd"
+            faults += [Fault(f"a wire names a port as {text}", hint=hint) for text in texts]
+            continue
+        key = (id(end.block), end.port)
+        if key in level.drivers:
+            port = input_ports(end.block)[end.port].name
+            name = level.name(end.block)
+            faults.append(Fault(f"two wires lead into {name}.{port}", place_of(places, name)))
+        level.drivers[key] = (start.block, start.port)

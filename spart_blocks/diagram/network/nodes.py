@@ -1,0 +1,145 @@
+"""The nodes of a wired diagram: blocks with the sources of their inputs, in an order."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from spart_blocks.base.errors import Place
+from spart_blocks.block_support.ports import Port, attribute
+from spart_blocks.diagram.build.companions import COMPANION
+from spart_blocks.diagram.network.gates import own_class, read_by_output
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.sections.run_options import RunOptions
+
+Source = tuple[int, int]  # index of a node, number of its output port
+Showing = Literal["output", "state", "next"]
+"""What a sampled block with state x and input u shows from its tick on, until the next: g(x, u),
+with direct feedthrough; g(x); or g(f(x, u)), of the state after the tick, as in bdsim's blocks."""
+
+_DELAYING = ("Integrator_S", "DIntegrator", "PoseIntegrator_S", "DPoseIntegrator", "LTI_SS_S",
+             "LTI_SISO_S")  # fmt: skip
+"""bdsim's sampled blocks whose output is that of the state before the tick."""
+
+
+def delays(block: Any) -> bool:
+    """Whether a sampled block without direct feedthrough shows the state before its tick."""
+    kind = own_class(block)
+    if kind.__module__.startswith("bdsim.blocks."):
+        return kind.__name__ in _DELAYING
+    return bool(attribute(block, "delays", False))
+
+
+@cache
+def _reads_time(kind: type[Any]) -> bool:
+    """Whether the method `output` of a class uses its argument t, which code in another language
+    may do."""
+    code = getattr(inspect.unwrap(kind.output), "__code__", None)
+    if code is None or code.co_argcount < 2:
+        return True
+    name = code.co_varnames[1]
+    used = (one.argval for one in dis.get_instructions(code) if "LOAD_FAST" in one.opname)
+    return name in code.co_cellvars or any(
+        name == one or (isinstance(one, tuple) and name in one) for one in used
+    )
+
+
+@dataclass(frozen=True)
+class Node:
+    """A block with its inputs' sources. kind is bdsim's block class: source, sink, function,
+    continuous, sampled or graphics. place: where the block is written, if in a file; wires: where
+    the wires into its inputs are. clock: bdsim's clock of a sampled block, and of the block with
+    the output of a PID_S, whose clock is that of the PID_S. as_bdsim: whether a sampled block's
+    output follows its state at all times, as bdsim's own rule has it."""
+
+    index: int
+    name: str
+    block: Any
+    kind: str
+    sources: tuple[Source, ...]
+    in_ports: tuple[Port, ...]
+    out_ports: tuple[Port, ...]
+    place: Place | None = None
+    clock: Any = None
+    wires: tuple[Place | None, ...] = ()
+    as_bdsim: bool = False
+
+    @property
+    def showing(self) -> Showing | None:
+        """What a sampled block shows at its ticks; None for other blocks, and by bdsim's rule."""
+        if self.clock is None or self.as_bdsim:
+            return None
+        if self.kind != "sampled" or self.block._feedthrough:
+            return "output"
+        return "state" if delays(self.block) else "next"
+
+    @property
+    def varies_between_ticks(self) -> bool:
+        """Whether its outputs may change between the ticks at which it or its inputs do: what it
+        declares; otherwise, of a function, whether it reads the time. One with a clock is evaluated
+        at its ticks."""
+        if self.kind == "function" and self.clock is not None:
+            return False
+        declared = attribute(self.block, "varies_between_ticks")
+        kind: Any = own_class(self.block)
+        if declared is not None or kind.__module__.startswith("bdsim.blocks."):
+            return bool(declared)  # bdsim's functions of time alone are sources
+        return self.kind == "function" and _reads_time(kind)
+
+    @property
+    def feedthrough(self) -> bool:
+        """Whether it has direct feedthrough, at a tick if it is sampled."""
+        if self.kind in ("continuous", "sampled"):
+            return bool(self.block._feedthrough) or self.showing == "next"
+        return self.kind != "source"
+
+    @property
+    def unread(self) -> int:
+        """How many of its inputs, the first, its method `output` does not read: without direct
+        feedthrough all but those that reset its state at a tick or an edge."""
+        if self.kind not in ("continuous", "sampled") or self.block._feedthrough:
+            return 0 if self.feedthrough else len(self.sources)
+        return len(self.sources) - read_by_output(self.block)
+
+    @property
+    def waits_for(self) -> tuple[Source, ...]:
+        """The outputs that its own depend on."""
+        return self.sources if self.feedthrough else self.sources[self.unread :]
+
+    def output_name(self, port: int) -> str:
+        """'block.port'; the block alone where its one output has no name."""
+        name = self.out_ports[port].name
+        alone = len(self.out_ports) == 1 and name == "0"
+        # A plant's accelerations are named after the plant; the companion is internal.
+        return self.name if alone else f"{self.name.removesuffix(COMPANION)}.{name}"
+
+    def input_name(self, port: int) -> str:
+        return f"{self.name}.{self.in_ports[port].name}"
+
+    def wire_place(self, port: int) -> Place | None:
+        """Where the wire into an input is written, or the block where that is not known."""
+        return (self.wires[port] if self.wires else None) or self.place
+
+
+@dataclass(frozen=True)
+class FlatDiagram:
+    """Nodes, and their indices in the order of evaluation.
+
+    outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
+    inlets: for each subsystem by name, the nodes' outputs that its inputs get.
+    loops: the options by which its algebraic loops are solved; None where there are none.
+    """
+
+    nodes: tuple[Node, ...]
+    schedule: tuple[int, ...]
+    outlets: Mapping[str, Source]
+    inlets: Mapping[str, Mapping[str, Source]]
+    loops: RunOptions | None = None
+
+    def of_kind(self, kind: str) -> Iterator[Node]:
+        return (node for node in self.nodes if node.kind == kind)

@@ -1,0 +1,1 @@
+"""The sections of a diagram file: their models, options and schema."""

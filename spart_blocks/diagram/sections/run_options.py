@@ -1,0 +1,106 @@
+"""Run options of a diagram, and the packages of blocks that every diagram knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
+
+from spart_blocks.base.tableaus import FIXED_STEP, FixedStepMethod
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.build.wiring import Wiring
+
+STANDARD = ("bdsim", "spart_blocks")
+"""The packages of blocks that every diagram knows, and whose names no other block can have."""
+
+Solver = Literal[
+    "auto",
+    "RK45",
+    "DOP853",
+    "RK23",
+    "Radau",
+    "BDF",
+    "LSODA",
+    "CVODES",
+    "Adams",
+    FixedStepMethod,
+]
+
+
+OF_PROGRAM = ("first_tick", "algebraic_loops", "loop_start")
+"""The options that are part of a program."""
+LONGEST = 1e12
+"""The longest run [s]: thirty thousand years."""
+
+
+def _lasting(T: float) -> float:
+    if T > LONGEST:
+        raise ValueError(f"{T:g} s is longer than any run can be; the most is {LONGEST:g} s")
+    return T
+
+
+class RunOptions(BaseModel):
+    """How a diagram runs; the `run:` section of a file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    T: Annotated[PositiveFloat, AfterValidator(_lasting)] = Field(
+        default=10.0, description="end time [s]"
+    )
+    solver: Solver = Field(
+        default="auto",
+        description="how continuous states are integrated: auto picks RK45 or CVODES; "
+        "SciPy's methods; CVODES (BDF) "
+        f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(FIXED_STEP)}",
+    )
+    rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")
+    atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")
+    max_step: PositiveFloat | None = Field(default=None, description="longest step [s]")
+    every: PositiveFloat | None = Field(
+        default=None,
+        description="interval [s] of a uniform grid of samples; by default both sides of all "
+        "that jumps are kept, and as many rows between as straight lines need",
+    )
+    log: tuple[str, ...] = Field(
+        default=(), description="signals to keep besides states and scopes"
+    )
+    first_tick: Literal["standard", "bdsim"] = Field(
+        default="standard",
+        description="clocks tick first at their offset, and sampled blocks hold their outputs; "
+        "or (bdsim) they tick one period later, and what feeds through follows its input",
+    )
+    sliding: Literal["error", "filippov"] = Field(
+        default="error",
+        description="what happens where switches lead back from both sides, and where resets "
+        "accumulate: the run ends with an error, or (filippov) the states slide along the "
+        "surface, and rest at zero",
+    )
+    algebraic_loops: Literal["error", "solve"] = Field(
+        default="error",
+        description="what happens where blocks with direct feedthrough form a circle: it is "
+        "refused, or (solve) solved at every evaluation, by Newton's method to 1e-12",
+    )
+    loop_start: dict[str, float | tuple[float, ...] | str] = Field(
+        default={},
+        description="where the solution of an algebraic loop is searched first, by signal; a "
+        "loop is cut at the signals named here. A value, or the name of another signal; by "
+        "default 0",
+    )
+
+    @property
+    def of_program(self) -> tuple[Any, ...]:
+        """The values of those that are part of a program; the others can change later."""
+        return tuple(getattr(self, name) for name in OF_PROGRAM)
+
+
+def check_run(section: RunOptions, wiring: Wiring) -> None:
+    """Check that the signals to keep, and those of loops, exist."""
+    for number, text in enumerate(section.log):
+        wiring.check_signal(text, ("run", "log", number))
+    for text in section.loop_start:
+        keys = ("run", "loop_start", text)
+        wiring.check_signal(text, keys, "loop_start")
+        start = section.loop_start[text]
+        if isinstance(start, str):
+            wiring.check_signal(start, keys, "loop_start")

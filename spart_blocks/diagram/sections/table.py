@@ -1,0 +1,104 @@
+"""The sections of a diagram on its use: runs, comparison, export and so on.
+
+Each is a model in a file of its own and a row here; reading, checking, the JSON Schema and
+`Diagram.sections` follow from the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.diagram.sections.comparison import CompareOptions, check_compare
+from spart_blocks.diagram.sections.expectations import ExpectSection, check_expect
+from spart_blocks.diagram.sections.exporting import ExportOptions, check_export
+from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
+from spart_blocks.diagram.sections.run_options import RunOptions, check_run
+from spart_blocks.diagram.sections.sweep_section import SweepSection, check_sweep
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.build.wiring import Wiring
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _empty_mapping(value: Any) -> Any:
+    return {} if value is None else value
+
+
+MAPPING = BeforeValidator(_empty_mapping)
+"""Of a section with nothing after its colon."""
+
+
+@dataclass(frozen=True)
+class SectionRow:
+    """Further properties of a section. check: collects the faults of names in it, once the blocks
+    are wired. refers: whether
+    `$name` in it stands for a parameter. settable: whether `--set` may give its entries by
+    the section's name, which no block can be addressed by then.
+    """
+
+    check: Callable[[Any, Wiring], None] | None = None
+    refers: bool = False
+    settable: bool = False
+
+
+def _standard(model: type[Model]) -> Callable[[], Model]:
+    return lambda: model.model_validate({})
+
+
+class Sections(BaseModel):
+    """The sections, checked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    run: Annotated[RunOptions, MAPPING, SectionRow(check_run, refers=True, settable=True)] = Field(
+        default_factory=_standard(RunOptions)
+    )
+    compare: Annotated[CompareOptions, MAPPING, SectionRow(check_compare)] = Field(
+        default_factory=_standard(CompareOptions), description="what `spart compare` measures"
+    )
+    export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
+        default_factory=_standard(ExportOptions),
+        description="what becomes code: for `spart export` and `spart realtime`",
+    )
+    realtime: Annotated[RealtimeOptions, MAPPING, SectionRow(settable=True)] = Field(
+        default_factory=_standard(RealtimeOptions),
+        description="how that keeps its deadlines: for `spart realtime`",
+    )
+    expect: Annotated[ExpectSection | None, MAPPING, SectionRow(check_expect, refers=True)] = Field(
+        None, description="what its runs must show, for `spart test` and pytest"
+    )
+    sweep: Annotated[SweepSection | None, MAPPING, SectionRow(check_sweep)] = Field(
+        None, description="many runs of it: what they differ in, for `spart sweep`"
+    )
+
+    def alone(self) -> Sections:
+        """These sections of a whole file."""
+        return Sections.model_construct(**{n: getattr(self, n) for n in Sections.model_fields})
+
+    def changed(self, **given: BaseModel | None) -> Sections:
+        """The same with others in place of some, by name. Raises InputError for a name that
+        no section has."""
+        unknown = given.keys() - Sections.model_fields.keys()
+        if unknown:
+            hint = did_you_mean(min(unknown), Sections.model_fields)
+            raise InputError(Fault(f"a diagram has no section {min(unknown)!r}", hint=hint))
+        return self.model_copy(update=given)
+
+    def check(self, wiring: Wiring) -> None:
+        """Collect the faults of what the sections name, in the diagram's wiring."""
+        for name, row in rows():
+            given = getattr(self, name)
+            if row.check is not None and given is not None:
+                row.check(given, wiring)
+
+
+def rows() -> Iterator[tuple[str, SectionRow]]:
+    """The sections by name."""
+    for name, field in Sections.model_fields.items():
+        yield name, next(item for item in field.metadata if isinstance(item, SectionRow))

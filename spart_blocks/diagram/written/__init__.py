@@ -1,0 +1,1 @@
+"""A diagram as it is written: its files, references, wires and conditions."""

@@ -1,0 +1,249 @@
+"""Conversion of diagrams of bdsim's editor, `.bd` files, to diagram files.
+
+A `.bd` file is JSON: blocks with their type, title, parameters and sockets, and wires from socket
+to socket; the sockets of CONNECTORs are corners of wires. A parameter that begins with `=` is
+Python. Arithmetic on numbers is evaluated here, the rest is rejected: no code of a file is run.
+Source: bdsim 1.4, blockdiagram.py, bdload.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from spart_blocks.base.errors import Fault, InputError, Place, brief, did_you_mean
+from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
+from spart_blocks.diagram.check.other_names import type_hint
+
+MAX_BYTES = 16_000_000
+MOST_BLOCKS = 20_000
+MOST_POWER = 1000.0
+_CORNER, _PAGE = "CONNECTOR", "MAIN"
+_OURS = ("blockargs", "name", "watch", "movie")  # every signal can be had of results
+"""Parameters in a file that are none of a block here."""
+
+
+def from_bdedit(path: str | Path) -> str:
+    """The text of a diagram file with the blocks and wires of a `.bd` file. Raises InputError
+    with all contents that have no counterpart.
+    """
+    file = Path(path)
+    return _Conversion(file, _read(file)).text()
+
+
+def _read(file: Path) -> dict[str, Any]:
+    place = Place(str(file))
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise InputError(Fault(f"it has more than {MAX_BYTES / 1e6:.0f} MB", place))
+        model = json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(Fault(f"it cannot be read: {error.strerror}", place)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            Fault(f"it is not JSON; .bd files are JSON: {brief(error)}", place)
+        ) from None
+    if not isinstance(model, dict) or not all(
+        isinstance(model.get(key), list) and all(isinstance(one, dict) for one in model[key])
+        for key in ("blocks", "wires")
+    ):
+        hint = "it holds lists of blocks and wires, as bdsim's editor writes them"
+        raise InputError(Fault("it is no diagram of bdsim's editor", place, hint))
+    if len(model["blocks"]) > MOST_BLOCKS:
+        raise InputError(Fault(f"it has more than {MOST_BLOCKS} blocks", place))
+    return model
+
+
+class _Conversion:
+    """One file on its way."""
+
+    def __init__(self, file: Path, model: Mapping[str, Any]) -> None:
+        self.file, self.model = file, model
+        self.faults: list[Fault] = []
+        self.lines: list[str] = []
+        self.names: set[str] = set()
+        self.outputs: dict[Any, str] = {}  # by socket: what a wire begins at
+        self.inputs: dict[Any, str] = {}  # and ends at
+        self.corners: dict[Any, Any] = {}  # the socket before a corner by the one behind it
+
+    def text(self) -> str:
+        for block in self.model["blocks"]:
+            self._block(block)
+        wires = self._wires()
+        if self.faults:
+            raise InputError(self.faults)
+        head = f"# Made of {self.file.name}, of bdsim's editor.\nname: {_name(self.file.stem)}\n"
+        listed = "".join(f"  - {wire}\n" for wire in wires)
+        body = f"blocks:\n{''.join(self.lines)}" if self.lines else "blocks: {}\n"
+        return (
+            f"{head}{body}" + (f"wires:\n{listed}" if wires else "wires: []\n") + "run: {T: 10}\n"
+        )
+
+    def _fault(self, message: str, hint: str | None = None) -> None:
+        self.faults.append(Fault(message, Place(str(self.file)), hint))
+
+    def _block(self, block: Mapping[str, Any]) -> None:
+        kind = str(block.get("block_type", ""))
+        ends = [_sockets(block.get(side)) for side in ("inputs", "outputs")]
+        if kind == _CORNER:
+            if ends[0] and ends[1]:
+                self.corners[ends[1][0]] = ends[0][0]
+            return
+        if kind == _PAGE:
+            return
+        title = str(block.get("title") or kind)
+        found = find_type(kind)
+        if found is None or found.refusal:
+            why = found.refusal if found else "there is no such type"
+            hint = None if found else type_hint(kind, type_names())
+            self._fault(f"block {brief(title)} ({brief(kind)}): {why}", hint)
+            return
+        name = self._named(title)
+        arguments = {"type": kind, **self._parameters(block, found, title)}
+        if kind == "SCOPE" and len(ends[0]) > 1:
+            arguments["nin"] = len(ends[0])
+        written = yaml.safe_dump(arguments, default_flow_style=True, sort_keys=False, width=10**6)
+        self.lines.append(f"  {name}: {written.strip()}\n")
+        for places, sockets in zip((self.inputs, self.outputs), ends, strict=True):
+            for k, socket in enumerate(sockets):
+                places[socket] = name if len(sockets) == 1 else f"{name}.{k}"
+
+    def _named(self, title: str) -> str:
+        """A unique name for a block, from its title."""
+        name = first = _name(re.sub(r"(?i)\s+block\b", "", title))
+        for k in range(2, MOST_BLOCKS + 2):
+            if name not in self.names:
+                break
+            name = f"{first}_{k}"
+        self.names.add(name)
+        return name
+
+    def _parameters(self, block: Mapping[str, Any], kind: BlockType, title: str) -> dict[str, Any]:
+        """The parameters that differ from their defaults."""
+        given = block.get("parameters") or []
+        pairs = given.items() if isinstance(given, dict) else (p for p in given if _is_pair(p))
+        kept = {}
+        for key, raw in pairs:
+            if raw is None or key in _OURS:
+                continue
+            if key not in kind.parameters:
+                hint = did_you_mean(str(key), kind.parameters)
+                self._fault(f"block {brief(title)} ({kind.name}) has no parameter {key!r}", hint)
+                continue
+            try:
+                value = _value(raw)
+            except (ValueError, SyntaxError, RecursionError, ArithmeticError):
+                hint = f"write its value into the .bd file, or {key} into the diagram by hand"
+                self._fault(f"{key} of block {brief(title)} is Python: {brief(raw)}", hint)
+                continue
+            if value != kind.parameters[key].default:
+                kept[key] = value
+        return kept
+
+    def _wires(self) -> list[str]:
+        """The wires, those of one output in one line."""
+        reached: dict[str, list[str]] = {}
+        begins = {
+            _key(w.get("end_socket")): _key(w.get("start_socket")) for w in self.model["wires"]
+        }
+        for wire in self.model["wires"]:
+            end = self.inputs.get(_key(wire.get("end_socket")))
+            if end is None:  # it ends at a corner, or at a block that is told already
+                continue
+            start, seen = _key(wire.get("start_socket")), set()
+            while start in self.corners and start not in seen:
+                seen.add(start)
+                start = begins.get(self.corners[start])
+            if start in self.outputs:
+                reached.setdefault(self.outputs[start], []).append(end)
+        return [f"{start} -> {', '.join(ends)}" for start, ends in reached.items()]
+
+
+def _name(text: str) -> str:
+    """A text as a name."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
+    return name if re.match(r"[a-z]", name) else f"b_{name}".rstrip("_")
+
+
+def _sockets(side: Any) -> list[Any]:
+    sockets = [s for s in side if isinstance(s, dict)] if isinstance(side, list) else []
+    return [_key(socket.get("id")) for socket in sorted(sockets, key=_index)]
+
+
+def _index(socket: dict[str, Any]) -> int:
+    index = socket.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _key(value: Any) -> Any:
+    return value if isinstance(value, int | str) else None
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
+
+
+# --- parameters that are Python -------------------------------------------------------------
+
+_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def _value(raw: Any) -> Any:
+    """A parameter's value. ValueError where it is Python beyond numbers and lists of them."""
+    if not isinstance(raw, str):
+        return raw
+    if raw.startswith("="):
+        return _computed(ast.parse(raw[1:].strip(), mode="eval").body)
+    try:
+        return _computed(ast.parse(raw, mode="eval").body)  # as bdsim does
+    except (ValueError, SyntaxError):
+        return raw
+
+
+def _computed(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | bool):
+        return node.value
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_computed(item) for item in node.elts]
+    if isinstance(node, ast.Name) and node.id == "pi":
+        return math.pi
+    if isinstance(node, ast.Attribute) and node.attr in ("pi", "e", "inf"):  # of math, of NumPy
+        return getattr(math, node.attr)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = _number(node.operand)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp):
+        left, right = _number(node.left), _number(node.right)
+        if isinstance(node.op, ast.Pow) and max(abs(left), abs(right)) <= MOST_POWER:
+            return float(left) ** right
+        if type(node.op) in _BINARY:
+            return _BINARY[type(node.op)](left, right)
+    if isinstance(node, ast.Call) and _makes_array(node):
+        return _computed(node.args[0])
+    raise ValueError("it is no number")
+
+
+def _makes_array(node: ast.Call) -> bool:
+    """Whether a call is np.array of something."""
+    named = isinstance(node.func, ast.Attribute) and node.func.attr in ("array", "asarray")
+    return named and len(node.args) == 1 and not node.keywords
+
+
+def _number(node: ast.expr) -> float:
+    value = _computed(node)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("it is no number")
+    return value

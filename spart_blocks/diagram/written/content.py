@@ -1,0 +1,351 @@
+"""The content of a diagram's files: their sections, and the files that they use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os.path import normpath
+from pathlib import Path
+from typing import Any, Generic
+
+from spart_blocks.base.document import Document, Key, Keys, read_document
+from spart_blocks.base.errors import DiagramError, Fault, Place
+from spart_blocks.diagram.build.arguments import ArgumentReader, Catalogue, arrays
+from spart_blocks.diagram.build.build import Builder, Part, Product
+from spart_blocks.diagram.build.own_blocks import is_allowed
+from spart_blocks.diagram.build.registry import BlockType, name_problem, new_clock, new_diagram
+from spart_blocks.diagram.build.subsystems import MAX_LEVELS, check_ports, check_subsystems
+from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.network.levels import check_tags
+from spart_blocks.diagram.sections.expectations import ExpectSection
+from spart_blocks.diagram.sections.schema import AnyFile, DiagramSection, PartSection, validate
+from spart_blocks.diagram.sections.table import rows
+from spart_blocks.diagram.sections.tunable import read_tunable
+from spart_blocks.diagram.written.files import MAX_BYTES, Robots, existing, inside
+from spart_blocks.diagram.written.references import MAX_EXPANDED, Resolved, Resolver, Scope
+from spart_blocks.robot import Robot
+
+MAX_USES = 2000
+
+
+@dataclass
+class Files:
+    """Common data of all files of one diagram. root: the project root. bd: the diagram, which has
+    all the clocks. read: the files read besides the diagram's own. texts: those with ports, so that
+    each is read once. uses: the number of uses of files; values: the number of values read for
+    these.
+    """
+
+    root: Path
+    bd: Any = None
+    product: Product = field(default_factory=Product)
+    read: list[Path] = field(default_factory=list)
+    texts: dict[Path, Document | None] = field(default_factory=dict)
+    uses: int = 0
+    values: int = 0
+    robots: Robots = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.robots = Robots(self.root)
+
+    def part(
+        self,
+        user: _Content[Any],
+        given: str,
+        place: Place,
+        parameters: Mapping[str, Resolved],
+        prefix: str,
+    ) -> Part | None:
+        """A file with ports used in the diagram, given by its path as user writes it; None after
+        a fault.
+        """
+        path = existing(given, user.document, self.root, place, self.product.faults)
+        if path is None or self._circular(path, user.around, given, place):
+            return None
+        self.uses += 1
+        if self.uses > MAX_USES:
+            message = f"files are used more than {MAX_USES} times"
+            hint = "use fewer files in each other"
+            raise DiagramError([*self.product.faults, Fault(message, place, hint)])
+        document = self._text(path, normpath(Path(user.document.file).parent / given))
+        if document is None:
+            return None
+        self.values += document.root.size
+        if self.values > MAX_EXPANDED:
+            message = f"the files that are used have more than {MAX_EXPANDED} values, each use anew"
+            hint = "use them less often, or make them smaller"
+            raise DiagramError([*self.product.faults, Fault(message, place, hint)])
+        around = (*user.around, path)
+        part = _PartContent(document, self, around, prefix, PartSection, user.catalogue)
+        return part.part(parameters)
+
+    def _circular(self, path: Path, around: tuple[Path, ...], given: str, place: Place) -> bool:
+        if path in around:
+            chain = " uses ".join(file.name for file in (*around[around.index(path) :], path))
+            hint = "take one of these uses out"
+            self.product.faults.append(Fault(f"{given} uses itself: {chain}", place, hint))
+        elif len(around) > MAX_LEVELS:
+            message = f"more than {MAX_LEVELS} files in each other"
+            self.product.faults.append(Fault(message, place, "take one of these uses out"))
+        else:
+            return False
+        return True
+
+    def _text(self, path: Path, shown: str) -> Document | None:
+        if path not in self.texts:
+            self.read.append(path)
+            self.texts[path] = None
+            try:
+                document = read_document(path)
+                self.texts[path] = replace(document, file=shown)
+            except DiagramError as error:
+                faults = [_shown_as(fault, shown) for fault in error.faults]
+                self.product.faults += faults
+        return self.texts[path]
+
+
+def _shown_as(fault: Fault, file: str) -> Fault:
+    return fault if fault.place is None else replace(fault, place=replace(fault.place, file=file))
+
+
+@dataclass
+class _Content(Generic[AnyFile]):
+    """The content of one file: of the diagram, or of a file that it uses.
+
+    around: the enclosing files, and this one. prefix: the names of the enclosing blocks, such as
+    `arm/`. model: that of its sections. catalogue: the robots and clocks that its blocks can name,
+    including those of the enclosing file.
+    """
+
+    document: Document
+    files: Files
+    around: tuple[Path, ...]
+    prefix: str
+    model: type[AnyFile]
+    catalogue: Catalogue = field(default_factory=lambda: Catalogue({}, {}))
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self.files.product.faults
+
+    def begin(
+        self, given: Mapping[str, Resolved], *, named: bool
+    ) -> tuple[AnyFile, Scope, Builder, set[Keys], dict[str, Robot | None]]:
+        """The valid sections, the scope and builder of the file's own blocks, the paths of
+        entries left out, and the robots. Faults are collected.
+        """
+        resolver = Resolver(self.document, self.faults)
+        scope = self._params(resolver, given, named)
+        data, unresolved = self._resolved(resolver, scope)
+        sections, faults, dropped = validate(self.document, data, self.model, unresolved)
+        self.files.product.faults += faults
+        robots: dict[str, Robot | None] = dict.fromkeys(_names(dropped, "robots"))
+        for name, section in sections.robots.items():
+            robots[name] = self.files.robots.read(
+                section, name, self.document, self.faults, self.files.read
+            )
+        clocks = self._clocks(sections, dropped)
+        self.catalogue = Catalogue(
+            {**self.catalogue.robots, **robots}, {**self.catalogue.clocks, **clocks}
+        )
+        broken = check_subsystems(sections.subsystems, sections.blocks, self.document, self.faults)
+        builder = Builder(
+            document=self.document,
+            product=self.files.product,
+            subsystems={k: v for k, v in sections.subsystems.items() if k not in broken},
+            broken_subsystems=broken | _names(dropped, "subsystems"),
+            resolver=resolver,
+            reader=ArgumentReader(self.document, self.faults, self.catalogue, self._file),
+            use=partial(self.files.part, self),
+        )
+        return sections, scope, builder, dropped, robots
+
+    def _file(self, kind: BlockType, given: str, place: Place) -> Path | None:
+        """A file that a block names. If the block runs code from it, the user must have allowed
+        that, and the block limits its size.
+        """
+        most = sys.maxsize if kind.loads_code else MAX_BYTES
+        path = existing(given, self.document, self.files.root, place, self.faults, most)
+        if path is None:
+            return None
+        if kind.loads_code and not is_allowed(path):
+            message = f"{given} holds machine code, which is run only where you allow it"
+            hint = (
+                f"to allow it, name the file: --blocks {_as_typed(path)}, or blocks=[...] in Python"
+            )
+            self.faults.append(Fault(message, place, hint))
+            return None
+        self.files.read.append(path)
+        return path
+
+    def _params(self, resolver: Resolver, given: Mapping[str, Resolved], named: bool) -> Scope:
+        raw = self.document.data.get("params")
+        raw = raw if isinstance(raw, dict) else {}
+        for name in raw:
+            if not name.isidentifier():
+                message = f"the parameter name {name[:60]!r} must be letters, digits and _"
+                self.faults.append(Fault(message, self.document.key_place("params", name)))
+        return resolver.scope(raw, ("params",), None, given, named)
+
+    def _resolved(self, resolver: Resolver, scope: Scope) -> tuple[dict[str, Any], set[Keys]]:
+        """The data with references replaced, except in its blocks, and the paths where they
+        fail.
+        """
+        data = dict(self.document.data)
+        unresolved: set[Keys] = set()
+        for name in ("clocks", "robots", *(name for name, row in rows() if row.refers)):
+            section = data.get(name)
+            if not isinstance(section, dict):
+                continue
+            found = {
+                key: resolver.resolve(value, scope, (name, key)) for key, value in section.items()
+            }
+            unresolved |= {(name, key) for key, item in found.items() if not item.complete}
+            data[name] = {key: item.value for key, item in found.items()}
+        return data, unresolved
+
+    def _clocks(self, sections: AnyFile, dropped: set[Keys]) -> dict[str, Any]:
+        clocks: dict[str, Any] = dict.fromkeys(_names(dropped, "clocks"))
+        for name, section in sections.clocks.items():
+            problem = name_problem(name)
+            if problem:
+                message = f"the clock name {name[:60]!r} {problem}"
+                self.faults.append(Fault(message, self.document.key_place("clocks", name)))
+            full = self.prefix + name
+            clocks[name] = new_clock(self.files.bd, section.period, section.offset, full)
+            self.files.product.places[f"clocks.{full}"] = self.document.key_place("clocks", name)
+        return clocks
+
+
+class DiagramContent(_Content[DiagramSection]):
+    """The content of a diagram's own file."""
+
+    @staticmethod
+    def of(document: Document, source: Path, root: Path) -> DiagramContent:
+        """The content of a document that was read from source; root: see Files."""
+        return DiagramContent(document, Files(root), (source.resolve(),), "", DiagramSection)
+
+    def expectations(self) -> tuple[ExpectSection, Path | None]:
+        """The section `expect:`, and the file of its baseline."""
+        resolver = Resolver(self.document, self.faults)
+        data, unresolved = self._resolved(resolver, self._params(resolver, {}, True))
+        alone = {"blocks": {}, "expect": data["expect"]}
+        bad = [path for path in unresolved if path[0] == "expect"]
+        sections, faults, _ = validate(self.document, alone, DiagramSection, bad)
+        self.files.product.faults += faults
+        section = sections.expect or ExpectSection.model_validate({})
+        self._check_success(section)
+        return section, self._baseline(section)
+
+    def structure(self) -> list[Fault]:
+        """What is wrong with its sections, whatever the blocks and wires in them are."""
+        resolver = Resolver(self.document, self.faults)
+        data, unresolved = self._resolved(resolver, self._params(resolver, {}, True))
+        return validate(self.document, data, DiagramSection, unresolved)[1]
+
+    def block(self, name: str) -> Any:
+        """One of its blocks without wires, or None after a fault."""
+        self.files.bd = new_diagram(name)
+        sections, scope, builder, _, _ = self.begin({}, named=True)
+        if name not in sections.blocks:
+            return None
+        alone = {name: sections.blocks[name]}
+        return builder.level(self.files.bd, alone, (), scope).blocks.get(name)
+
+    def diagram(self, source: Path) -> Diagram:
+        """Read all sections; faults are collected, and raised by the caller."""
+        self.files.bd = new_diagram(source.stem)
+        sections, scope, builder, dropped, robots = self.begin({}, named=True)
+        bd, product = self.files.bd, self.files.product
+        bd.name = sections.name or source.stem
+        known_bad = _names(dropped, "blocks")
+        wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
+        self._check_content(sections, dropped)
+        sections.check(wiring)
+        if sections.expect is not None:
+            self._check_success(sections.expect)
+            self._baseline(sections.expect)
+        tunable = self._tunable(sections, robots, dropped)
+        wiring.finish()
+        builder.check_unused(scope)
+        if not self.faults:
+            self.files.product.faults += check_tags(bd, product.places)
+        return Diagram(
+            name=bd.name,
+            bd=bd,
+            sections=sections.alone(),
+            robots={name: robot for name, robot in robots.items() if robot is not None},
+            params={name: arrays(item.value) for name, item in scope.values.items()},
+            source=source,
+            places=product.places,
+            shared={name: tuple(pairs) for name, pairs in product.shared.items()},
+            tunable=tunable,
+            files=tuple(self.files.read),
+            packages=frozenset(product.packages),
+        )
+
+    def _check_content(self, sections: DiagramSection, dropped: set[Keys]) -> None:
+        whole: tuple[Key, ...] = ("blocks",)
+        if not sections.blocks and not _names(dropped, "blocks") and whole not in dropped:
+            hint = "write name: {type: ...} under blocks:"
+            self.faults.append(Fault("there are no blocks", self.document.place("blocks"), hint))
+
+    def _tunable(
+        self, sections: DiagramSection, robots: Mapping[str, Any], dropped: set[Keys]
+    ) -> tuple[str, ...]:
+        asked = {
+            number: text
+            for number, text in enumerate(sections.tunable)
+            if ("tunable", number) not in dropped
+        }
+        return read_tunable(asked, robots, self.document, self.faults)
+
+    def _check_success(self, expect: ExpectSection) -> None:
+        """A fault for a claim about a sweep where there is none."""
+        if expect.success is not None and "sweep" not in self.document.data:
+            place = self.document.place("expect", "success")
+            hint = "write sweep: {runs: 300, over: {...}}, which says what the runs differ in"
+            self.faults.append(
+                Fault("success is about a sweep, and there is no sweep:", place, hint)
+            )
+
+    def _baseline(self, expect: ExpectSection) -> Path | None:
+        """The file of the baseline, which may not be there yet."""
+        if expect.baseline is None:
+            return None
+        given = expect.baseline.file or f"baselines/{self.around[0].stem}.csv"
+        place = self.document.place("expect", "baseline", "file")
+        if not given.endswith(".csv"):
+            message = f"the baseline {given[:80]!r} must end in .csv"
+            self.faults.append(Fault(message, place))
+            return None
+        return inside(given, self.document, self.files.root, place, self.faults)
+
+
+class _PartContent(_Content[PartSection]):
+    """The content of a file with ports, which is read anew for each use."""
+
+    def part(self, given: Mapping[str, Resolved]) -> Part | None:
+        """Its blocks and wires, with these parameters."""
+        sections, scope, builder, dropped, _ = self.begin(given, named=False)
+        before = len(self.faults)
+        check_ports(sections, (), self.document, self.faults)
+        if len(self.faults) > before:
+            return None
+        label = self.around[-1].name
+        broken = _names(dropped, "blocks")
+        wiring = builder.with_ports(sections, label, scope, (), self.prefix, broken)
+        builder.check_unused(scope)
+        return None if wiring is None else (sections, wiring)
+
+
+def _names(paths: set[Keys], section: str) -> set[str]:
+    return {str(path[1]) for path in paths if path[0] == section and len(path) > 1}
+
+
+def _as_typed(path: Path) -> str:
+    """A path as one would type it here."""
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,0 +1,201 @@
+"""The files that a diagram names: the folder that they must be in, and their robots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.base.document import Document, read_document
+from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean, told
+from spart_blocks.diagram.sections.robot_section import RobotSection
+from spart_blocks.robot import Robot
+
+MAX_BYTES = 16_000_000
+"""Of all robots of a diagram; the largest public ones have 0.3 MB."""
+MAX_LINKS = 1000
+MOST_TOLD = 20
+"""Wrong joints of a robot that are told; each is compared with all names."""
+ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
+
+
+def project_root(file: Path) -> Path:
+    """The nearest folder upward with pyproject.toml, .git or spart.toml, else the file's."""
+    folder = file.parent
+    for candidate in (folder, *folder.parents):
+        if any((candidate / mark).exists() for mark in ROOT_MARKS):
+            return candidate
+    return folder
+
+
+@dataclass
+class Robots:
+    """The robots that the files of a diagram name, each read once. root: the folder that
+    their files lie in. size: bytes read so far."""
+
+    root: Path
+    known: dict[tuple[Any, ...], Robot | Sequence[Fault]] = field(default_factory=dict)
+    size: int = 0
+
+    def read(
+        self,
+        section: RobotSection,
+        name: str,
+        document: Document,
+        faults: list[Fault],
+        read: list[Path],
+    ) -> Robot | None:
+        """The robot that a section names, or None after adding faults.
+        read: the files read so far, to which its own is added."""
+        paths = self._paths(section, name, document, faults)
+        if paths is None:
+            return None
+        read += paths.values()
+        held = section.base, section.strict, section.effects
+        key = (*paths.items(), *held)
+        if key not in self.known:
+            self.known[key] = self._robot(section, paths)
+        found = self.known[key]
+        if isinstance(found, Robot):
+            return _prescribed(found, section, name, document, faults)
+        kind = section.source[0]
+        place = document.place("robots", name, kind)
+        faults += [_placed(fault, place, paths[kind]) for fault in found]
+        return None
+
+    def _paths(
+        self, section: RobotSection, name: str, document: Document, faults: list[Fault]
+    ) -> dict[str, Path] | None:
+        """The robot's file by its kind, and those of its drives and loops if it has them."""
+        kind, given = section.source
+        wanted = {kind: given, "drives": section.drives, "loops": section.loops}
+        paths = {
+            key: existing(text, document, self.root, document.place("robots", name, key), faults)
+            for key, text in wanted.items()
+            if text is not None
+        }
+        found = {key: path for key, path in paths.items() if path is not None}
+        return found if len(found) == len(paths) else None
+
+    def _robot(self, section: RobotSection, paths: dict[str, Path]) -> Robot | Sequence[Fault]:
+        """The robot of its files, or its fault."""
+        path = paths[section.source[0]]
+        try:
+            self.size += sum(file.stat().st_size for file in paths.values())
+            if self.size > MAX_BYTES:
+                hint = "robots have no meshes here: keep their links and joints only"
+                return [Fault(f"the robots' files have more than {MAX_BYTES} bytes", hint=hint)]
+            robot = _read(section, path, paths.get("drives"), paths.get("loops"))
+            if len(robot.links) > MAX_LINKS:
+                message = f"it has {len(robot.links)} links; the most is {MAX_LINKS}"
+                return [Fault(message, hint="leave out what does not move on its own")]
+            if section.effects is not None:
+                robot = robot.with_effects(section.effects)
+            return robot if section.base is None else robot.with_base(section.base)
+        except InputError as error:
+            return error.faults
+        except JSONDecodeError as error:
+            place = Place(str(path), error.lineno, error.colno)
+            return [Fault(f"not JSON: {error.msg}", place, "write it with a JSON library")]
+        except RecursionError:
+            return [Fault("cannot be read: it is nested too deep", Place(str(path)))]
+        except Exception as error:
+            return [Fault(f"cannot be read: {told(error)}", Place(str(path)))]
+
+
+def inside(
+    given: str, document: Document, root: Path, place: Place, faults: list[Fault]
+) -> Path | None:
+    """The path that a file of a project names, which may not exist; None, after adding a fault,
+    if it would leave the project.
+    """
+    try:
+        path = (Path(document.file).parent / given).resolve()
+        limit = root.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        faults.append(_cannot_open(given, place, error))
+        return None
+    if path.is_relative_to(limit):
+        return path
+    hint = f"files must lie in {limit}; give root= (--root) to widen it"
+    faults.append(Fault(f"{given} leaves the project", place, hint))
+    return None
+
+
+def existing(
+    given: str,
+    document: Document,
+    root: Path,
+    place: Place,
+    faults: list[Fault],
+    most: int = MAX_BYTES,
+) -> Path | None:
+    """The file that another names by a relative path, or None after a fault: it must be a file
+    in root of at most `most` bytes.
+    """
+    path = inside(given, document, root, place, faults)
+    if path is None:
+        return None
+    try:
+        if not path.is_file():
+            problem = "is not a file" if path.exists() else "does not exist"
+            faults.append(Fault(f"{given} {problem}", place, f"looked for {path}"))
+        elif path.stat().st_size > most:
+            faults.append(Fault(f"{given} is larger than {most} bytes", place))
+        else:
+            return path
+    except (OSError, ValueError, RuntimeError) as error:
+        faults.append(_cannot_open(given, place, error))
+    return None
+
+
+def _cannot_open(given: str, place: Place, error: Exception) -> Fault:
+    reason = getattr(error, "strerror", None) or str(error)
+    return Fault(f"cannot open {given[:80]!r}: {reason}", place)
+
+
+def _read(section: RobotSection, path: Path, drives: Path | None, loops: Path | None) -> Robot:
+    kind, strict = section.source[0], section.strict
+    if kind == "urdf":
+        given: Any = {"base": section.base, "drives": drives, "loops": loops}
+        return Robot.from_urdf(path, strict=strict, mimic=section.mimic, **given)
+    if kind == "bodies":
+        robot = Robot.from_bodies(path, strict=strict)
+    elif kind == "links":
+        robot = Robot.from_links(path, base=section.base or "fixed")
+    elif kind == "dh":
+        robot = Robot.from_dh(read_document(path).data)
+    else:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(data, dict) and isinstance(data.get("robot"), dict):
+            data = data["robot"]
+        robot = Robot.from_spart(data)
+    return robot if drives is None else robot.with_drives(drives)
+
+
+def _prescribed(
+    robot: Robot, section: RobotSection, name: str, document: Document, faults: list[Fault]
+) -> Robot | None:
+    """The robot with its prescribed joints, or None after a fault for each that is none."""
+    moving = set(robot.active_joints)
+    wrong = [n for n, joint in enumerate(section.kinematic) if joint not in moving]
+    for number in wrong[:MOST_TOLD]:
+        joint = section.kinematic[number]
+        place = document.place("robots", name, "kinematic", number)
+        hint = did_you_mean(joint, robot.active_joints)
+        faults.append(Fault(f"robots.{name}.kinematic: {robot.not_moving(joint)}", place, hint))
+    if wrong:
+        return None
+    if not section.kinematic:
+        return robot
+    already = [joint for joint in robot.kinematic_joints if joint not in section.kinematic]
+    return robot.with_kinematic([*already, *section.kinematic])
+
+
+def _placed(fault: Fault, place: Place, path: Path) -> Fault:
+    if fault.place is not None:
+        return fault
+    return Fault(f"{path.name}: {fault.message}", place, fault.hint)

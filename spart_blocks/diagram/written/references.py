@@ -1,0 +1,186 @@
+"""`$name` in a value stands for the parameter `name`.
+
+A reference is a whole scalar: `$kp`, also inside lists and mappings. `$$kp` is the text
+`$kp`. Parameters may refer to one another in any order, but not in a circle. What the
+references expand to is counted, so a small file cannot grow without bound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spart_blocks.base.document import (
+    MAX_DEPTH,
+    MAX_FAULTS,
+    MAX_NODES,
+    Document,
+    Keys,
+    text_size,
+)
+from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
+
+MAX_EXPANDED = 5 * MAX_NODES
+
+_REFERENCE = re.compile(r"\$([^\W\d]\w*)")
+_ESCAPED = re.compile(r"\$\$+[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A value without references; size counts every value in it, height its nesting.
+
+    complete is False where a reference could not be resolved. origin: the parameter of the
+    diagram's `params:` that this is the whole value of; a parameter that is itself written
+    `$other` is the value of `other`. What is computed from a parameter, or holds it within
+    a larger list, has no origin. parts: of a mapping, the origins of the values in it.
+    """
+
+    value: Any
+    size: int = 1
+    height: int = 1
+    complete: bool = True
+    origin: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Resolver:
+    """Resolves references, collects faults and counts the expanded values."""
+
+    document: Document
+    faults: list[Fault]
+    expanded: int = 0
+
+    def resolve(self, raw: Any, scope: Scope, path: Keys) -> Resolved:
+        """raw, written at path, with every reference replaced by its parameter."""
+        resolved = self._resolve(raw, scope, path)
+        self.expanded += resolved.size
+        if self.expanded > MAX_EXPANDED or resolved.height > MAX_DEPTH:
+            place = self.document.place(*path)
+            problem = "the parameters expand to a value that is too large or too deep"
+            hint = f"the most is {MAX_EXPANDED} values in all, {MAX_DEPTH} levels"
+            raise DiagramError([*self.faults, Fault(problem, place, hint)])
+        return resolved
+
+    def _resolve(self, raw: Any, scope: Scope, path: Keys) -> Resolved:
+        if isinstance(raw, str):
+            return self._text(raw, scope, path)
+        if isinstance(raw, dict):
+            items = {key: self._resolve(value, scope, (*path, key)) for key, value in raw.items()}
+            whole = _joined({key: item.value for key, item in items.items()}, items.values())
+            origins = {str(k): one.origin for k, one in items.items() if one.origin is not None}
+            return replace(whole, parts=origins) if origins else whole
+        if isinstance(raw, list):
+            parts = [self._resolve(value, scope, (*path, i)) for i, value in enumerate(raw)]
+            return _joined([part.value for part in parts], parts)
+        return Resolved(raw)
+
+    def _text(self, raw: str, scope: Scope, path: Keys) -> Resolved:
+        reference = _REFERENCE.fullmatch(raw)
+        if reference is None:
+            return Resolved(raw[1:] if _ESCAPED.fullmatch(raw) else raw, text_size(raw))
+        found = scope.find(reference[1])
+        if found is None:
+            hint = None
+            if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
+                hint = did_you_mean(reference[1], scope.names())
+                hint = hint or "there are no params; a text that begins with $ is written $$"
+            message = f"unknown parameter {raw}"
+            self.faults.append(Fault(message, self.document.place(*path), hint))
+            return Resolved(None, complete=False)
+        return found
+
+    def scope(
+        self,
+        raw: Mapping[str, Any],
+        path: Keys,
+        parent: Scope | None = None,
+        given: Mapping[str, Resolved] | None = None,
+        named: bool = False,
+    ) -> Scope:
+        """The parameters of a params section, some of them given from outside.
+
+        named: they are the diagram's own, so that each is the origin of its value.
+        A circle of references is a fault.
+        """
+        scope = Scope(dict(given or {}), parent)
+        raw = {name: value for name, value in raw.items() if name not in scope.values}
+        waiting = {name: _names_in(value) & raw.keys() for name, value in raw.items()}
+        users: dict[str, list[str]] = {name: [] for name in raw}
+        for name, needed in waiting.items():
+            for other in needed:
+                users[other].append(name)
+        ready = [name for name, needed in waiting.items() if not needed]
+        while ready:
+            name = ready.pop()
+            value = self.resolve(raw[name], scope, (*path, name))
+            if named and value.origin is None:
+                value = replace(value, origin=name)
+            scope.values[name] = value
+            for user in users[name]:
+                waiting[user].discard(name)
+                if not waiting[user]:
+                    ready.append(user)
+        self._circles(raw, scope, path)
+        return scope
+
+    def _circles(self, raw: Mapping[str, Any], scope: Scope, path: Keys) -> None:
+        stuck = [name for name in raw if name not in scope.values]
+        for name in stuck:
+            scope.values[name] = Resolved(None, complete=False)
+        if stuck:
+            place = self.document.key_place(*path, stuck[0])
+            listed = ", ".join(stuck[:8]) + (", ..." if len(stuck) > 8 else "")
+            message = f"parameters refer to each other in a circle: {listed}"
+            self.faults.append(Fault(message, place, "give one of them a value of its own"))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The parameters that can be referred to: a file's, or a subsystem's above them."""
+
+    values: dict[str, Resolved] = field(default_factory=dict)
+    parent: Scope | None = None
+
+    def find(self, name: str) -> Resolved | None:
+        """The parameter of this name, from here or from an enclosing diagram."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return scope.values[name]
+            scope = scope.parent
+        return None
+
+    @property
+    def of_file(self) -> Scope:
+        """The parameters of the file that this scope is in."""
+        return self if self.parent is None else self.parent.of_file
+
+    def names(self) -> list[str]:
+        """Every name that can be referred to from here."""
+        above = self.parent.names() if self.parent else []
+        return [*self.values, *above]
+
+
+def _joined(value: Any, parts: Iterable[Resolved]) -> Resolved:
+    size, height, complete = 1, 1, True
+    for part in parts:
+        size += part.size
+        height = max(height, part.height + 1)
+        complete = complete and part.complete
+    return Resolved(value, size, height, complete)
+
+
+def _names_in(raw: Any) -> set[str]:
+    """The names that a value refers to."""
+    if isinstance(raw, str):
+        reference = _REFERENCE.fullmatch(raw)
+        return {reference[1]} if reference else set()
+    if isinstance(raw, dict):
+        raw = list(raw.values())
+    if isinstance(raw, list):
+        return set().union(*(_names_in(item) for item in raw))
+    return set()

@@ -1,0 +1,37 @@
+"""What the ends of wires name, and why they cannot."""
+
+from __future__ import annotations
+
+from spart_blocks.base.errors import did_you_mean
+from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.build.registry import port_names
+
+
+class WrongEnd(Exception):  # noqa: N818 - becomes a Fault where the wire is read
+    """An end that cannot be used: the fault, and its position in the wire's text."""
+
+    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
+        self.message, self.offset, self.hint = message, offset, hint
+        super().__init__(message)
+
+
+class Skip(Exception):  # noqa: N818 - a signal among the files of wires
+    """The end is on a block that is already known to be wrong."""
+
+
+def index_of(name: str, ports: tuple[Port, ...]) -> int | None:
+    """The index of a port given by name, or by number."""
+    number = int(name) if name.isascii() and name.isdecimal() and len(name) < 9 else len(ports)
+    if number < len(ports) and ports[number].name == name:
+        return number  # most ports go by their numbers, and there may be many
+    for index, port in enumerate(ports):
+        if port.name == name:
+            return index
+    return number if number < len(ports) else None
+
+
+def no_port(name: str, label: str, ports: tuple[Port, ...], offset: int) -> WrongEnd:
+    """The fault of a port that a block does not have. label: of the block."""
+    near = did_you_mean(name, [port.name for port in ports])
+    hint = near if near and near.startswith("did") else None
+    return WrongEnd(f"no port {name!r} on {label}: it has {port_names(ports)}", offset, hint)

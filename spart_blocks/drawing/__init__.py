@@ -1,0 +1,1 @@
+"""Pictures of boxes and wires."""

@@ -1,0 +1,66 @@
+"""Heights: how far down each item of each layer stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from spart_blocks.drawing.layout.graph import Box
+from spart_blocks.drawing.layout.layers import Item, LayerLink, Ranks
+
+BOX_GAP, WIRE_GAP = 5, 2
+"""Clear space between two boxes, and between a wire and what is next to it [grid]."""
+
+
+def align(
+    ranks: Ranks, heights: Mapping[Item, int], boxes: Sequence[Box]
+) -> dict[tuple[int, Item], int]:
+    """The top of each item in each layer [grid], such that wires bend least.
+
+    A linear program: the least sum of the vertical runs of all links, long ones
+    weighing more, with the order and the gaps kept. Its matrix is a network's, so
+    with whole gaps and port offsets the corners of its solution set are whole.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    index = {key: i for i, key in enumerate(key for items in ranks.items for key in items)}
+    rows: list[tuple[dict[int, float], float]] = []
+    cost = [1e-4] * len(index)
+    for number, links in enumerate(ranks.links):
+        for link in links:
+            left, right = index[(number - 1, link.left)], index[(number, link.right)]
+            run, shift = len(cost), link.right_at - link.left_at
+            cost.append(_weight(link, boxes))
+            rows.append(({left: 1.0, right: -1.0, run: -1.0}, shift))
+            rows.append(({left: -1.0, right: 1.0, run: -1.0}, -shift))
+    for items in ranks.items:
+        for upper, lower in pairwise(items):
+            wires = isinstance(upper[1], tuple) or isinstance(lower[1], tuple)
+            gap = WIRE_GAP if wires else BOX_GAP
+            rows.append(({index[upper]: 1.0, index[lower]: -1.0}, -gap - heights[upper[1]]))
+    if not rows:
+        return dict.fromkeys(index, 0)
+    entries = [(row, col, v) for row, (terms, _) in enumerate(rows) for col, v in terms.items()]
+    at, columns, values = zip(*entries, strict=True)
+    matrix = coo_array((values, (at, columns)), shape=(len(rows), len(cost))).tocsr()
+    solved = linprog(cost, A_ub=matrix, b_ub=[bound for _, bound in rows], method="highs-ds")
+    tops = np.rint(solved.x[: len(index)]).astype(int)
+    return {key: int(tops[i]) for key, i in index.items()}
+
+
+def _weight(link: LayerLink, boxes: Sequence[Box]) -> float:
+    """How much a link should be straight: long ones most, then those of the main path,
+    which come from boxes with inputs and go to boxes with outputs, best to those with
+    one input, or to integrating ones."""
+    passing = isinstance(link.left, tuple) + isinstance(link.right, tuple)
+    weight = (2.0, 2.0, 8.0)[passing]
+    if isinstance(link.left, int) and not boxes[link.left].inputs:
+        weight -= 0.5
+    if isinstance(link.right, int):
+        target = boxes[link.right]
+        weight += 0.6 * bool(target.outputs) + 0.4 * (len(target.inputs) == 1)
+        weight += 0.2 / target.cut
+    return weight

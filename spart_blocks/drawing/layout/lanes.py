@@ -1,0 +1,116 @@
+"""Which trunk runs where in a channel, so that none lie on one another and few cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spart_blocks.drawing.layout.graph import Net
+
+
+@dataclass
+class Trunk:
+    """The vertical run of a net in a channel, and where it goes on to either side [grid].
+
+    The net comes and goes at lefts towards the left, at rights towards the right.
+    """
+
+    net: Net
+    lefts: tuple[float, ...]
+    rights: tuple[float, ...]
+    lane: int = 0
+
+    @property
+    def top(self) -> float:
+        return min(*self.lefts, *self.rights)
+
+    @property
+    def bottom(self) -> float:
+        return max(*self.lefts, *self.rights)
+
+
+def assign_lanes(channel: Sequence[list[Trunk]], levels: Iterable[float]) -> int:
+    """Set the lane of each trunk; returns how many there are, from the left.
+
+    levels: the heights at which any net, also one that does not turn, runs in the channel.
+
+    A trunk whose net leaves to the right at the height where another arrives from the
+    left must stand right of it, or the two would lie on one another. Where this goes in
+    a circle, a trunk is split in two with a step between them: the list of the net then
+    holds both.
+    """
+    taken = set(levels)
+    while True:
+        trunks = [trunk for pieces in channel for trunk in pieces]
+        order, stuck = _ordered(trunks, channel)
+        if stuck is None:
+            break
+        pieces = next(pieces for pieces in channel if stuck in pieces)
+        taken.add(_split(pieces, stuck, taken))
+    placed: list[Trunk] = []
+    for trunk in order:
+        near = [t.lane for t in placed if t.top - 1 < trunk.bottom and trunk.top - 1 < t.bottom]
+        trunk.lane = max(near, default=-1) + 1
+        placed.append(trunk)
+    return max((trunk.lane for trunk in placed), default=-1) + 1
+
+
+def _ordered(
+    trunks: Sequence[Trunk], channel: Sequence[list[Trunk]]
+) -> tuple[list[Trunk], Trunk | None]:
+    """The trunks from left to right with few crossings, or one that is in a circle."""
+    count = len(trunks)
+    position = {id(trunk): i for i, trunk in enumerate(trunks)}
+    before: list[set[int]] = [set() for _ in range(count)]
+    gain = [[0] * count for _ in range(count)]
+    for i, a in enumerate(trunks):
+        for j, b in enumerate(trunks):
+            if i == j:
+                continue
+            if set(a.rights) & set(b.lefts) and a.net != b.net:
+                before[i].add(j)
+            gain[i][j] = _crossings(b, a) - _crossings(a, b)
+    for pieces in channel:
+        for first, second in pairwise(pieces):
+            before[position[id(second)]].add(position[id(first)])
+    left = set(range(count))
+    order: list[Trunk] = []
+    while left:
+        free = [i for i in sorted(left) if not before[i] & left]
+        if not free:
+            return [], _in_circle(trunks, before, left)
+        best = max(free, key=lambda i: (sum(gain[i][j] for j in left), -i))
+        order.append(trunks[best])
+        left.discard(best)
+    return order, None
+
+
+def _in_circle(trunks: Sequence[Trunk], before: Sequence[set[int]], left: set[int]) -> Trunk:
+    """A trunk, not split yet, of those that each have to stand left of the next."""
+    path = [min(left)]
+    while (step := min(before[path[-1]] & left)) not in path:
+        path.append(step)
+    nets = [trunk.net for trunk in trunks]
+    circle = [i for i in path[path.index(step) :] if nets.count(nets[i]) == 1]
+    return trunks[min(circle, key=lambda i: (len(trunks[i].rights), len(trunks[i].lefts), i))]
+
+
+def _crossings(left: Trunk, right: Trunk) -> int:
+    """How often two nets cross when one's trunk is left of the other's."""
+    return sum(right.top < y < right.bottom for y in left.rights) + sum(
+        left.top < y < left.bottom for y in right.lefts
+    )
+
+
+def _split(pieces: list[Trunk], trunk: Trunk, taken: Iterable[float]) -> float:
+    """Split a trunk at a height where no net runs, near its middle; returns the height."""
+    inside = sorted(y for y in taken if trunk.top <= y <= trunk.bottom)
+    centre = (trunk.top + trunk.bottom) / 2
+    gaps = [(high - low, (low + high) / 2) for low, high in pairwise(inside)]
+    widest = max(gap for gap, _ in gaps)
+    step = min((y for gap, y in gaps if gap > 0.6 * widest), key=lambda y: abs(y - centre))
+    at = pieces.index(trunk)
+    first = Trunk(trunk.net, trunk.lefts, (step,))
+    pieces[at : at + 1] = [first, Trunk(trunk.net, (step,), trunk.rights)]
+    return step

@@ -1,0 +1,102 @@
+"""The integration method of an FMU in co-simulation: its tableau and its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, RECOMMENDED, Tableau, tableau
+from spart_blocks.export.functions import array_text
+from spart_blocks.export.schedule import checked_rate
+from spart_blocks.program.c.scalar_code import literal
+from spart_blocks.program.subdiagram import Subdiagram
+from spart_blocks.run.loop import LEAST_STEPS
+
+USUAL_RATE = 1000.0  # Hz
+RATES = (1e-3, 1e6)  # Hz
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """How co-simulation integrates the states.
+
+    method: a name of FIXED_STEP in equal steps of at most `step` [s], or RK45 with error control
+    in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives none. If it
+    gives a relative tolerance, atol is scaled in proportion.
+    """
+
+    method: str
+    step: float
+    max_step: float
+    rtol: float
+    atol: float
+
+    @property
+    def controlled(self) -> bool:
+        return self.method == CONTROLLED
+
+    @property
+    def tableau(self) -> Tableau:
+        found = tableau(self.method)
+        assert found is not None
+        return found
+
+
+def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
+    """The requested stepping. With a rate [Hz] or a method: equal steps, by default at 1000 Hz and
+    with the recommended method. Without both: error control, unless a block needs equal steps.
+
+    Raises InputError for an invalid method or rate.
+    """
+    if method is not None and method not in FIXED_STEP:
+        hint = f"there are {', '.join(FIXED_STEP)}"
+        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    steps = USUAL_RATE if rate is None else checked_rate(rate)
+    if not RATES[0] <= steps <= RATES[1]:
+        raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")
+    program, run = part.program, part.program.run
+    asked = rate is not None or method is not None
+    # Error control takes very short steps at the pose in which a damped mechanism loses rank.
+    controlled = not asked and not program.fixed and not program.damped
+    kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if run.sliding == "filippov" else set())
+    acting = any(crossing.kind in kinds for crossing in program.crossings)
+    longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
+    return Stepping(
+        CONTROLLED if controlled else method or RECOMMENDED,
+        float(1 / Fraction(repr(float(steps)))),
+        float(longest),
+        float(run.rtol),
+        float(run.atol),
+    )
+
+
+def stepping_text(stepping: Stepping) -> str:
+    """The stepping as macros and tables of C."""
+    table = stepping.tableau
+    errors = np.zeros_like(table.b) if table.e is None else table.e
+    dense = np.zeros(1) if table.P is None else table.P.ravel()
+    return "\n".join(
+        [
+            f"#define SB_STAGES {len(table.b)}",
+            f"#define SB_CONTROLLED(m) ((void)(m), {int(stepping.controlled)})",
+            f"#define SB_DENSE_ORDER(m) {0 if table.P is None else table.P.shape[1]}",
+            f"#define SB_STEP {literal(stepping.step)}",
+            f"#define SB_MAX_STEP {literal(stepping.max_step)}",
+            f"#define SB_RTOL {literal(stepping.rtol)}",
+            f"#define SB_ATOL_PER_RTOL {literal(stepping.atol / stepping.rtol)}",
+            f"#define SB_EXPONENT(m) ((void)(m), {literal(-1.0 / table.order)})",
+            *(
+                array_text("double", f"sb_rk_{name}", [literal(value) for value in values])
+                for name, values in (
+                    ("a", table.A.ravel()),
+                    ("b", table.b),
+                    ("c", table.c),
+                    ("e", errors),
+                    ("p", dense),
+                )
+            ),
+        ]
+    )

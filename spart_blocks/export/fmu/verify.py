@@ -1,0 +1,319 @@
+"""Comparison of an FMU with the program from which it was made, through FMPy."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.base.errors import MissingExtraError, RunError
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
+from spart_blocks.export.fmu.inputs import started
+from spart_blocks.export.fmu.model import slides
+from spart_blocks.export.fmu.stepping import stepping_of
+from spart_blocks.export.fmu.variables import Variable, variables_of
+from spart_blocks.export.functions import selected
+from spart_blocks.export.reference import Stepper
+from spart_blocks.export.schedule import Schedule
+from spart_blocks.program.subdiagram import Subdiagram, entries_of
+from spart_blocks.run import simulate
+from spart_blocks.run.engines.engine import Floats
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+
+SAMPLES = 100
+CLOSE, SAME = 1e-6, 1e-9
+"""Tolerances relative to the largest magnitude of an output: for a comparison with our run at rtol
+1e-10, and with one in the same equal steps."""
+ASKED = 1e-11
+"""The tolerance of FMPy's solver, and that of an FMU's own steps with error control."""
+FLOOR = 1e-3
+"""Magnitude of an output above which errors are relative."""
+DRIFTING = 1e-2
+"""The same in model exchange if only the importer's solver keeps states on constraints, such as
+closed loops: an output that is zero on them then shows the drift of the solver."""
+DAMPED = (
+    "model exchange is not compared: with singular: damp the importer's solver may gain or lose "
+    "energy where loops lose rank"
+)
+
+
+@dataclass(frozen=True)
+class FmuVerification:
+    """The result of a verification. problems: found by FMPy's validation. errors: the largest
+    difference by interface and output, relative to the output's largest magnitude. tolerances: of
+    the errors, by interface. fed: the source of the values of each input. note: what was not
+    compared, and the reason."""
+
+    problems: tuple[str, ...]
+    errors: Mapping[tuple[str, str], float]
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    fed: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.wrong
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """The problems and the errors beyond tolerance, one line each."""
+        return (
+            *self.problems,
+            *(
+                f"{name} differs by {error:.2g} in {kind}, more than {self.tolerances[kind]:g}"
+                for (kind, name), error in self.errors.items()
+                if not error <= self.tolerances[kind]
+            ),
+        )
+
+
+def verify_fmu(
+    path: str | Path,
+    part: Subdiagram,
+    *,
+    horizon: float = 1.0,
+    rate: float | None = None,
+    method: str | None = None,
+    inputs: str = "zero",
+    diagram: Diagram | None = None,
+) -> FmuVerification:
+    """Validate an FMU, and run it through both interfaces with changing inputs.
+
+    horizon: duration of the runs [s]. rate, method, inputs: options of the export. diagram: the
+    whole diagram; the inputs are then those of a run of it. Sines are added to constant inputs.
+    Raises MissingExtraError without FMPy, RunError if a run fails.
+    """
+    _fmpy()
+    from fmpy.validation import validate_fmu
+
+    problems = (*validate_fmu(str(path)), *_without_binary(path))
+    errors: dict[tuple[str, str], float] = {}
+    if problems:
+        return FmuVerification(problems, errors)
+    part = started(part, inputs)
+    fed = excitation_of(part, horizon, diagram)
+    every = interval_of(horizon)
+    stepping = stepping_of(part, rate, method)
+    accurate = {"solver": "auto", "rtol": 1e-10, "atol": 1e-12}
+    alike = {"solver": stepping.method, "max_step": stepping.step}
+    ours: dict[str, dict[str, Any]] = {
+        "co-simulation": accurate if stepping.controlled else alike,
+        "model exchange": accurate,
+    }
+    if part.program.damped:
+        del ours["model exchange"]
+    tolerances = {kind: CLOSE if how is accurate else SAME for kind, how in ours.items()}
+    # In model exchange the importer integrates all states, also those of blocks with own steps.
+    program = driven(part.program, part, fed)
+    programs = {"co-simulation": program, "model exchange": replace(program, fixed=())}
+    outputs = [v for v in variables_of(part) if v.causality == "output"]
+    if slides(part):
+        outputs = [v for v in outputs if not _jumps(part, v.title)] or outputs
+    for kind, options in ours.items():
+        names = tuple(v.title for v in outputs)
+        wanted = simulate(programs[kind], T=horizon, every=every, log=names, **options)
+        found = _simulated(path, kind, horizon, [n for v in outputs for n in _names(v)], part, fed)
+        for variable in outputs:
+            want = np.asarray(wanted[variable.title]).reshape(len(wanted.t), -1)
+            got = _columns(found, variable)
+            drifts = kind == "model exchange" and bool(part.program.drifting)
+            floor = DRIFTING if drifts else FLOOR
+            errors[kind, variable.title] = _error(got, want, bool(part.inputs), floor)
+    note = DAMPED if part.program.damped else ""
+    return FmuVerification(problems, errors, tolerances, fed.told, note)
+
+
+def interval_of(horizon: float) -> float:
+    """The time [s] between samples: exact for a decimal, so that a sample at a tick is at it, and
+    not a hair before."""
+    return float(exact(horizon) / SAMPLES)
+
+
+def _jumps(part: Subdiagram, output: str) -> bool:
+    """Whether an output can jump at a surface: it is not unique while states slide along it."""
+    import casadi as ca
+
+    program = part.program
+    entries = entries_of(slot for slot in part.outputs if slot.name == output)
+    function = selected(program.outputs, entries, "output")
+    jumping = {ca.OP_SIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_IF_ELSE_ZERO}
+    jumping |= {ca.OP_FLOOR, ca.OP_CEIL}
+    modes = {crossing.block for crossing in program.crossings if crossing.kind == "mode"}
+    pattern = np.array(ca.DM(function.jac_sparsity(0, 1), 1).full(), dtype=bool)
+    reads = set(np.nonzero(pattern)[1].tolist())
+    if any(function.instruction_id(k) in jumping for k in range(function.n_instructions())):
+        return True
+    return not reads.isdisjoint(entries_of(s for s in program.states if s.name in modes))
+
+
+def _simulated(
+    path: str | Path, kind: str, horizon: float, names: list[str], part: Subdiagram, fed: Excitation
+) -> Any:
+    """FMPy's run through one interface, as a structured array."""
+    try:
+        with _feeding(part, fed):
+            return _fmpy().simulate_fmu(
+                str(path),
+                fmi_type=kind.title().replace(" ", "").replace("-", ""),
+                stop_time=horizon,
+                output_interval=interval_of(horizon),
+                relative_tolerance=ASKED,
+                record_events=False,
+                output=names,
+            )
+    except Exception as error:  # FMPy raises exceptions of no more specific type
+        raise RunError(f"FMPy cannot run the FMU in {kind}: {error}") from error
+
+
+def _fmpy() -> Any:
+    try:
+        import fmpy
+    except ImportError:
+        raise MissingExtraError("fmpy", "fmu", "checking an FMU") from None
+    return fmpy
+
+
+def _without_binary(path: str | Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        if any(name.startswith("binaries/") for name in archive.namelist()):
+            return []
+    return ["the FMU has no binary for this platform, so it cannot run here"]
+
+
+def _names(variable: Variable) -> list[str]:
+    """The names of the array (FMI 3) and of its entries (FMI 2). FMPy ignores unknown names."""
+    return [variable.name, *(entry.name for entry in variable.scalars())]
+
+
+def _columns(found: Any, variable: Variable) -> Floats:
+    if variable.name in found.dtype.names:
+        return np.asarray(found[variable.name]).reshape(len(found), -1)
+    return np.stack([np.asarray(found[entry.name]) for entry in variable.scalars()], axis=1)
+
+
+@contextmanager
+def _feeding(part: Subdiagram, fed: Excitation) -> Iterator[None]:
+    """Make FMPy set the inputs of an FMU to these values. FMPy's own table of inputs accepts arrays
+    of one shape only, and interpolates between its rows."""
+    simulation = _fmpy().simulation
+    usual = simulation.Input
+    if part.inputs:
+        simulation.Input = lambda fmu, modelDescription, *_, **more: _Fed(
+            fmu, modelDescription, part, fed
+        )
+    try:
+        yield
+    finally:
+        simulation.Input = usual
+
+
+class _Fed:
+    """Replaces FMPy's `Input`."""
+
+    def __init__(self, fmu: Any, description: Any, part: Subdiagram, fed: Excitation) -> None:
+        self._fmu, self._part, self._fed = Slave(fmu, int(description.fmiVersion[0])), part, fed
+        self._segment = -1
+
+    def apply(self, time: float, *_: Any, after_event: bool = False, **more: Any) -> None:
+        """Set the inputs at a time. A new segment starts at an event, not within a solver's
+        step."""
+        segment = min(int(time / self._fed.length + 1e-6), len(self._fed.rows) - 1)
+        if self._segment < 0 or (after_event and segment != self._segment):
+            self._segment = segment
+            self._fmu.set(self._part, self._fed.rows[segment])
+
+    def nextEvent(self, time: float) -> float:
+        following = int(time / self._fed.length + 1e-6) + 1
+        return following * self._fed.length if following < len(self._fed.rows) else np.inf
+
+
+def _error(got: Floats, want: Floats, jumping: bool = False, floor: float = FLOOR) -> float:
+    """The largest relative difference over the samples of both runs: a STOP may end a run between
+    two samples. jumping: leave out the samples at which inputs jump, since the interfaces give
+    outputs before or after the jump."""
+    count = min(len(got), len(want))
+    if abs(len(got) - len(want)) > 1:
+        return float("inf")
+    scale = max(np.abs(want).max(initial=0.0), floor)
+    differences = np.abs(got[:count] - want[:count])
+    if jumping:
+        differences = np.delete(differences, slice(None, None, SAMPLES // SEGMENTS), axis=0)
+    return float(differences.max(initial=0.0) / scale)
+
+
+# --- with inputs -------------------------------------------------------------------------
+
+
+def stepped_error(path: str | Path, part: Subdiagram, schedule: Schedule, inputs: Floats) -> float:
+    """The largest relative difference between the outputs of co-simulation and those of the
+    program, stepped as in exported C, with these inputs (steps, nu) at each step."""
+    reference = Stepper(part, schedule)
+    entries = entries_of(part.inputs)
+    step = float(schedule.step)
+    wanted, found = [], []
+    with fmu_slave(path) as fmu:
+        for row in inputs:
+            reference.p[entries] = row
+            fmu.set(part, row)
+            wanted.append(reference.output()[0])
+            found.append(fmu.outputs(part))
+            fmu.slave.doStep(reference.t, step)
+            reference.update()
+    return _error(np.array(found), np.array(wanted))
+
+
+@dataclass
+class Slave:
+    """An FMU of either version in co-simulation."""
+
+    slave: Any
+    version: int
+
+    def set(self, part: Subdiagram, row: Floats) -> None:
+        """Set all inputs, in the order of the subdiagram's inputs."""
+        names = {v.title: v for v in variables_of(part) if v.causality == "input"}
+        references = self._references([names[slot.name] for slot in part.inputs])
+        setter = self.slave.setFloat64 if self.version == 3 else self.slave.setReal
+        setter(references, row.tolist())
+
+    def outputs(self, part: Subdiagram) -> Floats:
+        outputs = [v for v in variables_of(part) if v.causality == "output"]
+        references = self._references(outputs)
+        if self.version == 3:
+            size = sum(v.size for v in outputs)
+            return np.array(self.slave.getFloat64(references, nValues=size))
+        return np.array(self.slave.getReal(references))
+
+    def _references(self, variables: list[Variable]) -> list[int]:
+        if self.version == 3:
+            return [v.reference for v in variables]
+        return [entry.reference for v in variables for entry in v.scalars()]
+
+
+@contextmanager
+def fmu_slave(path: str | Path) -> Iterator[Slave]:
+    """An FMU in co-simulation from t = 0, through FMPy. Its extracted files are removed at exit."""
+    fmpy = _fmpy()
+    folder = fmpy.extract(str(path))
+    try:
+        description = fmpy.read_model_description(folder)
+        version = int(description.fmiVersion[0])
+        slave = fmpy.instantiate_fmu(folder, description, fmi_type="CoSimulation")
+        if version == 2:
+            slave.setupExperiment(startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        yield Slave(slave, version)
+        slave.terminate()
+        slave.freeInstance()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""FMUs of others, as blocks run them."""

@@ -1,0 +1,169 @@
+"""The mapping of an FMU's variables to the ports of its block."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from unicodedata import normalize
+
+from spart_blocks.base.errors import brief, did_you_mean
+from spart_blocks.block_support.ports import Port
+from spart_blocks.fmu.archive import NUMBERS, Model, Variable
+
+_ENTRY = re.compile(r"(?P<base>.+)\[(?P<index>[0-9]{1,6}(?:, ?[0-9]{1,6})*)\]")
+
+MOST_PORTS = 1000
+
+Asked = Mapping[str, str | list[str]] | list[str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A port and the variables that it carries, concatenated."""
+
+    port: Port
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The variables of a port that has no name yet."""
+
+    shape: tuple[int, ...]
+    variables: tuple[Variable, ...]
+
+    def group(self, name: str) -> Group:
+        units = {v.unit for v in self.variables}
+        return Group(Port(name, self.shape, units.pop() if len(units) == 1 else ""), self.variables)
+
+
+def groups_of(
+    model: Model, causality: str, asked: Asked | None, taken: Collection[str]
+) -> tuple[Group, ...]:
+    """The inputs or the outputs: those requested, otherwise one port per variable of this
+    causality. Elements of an array, u[1], u[2], ..., are one port u if all of them exist. taken:
+    names that a port cannot have. Raises ValueError.
+    """
+    arrays = _arrays(model, causality)
+    if asked is None:
+        found = {v.name: _alone(v) for v in _sided(model, causality)}
+        for array in arrays.values():
+            found[array.variables[0].name] = array  # where its first element stands
+            for variable in array.variables[1:]:
+                del found[variable.name]
+        bases = {array.variables[0].name: base for base, array in arrays.items()}
+        pairs = [(_plain(bases.get(name, name), taken), item) for name, item in found.items()]
+    else:
+        pairs = list(_asked(model, causality, asked, arrays, taken))
+    if len(pairs) > MOST_PORTS:
+        raise ValueError(
+            f"{model.name} has {len(pairs)} {causality}s, a block up to {MOST_PORTS} ports; "
+            f"say which with {causality}_ports"
+        )
+    counts = Counter(name for name, _ in pairs)
+    name, count = counts.most_common(1)[0] if counts else ("", 0)
+    if count > 1:
+        raise ValueError(
+            f"{causality}_ports: two ports would be called {name!r}; "
+            "give each a name: {port: variable}"
+        )
+    return tuple(numbers.group(name) for name, numbers in pairs)
+
+
+def _alone(variable: Variable) -> _Numbers:
+    return _Numbers(variable.shape, (variable,))
+
+
+def _sided(model: Model, causality: str) -> list[Variable]:
+    """The variables that become ports by default."""
+    return [v for v in model.variables.values() if v.causality == causality and v.of in NUMBERS]
+
+
+def _arrays(model: Model, causality: str) -> dict[str, _Numbers]:
+    """Variables with names of array elements, by the array's name, in C order; only complete arrays
+    with indices from 0 or 1.
+    """
+    parts: dict[str, dict[tuple[int, ...], Variable]] = {}
+    for variable in _sided(model, causality):
+        entry = _ENTRY.fullmatch(variable.name)
+        if entry and not variable.shape:
+            index = tuple(map(int, entry["index"].split(",")))
+            parts.setdefault(entry["base"], {})[index] = variable
+    arrays = {}
+    for base, found in parts.items():
+        shape = _shape(found)
+        if shape is not None:
+            arrays[base] = _Numbers(shape, tuple(found[index] for index in sorted(found)))
+    return arrays
+
+
+def _shape(found: Collection[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape of an array whose elements have these indices, or None."""
+    ranks = {len(index) for index in found}
+    if len(ranks) != 1:
+        return None
+    columns = list(zip(*found, strict=True))
+    lows = {min(column) for column in columns}
+    if len(lows) != 1 or not lows <= {0, 1}:
+        return None
+    shape = tuple(max(column) - min(column) + 1 for column in columns)
+    return shape if prod(shape) == len(found) else None
+
+
+def _asked(
+    model: Model,
+    causality: str,
+    asked: Asked,
+    arrays: Mapping[str, _Numbers],
+    taken: Collection[str],
+) -> Iterable[tuple[str, _Numbers]]:
+    what = f"{causality}_ports"
+    if isinstance(asked, Mapping):
+        listed = [(str(name), value) for name, value in asked.items()]
+    elif isinstance(asked, list) and all(isinstance(name, str) for name in asked):
+        listed = [(_plain(name, taken), name) for name in asked]
+    else:
+        raise ValueError(f"{what} takes names of variables, not {brief(asked)}")
+    for name, value in listed:
+        if name != _plain(name, taken):
+            raise ValueError(f"{what}: a port cannot be called {brief(name)}")
+        if isinstance(value, str):
+            yield name, arrays.get(value) or _alone(_found(model, causality, value))
+        elif isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            found = tuple(_found(model, causality, v) for v in value)
+            yield name, _Numbers((sum(v.size for v in found),), found)
+        else:
+            raise ValueError(
+                f"{what}: {name} takes a variable or a list of them, not {brief(value)}"
+            )
+
+
+def _found(model: Model, causality: str, name: str) -> Variable:
+    """A variable for an input or output port: any numeric one can be read; inputs and tunable
+    parameters can be set while the FMU runs.
+    """
+    usable = [v for v in model.variables.values() if v.of in NUMBERS and _fits(v, causality)]
+    for variable in usable:
+        if variable.name == name:
+            return variable
+    near = did_you_mean(name, (v.name for v in usable)) or "it has none"
+    if name in model.variables:
+        near = f"it is {model.variables[name].told}"
+    raise ValueError(f"{causality}_ports: no {causality} {brief(name)} of {model.name}; {near}")
+
+
+def _fits(variable: Variable, causality: str) -> bool:
+    if causality == "output":
+        return True
+    tunable = variable.causality == "parameter" and variable.variability == "tunable"
+    return variable.causality == "input" or tunable
+
+
+def _plain(name: str, taken: Collection[str]) -> str:
+    """The port name of a variable: letters, digits and _, as wires require."""
+    # bdsim 1.4.0 normalises names with a warning, after which a wire no longer finds them.
+    plain = re.sub(r"\W+", "_", normalize("NFKC", name)).strip("_") or "port"
+    return f"{plain}_" if plain in taken else plain

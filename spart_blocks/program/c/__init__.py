@@ -1,0 +1,1 @@
+"""Expressions as C source text, and C source text as libraries."""

@@ -1,0 +1,422 @@
+"""C source text to a shared library: finds a compiler, runs it once, keeps the result.
+
+Compilers, the first that answers: the environment's CC, cc, gcc, clang, the `ziglang`
+package. SPART_COMPILER=none turns compiling off. The library is kept in the user's cache
+folder (SPART_CACHE names another) under the hash of all that could change it, and is used
+again without starting a compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from spart_blocks.base.cache import (
+    BUILD,
+    REMEMBERED,
+    keep,
+    key_of,
+    stored,
+    temporary_folder,
+    user_folder,
+)
+from spart_blocks.base.errors import Fault, InputError, SpartError, warn
+
+TIMEOUT = 120.0  # s
+# Straight-line code gains nothing from more: runs of shipped diagrams take 0.93 to 1.04 of
+# their time at -O3 (gcc 12, clang 14), and compiling takes a half to a third. The flags behind
+# the level make gcc's code 5 to 15 % faster at no cost; clang says that it ignores the last.
+LEVEL = ("-O1", "-ftree-vectorize", "-fexpensive-optimizations")
+
+# Of /proc/cpuinfo, on x86, ARM, POWER and RISC-V.
+_CPU_FIELDS = (
+    *("vendor_id", "cpu family", "model", "model name", "flags", "features", "cpu", "isa"),
+    *("cpu implementer", "cpu architecture", "cpu variant", "cpu part"),
+)
+
+
+LENDER: ContextVar[Callable[[str, Sequence[str]], Path | None] | None]
+LENDER = ContextVar("LENDER", default=None)
+"""What gives the library of a source and flags in place of a compiler: see borrowed.py."""
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """A command. files: its executables, whose modification times stand for a version."""
+
+    command: tuple[str, ...]
+    files: tuple[str, ...]
+    zig: bool = False
+
+
+class _CompileError(Exception):
+    """Reason for a missing library."""
+
+
+class NoCompilerError(InputError):
+    """A compiler is needed and there is none."""
+
+
+class CompilerError(SpartError):
+    """The compiler rejected its input."""
+
+
+def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
+    """The shared library of a C source, compiled now or taken from the cache.
+
+    extra: flags besides those for the fastest code on this machine. None, silently, where there is
+    no compiler; None and one SpartWarning where it failed or took longer than TIMEOUT.
+    """
+    try:
+        return _library(source, None, extra)
+    except (_CompileError, OSError) as error:
+        warn(
+            f"the C compiler {shlex.join(_compiler_in_use())} made no library, so the "
+            f"program runs uncompiled, which is slower: {error}\n"
+            "  SPART_COMPILER=none does not try, CC=... names another compiler"
+        )
+        return None
+
+
+def strict_library(source: str, flags: Sequence[str]) -> Path:
+    """The shared library of a C source, compiled with these flags alone, or from the cache;
+    it runs on any machine of this kind.
+
+    Raises CompilerError with what the compiler said, NoCompilerError where there is none.
+    """
+    try:
+        path = _library(source, tuple(flags))
+    except (_CompileError, OSError) as error:
+        text = f"the C compiler {shlex.join(_compiler_in_use())} made no library: {error}"
+        raise CompilerError(text) from None
+    if path is None:
+        hint = "install one, or `pip install 'spart_blocks[compiler]'`"
+        raise NoCompilerError(Fault("there is no C compiler, which this needs", hint=hint))
+    return path
+
+
+def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
+    """The library of `strict_library`, in memory. Raises as that does, and CompilerError
+    where it cannot be loaded."""
+    path = strict_library(source, flags)
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:  # a cache on a disk from which nothing may be run
+        text = f"compiled code cannot be loaded: {error}; set SPART_CACHE to another folder"
+        raise CompilerError(text) from None
+
+
+def _library(source: str, given: tuple[str, ...] | None, extra: Sequence[str] = ()) -> Path | None:
+    """given: the flags; by default those that make the fastest code for this machine."""
+    lender = LENDER.get()
+    if lender is not None and given is None:
+        return lender(source, extra)
+    compilers = _compilers()
+    folder = user_folder() if compilers else None
+    for compiler in compilers:
+        flags = _flags(compiler) if given is None else [*given, *_plain(compiler)]
+        flags += extra
+        key = _key(compiler, flags, source)
+        found = stored(folder, key) if folder else None
+        if found:
+            return found
+        if _answers(compiler):
+            with _alone(folder, key):
+                found = stored(folder, key) if folder else None
+                return found or _build(compiler, flags, source, key, folder)
+    return None
+
+
+def _compiler_in_use() -> tuple[str, ...]:
+    return next(compiler.command for compiler in _compilers() if _answers(compiler))
+
+
+def loaded_library(source: str, extra: Sequence[str] = ()) -> ctypes.CDLL | None:
+    """The library of a C source in memory, compiled with these flags too; None where there is
+    none, after a SpartWarning where it cannot be loaded."""
+    path = shared_library(source, extra)
+    if path is None:
+        return None
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:  # a cache on a disk from which nothing may be run
+        text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
+        warn(text)
+        return None
+
+
+def compiler_name() -> str | None:
+    """The first line of what the compiler in use says of its version; None without one."""
+    if LENDER.get() is not None:
+        return "the compiler of another process"
+    for compiler in _compilers():
+        version = _answers(compiler)
+        if version:
+            return f"ziglang: {version}" if compiler.zig else version
+    return None
+
+
+# --- compilers ----------------------------------------------------------------------
+
+
+def _compilers() -> Sequence[_Compiler]:
+    """All compilers found, best first. Starts no process. The search is repeated if the environment
+    has changed or a compiler found before is gone."""
+    if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
+        return ()
+    folder = ""
+    with suppress(OSError):  # the folder was removed, and nothing is found beside it
+        folder = os.getcwd()
+    where = os.environ.get("CC", ""), os.environ.get("PATH", ""), folder
+    found = _looked_up(*where)
+    if all(os.path.exists(name) for compiler in found for name in compiler.files[:1]):
+        return found
+    _looked_up.cache_clear()
+    return _looked_up(*where)
+
+
+@lru_cache(maxsize=8)
+def _looked_up(cc: str, path: str, folder: str) -> tuple[_Compiler, ...]:
+    """The compilers there are with these values of CC and PATH, seen from a folder: looking
+    takes a millisecond, a fifth of a short run."""
+    named = cc.strip()
+    commands = [[named] if shutil.which(named) else _words(named)] if named else []
+    commands += [["cc"], ["gcc"], ["clang"]]
+    found = []
+    for first, *rest in filter(None, commands):
+        program = shutil.which(first)
+        if program:
+            program = os.path.abspath(program)  # it will run in another folder
+            others = [path for path in map(shutil.which, rest) if path]
+            found.append(_Compiler((program, *rest), (program, *others)))
+    zig = find_spec("ziglang")
+    if zig and zig.submodule_search_locations and sys.executable:
+        home = Path(next(iter(zig.submodule_search_locations)))
+        program = str(home / ("zig.exe" if os.name == "nt" else "zig"))
+        found.append(_Compiler((sys.executable, "-m", "ziglang", "cc"), (program,), zig=True))
+    return tuple(found)
+
+
+def _words(command: str) -> list[str]:
+    """CC may carry arguments, as in 'ccache gcc', and spaces in its path, quoted or not."""
+    words = _split(command)
+    if words and not shutil.which(words[0]):
+        for end in range(len(command) - 1, 0, -1):
+            if command[end] == " " and shutil.which(command[:end]):
+                return [command[:end], *_split(command[end:])]
+    return words
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command, posix=os.name != "nt")
+    except ValueError:  # an unclosed quote
+        return []
+
+
+@lru_cache(maxsize=8)
+def _answers(compiler: _Compiler) -> str | None:
+    """The first line of its version; None for what is no compiler. Starts it, once."""
+    if sys.platform == "darwin" and compiler.command[0].startswith("/usr/bin/"):
+        # Without developer tools these are stubs which open a window that offers them.
+        if not _output("/usr/bin/xcode-select", "-p"):
+            return None
+    lines = (_output(*compiler.command, "--version") or "").splitlines()
+    return next((line.strip() for line in lines if line.strip()), None)
+
+
+def _output(*command: str) -> str | None:
+    """What a command prints; None if it cannot run or fails."""
+    try:
+        run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if run.returncode else run.stdout.decode(errors="replace")
+
+
+def _flags(compiler: _Compiler) -> list[str]:
+    """Flags for this machine. Not -ffast-math: it removes checks for NaN."""
+    level = ("-O3",) if compiler.zig else LEVEL  # zig knows no levels between
+    machine = platform.machine().lower()
+    if compiler.zig or machine in ("arm64", "aarch64", "ppc64le"):
+        native = ["-mcpu=native"]
+    else:
+        native = ["-march=native"] if machine in ("x86_64", "amd64", "i686", "x86") else []
+    return [*level, *native, "-fno-math-errno", *_shared()]
+
+
+def _plain(compiler: _Compiler) -> list[str]:
+    """Flags for any machine of this kind; by default zig targets this machine's processor."""
+    return [*_shared(), *(["-mcpu=baseline"] if compiler.zig else [])]
+
+
+def _shared() -> list[str]:
+    return ["-shared"] if sys.platform == "win32" else ["-fPIC", "-shared"]
+
+
+# --- the key ------------------------------------------------------------------------
+
+
+def _key(compiler: _Compiler, flags: list[str], source: str) -> str:
+    """The hash of everything that determines a library."""
+    versions = []
+    for name in compiler.files:
+        path = os.path.realpath(name)
+        with suppress(OSError):
+            status = os.stat(path)
+            versions.append([path, status.st_size, status.st_mtime_ns])
+    parts = [source, compiler.command, versions, flags, processor(), system()]
+    return key_of(json.dumps(parts))
+
+
+@lru_cache(maxsize=1)
+def processor() -> str:
+    """The processor and its instruction sets, since libraries are made for this one."""
+    kept = []
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if not line.strip():
+                break  # the next processor
+            if line.partition(":")[0].strip().lower() in _CPU_FIELDS:
+                kept.append(" ".join(line.split()))
+    if kept:
+        return "\n".join(kept)
+    if sys.platform == "darwin":
+        return _output("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string") or ""
+    else:
+        return platform.processor()
+
+
+def system() -> str:
+    """Operating system, architecture, and C library where it says its version."""
+    libc = None
+    if sys.platform == "linux":
+        with suppress(ValueError, OSError):  # where it is not GNU's
+            libc = os.confstr("CS_GNU_LIBC_VERSION")
+    return f"{sys.platform} {platform.machine()} {libc}"
+
+
+# --- compiling ----------------------------------------------------------------------
+
+
+@contextmanager
+def _alone(folder: Path | None, key: str) -> Iterator[None]:
+    """Context in which no other process makes the same library, where the system can tell: many
+    workers that begin at once ask for the same."""
+    if folder is None or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    path = folder / f"{key}.lock"
+    try:
+        lock = path.open("w")
+    except OSError:
+        yield
+        return
+    with lock:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _build(
+    compiler: _Compiler, flags: list[str], source: str, key: str, folder: Path | None
+) -> Path:
+    """Compile into the cache folder, or into a temporary one if it cannot be written.
+
+    All is made in a folder within, which is removed however this ends. A compiler that
+    took too long is not asked again for a day.
+    """
+    build = None
+    if folder:
+        with suppress(OSError):
+            build = Path(tempfile.mkdtemp(prefix=BUILD, dir=folder))
+    if folder is None or build is None:
+        folder = temporary_folder()
+        found = stored(folder, key)
+        if found:
+            return found
+        build = Path(tempfile.mkdtemp(prefix=BUILD, dir=folder))
+    try:
+        given_up = folder / f"{key}.timeout"
+        if given_up.exists() and abs(time.time() - given_up.stat().st_mtime) < REMEMBERED:
+            raise _CompileError(f"it took too long before; remove {given_up} to try again")
+        try:
+            made = _compile(compiler, flags, source, build)
+        except subprocess.TimeoutExpired as error:
+            given_up.touch()
+            raise _CompileError(f"it was stopped after {error.timeout:g} s") from None
+        try:
+            return keep(made, folder, key)
+        except OSError:  # something is in the way there
+            folder = temporary_folder()
+            return keep(Path(shutil.copy(made, folder)), folder, key)
+    finally:
+        shutil.rmtree(build, ignore_errors=True)
+
+
+def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) -> Path:
+    """The library, in the folder `build`. Raises _CompileError with the first lines it printed."""
+    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+    made = build / f"program{suffix}"
+    (build / "program.c").write_bytes(source.encode())
+    libraries = [] if sys.platform == "win32" else ["-lm"]
+    command = [*compiler.command, *flags, "-o", made.name, "program.c", *libraries]
+    # Its temporary files go where they are cleared away, also when it is killed.
+    environment = {**os.environ, "TMPDIR": str(build), "TMP": str(build), "TEMP": str(build)}
+    if compiler.zig:
+        environment["ZIG_LOCAL_CACHE_DIR"] = str(build / "zig")
+        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(build.parent / "zig"))
+    log = build / "log.txt"
+    with log.open("wb") as file:
+        code = _run(command, build, environment, file.fileno())
+    if code or not made.is_file():
+        lines = log.read_bytes().decode(errors="replace").splitlines()
+        lines = [line.strip() for line in lines if line.strip()]
+        errors = [line for line in lines if "error" in line.lower()] or lines
+        raise _CompileError("\n  ".join([f"exit code {code}", *errors[:3]]))
+    return made
+
+
+def _run(command: list[str], folder: Path, environment: dict[str, str], output: int) -> int:
+    """The exit code of a command, which is killed with all it started after TIMEOUT or on
+    Ctrl-C. A compiler is a family of processes, so it gets a session of its own."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(TIMEOUT)
+    except BaseException:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise

@@ -1,0 +1,1 @@
+"""From a diagram to expressions: its blocks run once on symbols."""

@@ -1,0 +1,62 @@
+"""Errors in a user's code: where a trace failed, and why."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import scipy
+
+from spart_blocks.base.errors import Place, SpartError, told
+from spart_blocks.diagram.network.flatten import Node
+from spart_blocks.program.tracing.symbol import TraceError
+
+_MACHINERY = tuple(
+    str(folder)
+    for folder in (
+        Path(__file__).parents[1],
+        *(Path(str(package.__file__)).parent for package in (np, scipy, ca)),
+    )
+)
+
+
+def label_of(node: Node) -> str:
+    """Name of a block for messages."""
+    return f"block {node.name} ({node.block.type.upper()})"
+
+
+@contextmanager
+def of_block(node: Node) -> Iterator[None]:
+    """Context in which an unforeseen exception becomes a TraceError that names the block."""
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        raise located(label_of(node), error, node.place) from error
+
+
+@contextmanager
+def tracing(name: str) -> Iterator[None]:
+    """The same for errors of no single block: the TraceError names the diagram."""
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        raise located(f"diagram {name}", error) from error
+
+
+def located(what: str, error: Exception, place: Place | None = None) -> TraceError:
+    """The error with what was traced, where that is written, and the last line of its code,
+    or of what that called, before NumPy's and ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
+    where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
+    text = str(error) if isinstance(error, TraceError) else told(error)
+    written = f"\n  the block is written at {place}" if place else ""
+    return TraceError(f"{what}{where}: {text}{written}")

@@ -1,0 +1,202 @@
+"""Gains that a diagram leaves to be found from its linearised plant.
+
+`with_gains` comes before tracing: what it hands over has no gain that is still to be found,
+and `wired` is where every use of a diagram gets its wires from. To find a gain, the part of the
+diagram that moves the plant is traced with the loop open at the plant's control inputs, and
+differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, warn
+from spart_blocks.block_support.plants.lqr_design import LqrDesign
+from spart_blocks.block_support.plants.minimal_state import MinimalState
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node, flatten
+from spart_blocks.program.tracing.lqr_gain import LQRGain
+
+_LEAK = 1e-6
+
+
+def with_gains(diagram: Diagram) -> Diagram:
+    """The diagram, in which every block has its gain: the pass before any other.
+
+    A gain is found once for each diagram, and the block keeps it. Raises DiagramError, at
+    the place in the file, where there is none.
+    """
+    if not any(_is_pending(block) for block in _blocks(diagram.bd)):
+        return diagram
+    wiring = flatten(diagram.bd, diagram.places, diagram.run)
+    for node in _designed(wiring):
+        if node.block.pending:
+            gain = _gain_at(diagram, wiring, node)
+            plain = node.block.minimal is None and _is_number(gain)
+            node.block.found(*((gain.K[0], gain.u[0]) if plain else (gain.K, gain.u)))
+    return diagram
+
+
+def wired(diagram: Diagram) -> FlatDiagram:
+    """The wiring of a diagram with its gains and its filters' models. Raises DiagramError, as
+    `with_gains` does."""
+    ready = with_gains(diagram)
+    wiring = flatten(ready.bd, ready.places, ready.run)
+    filters = [node for node in wiring.nodes if _lacks_model(node.block)]
+    if not filters:
+        return wiring
+    from spart_blocks.program.tracing.models import find_models
+
+    find_models(ready, filters, wiring, wired)
+    return flatten(ready.bd, ready.places, ready.run)  # models bring sizes of ports with them
+
+
+def designed_gains(diagram: Diagram) -> dict[str, LQRGain]:
+    """The gains that the blocks of a diagram leave to be found, by block."""
+    wiring = flatten(diagram.bd, diagram.places, diagram.run)
+    return {node.name: _gain_at(diagram, wiring, node) for node in _designed(wiring)}
+
+
+def gain_of(wiring: FlatDiagram, design: LqrDesign, minimal: MinimalState | None = None) -> LQRGain:
+    """The gain of a design in a wiring; every plant goes by its full name.
+
+    minimal: how a robot's state is fed back, where a block says it. Raises InputError whose
+    messages begin with the entry of the design that is wrong.
+    """
+    # Only diagrams with such a block pay for SciPy's import.
+    from spart_blocks.dynamics.riccati import held, regulator, weights
+    from spart_blocks.program.tracing.open_loop import open_loop
+    from spart_blocks.program.tracing.plant_names import (
+        find_entries,
+        find_plants,
+        minimal_of,
+        resting_point,
+    )
+
+    plants = find_plants(wiring, design.plant)
+    entries = find_entries(wiring, plants, design.inputs)
+    minimal = _fitting(plants, minimal) or minimal_of(plants, entries)
+    at = [resting_point(plant, given) for plant, given in _points(plants, design.at)]
+    system = open_loop(wiring, plants, entries, minimal, at)
+    _warn_of(system.leak, plants)
+    Q, R, N = weights(design.Q, design.R, design.N, system.states, system.inputs)
+    A, B = system.A, system.B
+    if design.T is not None:
+        A, B = held(A, B, design.T)
+    K, S, poles = regulator(A, B, Q, R, N, system.states, design.T is not None)
+    point = {plant.name: x for plant, x in zip(plants, at, strict=True)}
+    names = system.states.labels, system.inputs.labels
+    return LQRGain(K, S, poles, A, B, *names, point, system.u, design.T)
+
+
+# --- blocks -------------------------------------------------------------------------------
+
+
+def _blocks(bd: Any) -> Iterator[Any]:
+    """The blocks of a diagram and of its subsystems."""
+    for block in bd.blocklist:
+        if block.blockclass == "subsystem":
+            yield from _blocks(block.subsystem)
+        else:
+            yield block
+
+
+def _is_designed(block: Any) -> bool:
+    """Whether a block's gain is to be found."""
+    return isinstance(attribute(block, "design"), LqrDesign)
+
+
+def _is_pending(block: Any) -> bool:
+    """Whether a block's gain is to be found and has not been found yet."""
+    return _is_designed(block) and block.pending
+
+
+def _lacks_model(block: Any) -> bool:
+    """Whether a filter's model has not been found yet."""
+    return attribute(block, "model_source") is not None and bool(block.pending)
+
+
+def _designed(wiring: FlatDiagram) -> list[Node]:
+    """The nodes of blocks whose gain is to be found."""
+    return [node for node in wiring.nodes if _is_designed(node.block)]
+
+
+def _gain_at(diagram: Diagram, wiring: FlatDiagram, node: Node) -> LQRGain:
+    block, design = node.block, _seen_from(wiring, node)
+    if block.minimal is not None:
+        if not design.inputs:
+            design = replace(design, inputs=block.controls)
+        if design.at is None and block.setpoint is not None:
+            design = replace(design, at=block.setpoint)
+    try:
+        return gain_of(wiring, design, block.minimal)
+    except InputError as error:
+        raise DiagramError(_located(node.name, error, diagram.places)) from None
+
+
+def _is_number(gain: LQRGain) -> bool:
+    """Whether the control is one number and not a vector of one: its name has no index."""
+    return len(gain.inputs) == 1 and not gain.inputs[0].endswith("]")
+
+
+def _seen_from(wiring: FlatDiagram, node: Node) -> LqrDesign:
+    """The design of a block with the full names of its plants: those beside it come before
+    those of the diagram around."""
+    names = {other.name for other in wiring.nodes}
+    levels = node.name.split("/")[:-1]
+
+    def full(name: str) -> str:
+        around = ("/".join((*levels[:k], name)) for k in range(len(levels), -1, -1))
+        return next((found for found in around if found in names), name)
+
+    design: LqrDesign = node.block.design
+    return replace(design, plant=tuple(map(full, design.plant)))
+
+
+def _located(name: str, error: InputError, places: Mapping[str, Place]) -> list[Fault]:
+    """The faults of a gain at the entries of the design that they begin with."""
+    top = f"blocks.{name}.K"
+    faults = []
+    for fault in error.faults:
+        key = fault.message.split(" ", 1)[0].rstrip(":,")
+        place = places.get(f"{top}.lqr.{key}") or places.get(top) or places.get(f"blocks.{name}")
+        faults.append(Fault(f"{name} (LQR): {fault.message}", place, fault.hint))
+    return faults
+
+
+# --- checks -------------------------------------------------------------------------------
+
+
+def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalState | None:
+    """Form of the plant's state that a block feeds back. Raises InputError for another kind."""
+    if minimal is None:
+        return None
+    state = attribute(plants[0].block, "plant_state")
+    if len(plants) > 1 or state is None or not state.rates:
+        raise InputError("plant: a gain for a robot's state takes one MULTIBODY")
+    theirs, ours = state.robot, minimal.robot
+    if (theirs.position_names, theirs.base) != (ours.position_names, ours.base):
+        raise InputError(f"plant: the robot of {plants[0].name} differs from the block's")
+    return minimal
+
+
+def _points(plants: Sequence[Node], at: Any) -> list[tuple[Node, Any]]:
+    """What is given for each plant: by name, or for the only one."""
+    names = [plant.name for plant in plants]
+    if isinstance(at, Mapping) and at and set(at) <= set(names):
+        return [(plant, at.get(plant.name)) for plant in plants]
+    if len(plants) > 1 and at is not None:
+        raise InputError(f"at: give the states by name, of {', '.join(names)}")
+    return [(plant, at) for plant in plants]
+
+
+def _warn_of(leak: float, plants: Sequence[Node]) -> None:
+    if leak > _LEAK:
+        text = (
+            f"the base of {plants[0].name} acts back on its joints ({leak:.2g} of their own "
+            "motion), and the gain does not see it"
+        )
+        warn(text)

@@ -1,0 +1,175 @@
+"""The parameters of a program: tunable attributes of blocks, initial states, and what the
+file asks for of its robots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.build.companions import COMPANION
+from spart_blocks.diagram.network.flatten import Node
+from spart_blocks.diagram.network.gates import RESTART
+from spart_blocks.program.program import START, Slot
+from spart_blocks.program.tracing.faults import of_block
+from spart_blocks.program.tracing.rules import rule_of
+from spart_blocks.program.tracing.symbol import box, symbols, unbox
+from spart_blocks.robot import Robot
+
+Shared = Mapping[str, Sequence[tuple[str, str]]]
+Matter = Sequence[str]
+"""Names such as 'sc.mass' of the properties of robots that stay parameters."""
+
+
+@dataclass(frozen=True)
+class _Use:
+    """An attribute of a block, or its initial state, whose value is a parameter."""
+
+    node: Node
+    attribute: str
+    value: NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        return f"{self.node.name}.{self.attribute}"
+
+
+class Parameters:
+    """The parameters of some nodes.
+
+    slots: their layout. p: nominal values. column: their SX symbols. blocks: the node's
+    blocks by index, with symbols for the tunable attributes. start: the parameter that is
+    the initial state of a block. given: by the names of the file's `params:`, where those are
+    no parameters themselves, the parameters that took their values.
+    """
+
+    def __init__(
+        self, nodes: Iterable[Node], shared: Shared, robots: Mapping[str, Robot], tunable: Matter
+    ) -> None:
+        nodes = list(nodes)
+        matter = {name: _quantity(robots, name) for name in tunable}
+        uses = [use for node in nodes for use in _uses(node)]
+        uses += [_start(node) for node in nodes if _has_state(node)]
+        names = _names(uses, shared)
+        nominal = {names[use.name]: use.value for use in uses} | matter
+        slots, start = [], 0
+        for name, value in nominal.items():
+            slots.append(Slot(name, start, value.shape))
+            start += value.size
+        self.slots = tuple(slots)
+        self.given = _given(names, shared)
+        self.p = np.concatenate([np.zeros(0), *(value.ravel() for value in nominal.values())])
+        self.column, flat = symbols("p", (start,))
+        symbol = {slot.name: flat[slot.part].reshape(slot.shape) for slot in slots}
+        self.blocks = {node.index: node.block for node in nodes}
+        for name in {name.rpartition(".")[0] for name in tunable}:
+            self._put_robot(nodes, robots[name], _with_symbols(robots[name], name, symbol))
+        self.start = {use.node.name: names[use.name] for use in uses if use.attribute == START}
+        for use in uses:
+            if use.attribute != START:
+                self._put(use, symbol[names[use.name]])
+            elif RESTART in use.node.block.__dict__:
+                self._own(use.node).__dict__[RESTART] = symbol[names[use.name]]
+
+    def _put(self, use: _Use, symbol: Any) -> None:
+        """The symbol in the place of the attribute."""
+        given = use.node.block.__dict__[use.attribute]
+        self._own(use.node).__dict__[use.attribute] = _like(given, symbol)
+
+    def _put_robot(self, nodes: Iterable[Node], robot: Robot, symbolic: Robot) -> None:
+        """The robot with symbols in the place of the robot, in all blocks that have it."""
+        for node in nodes:
+            if attribute(node.block, "robot") is robot:
+                self._own(node).__dict__["robot"] = symbolic
+
+    def _own(self, node: Node) -> Any:
+        """The copy of a node's block in which symbols stand."""
+        if self.blocks[node.index] is node.block:
+            self.blocks[node.index] = _copy(node.block)
+        return self.blocks[node.index]
+
+
+def _uses(node: Node) -> Iterable[_Use]:
+    if node.name.endswith("=0"):  # zeros for an input without a wire fold away
+        return
+    for name in rule_of(node.block).tunable:
+        value = node.block.__dict__.get(name)
+        with of_block(node):
+            array = np.asarray(0.0 if value is None else value)
+        if value is not None and array.dtype.kind in "fiu":
+            array = array.astype(float)
+            if np.isfinite(array).all():  # a limit at infinity is none
+                yield _Use(node, name, array)
+
+
+def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
+    """The parameter of each use: its own, or the one that it shares with others.
+
+    A companion has the parameters of its plant. Blocks share a parameter that the file gives to
+    all of them, where each takes it in the same shape and with the same values.
+    """
+    values = {use.name: use.value for use in uses}
+    names = {name: name for name in values}
+    for parameter, pairs in shared.items():
+        found = [f"{block}.{attribute}" for block, attribute in pairs]
+        found = [name for name in found if name in values]
+        alike = [name for name in found if np.array_equal(values[name], values[found[0]])]
+        if len(alike) > 1 and parameter not in values:
+            names |= dict.fromkeys(alike, parameter)
+    for name, value in values.items():
+        of_plant = name.replace(f"{COMPANION}.", ".")
+        if np.array_equal(value, values.get(of_plant, np.nan)):
+            names[name] = names[of_plant]
+    return names
+
+
+def _given(names: Mapping[str, str], shared: Shared) -> dict[str, tuple[str, ...]]:
+    """The parameters that took the value of each of the file's own."""
+    given = {}
+    for parameter, pairs in shared.items():
+        found = [names.get(f"{block}.{attribute}") for block, attribute in pairs]
+        taken = tuple(dict.fromkeys(name for name in found if name is not None))
+        if taken and taken != (parameter,) and parameter not in names:
+            given[parameter] = taken
+    return given
+
+
+def _quantity(robots: Mapping[str, Robot], name: str) -> NDArray[np.float64]:
+    """'sc.mass' (n+1,) [kg] or 'sc.inertia' (n+1, 3, 3) [kg m^2], the base-link first."""
+    robot, _, quantity = name.rpartition(".")
+    mass, inertia = robots[robot].matter
+    return mass if quantity == "mass" else inertia
+
+
+def _with_symbols(robot: Robot, name: str, symbol: Mapping[str, Any]) -> Robot:
+    """The robot with symbols for what is tunable of it; all its matter is an array of
+    symbolic scalars, so that what is computed of it is one too."""
+    mass, inertia = robot.matter
+    return robot.with_matter(
+        symbol.get(f"{name}.mass", box(mass)), symbol.get(f"{name}.inertia", box(inertia))
+    )
+
+
+def _has_state(node: Node) -> bool:
+    return node.kind in ("continuous", "sampled")
+
+
+def _start(node: Node) -> _Use:
+    with of_block(node):
+        return _Use(node, START, np.ravel(np.asarray(node.block.getstate0(), dtype=float)))
+
+
+def _copy(block: Any) -> Any:
+    """A shallow copy; bdsim's __setattr__ would take a port's name for a wire."""
+    twin = object.__new__(type(block))
+    twin.__dict__.update(block.__dict__)
+    return twin
+
+
+def _like(value: Any, symbol: Any) -> Any:
+    """The symbols in the container that the attribute was: NumPy treats lists in its own way."""
+    return symbol.tolist() if isinstance(value, (list, tuple)) else unbox(symbol)

@@ -1,0 +1,101 @@
+"""Parameters that change at a time within the run, such as those of a fault.
+
+Each has a second value, `after.NAME`, and all change at one time, `fault.at` [s], which is one more
+known switching time of the program. Both are parameters themselves, so that one program runs every
+fault, and without one, where the time is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.tracing.substitution import substituted
+
+AFTER = "after."
+"""Leads the name of a parameter's second value."""
+AT = "fault.at"
+"""The parameter that is the switching time [s]."""
+SWITCHING = "fault"
+"""Name of what switches then, among the blocks that do."""
+
+
+def switched_parameters(program: Program, names: Iterable[str]) -> Program:
+    """The program whose parameters of these names have a second value from a time on.
+
+    By default the second value is the first, and the time infinite. A parameter that is an initial
+    state cannot switch. Raises InputError.
+    """
+    known = {slot.name: slot for slot in program.parameters}
+    names = tuple(dict.fromkeys(names))
+    _check(program, names, known)
+    size = len(program.p)
+    after: list[Slot] = []
+    for name in names:
+        slot = known[name]
+        after.append(Slot(f"{AFTER}{name}", size, slot.shape))
+        size = after[-1].part.stop
+    at = Slot(AT, size, ())
+    pairs = [(known[name].part, slot.part) for name, slot in zip(names, after, strict=True)]
+    old = len(program.p)
+
+    def effective(t: Any, p: Any) -> Any:
+        column = ca.SX(p[:old])
+        for nominal, later in pairs:
+            column[nominal] = ca.if_else(t >= p[at.start], p[later], p[nominal])
+        return column
+
+    edges, switching = _edges(program, pairs, size + 1)
+    return replace(
+        substituted(program, size + 1, effective),
+        parameters=(*program.parameters, *after, at),
+        p=np.concatenate([program.p, *(program.p[nominal] for nominal, _ in pairs), [np.inf]]),
+        edges=edges,
+        switching=switching,
+    )
+
+
+def _check(program: Program, names: tuple[str, ...], known: dict[str, Slot]) -> None:
+    starts = set(program.start.values())
+    faults = []
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            faults.append(Fault(f"no parameter {name!r}", hint=hint))
+        elif name in starts:
+            text = f"{name} is an initial state, which cannot change during a run"
+            faults.append(Fault(text, hint="change it at the start of the run"))
+    if AT in known:
+        faults.append(Fault(f"the program {program.name} already has parameters that switch"))
+    if faults:
+        raise InputError(faults)
+
+
+def _edges(
+    program: Program, pairs: list[tuple[slice, slice]], size: int
+) -> tuple[Any, tuple[str, ...]]:
+    """The switching times, p -> (first, period), and what switches: those of the first values,
+    those of the second that differ, and the change itself."""
+    p = ca.SX.sym("p", size)
+    old = p[: len(program.p)]
+    later = ca.SX(old)
+    for nominal, after in pairs:
+        later[nominal] = p[after]
+    moved = [k for nominal, _ in pairs for k in range(nominal.start, nominal.stop)]
+    rows = ca.densify(program.edges(old))
+    count = len(program.switching)
+    again: list[int] = []
+    if count and moved:
+        reads = np.array(ca.DM(program.edges.jac_sparsity(0, 0), 1).full(), dtype=bool)
+        again = [k for k in range(count) if reads[2 * k : 2 * k + 2, moved].any()]
+    second = ca.densify(program.edges(later)) if again else ca.SX(0, 1)
+    taken = [second[2 * k : 2 * k + 2] for k in again]
+    column = ca.vertcat(rows, *taken, p[size - 1], 0)
+    switching = (*program.switching, *(program.switching[k] for k in again), SWITCHING)
+    return ca.Function("edges", [p], [ca.densify(column)], ["p"], ["edges"]), switching

@@ -1,0 +1,195 @@
+"""Switching of a diagram: known times of its sources, zero-crossings of its signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from spart_blocks.base.errors import InputError
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.network.clocks import Floats, grid, meant
+from spart_blocks.diagram.network.gates import gate_of, own_class
+from spart_blocks.program.exact_values import Exact
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.network.flatten import Node
+
+MOST_SWITCHES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Times at which a block switches: first, and then every period [s], as exact fractions; once
+    where the period is 0, never where a time is not finite."""
+
+    block: str
+    first: Exact
+    period: Exact
+
+    def within(self, start: Fraction, end: Fraction) -> tuple[Fraction, Fraction, int, int] | None:
+        """The times after start up to the end as (first, period, number of the first of them, how
+        many they are); None if there are none. Raises InputError if there are too many."""
+        first, period = self.first, self.period
+        if not (isinstance(first, Fraction) and isinstance(period, Fraction)):
+            return None
+        if period <= 0:
+            return (first, Fraction(1), 0, 1) if start < first <= end else None
+        k = max(0, floor((start - first) / period) + 1)
+        count = floor((end - first) / period) - k + 1
+        if count > MOST_SWITCHES:
+            raise InputError(
+                f"block {self.block} switches more than {MOST_SWITCHES:,} times until "
+                f"T = {float(end):g} s"
+            )
+        return (first, period, k, count) if count > 0 else None
+
+
+def switching_times(switches: Iterable[Switch], start: Fraction, end: Fraction) -> list[Fraction]:
+    """The times after start up to the end at which any of some blocks switches, in descending
+    order. Raises InputError if there are too many."""
+    found: dict[Fraction, float] = {}
+    for first, period, k, count in _series(switches, start, end):
+        times = [first + n * period for n in range(k, k + count)]
+        found.update(zip(times, grid(first, period, k, times[-1]).tolist(), strict=True))
+    # By floats: comparing 100,000 fractions takes seconds. Two that are rounded alike are one stop
+    # of a solver; their order does not matter.
+    return sorted(found, key=found.__getitem__, reverse=True)
+
+
+def rounded_times(switches: Iterable[Switch], start: Fraction, end: Fraction) -> Floats:
+    """The same times in ascending order, each rounded once."""
+    series = _series(switches, start, end)
+    parts = [grid(f, period, k, f + (k + count - 1) * period) for f, period, k, count in series]
+    return np.unique(np.concatenate([np.zeros(0), *parts]))
+
+
+def _series(
+    switches: Iterable[Switch], start: Fraction, end: Fraction
+) -> list[tuple[Fraction, Fraction, int, int]]:
+    found = (switch.within(start, end) for switch in switches)
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+KINDS = ("event", "stop", "limit", "mode", "bend", "fault")
+"""The kinds of crossings, in the order in which sb_step.h numbers them."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A watched value whose sign matters.
+
+    kind: 'stop' ends the run where the value is above zero, 'event' lets an EVENT block
+    reset states, 'mode' lets a block switch its states while the value is above zero,
+    'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end,
+    'fault' ends the run with an error where the value is above zero.
+    direction: +1 for upward, -1 for downward, 0 for both. text: of a fault, what is wrong.
+    unsolved: of a fault, whether an algebraic loop has no solution there.
+    """
+
+    block: str
+    kind: Literal["stop", "event", "mode", "limit", "bend", "fault"]
+    direction: float
+    text: str = ""
+    unsolved: bool = False
+
+    def crossed(self, before: float, after: float) -> bool:
+        """Whether values before and after lie on different sides. Zero and NaN are not above
+        zero."""
+        if self.direction == 0:
+            return (before > 0) != (after > 0)
+        return before * self.direction <= 0 < after * self.direction
+
+
+def crossings_of(node: Node, count: int) -> list[Crossing]:
+    """The crossings of a block with this number of zero-crossing functions."""
+    gate = gate_of(node.block)
+    if gate is not None and gate.stepping:
+        return [Crossing(node.name, "mode", 1.0)] * count
+    resets = [Crossing(node.name, "mode", 1.0)] if gate is not None and gate.resets else []
+    return [*_own_crossings(node, count - len(resets)), *resets]
+
+
+def _own_crossings(node: Node, count: int) -> list[Crossing]:
+    """Those of a block without a gate. `watched_kinds` of a block are the kinds of the first ones;
+    the others are bends."""
+    kind = own_class(node.block)
+    if node.block.type == "stop":
+        return [Crossing(node.name, "stop", 1.0)] * count
+    if node.block.type == "event":
+        return [Crossing(node.name, "event", float(node.block.direction))] * count
+    if attribute(node.block, "watched_kinds") is not None:
+        kinds, text = node.block.watched_kinds, _fault_text(node)
+        bends = [Crossing(node.name, "bend", 0.0)] * (count - len(kinds))
+        fault = Crossing(node.name, "fault", 1.0, text, attribute(node.block, "unsolved", False))
+        own = [fault if one == "fault" else Crossing(node.name, one, 1.0) for one in kinds]
+        return [*own, *bends]
+    if hasattr(kind, "switch"):
+        return [Crossing(node.name, "mode", 1.0)] * count
+    if node.kind == "continuous" and not hasattr(kind, "watch"):
+        return [Crossing(node.name, "limit", 1.0)] * count
+    return [Crossing(node.name, "bend", 0.0)] * count
+
+
+def _fault_text(node: Node) -> str:
+    """What a fault of a block says."""
+    text = attribute(node.block, "fault_text", "")
+    return text if attribute(node.block, "unsolved", False) else f"block {node.name}: {text}"
+
+
+def exact_edges(
+    block: Any, edges: Callable[[Any], list[tuple[Any, Any]]], tunable: Iterable[str]
+) -> list[tuple[Any, Any]]:
+    """The known times at which a block switches, from its parameters as exact fractions; from
+    floats where its code does not take these."""
+    twin = copy(block)
+    for name in tunable:
+        twin.__dict__[name] = _meant(getattr(block, name))
+    try:
+        return edges(twin)
+    except Exception:  # whatever the code of a block raises
+        return edges(block)
+
+
+def _meant(value: Any) -> Any:
+    """A parameter whose finite numbers are fractions."""
+    if isinstance(value, (float, np.floating)):
+        return meant(float(value)) if np.isfinite(value) else value
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isfinite(value).all():
+        return np.array([meant(one) for one in value.flat], dtype=object).reshape(value.shape)
+    return value
+
+
+def started(node: Node, until: float) -> list[tuple[Any, Any]]:
+    """Start a block as bdsim does before a run, and take the times that it declares."""
+    start = attribute(node.block, "start")
+    if start is None or node.kind not in ("source", "function"):
+        return []
+    declared = _Declarations(node.name, until)
+    start(declared)
+    return [(t, 0.0) for t in declared.times]
+
+
+class _Declarations:
+    """Collects the event times that bdsim's blocks declare at start. It stands in for bdsim's
+    SimulationState, of which blocks use T, tf, t and declare_event."""
+
+    def __init__(self, name: str, end: float) -> None:
+        self.name = name
+        self.T = self.tf = end
+        self.t = 0.0
+        self.stop: Any = None
+        self.options = None
+        self.times: list[float] = []
+
+    def declare_event(self, block: Any, t: float) -> None:
+        self.times.append(float(t))
+        if len(self.times) > MOST_SWITCHES:
+            raise InputError(
+                f"block {self.name} switches more than {MOST_SWITCHES:,} times until T = {self.T} s"
+            )

@@ -1,0 +1,255 @@
+"""Tracing: evaluate a diagram once on symbols, and keep the expressions as a program."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.build.paused_collector import collector_paused
+from spart_blocks.diagram.network.clocks import clocks_of
+from spart_blocks.diagram.network.display import display_of
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.tracing.evaluation import Evaluation
+from spart_blocks.program.tracing.faults import of_block, tracing
+from spart_blocks.program.tracing.holds import holds_of, with_holds
+from spart_blocks.program.tracing.resets import BlockStates, call_event
+from spart_blocks.program.tracing.rules import (
+    correction,
+    drifts,
+    needs_fixed_steps,
+    passes_singular,
+    random_entries,
+    rule_of,
+)
+from spart_blocks.program.tracing.switching import Crossing, crossings_of, started
+from spart_blocks.program.tracing.symbol import box, column_of, is_number, symbols
+from spart_blocks.program.tracing.updates import updates_of
+
+
+def traced(diagram: Diagram, wiring: FlatDiagram, *, resets: bool = True) -> Program:
+    """The program of a diagram whose blocks have all their numbers.
+
+    wiring: its flattened form, or a part of it. resets: whether to trace what the functions
+    of EVENT blocks do to the states, which calls each of them once.
+    Raises TraceError naming the block, the line and the reason where a block cannot be
+    an expression.
+    """
+    with collector_paused(), tracing(diagram.name):
+        return _traced(diagram, wiring, resets)
+
+
+def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
+    clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
+    holds = holds_of(wiring, clocks)
+    clocks = with_holds(clocks, holds)
+    traced = Evaluation(wiring, diagram.shared, diagram.robots, diagram.tunable, holds)
+    signals, columns = _signals(traced)
+    updates, handovers = updates_of(traced, wiring, clocks, holds)
+    crossings, watched = _crossings(traced)
+    switching, edges, declared_until = _edges(traced, diagram.run.T)
+    stepped, advance = _own_steps(traced, wiring)
+    rates = [traced.change(node, "deriv") for node in wiring.of_kind("continuous")]
+    return Program(
+        name=diagram.name,
+        run=diagram.run,
+        display=display_of(wiring),
+        states=traced.states,
+        discrete=traced.discrete,
+        parameters=traced.parameters.slots,
+        signals=signals,
+        clocks=clocks,
+        crossings=crossings,
+        switching=switching,
+        declared_until=declared_until,
+        p=traced.parameters.p,
+        start=traced.parameters.start,
+        given=traced.parameters.given,
+        plants={n.name: n.block.plant_state for n in wiring.nodes if _is_plant(n)},
+        rates=traced.function("rates", rates, "xdot"),
+        held=_held(traced, wiring, rates),
+        outputs=traced.function("outputs", columns, "y"),
+        updates=updates,
+        holds=holds,
+        handovers=handovers,
+        watched=traced.function("watched", watched, "g"),
+        edges=edges,
+        project=_projection(traced, wiring),
+        stepped=stepped,
+        fixed=tuple(n.name for n in wiring.of_kind("continuous") if needs_fixed_steps(n.block)),
+        advance=advance,
+        reach=_reach(traced, wiring),
+        random=_random(traced, wiring),
+        drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
+        damped=tuple(n.name for n in wiring.of_kind("continuous") if passes_singular(n.block)),
+        resets=_resets(traced) if resets else {},
+        switched=_switched(traced, crossings),
+    )
+
+
+def _is_plant(node: Node) -> bool:
+    """Whether its start is given by entries such as qm and um."""
+    return node.kind == "continuous" and attribute(node.block, "plant_state") is not None
+
+
+def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:
+    """All outputs in the order of evaluation."""
+    slots, columns, start = [], [], 0
+    for node in traced.order:
+        for k, value in enumerate(traced.values[node.index]):
+            slot = Slot(node.output_name(k), start, np.shape(box(value)))
+            start = slot.part.stop
+            slots.append(slot)
+            columns.append(box(value))
+    return tuple(slots), columns
+
+
+# --- events ------------------------------------------------------------------------------
+
+
+def _crossings(traced: Evaluation) -> tuple[tuple[Crossing, ...], list[Any]]:
+    found: list[Crossing] = []
+    values: list[Any] = []
+    for node in traced.nodes:
+        watch = rule_of(node.block).watch
+        if watch is not None:
+            block = traced.block(node)
+            watched = traced.run(node, lambda t, inputs, x, w=watch, b=block: w(b, t, inputs, x))
+            with of_block(node):
+                found += crossings_of(node, len(watched))
+                values += watched
+    return tuple(found), [np.array(values, dtype=object)] if values else []
+
+
+def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, float | None]:
+    """The blocks that switch at known times, the Function p -> (first, period) of each, and
+    the time [s] up to which users' blocks have declared theirs, where there are such."""
+    names, rows, declared = [], [], False
+    for node in traced.nodes:
+        edges = rule_of(node.block).edges
+        if edges is None and type(node.block).__module__.startswith("bdsim."):
+            continue
+        with of_block(node):
+            times = started(node, until) if edges is None else list(edges(traced.block(node)))
+            declared = declared or bool(edges is None and times)
+            for first, period in times:
+                names.append(node.name)
+                rows += [box(first), box(period)]
+    column = ca.densify(column_of(rows))
+    function = ca.Function("edges", [traced.parameters.column], [column], ["p"], ["edges"])
+    return tuple(names), function, until if declared else None
+
+
+def _random(traced: Evaluation, wiring: FlatDiagram) -> dict[str, int]:
+    """Of random blocks, how many entries of their state are random sequences."""
+    found = {
+        node.name: random_entries(node.block, len(traced.state[node.index]))
+        for node in wiring.of_kind("sampled")
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def _projection(traced: Evaluation, wiring: FlatDiagram) -> Any:
+    """x projected onto its constraints; None without constraints."""
+    nodes = list(wiring.of_kind("continuous"))
+    parts = [_projected(traced, node) for node in nodes]
+    if all(part is traced.state[node.index] for node, part in zip(nodes, parts, strict=True)):
+        return None
+    return traced.function("project", parts, "x_projected")
+
+
+def _projected(traced: Evaluation, node: Node) -> Any:
+    x, block, rule = traced.state[node.index], traced.block(node), rule_of(node.block)
+    if rule.project is not None:
+        with of_block(node):
+            return rule.project(block, x)
+    own = attribute(block, "project")
+    if own is None:
+        return x
+    return traced.moved(node, traced.run(node, lambda t, inputs, x: own(x)), "project")
+
+
+def _reach(traced: Evaluation, wiring: FlatDiagram) -> Any:
+    """The longest step that the blocks allow; None if none has a bound."""
+    steps = []
+    for node in wiring.of_kind("continuous"):
+        own = attribute(traced.block(node), "reach")
+        if own is not None:
+            steps.append(traced.run(node, lambda t, inputs, x, own=own: own(x)))
+    if all(is_number(step) and np.isinf(step) for step in steps):
+        return None
+    least = steps[0]
+    for step in steps[1:]:
+        least = np.minimum(least, step)
+    return traced.function("reach", [box(least).reshape(1)], "h")
+
+
+def _held(traced: Evaluation, wiring: FlatDiagram, rates: list[Any]) -> Any:
+    """The rates where limits act by the state at the start of a step, as (t, x, xd, p,
+    x_start) -> xdot; None without limits."""
+    column, start = symbols("start", (traced.x_column.numel(),))
+    parts, limited = list(rates), False
+    for k, (node, slot) in enumerate(zip(wiring.of_kind("continuous"), traced.states, strict=True)):
+        deriv = correction(node.block)
+        if deriv is not None:
+            with of_block(node):
+                rate = deriv(traced.block(node), traced.t, traced.inputs(node), start[slot.part])
+            parts[k], limited = traced.moved(node, rate, "deriv"), True
+    return traced.function("held", parts, "xdot", x_start=column) if limited else None
+
+
+def _own_steps(traced: Evaluation, wiring: FlatDiagram) -> tuple[tuple[str, ...], Any]:
+    """The blocks that bring a one-step map of their own, and the Function
+    (t, x, xd, p, h) -> x at t + h; it keeps the states of the others."""
+    stepped, parts = [], []
+    h_column, h = symbols("h", (1,))
+    for node in wiring.of_kind("continuous"):
+        part = traced.state[node.index]
+        if attribute(node.block, "advance") is not None:
+            stepped.append(node.name)
+            part = traced.moved(node, traced.run(node, traced.block(node).advance, h[0]), "advance")
+        parts.append(part)
+    if not stepped:
+        return (), None
+    return tuple(stepped), traced.function("advance", parts, "x_next", h=h_column)
+
+
+def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
+    """x where each block that switches modes has done so, or None."""
+    switching = {crossing.block for crossing in crossings if crossing.kind == "mode"}
+    parts = []
+    for node in (node for node in traced.nodes if node.kind == "continuous"):
+        part = traced.state[node.index]
+        if node.name in switching:
+            block, own = traced.block(node), rule_of(node.block).switch
+            moved = traced.run(node, partial(own, block) if own else block.switch)
+            part = traced.moved(node, moved, "switch")
+        parts.append(part)
+    return traced.function("switched", parts, "x_switched") if switching else None
+
+
+def _restarted(block: Any, x: Any) -> Any:
+    """The state of a block after an EVENT has set it, as the block makes it its own."""
+    return block.restart(x) if attribute(block, "restart") is not None else x
+
+
+def _resets(traced: Evaluation) -> dict[str, Any]:
+    """What the functions of EVENT blocks do to the states, for those that can be traced."""
+    functions = {}
+    for node in traced.nodes:
+        if node.block.type != "event":
+            continue
+        states = {traced.nodes[i].block: box(x.copy()) for i, x in traced.state.items()}
+        try:
+            call_event(node.block, BlockStates(states))
+            after = [_restarted(block, x) for block, x in states.items()]
+            after += traced.shown.values()
+            functions[node.name] = traced.function("reset", after, "states")
+        except Exception:  # whatever a user's function does; a run in Python calls it itself
+            continue
+    return functions

@@ -1,0 +1,180 @@
+"""The engine of a diagram file. Its program comes from the cache if nothing has changed since it
+was traced and checked, without loading the diagram or importing bdsim."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spart_blocks.base import cache as kept
+from spart_blocks.base.errors import SpartWarning, warn
+from spart_blocks.diagram.sections.run_options import STANDARD, RunOptions
+from spart_blocks.program.storage import from_text, to_text
+from spart_blocks.run.engines.native import Native
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.program import Program
+    from spart_blocks.run.engines.engine import Engine
+
+_MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
+
+
+Options = Callable[[RunOptions], RunOptions]
+"""Changes to the run options of a file."""
+
+
+@dataclass(frozen=True)
+class DiagramFile:
+    """A diagram file with its load options: `--set` overrides, the folder that must contain its
+    files, the choices for its variants as `slot=choice`, and packages of the user's blocks."""
+
+    path: Path
+    overrides: tuple[str, ...] = ()
+    root: Path | None = None
+    variants: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+
+    def logging(self, names: Iterable[str]) -> DiagramFile:
+        """The same file with these signals in its `run: log:`."""
+        return replace(self, overrides=(*self.overrides, f"run.log={json.dumps(list(names))}"))
+
+    def load(self) -> Diagram:
+        """The diagram itself."""
+        from spart_blocks.diagram import load
+
+        return load(
+            self.path,
+            overrides=self.overrides,
+            root=self.root,
+            variants=self.variants,
+            blocks=self.blocks,
+        )
+
+    def remembered(self, options: Options = lambda run: run) -> Program | None:
+        """The program kept for this file, if its files are unchanged, and the changes to its run
+        options leave it as it is."""
+        folder = kept.user_folder()
+        found = kept.stored(folder, self._key()) if folder and not self.blocks else None
+        if found is None:
+            return None
+        try:
+            files, told, program = _entry(found)
+            if any(kept.digest(Path(path)) != digest for path, digest in files):
+                return None
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError):
+            return None  # written by another version: it is made again
+        if options(program.run).of_program != program.run.of_program:
+            return None
+        for text in told:
+            warn(text)
+        return program
+
+    def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
+        """Keep the program of the diagram. told: the warnings emitted while it was made."""
+        folder = kept.user_folder()
+        # The user's own code can change at any time, and may contain errors where it is not used.
+        own = self.blocks or diagram.packages - set(STANDARD)
+        if folder is None or program.display.acting or own:
+            return
+        files = [self.path.absolute(), *diagram.files]
+        try:
+            entry = {
+                "files": [(str(path), kept.digest(path)) for path in files],
+                "warnings": list(told),
+                "program": to_text(program),
+            }
+            with tempfile.TemporaryDirectory(prefix=kept.BUILD, dir=folder) as build:
+                made = Path(build, "diagram.program")
+                made.write_text(json.dumps(entry), encoding="utf-8")
+                old = kept.stored(folder, self._key())
+                new = kept.keep(made, folder, self._key())
+            if old not in (None, new):
+                old.unlink(missing_ok=True)
+        except (OSError, TypeError, ValueError):
+            return  # a cache is a convenience
+
+    def reference(self) -> Engine:
+        """The interpreter of the blocks, for what only blocks know."""
+        from spart_blocks.program.tracing.gains import wired
+        from spart_blocks.run.engines.interpreter import Interpreter
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpartWarning)
+            diagram = self.load()
+        return Interpreter(diagram, wired(diagram))
+
+    def _key(self) -> str:
+        root = str(self.root.absolute()) if self.root else ""
+        asked = [self.overrides, root, self.variants]
+        return kept.key_of(json.dumps([str(self.path.absolute()), asked, _package()]))
+
+
+def engine_of_file(
+    file: DiagramFile,
+    make: Callable[[Diagram], Engine],
+    options: Options,
+) -> Engine:
+    """The engine of a file, from the cache, or made and kept there.
+
+    make: makes the engine of a loaded diagram. options: changes to the file's run options.
+    """
+    found = file.remembered(options)
+    if found is not None:
+        return Native(replace(found, run=options(found.run)), file.reference)
+    with overheard() as told:
+        diagram = file.load()
+        changed = diagram.with_sections(run=options(diagram.run))
+        engine = make(changed)
+    if isinstance(engine, Native) and changed.run.of_program == diagram.run.of_program:
+        file.remember(diagram, replace(engine.program, run=diagram.run), told)
+    return engine
+
+
+@lru_cache(maxsize=16)
+def _entry(found: Path) -> tuple[list[tuple[str, str]], list[str], Program]:
+    """Contents of a file of the cache, read once: its name holds the hash of its contents, which
+    were compared. The same program object already has its compiled loop."""
+    entry = json.loads(found.read_text(encoding="utf-8"))
+    return entry["files"], list(entry["warnings"]), from_text(entry["program"])
+
+
+@contextmanager
+def overheard() -> Iterator[list[str]]:
+    """Collect the package's warnings raised within; they are emitted all the same."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield told
+        finally:
+            told += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
+            found = list(caught)
+    for w in found:
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
+def _package() -> str:
+    """Everything besides its files that determines a file's program: versions of this package and
+    of those it uses."""
+    home = Path(__file__).parents[2]
+    files = sorted(path for path in home.rglob("*") if path.suffix in (".py", ".c"))
+    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    return json.dumps([states, [_version(name) for name in _MADE_WITH], sys.version])

@@ -1,0 +1,555 @@
+"""The interpreter: evaluates a diagram block by block, on numbers. The reference engine.
+
+It calls bdsim's block methods (output, deriv, next) with their inputs, and keeps every
+state outside the blocks, in two flat vectors x and xd.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import InputError, RunError, SpartError, raised_in
+from spart_blocks.block_support.ports import as_signal, attribute, wrong_outputs
+from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.network.clocks import Clock, clocks_of
+from spart_blocks.diagram.network.display import display_of, signal_names
+from spart_blocks.diagram.network.flatten import FlatDiagram, Node
+from spart_blocks.diagram.network.gates import at_tick, resets_at_ticks
+from spart_blocks.diagram.network.loop_block import AlgebraicLoop, LoopCheck
+from spart_blocks.program.exact_values import as_exact
+from spart_blocks.program.tracing.holds import holds_of, with_holds
+from spart_blocks.program.tracing.resets import BlockStates, call_event
+from spart_blocks.program.tracing.rules import (
+    correction,
+    drifts,
+    needs_fixed_steps,
+    passes_singular,
+    rule_of,
+)
+from spart_blocks.program.tracing.switching import (
+    Crossing,
+    Switch,
+    crossings_of,
+    exact_edges,
+    started,
+)
+from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, shown
+from spart_blocks.run.engines.held_outputs import HeldOutputs, Values
+from spart_blocks.run.fitness import check_fitness
+
+
+class Interpreter(Engine):
+    """Outputs and derivatives of a wired diagram, block by block."""
+
+    name = "interpreter"
+    traced = False
+
+    def __init__(self, diagram: Diagram, wiring: FlatDiagram) -> None:
+        self.diagram, self.wiring = diagram, wiring
+        self.title, self.run = diagram.name, diagram.run
+        self.nodes = wiring.nodes
+        self.node = {node.name: node for node in self.nodes}
+        self.display = display_of(wiring)
+        self._names = signal_names(wiring)
+        ordered = [self.nodes[i] for i in wiring.schedule]
+        self._evaluated = [node for node in ordered if node.kind not in ("sink", "graphics")]
+        sampled = list(wiring.of_kind("sampled"))
+        clocks = clocks_of(sampled, diagram.run.first_tick)
+        self.holds = holds_of(wiring, clocks)
+        self.clocks = with_holds(clocks, self.holds)
+        ends = [node.index for node in wiring.of_kind("continuous")]
+        # A held state is shown by the block's output, which reads what resets it.
+        self._shown_as_held = {one.index for one in self.holds if one.shows != "state"}
+        upstream = _upstream(wiring, ends, self._shown_as_held)
+        self._for_derivative = [node for node in self._evaluated if node.index in upstream]
+        self.continuous = _slices(wiring.of_kind("continuous"))
+        self._states = _slices(sampled)
+        self._held = HeldOutputs(wiring, self.holds, self._states)
+        self.sampled = self._states | self._held.slices
+        self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
+        self.drifting = any(drifts(self.node[name].block) for name in self.continuous)
+        self.damped = tuple(n for n in self.continuous if passes_singular(self.node[n].block))
+        corrected = {n.index: correction(n.block, "output") for n in self._evaluated}
+        self._corrected = {
+            i: partial(own, self.nodes[i].block) for i, own in corrected.items() if own is not None
+        }
+        self._limited = {n for n in self.continuous if correction(self.node[n].block)}
+        blocks = {name: self.node[name].block for name in self.continuous}
+        self._stopping = [
+            n for n, block in blocks.items() if attribute(block, "next_stop") is not None
+        ]
+        self._told_of_jumps = [n for n in blocks if hasattr(blocks[n], "jumped")]
+        self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
+        self._vectors_of_one = {
+            node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
+            for node in self.nodes
+        }
+        self._unread = [node.unread for node in self.nodes]
+        self._restarting = [node for node in sampled if resets_at_ticks(node.block)]
+
+    # --- evaluation ----------------------------------------------------------------
+
+    def initial(self) -> tuple[Floats, Floats]:
+        """The initial continuous and discrete states."""
+        return self._gather(self.continuous), self._held.initial(self._gather(self._states))
+
+    def _gather(self, slices: Mapping[str, slice]) -> Floats:
+        parts = [np.zeros(0)]
+        for name in slices:
+            node = self.node[name]
+            with Failing(node, "its initial state", 0.0, refuses=True):
+                parts.append(np.ravel(np.asarray(node.block.getstate0(), float)))
+        return np.concatenate(parts)
+
+    def outputs(self, t: float, x: Floats, xd: Floats, due: Collection[Clock] = ()) -> Values:
+        """The outputs of every node at time t and states x, xd; outputs held on the clocks due are
+        renewed."""
+        return self._evaluate(self._evaluated, t, x, xd, {clock.name for clock in due})
+
+    def _evaluate(
+        self,
+        nodes: Iterable[Node],
+        t: float,
+        x: Floats,
+        xd: Floats,
+        due: Collection[str] = (),
+    ) -> Values:
+        values = Values.none(len(self.nodes))
+        for node in nodes:
+            held = self._held.by_node.get(node.index)
+            try:
+                if held is not None and held.clock in due:
+                    values[node.index] = self.evaluated(node, t, values, x, xd)
+                elif held is None or held.shows == "next":
+                    values[node.index] = self.output(node, t, values, x, xd)
+                elif held.shows == "state":
+                    kept = xd[self._held.slices[held.name]]
+                    values[node.index] = self.output(node, t, values, x, xd, kept)
+                else:
+                    values[node.index] = [as_signal(v) for v in self._held.outputs(held, xd)]
+            except RunError:
+                self.check_finite(t, values)  # its inputs may be the cause
+                raise
+        return values
+
+    def evaluated(
+        self, node: Node, t: float, values: Values, x: Floats, xd: Floats
+    ) -> Sequence[Any]:
+        """What a node shows, at its tick if it is sampled."""
+        if node.showing != "next":
+            return self.output(node, t, values, x, xd)
+        after = values.after[node.name] = self._next(node, t, values, xd)
+        return self.output(node, t, values, x, xd, after)
+
+    def inputs(self, node: Node, values: Values, unread: int = 0) -> list[Any]:
+        """The inputs of a node, None for the first ones that are not read."""
+        inputs: list[Any] = [None] * unread
+        inputs += [values[source][port] for source, port in node.sources[unread:]]
+        for k in self._vectors_of_one[node.index]:
+            # bdsim's blocks give a vector of one as a scalar.
+            if k >= unread and np.ndim(inputs[k]) == 0:
+                inputs[k] = np.reshape(inputs[k], (1,))
+        return inputs
+
+    def output(
+        self,
+        node: Node,
+        t: float,
+        values: Values,
+        x: Floats,
+        xd: Floats,
+        state: Floats | None = None,
+    ) -> Sequence[Any]:
+        """The outputs of a node for its state, or for another state in place of it."""
+        if isinstance(node.block, AlgebraicLoop):
+            with Failing(node, "its solution", t):
+                return node.block.solve(
+                    [values[i][k] for i, k in node.sources],
+                    values,
+                    lambda member, _: self.evaluated(member, t, values, x, xd),
+                )
+        state = self._state(node, x, xd) if state is None else state
+        with Failing(node, "output", t):
+            inputs = self.inputs(node, values, self._unread[node.index])
+            own = self._corrected.get(node.index)
+            out = own(t, inputs, state) if own else node.block.output(t, inputs, state)
+            if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
+                return [as_signal(v) for v in out]
+        text = wrong_outputs(out, len(node.out_ports))
+        raise RunError(text, block=node.name, time=t, place=node.place)
+
+    def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
+        if node.kind == "continuous":
+            return x[self.continuous[node.name]]
+        if node.kind == "sampled":
+            return xd[self._states[node.name]]
+        return None
+
+    def derivative(self, t: float, x: Floats, xd: Floats, start: Floats | None = None) -> Floats:
+        values = self._evaluate(self._for_derivative, t, x, xd)
+        return self.derivative_of(values, t, x, start)
+
+    def derivative_of(
+        self, values: Values, t: float, x: Floats, start: Floats | None = None
+    ) -> Floats:
+        """dx/dt from known outputs."""
+        xdot = np.empty_like(x)
+        for name, part in self.continuous.items():
+            node = self.node[name]
+            try:
+                with Failing(node, "deriv", t):
+                    inputs = [np.array(v) for v in self.inputs(node, values)]
+                    by = x if start is None or name not in self._limited else start
+                    xdot[part] = self._rates[name](t, inputs, by[part])
+            except RunError:
+                self.check_finite(t, values)
+                raise
+        if not np.isfinite(xdot).all():
+            self.check_finite(t, values)
+            block = not_finite(self.continuous, xdot)
+            raise RunError("the derivative of its state is not finite", block=block, time=t)
+        return xdot
+
+    def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
+        return self.tick_of(self.outputs(t, x, xd, due), t, xd, due)
+
+    def filled(self, t: float, x: Floats, xd: Floats) -> Floats:
+        after = xd.copy()
+        due = {clock.name for clock in self.clocks}
+        values = self.outputs(t, x, xd, self.clocks)
+        self._held.renew(after, self._restarted(xd, values), values, due)
+        return after
+
+    def tick_of(self, values: Values, t: float, xd: Floats, due: Sequence[Clock]) -> Floats:
+        """The discrete states after a tick, from the outputs at that tick."""
+        self.check_finite(t, values)
+        after = xd.copy()
+        before = self._restarted(xd, values)
+        self._held.renew(after, before, values, {clock.name for clock in due})
+        for name in (n for clock in due for n in clock.blocks if n in self._states):
+            node, part = self.node[name], self.sampled[name]
+            moved = values.after.get(name)
+            after[part] = self._next(node, t, values, xd) if moved is None else moved
+            if not _finite(after[part]):
+                raise RunError("its next state is not finite", block=name, time=t)
+        return after
+
+    def _next(self, node: Node, t: float, values: Values, xd: Floats) -> Floats:
+        """The state of a sampled node after a tick."""
+        with Failing(node, "next", t):
+            after: Floats = np.ravel(
+                node.block.next(t, self.inputs(node, values), xd[self._states[node.name]])
+            )
+            return after
+
+    def _restarted(self, xd: Floats, values: Values) -> Floats:
+        """The discrete states at a tick, with those at their start that are reset at it."""
+        if not self._restarting:
+            return xd
+        before = xd.copy()
+        for node in self._restarting:
+            part = self._states[node.name]
+            before[part] = at_tick(node.block, self.inputs(node, values), xd[part])
+        return before
+
+    def reach(self, t: float, x: Floats) -> float:
+        blocks = {name: self.node[name].block for name in self.continuous}
+        steps = [
+            b.reach(x[self.continuous[n]])
+            for n, b in blocks.items()
+            if attribute(b, "reach") is not None
+        ]
+        return float(min(steps, default=np.inf))
+
+    def project(self, t: float, x: Floats) -> Floats:
+        out = x.copy()
+        for name, part in self.continuous.items():
+            block = self.node[name].block
+            rule = rule_of(block)
+            if rule.project is not None:
+                with Failing(self.node[name], "project", t):
+                    out[part] = rule.project(block, x[part])
+            elif attribute(block, "project") is not None:
+                out[part] = self._own(name, "project", t, x[part])
+        return out
+
+    @property
+    def fixed(self) -> Sequence[str]:
+        return [name for name in self.continuous if needs_fixed_steps(self.node[name].block)]
+
+    def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
+        stepped = [n for n in self.continuous if attribute(self.node[n].block, "advance")]
+        if not stepped:
+            return {}
+        values = self._evaluate(self._for_derivative, t, x, xd)
+        after = {}
+        for name in stepped:
+            with Failing(self.node[name], "advance", t):
+                inputs = [np.array(v) for v in self.inputs(self.node[name], values)]
+            after[name] = self._own(name, "advance", t, h, inputs, x[self.continuous[name]])
+        return after
+
+    def _own(self, name: str, method: str, t: float, *arguments: Any) -> Floats:
+        """Result of a block's method on its state, with as many entries as the state."""
+        node = self.node[name]
+        first = arguments if method in ("project", "restart") else (t, *arguments)
+        with Failing(node, method, t):
+            out: Floats = np.asarray(getattr(node.block, method)(*first), dtype=float)
+        if out.shape != arguments[-1].shape:
+            text = f"{method} gives {out.shape}, its state is {arguments[-1].shape}"
+            raise RunError(text, block=name, time=t)
+        return out
+
+    # --- signals -------------------------------------------------------------------
+
+    def signals(self) -> Iterable[str]:
+        return self._names
+
+    def picked(self, names: Sequence[str]) -> Pick:
+        sources = [self._names[name] for name in names]
+
+        def pick(t: float, x: Floats, xd: Floats) -> list[Floats]:
+            values = self.outputs(t, x, xd)
+            self.check_finite(t, values)
+            return [self._numbers(i, port, t, values) for i, port in sources]
+
+        return pick
+
+    def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
+        sources = [self._names[name] for name in names]
+        upstream = _upstream(self.wiring, [i for i, _ in sources], self._shown_as_held)
+        nodes = [node for node in self._evaluated if node.index in upstream]
+        samples: list[list[Floats]] = [[] for _ in names]
+        for one, state, discrete in zip(t.tolist(), x, xd, strict=True):
+            values = self._evaluate(nodes, one, state, discrete)
+            for kept, (i, port) in zip(samples, sources, strict=True):
+                kept.append(self._numbers(i, port, one, values))
+        return [np.array(kept) for kept in samples]
+
+    def _numbers(self, index: int, port: int, t: float, values: Values) -> Floats:
+        """Form in which an output is kept."""
+        with Failing(self.nodes[index], "output", t):
+            return np.array(values[index][port], dtype=float)
+
+    def act(self, t: float, x: Floats, xd: Floats) -> None:
+        values = self.outputs(t, x, xd)
+        for name in self.display.acting:
+            node = self.node[name]
+            with Failing(node, "step", t):
+                node.block.step(t, self.inputs(node, values))
+
+    def explain(self, t: float, x: Floats, xd: Floats) -> None:
+        self.refuse_states(t, x, xd)
+        self.check_finite(t, self.outputs(t, x, xd))
+        self.derivative(t, x, xd)
+
+    def made_of(self) -> tuple[Diagram, Sequence[Node]]:
+        return self.diagram, self.nodes
+
+    def plant_state(self, block: str) -> Any:
+        return attribute(self.node[block].block, "plant_state")
+
+    # --- events ----------------------------------------------------------------------
+
+    @cached_property
+    def crossings(self) -> Sequence[Crossing]:
+        """Found by one evaluation, since a CLIP watches as many values as its signal has."""
+        return [c for node, count in self._watching for c in crossings_of(node, count)]
+
+    @cached_property
+    def _watching(self) -> list[tuple[Node, int]]:
+        """The nodes with zero-crossing functions, and the number of these."""
+        x, xd = self.initial()
+        values = self.outputs(0.0, x, xd)
+        nodes = [node for node in self.nodes if rule_of(node.block).watch is not None]
+        counts = [len(self._watched(node, 0.0, values, x, xd)) for node in nodes]
+        return [(node, count) for node, count in zip(nodes, counts, strict=True) if count]
+
+    def _watched(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> list[Any]:
+        watch = rule_of(node.block).watch
+        assert watch is not None
+        with Failing(node, "its condition", t):
+            state = self._state(node, x, xd)
+            return [float(v) for v in watch(node.block, t, self.inputs(node, values), state)]
+
+    def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
+        return self.watch_of(self.outputs(t, x, xd), t, x, xd)
+
+    def watch_of(self, values: Values, t: float, x: Floats, xd: Floats) -> Floats:
+        """Values of the zero-crossing functions, from known outputs."""
+        found = [v for node, _ in self._watching for v in self._watched(node, t, values, x, xd)]
+        return np.array(found, dtype=float)
+
+    def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
+        node = self.node[self.crossings[k].block]
+        x, xd = x.copy(), xd.copy()
+        if self.crossings[k].kind == "mode":
+            part = self.continuous[node.name]
+            inputs = self.inputs(node, self.outputs(t, x, xd))
+            x[part] = self._own(node.name, "switch", t, inputs, x[part])
+            return x, xd
+        states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
+        states |= {self.node[name].block: xd[part] for name, part in self._states.items()}
+        with Failing(node, "its function", t):
+            call_event(node.block, BlockStates(states))
+        for block, state in states.items():
+            if not _finite(state):
+                text = f"its function gives {shown(state)} for the state of {block.name}"
+                raise RunError(text, block=node.name, time=t)
+        for name, part in self.continuous.items():
+            if attribute(self.node[name].block, "restart"):
+                x[part] = self._own(name, "restart", t, x[part])
+        return x, xd
+
+    def next_stop(self, x: Floats) -> float:
+        stops = [self.node[n].block.next_stop(x[self.continuous[n]]) for n in self._stopping]
+        return float(min(stops, default=np.inf))
+
+    def completed(self, t: float, x: Floats, xd: Floats) -> Sequence[int]:
+        if not self._completing:
+            return ()
+        values = self.outputs(t, x, xd)
+        asking = []
+        for name in self._completing:
+            node = self.node[name]
+            with Failing(node, "completed", t):
+                inputs, state = self.inputs(node, values), x[self.continuous[name]]
+                if node.block.completed(t, inputs, state):
+                    asking.append(self._mode_of(name))
+        return asking
+
+    def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
+        if not self._told_of_jumps:
+            return ()
+        values = self.outputs(t, x, xd)
+        return [self.inputs(self.node[name], values) for name in self._told_of_jumps]
+
+    def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
+        found = []
+        now = self.told(t, x, xd)
+        for name, then, inputs in zip(self._told_of_jumps, before, now, strict=True):
+            with Failing(self.node[name], "jumped", t):
+                if self.node[name].block.jumped(then, inputs, x[self.continuous[name]]):
+                    found.append(self._mode_of(name))
+        return found
+
+    def _mode_of(self, name: str) -> int:
+        """The first crossing by which a block switches."""
+        places = enumerate(self.crossings)
+        return next(k for k, c in places if c.block == name and c.kind == "mode")
+
+    def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
+        node = self.node[self.crossings[k].block]
+        if isinstance(node.block, LoopCheck):
+            loop = node.block.loop
+            residual = loop.residual_of(self.outputs(t, x, xd))
+            return RunError(loop.fault(residual), time=t, hint=loop.hint)
+        inputs = self.inputs(node, self.outputs(t, x, xd))
+        text = node.block.fault(t, inputs, self._state(node, x, xd))
+        return RunError(text, block=node.name, time=t)
+
+    def switches(self) -> Iterable[Switch]:
+        for node in self.nodes:
+            edges, tunable = rule_of(node.block).edges, rule_of(node.block).tunable
+            with Failing(node, "start", 0.0):
+                if edges is None:
+                    times = started(node, self.run.T)
+                else:
+                    times = exact_edges(node.block, edges, tunable)
+            for first, period in times:
+                yield Switch(node.name, as_exact(first), as_exact(period))
+
+    # --- checks --------------------------------------------------------------------
+
+    def check_finite(self, t: float, values: Values) -> None:
+        """Raise RunError naming the first output, in order of evaluation, that is not finite.
+
+        Nodes that were not evaluated have no values and pass.
+        """
+        for node in self._evaluated:
+            for k, value in enumerate(values[node.index]):
+                if not _finite(value):
+                    raise RunError(
+                        f"its output is not finite ({shown(value)})",
+                        block=node.output_name(k),
+                        time=t,
+                    )
+
+    def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
+        """Raise DiagramError for every wire whose shape its input does not take."""
+        check_fitness(self, t, x, xd)
+
+
+def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:
+    """The derivative of a block's state: by its own method, or by the rule that corrects it."""
+    corrected = correction(block)
+    return partial(corrected, block) if corrected else block.deriv
+
+
+def _upstream(wiring: FlatDiagram, ends: Iterable[int], held: Collection[int]) -> set[int]:
+    """These nodes and all that their inputs depend on; held outputs depend on nothing."""
+    found = set(ends)
+    pending = [source for end in found for source, _ in wiring.nodes[end].sources]
+    while pending:
+        index = pending.pop()
+        if index not in found:
+            found.add(index)
+            if index not in held:
+                pending += [source for source, _ in wiring.nodes[index].waits_for]
+    return found
+
+
+def _slices(nodes: Iterable[Node]) -> dict[str, slice]:
+    slices: dict[str, slice] = {}
+    start = 0
+    for node in nodes:
+        width = node.block.nstates if node.kind == "continuous" else node.block.ndstates
+        slices[node.name] = slice(start, start + width)
+        start += width
+    return slices
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    array = np.asarray(value)
+    if array.dtype.kind == "c":  # Python's roots and powers of numbers below zero
+        return False
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+
+
+class Failing:
+    """Context in which any exception becomes a RunError that names the block. method: the block's
+    method, or what was requested. refuses: an InputError stays an InputError. A class for speed,
+    since this surrounds each call of a block."""
+
+    __slots__ = ("method", "node", "refuses", "t")
+
+    def __init__(self, node: Node, method: str, t: float, *, refuses: bool = False) -> None:
+        self.node, self.method, self.t, self.refuses = node, method, t, refuses
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, Exception) or isinstance(error, RunError):
+            return
+        if self.refuses and isinstance(error, InputError):
+            return
+        if isinstance(error, SpartError):
+            text, _, hint = str(error).partition("\n")
+        else:
+            text = f"{self.method} failed: {type(error).__name__}: {error}"
+            hint = raised_in(error)
+        raise RunError(
+            text,
+            block=self.node.name,
+            time=self.t,
+            hint=hint.strip() or None,
+            place=self.node.place,
+        ) from error

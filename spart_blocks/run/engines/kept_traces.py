@@ -1,0 +1,191 @@
+"""The trace of a diagram in memory, kept with it until the diagram changes.
+
+Blocks and wires can be changed between two runs, so their contents are compared: numbers, texts,
+arrays and wires. A diagram with contents whose change cannot be detected, such as a Python function
+of the user's, is traced for every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+from hashlib import blake2b
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from spart_blocks.base.errors import warn
+from spart_blocks.diagram import Diagram
+from spart_blocks.robot import Robot
+from spart_blocks.run.engines.from_file import overheard
+from spart_blocks.run.engines.native import Native
+
+if TYPE_CHECKING:
+    from spart_blocks.program import Program
+    from spart_blocks.run.engines.engine import Engine
+
+_OURS = ("spart_blocks", "bdsim")
+_UNCHANGING = (*_OURS, "numpy", "scipy", "math", "builtins")
+"""Packages whose own functions do not change."""
+_RUNTIME = frozenset(
+    ("_bd", "_id", "_parameters", "_x_view", "_output_values", "_pos", "_callsite")
+)
+"""Attributes of a bdsim block that do not affect what it computes."""
+_ATTRIBUTE = "_spart_trace"
+
+
+@dataclass(eq=False)
+class _Kept:
+    """A program, and the state of its diagram when it was traced.
+
+    told: the warnings of tracing. held: the objects that the state names by identity.
+    """
+
+    state: str
+    program: Program
+    reference: Callable[[], Engine] | None
+    told: tuple[str, ...]
+    held: tuple[Any, ...]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> None:
+        """A copy of the diagram has its own blocks, and is traced again."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(None), ()
+
+
+def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Engine:
+    """The engine of a diagram in memory, with the program of an earlier run if the diagram has not
+    changed. make: makes the engine."""
+    kept = vars(diagram.bd).get(_ATTRIBUTE)
+    now = _State.of(diagram) if isinstance(kept, _Kept) else None
+    if now is not None and kept.state == now.text:
+        until = kept.program.declared_until
+        if until is None or until >= diagram.run.T:
+            for text in kept.told:
+                warn(text)
+            return Native(replace(kept.program, run=diagram.run), kept.reference)
+    vars(diagram.bd).pop(_ATTRIBUTE, None)
+    with overheard() as told:
+        engine = make(diagram)
+    after = _State.of(diagram)  # designed gains are present now
+    if isinstance(engine, Native) and after is not None:
+        held = tuple(after.held)
+        made = _Kept(after.text, engine.program, engine._reference, tuple(told), held)
+        vars(diagram.bd)[_ATTRIBUTE] = made
+    return engine
+
+
+class _UnseenError(Exception):
+    """The diagram holds something whose change cannot be detected."""
+
+
+@dataclass
+class _State:
+    """A text that differs if two diagrams differ. held: the objects that it names by identity,
+    which must live as long as the text is compared."""
+
+    held: list[Any] = field(default_factory=list)
+    seen: dict[int, int] = field(default_factory=dict)
+    parts: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(diagram: Diagram) -> _State | None:
+        """The state of a diagram; None if it cannot be determined."""
+        state = _State()
+        facts = (diagram.name, diagram.run.of_program, diagram.tunable, dict(diagram.shared))
+        try:
+            for fact in (*facts, dict(diagram.robots), diagram.bd):
+                state.add(fact)
+        except (_UnseenError, RecursionError):
+            return None
+        return state
+
+    @property
+    def text(self) -> str:
+        """The text that is compared."""
+        return blake2b("\0".join(self.parts).encode(errors="surrogatepass")).hexdigest()
+
+    def add(self, value: Any) -> None:
+        """Add a value. Raises _UnseenError."""
+        kind = type(value)
+        if value is None or kind in _PLAIN or isinstance(value, np.generic | Enum | PurePath):
+            self.parts.append(f"{kind.__name__} {value!r}")
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            digest = blake2b(np.ascontiguousarray(value).tobytes()).hexdigest()
+            self.parts.append(f"array {value.dtype.str} {value.shape} {digest}")
+        elif isinstance(value, Robot | type | ModuleType | np.ufunc):  # robots do not change
+            self._name(value)
+        elif self._met(value):
+            return
+        elif isinstance(value, Mapping):
+            self._all("mapping", [*value.keys(), *value.values()])
+        elif isinstance(value, np.ndarray | list | tuple):
+            self._all(kind.__name__, list(value))
+        elif isinstance(value, set | frozenset):
+            self._all(kind.__name__, sorted(value, key=repr))
+        elif isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
+            self._function(value)
+        elif isinstance(value, np.random.Generator):
+            self.add(value.bit_generator.state)
+        elif hasattr(value, "wirelist"):
+            self._diagram(value)
+        elif isinstance(value, BaseModel) or _package(kind) in _OURS:
+            self._object(value)
+        else:
+            raise _UnseenError
+
+    def _name(self, value: Any) -> None:
+        self.held.append(value)
+        self.parts.append(f"id {id(value)}")
+
+    def _met(self, value: Any) -> bool:
+        """Whether an object occurred before; its number then stands for it."""
+        known = id(value) in self.seen
+        self.held.append(value)
+        number = self.seen.setdefault(id(value), len(self.seen))
+        self.parts.append(f"{'again' if known else 'first'} {number}")
+        return known
+
+    def _all(self, what: str, values: list[Any]) -> None:
+        self.parts.append(f"{what} {len(values)}")
+        for value in values:
+            self.add(value)
+
+    def _diagram(self, bd: Any) -> None:
+        self._all("blocks", bd.blocklist)
+        self._all("clocks", bd.clocklist)
+        ends = [(w.start.block, w.start.port, w.end.block, w.end.port) for w in bd.wirelist]
+        self._all("wires", [end for wire in ends for end in wire])
+
+    def _object(self, value: Any) -> None:
+        """Add an object of this package or of bdsim: its class and its contents."""
+        self._name(type(value))
+        names = [n for c in type(value).__mro__ for n in getattr(c, "__slots__", ())]
+        slots = {name: getattr(value, name, None) for name in names if name != "__weakref__"}
+        for name, part in {**slots, **getattr(value, "__dict__", {})}.items():
+            if name not in _RUNTIME:
+                self.parts.append(name)
+                self.add(part)
+
+    def _function(self, value: Any) -> None:
+        """Add a function of a package that does not change, with its closure."""
+        if (getattr(value, "__module__", None) or "builtins").split(".")[0] not in _UNCHANGING:
+            raise _UnseenError
+        inner = getattr(value, "__func__", value)
+        self._name(inner)
+        bound = getattr(value, "__self__", None)
+        cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
+        self._all("function", [bound, *cells])
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, slice, Fraction)
+
+
+def _package(kind: type) -> str:
+    return kind.__module__.split(".")[0]

@@ -1,0 +1,164 @@
+"""Comparison of a program with its traced blocks, at random states and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import RunError, SpartError
+from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.network.flatten import FlatDiagram
+from spart_blocks.program import TraceError, trace
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.held_outputs import Values
+from spart_blocks.run.engines.interpreter import Interpreter
+from spart_blocks.run.engines.loop_solutions import warn_of_solutions
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.engines.random_states import random_states
+
+CHECKED_POINTS = 20
+AGREEMENT = 1e-10
+ROUNDED = 100.0
+"""Units of the last place that rounding may change, times the gain of the block that has most."""
+OWN_STEP = 1e-3  # s
+
+
+def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
+    """Trace a diagram and check the program against the interpreter.
+
+    Raises DiagramError for wires of a wrong shape; TraceError where a block cannot be
+    traced, or where the program differs from the blocks, naming the first block that does.
+    """
+    blocks = Interpreter(diagram, wiring)
+    # A block traced with a wrong shape fails without naming its wire.
+    # Blocks that fail at the start for another reason are reported when the run begins.
+    with suppress(RunError):
+        blocks.check_shapes(0.0, *blocks.initial())
+    # The functions of EVENT blocks are called by the blocks, since they may have side effects.
+    engine = Native(trace(diagram, wiring, resets=False), lambda: blocks)
+    check(engine, blocks)
+    warn_of_solutions(blocks)
+    return engine
+
+
+def check(native: Native, blocks: Interpreter) -> None:
+    """Compare all signals, derivatives, ticks, modes and watched values with those of the blocks.
+
+    Points at which the blocks themselves fail or give a non-finite number are skipped. States are
+    those that the blocks admit (`random_states`).
+    """
+    gains = [float(attribute(node.block, "rounding_gain", 1.0)) for node in blocks.nodes]
+    within = max(AGREEMENT, ROUNDED * np.finfo(float).eps * max(gains, default=1.0))
+    rng = np.random.default_rng(0)
+    modes = {k: c.block for k, c in enumerate(blocks.crossings) if c.kind == "mode"}
+    x0, xd0 = blocks.initial()
+    with np.errstate(all="ignore"):
+        for k in range(CHECKED_POINTS):
+            t = 0.0 if k == 0 else float(rng.uniform(0, native.run.T))
+            moved = random_states(blocks, x0, xd0, rng)
+            x, xd = moved if k else (x0, xd0)
+            try:
+                values = blocks.outputs(t, x, xd)
+                changes = {"derivatives": blocks.derivative_of(values, t, x)}
+                changes["watched values"] = blocks.watch_of(values, t, x, xd)
+                changes["projections"] = blocks.project(t, x)
+                changes["own steps"] = _joined(blocks.advance(t, OWN_STEP, x, xd))
+            except SpartError:
+                continue
+            if _ends(blocks, changes["watched values"]):
+                continue
+            _check_signals(native, blocks, values, t, native.outputs(t, x, xd), within)
+            got = {
+                "derivatives": native.rates(t, x, xd),
+                "watched values": native.watch(t, x, xd),
+                "projections": native.project(t, x),
+                "own steps": _joined(native.advance(t, OWN_STEP, x, xd)),
+            }
+            for clock in native.clocks:
+                with suppress(SpartError):
+                    at = blocks.outputs(t, x, xd, [clock]) if blocks.holds else values
+                    changes[f"ticks of clock {clock.name}"] = blocks.tick_of(at, t, xd, [clock])
+                got[f"ticks of clock {clock.name}"] = native.moved(clock, t, x, xd)
+            for k, block in modes.items():
+                with suppress(SpartError):
+                    changes[f"modes of {block}"] = blocks.reset(k, t, x, xd)[0]
+                    got[f"modes of {block}"] = native.reset(k, t, x, xd)[0]
+            for what, want in changes.items():
+                if not _agree(got[what], want, within):
+                    whose = _whose(blocks, what, got[what], want, within)
+                    raise TraceError(f"the {what}{whose} differ between {_BOTH} at t = {t:.6g} s")
+
+
+def _ends(blocks: Interpreter, watched: Floats) -> bool:
+    """Whether an algebraic loop has no solution, so that its signals mean nothing."""
+    faults = [k for k, c in enumerate(blocks.crossings) if c.unsolved]
+    return bool((watched[faults] > 0).any())
+
+
+_BOTH = "the program and the blocks"
+
+
+def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats, within: float) -> str:
+    """The block of the first entry that differs."""
+    if np.shape(got) != np.shape(want):
+        return ""
+    parts: Mapping[str, slice] = blocks.sampled if "ticks" in what else blocks.continuous
+    held = {one.name: one.block for one in blocks.holds}
+    if what == "watched values":
+        parts = {c.block: slice(k, k + 1) for k, c in reversed(list(enumerate(blocks.crossings)))}
+    elif what == "own steps" or what.startswith("modes of"):
+        return ""
+    for name, part in sorted(parts.items(), key=lambda item: item[1].start):
+        if not _agree(got[part], want[part], within):
+            name = held.get(name, name)
+            kind = blocks.node[name].block.type.upper()
+            return f" of {name} ({kind})"
+    return ""
+
+
+def _joined(parts: Mapping[str, Floats]) -> Floats:
+    return np.concatenate([np.zeros(0), *parts.values()])
+
+
+def _check_signals(
+    native: Native, blocks: Interpreter, values: Values, t: float, y: Any, within: float
+) -> None:
+    flat = [np.ravel(value) for i in blocks.wiring.schedule for value in values[i]]
+    want = np.concatenate([np.zeros(0), *flat])
+    # One comparison for all; signal by signal only if that fails, or at the start, for the shapes.
+    if t and want.shape == y.shape:
+        near = np.abs(y - want) <= within * np.maximum(1.0, np.abs(want))
+        if (near | ~np.isfinite(want)).all():
+            return
+    for i in blocks.wiring.schedule:
+        node = blocks.nodes[i]
+        for port, value in enumerate(values[i]):
+            slot = native.slot[node.output_name(port)]
+            got = y[slot.part].reshape(slot.shape)
+            if not _agree(got, value, within):
+                raise TraceError(
+                    f"signal {slot.name} ({node.block.type.upper()}) differs between its "
+                    f"expression and its block at t = {t:.6g} s: {_worst(got, value)}"
+                )
+
+
+def _agree(a: Any, b: Any, within: float) -> bool:
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.shape != b.shape:
+        return bool(a.size == b.size == 1 and _agree(a.ravel(), b.ravel(), within))
+    known = np.isfinite(b)
+    if not known.any():
+        return True
+    a, b = a[known], b[known]
+    return bool(np.abs(a - b).max() <= within * max(1.0, np.abs(b).max()))
+
+
+def _worst(a: Any, b: Any) -> str:
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.shape != b.shape:
+        return f"shape {a.shape} and {b.shape}"
+    return f"they are {np.abs(a - b).max():.3g} apart"

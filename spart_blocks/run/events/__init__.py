@@ -1,0 +1,1 @@
+"""Events of a run: crossings, bounces, mode switches, and motion along surfaces."""

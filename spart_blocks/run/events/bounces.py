@@ -1,0 +1,128 @@
+"""Effect of an EVENT's reset on the signal that it watches: whether the signal turns back, and
+whether it returns to zero.
+
+A signal that a reset has turned back is on its old side for a while and then crosses again. If a
+ball loses speed at each bounce, these flights become shorter and shorter and their times accumulate
+(Zeno behaviour). Once a flight is shorter than the tolerance of crossing location, the ball would
+fall through the floor. The signal near a reset is q(s) = q0 + v s + a s^2 / 2, positive beyond
+zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.events.holds import Contact
+from spart_blocks.run.events.meeting import rest
+
+if TYPE_CHECKING:
+    from spart_blocks.run.loop import Run
+
+SHORTEST_FLIGHT = 1e-9
+"""Time [s] on the old side below which a signal rests at zero."""
+TURNED = 1e-9
+"""A reset turns a signal back if it leaves less than this fraction of the signal's rate."""
+PROBED = 1e-3
+"""Fraction of the longest step over which a signal's rates are differenced."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A signal near a time: its value q, its rate v and its acceleration a."""
+
+    q: float
+    v: float
+    a: float
+
+    @property
+    def flight(self) -> float:
+        """Time [s] that the signal stays on its old side; 0 if it does not get there."""
+        if self.a <= 0:
+            return float("inf") if self.v < 0 or self.a < 0 else 0.0
+        depth = self.v**2 - 2 * self.a * self.q
+        return 2 * depth**0.5 / self.a if self.v < 0 < depth else 0.0
+
+
+@dataclass
+class Bounces:
+    """The resets of one EVENT block that turned its signal back.
+
+    jump: change of the states by the last reset that was not a mere touch.
+    """
+
+    times: list[float] = field(default_factory=list)
+    jump: Floats | None = None
+    hardest: float = 0.0
+
+
+def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:
+    """Motion of the signal of crossing k from states x on; beyond zero counts as positive."""
+    sign = engine.crossings[k].direction or 1.0
+    q = [sign * float(engine.watch(t, x, xd)[k])]
+    slope = engine.derivative(t, x, xd)
+    for s in (span, 2 * span):
+        middle = engine.derivative(t + s / 2, x + s / 2 * slope, xd)
+        q.append(sign * float(engine.watch(t + s, x + s * middle, xd)[k]))
+    rate = (4 * q[1] - q[2] - 3 * q[0]) / (2 * span)
+    return Motion(q[0], rate, (q[2] - 2 * q[1] + q[0]) / span**2)
+
+
+def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int]) -> float:
+    """Longest step [s] after the resets of these crossings at t that misses no return to zero.
+    x, xd: the states before. If a signal is turned back but does not return, a run with sliding
+    holds it at zero and any other run raises RunError.
+    """
+    longest = float("inf")
+    if not len(x):
+        return longest
+    span = PROBED * min(run.options.max_step or float("inf"), float(run.end) - t)
+    if span <= SHORTEST_FLIGHT:
+        return longest
+    for k in events:
+        before = motion(run.engine, k, t, x, xd, span)
+        after = motion(run.engine, k, t, run.x, run.xd, span)
+        bounces = run.bounces.get(k, Bounces())
+        # Back so soon, its rate may have either sign: that of the solver's error.
+        soon = bool(bounces.times) and t - bounces.times[-1] < SHORTEST_FLIGHT
+        if not soon and (before.v <= 0 or after.v > TURNED * before.v):
+            continue  # the reset lets it pass, slower or faster
+        run.bounces[k] = bounces
+        bounces.times.append(t)
+        if before.v >= 1e-3 * bounces.hardest:
+            bounces.jump = run.x - x
+        bounces.hardest = max(bounces.hardest, before.v)
+        touch = abs(after.v) <= TURNED * before.v and after.a > 0
+        if touch or soon or after.flight < SHORTEST_FLIGHT:
+            if run.slides and bounces.jump is not None:
+                length = float(np.linalg.norm(bounces.jump))
+                rest(run, t, Contact(k, bounces.jump / length))
+                continue
+            raise _no_return(run.crossings[k].block, bounces, t)
+        longest = min(longest, after.flight / 2)
+    return longest
+
+
+def _no_return(block: str, bounces: Bounces, t: float) -> RunError:
+    """Error of a run that cannot continue because a signal rests at zero."""
+    hint = (
+        "run: {sliding: filippov} holds its signal at zero from there on, until it is pulled "
+        "off; a STOP ends the run before"
+    )
+    times = bounces.times
+    if len(times) < 3:
+        text = "its reset leaves its signal at zero, and from there it goes on through"
+        return RunError(text, block=block, time=t, hint=hint)
+    last, previous = times[-1] - times[-2], times[-2] - times[-3]
+    ratio = min(last / previous, 0.999) if previous > 0 else 0.0
+    end = t + last * ratio / (1 - ratio)
+    text = (
+        f"its resets accumulate (Zeno), {len(times):,} of them, the last {last:.3g} s apart: "
+        "its signal would go on through zero"
+    )
+    return RunError(text, block=block, time=end, hint=hint)

@@ -1,0 +1,526 @@
+"""A run: solver steps between clock ticks, known event times and zero-crossings.
+
+Step policy. The span is cut at every clock tick and every known event time; the solver is
+restarted there and never steps over one. Within a segment [a, b) blocks see times below b,
+so that a signal that switches at b does so after it. At b come first what is known ahead, and the
+modes and resets that it sets off; then the ticks: all due clocks read the values before it and
+update together; then what these set off. Signals are right-continuous: a sample at a tick or
+an event is the one after it. A record by lines has the one before it too, a few units in
+the last place earlier; see record.c for what it holds between.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time as wall_clock
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.diagram.network.clocks import Clock, exact, grid
+from spart_blocks.diagram.sections.run_options import RunOptions
+from spart_blocks.program.tracing.switching import Crossing
+from spart_blocks.results import Event, FinalState
+from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.events.bounces import Bounces, after_resets
+from spart_blocks.run.events.holds import Held
+from spart_blocks.run.events.meeting import jumped_off, let_go, meet
+from spart_blocks.run.events.shrinking import Pace, look
+from spart_blocks.run.events.stops import just_before
+from spart_blocks.run.events.switches import told_switch
+from spart_blocks.run.measure.gauges import Gauge, Readings
+from spart_blocks.run.measure.measuring import Measuring, Panelled
+from spart_blocks.run.record.record import MOST_NUMBERS, Grid, Keeper, Lines, Sampled
+from spart_blocks.run.record.recorder import Recorder
+from spart_blocks.run.record.samples import Samples
+
+if TYPE_CHECKING:
+    from spart_blocks.run.engines.compiled import CompiledLoop, Library
+    from spart_blocks.run.solvers.solver import SegmentSolver
+
+LOOKS = 500
+"""Smallest number of intervals into which a measured run is divided."""
+LEAST_STEPS = 50
+"""Simulink's own default for the steps of a run."""
+MOST_SWITCHES = 1_000
+"""Largest number of mode switches at one time."""
+CHATTER = 1_000
+"""Number of crossings within CHATTERED of the run that is an error."""
+CHATTERED = 1e-7
+STEPS_A_REPORT = 20_000
+
+Progress = Callable[[float, float], None]
+
+
+@dataclass
+class Stats:
+    """Cost of a run."""
+
+    steps: int = 0
+    evaluations: int = 0
+    wall_time: float = 0.0
+
+
+@dataclass
+class Run:
+    """The mutable state of one run: time, states, ticks done, samples kept.
+
+    options: the engine's, with the solver that is in use. event_times: in descending order.
+    solvers: those used so far, each with its start time. stiff: whether the run has reported the
+    diagram as stiff.
+    lines: whether the record keeps as many rows as straight lines need; otherwise samples alone.
+    fixed_step [s]: step of the methods without error control. kept: the samples of a run that keeps
+    its states alone, in place of `samples`, of which solvers make use all the same.
+    steps_a_report: the most steps of a compiled loop between two reports. cut: ends the run at the
+    next time at which another can continue it.
+    marks: times (m,) [s] that lines always keep. crowded_at, thinned_at [s]: when a step first
+    needed more rows than it may add, and when the record was full.
+    """
+
+    engine: Engine
+    options: RunOptions
+    recorder: Recorder
+    t: Fraction
+    end: Fraction
+    x: Floats
+    xd: Floats
+    ticks: dict[str, int]
+    event_times: list[Fraction]
+    samples: Samples
+    fixed_step: float
+    lines: bool = True
+    kept: Samples | None = None
+    marks: Floats = field(default_factory=lambda: np.zeros(0))
+    start: Fraction = Fraction(0)
+    known: tuple[Fraction, ...] = ()
+    progress: Progress | None = None
+    most_steps: int = sys.maxsize
+    steps_a_report: int = field(default_factory=lambda: STEPS_A_REPORT)
+    cut: bool = False
+    loop: CompiledLoop | None = None
+    stats: Stats = field(default_factory=Stats)
+    events: list[Event] = field(default_factory=list)
+    stopped: str | None = None
+    interrupted: bool = False
+    solvers: list[tuple[float, str]] = field(default_factory=list)
+    stiff: bool = False
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
+    """The times of the last crossings."""
+    keeper: Keeper = field(init=False)
+    measuring: Measuring | None = None
+    crowded_at: float | None = None
+    thinned_at: float | None = None
+    before: Floats | None = None
+    """The watched values before the next stop."""
+    bounces: dict[int, Bounces] = field(default_factory=dict)
+    """Effects of the resets of EVENT blocks, by crossing."""
+    held: Held = field(default_factory=Held)
+    """Surfaces and contacts that now hold the states."""
+    pace: Pace = field(default_factory=Pace)
+    limit: float = math.inf
+    """Longest allowed length of the next step [s]."""
+
+    @property
+    def clocks(self) -> tuple[Clock, ...]:
+        return self.engine.clocks
+
+    @property
+    def crossings(self) -> Sequence[Crossing]:
+        return self.engine.crossings
+
+    # --- the loop ------------------------------------------------------------------
+
+    def go(self) -> None:
+        """Run to the end, to a STOP, or to an interrupt, which keeps the record so far."""
+        started = 0.0
+        try:
+            with np.errstate(all="ignore"):
+                self.engine.check_shapes(float(self.t), self.x, self.xd)
+                if self.measuring is not None:
+                    self.measuring.begin(float(self.t), self.x, self.xd)
+                self.bound_steps()
+                self.solvers = [(float(self.t), self.options.solver)]
+                loop = self.loop = self._compiled()
+                started = wall_clock.perf_counter()
+                if loop is not None:
+                    loop.go()
+                    self.loop = None
+                if loop is None or len(self.solvers) > 1:
+                    self._loop()
+                if self.measuring is not None:
+                    self.measuring.end(float(self.t), self.x, self.xd)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self.stopped = f"interrupted at t = {float(self.t):.6g} s"
+        finally:
+            self.loop = None
+            self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
+
+    def bound_steps(self) -> None:
+        """Take at least LEAST_STEPS steps if zero crossings have effects: a step without another
+        limit, as with states at rest, would pass over pairs of crossings.
+        """
+        sliding = self.slides and any(crossing.kind == "bend" for crossing in self.crossings)
+        if (self.acting or sliding) and self.options.max_step is None:
+            step = float(self.end) / LEAST_STEPS
+            self.options = self.options.model_copy(update={"max_step": step})
+
+    def _compiled(self) -> CompiledLoop | None:
+        """This run's loop as compiled code, if the engine, the solver and a compiler allow it;
+        sinks that act at every sample, and sliding, need Python."""
+        from spart_blocks.base.tableaus import tableau
+        from spart_blocks.run.engines.compiled import CompiledLoop
+        from spart_blocks.run.engines.native import Native
+
+        method, library = tableau(self.options.solver), self.library()
+        if library is None or method is None:
+            return None
+        assert isinstance(self.engine, Native)
+        return CompiledLoop(self, self.engine, library, method)
+
+    def library(self) -> Library | None:
+        """The compiled program of this run; None where it runs without one. The first call
+        compiles it, which may take seconds; `go` finds it then."""
+        from spart_blocks.run.engines.native import Native
+
+        if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
+            return None
+        from spart_blocks.base.tableaus import tableau
+        from spart_blocks.run.engines.compiled import library_of
+
+        if tableau(self.options.solver) is None:
+            return None
+        measured = self.measuring.names if self.measuring else ()
+        return library_of(self.engine.program, self.recorder.names, measured)
+
+    @property
+    def longest(self) -> float:
+        """The longest interval [s] that is measured as one."""
+        return float(self.end) / LOOKS
+
+    def measure(self, gauges: Iterable[Gauge]) -> None:
+        """Attach gauges that measure this run from its start on."""
+        measuring = Measuring(self.engine, gauges)
+        self.measuring = measuring if measuring.names else None
+
+    @property
+    def readings(self) -> dict[Gauge, Readings]:
+        """Readings of the gauges."""
+        return self.measuring.read() if self.measuring else {}
+
+    @property
+    def coarse(self) -> float:
+        """The longest interval [s] without a look."""
+        return float(self.samples.every)
+
+    def thin_from(self, t: float) -> None:
+        """Change a full record to samples from t on."""
+        self.lines, self.thinned_at = False, t
+        self.samples.pass_by(exact(t))
+
+    def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8], NDArray[np.uint8]]:
+        """Every time from now to the end at which the solver must stop, the clocks that tick there
+        (stops, clocks), and the cause of jumps there: 1 a tick, 2 a known event."""
+        ticks = [grid(c.offset, c.period, self.ticks[c.name], self.end) for c in self.clocks]
+        known = np.array([float(t) for t in (self.t, *self.event_times, self.end)])
+        stops = np.unique(np.concatenate([known, *ticks]))
+        due = np.array([np.isin(stops, times) for times in ticks], dtype=np.uint8)
+        due = np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
+        jumps = np.asarray(due.any(axis=1), dtype=np.uint8)
+        jumps[np.isin(stops, [float(t) for t in self.event_times])] = 2
+        return stops, due, jumps
+
+    def sample_times(self) -> Floats:
+        """The grid of samples from now on, with the start and the end."""
+        now = [] if self.thinned_at is not None else [float(self.t)]
+        ahead = self.samples.ahead() if self.kept is None else self.kept.ahead()
+        if self.kept is not None and not len(self.x):  # where crossings are looked for
+            ahead = np.union1d(ahead, self.samples.ahead())
+        return np.union1d(ahead, [*now, float(self.end)])
+
+    def _loop(self) -> None:
+        from spart_blocks.run.solvers.choice import segment_solver
+
+        self.keeper = self._keeper()
+        begins = len(self.solvers) == 1
+        if begins:
+            self._enter(self.engine.told(float(self.t), self.x, self.xd))
+        self.keeper.state(self.t, self.x, self.xd, edge=begins)
+        segments: SegmentSolver = segment_solver(self)
+        try:
+            while self.t < self.end and self.stopped is None:
+                self.cut_here()
+                if segments.solver != self.options.solver:
+                    segments = segment_solver(self)
+                b, limit = self._next_stop(), self.limit
+                self.limit = math.inf
+                until = b if float(self.t) + limit >= float(b) else exact(float(self.t) + limit)
+                known = bool(self.event_times) and self.event_times[-1] == b
+                reached = segments.advance(self.t, until)
+                self.t = reached
+                sides = reached < b or known
+                if reached == b:
+                    sides |= self._enter(self.engine.told(just_before(float(b)), self.x, self.xd))
+                self.keeper.state(self.t, self.x, self.xd, sides=sides)
+                if known and reached == b < self.end:
+                    self.keeper.event(self.t, self.x, self.xd)
+                self._thin_out()
+            self.keeper.state(self.t, self.x, self.xd, sides=False, edge=True)
+        finally:
+            self.keeper.close()
+
+    def _keeper(self) -> Keeper:
+        keeper: Keeper = Grid(self.recorder, self.samples)
+        if self.kept is not None:
+            keeper = Sampled(self.recorder, self.kept)
+        elif self.lines:
+            keeper = Lines(self.recorder, self.engine, self.samples, self.marks)
+        return Panelled(keeper, self.measuring, self.longest) if self.measuring else keeper
+
+    def _thin_out(self) -> None:
+        """Change to samples if the record is full."""
+        if self.lines:
+            self.crowded_at = self.keeper.crowded_at
+        if self.lines and self.recorder.size > MOST_NUMBERS:
+            self.keeper.close()
+            self.thin_from(float(self.t))
+            self.keeper = self._keeper()
+            self.keeper.state(self.t, self.x, self.xd)
+
+    def stops_left(self, t: float) -> int:
+        """Number of stops of a solver between t and the end."""
+        known = sum(time > t for time in self.event_times)
+        return known + sum(int((float(self.end) - t) / c.period) for c in self.clocks)
+
+    def change_solver(self, solver: str, t: float) -> None:
+        """Continue with another solver from the state reached at t."""
+        self.options = self.options.model_copy(update={"solver": solver})
+        self.solvers.append((t, solver))
+
+    def _next_stop(self) -> Fraction:
+        """The next tick, known event time or end, whichever comes first."""
+        times = [clock.time(self.ticks[clock.name]) for clock in self.clocks]
+        while self.event_times and self.event_times[-1] <= self.t:
+            self.event_times.pop()
+        if self.event_times:
+            times.append(self.event_times[-1])
+        named = self.engine.next_stop(self.x)
+        if float(self.t) < named < float(self.end):
+            times.append(exact(named))
+        return min([self.end, *times])
+
+    def _enter(self, inputs: Sequence[Any]) -> bool:
+        """Act on all that happens at this stop: what is known ahead and what it sets off, then the
+        ticks and what they set off. Returns whether anything did. inputs: those before, of the
+        blocks that are notified of jumps."""
+        t, any_acts = float(self.t), False
+        due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
+        if due:
+            self._tell_jumps(t, inputs)
+            any_acts = self._jump(ticks_follow=True)
+            if self.before is not None:
+                self.before = self.watch(t, self.x)
+            inputs = self.engine.told(t, self.x, self.xd)
+            self.xd = self.engine.tick(t, self.x, self.xd, due)
+            for clock in due:
+                self.ticks[clock.name] += 1
+        self._tell_jumps(t, inputs)
+        return self._jump() or any_acts or bool(due)
+
+    def report(self, t: float) -> None:
+        """Report progress, called now and then; t: the time reached. Raises RunError if the run
+        takes too many steps or makes no progress."""
+        if self.stats.steps > self.most_steps:
+            hint = "it may diverge, or its max_step be too short for its T"
+            text = f"the run has taken more than {self.most_steps:,} steps"
+            raise RunError(text, time=t, hint=hint)
+        look(self, t)
+        if self.progress is not None:
+            self.progress(t, float(self.end))
+
+    def cut_here(self) -> None:
+        """End the run, if that is asked for. Called where another run can continue it: between
+        steps, with all crossings handled."""
+        if self.cut:
+            raise KeyboardInterrupt
+
+    # --- the equations and the held states -------------------------------------------
+
+    @property
+    def slides(self) -> bool:
+        """Whether states may slide along surfaces and rest at zero."""
+        return self.options.sliding == "filippov"
+
+    def derivative(self, t: float, x: Floats, start: Floats | None = None) -> Floats:
+        """dx/dt; start: the state at the start of the step."""
+        if self.held:
+            return self.held.rates(self.engine, t, x, self.xd)
+        return self.engine.derivative(t, x, self.xd, start)
+
+    def project(self, t: float, x: Floats) -> Floats:
+        """x projected onto its constraints."""
+        x = self.engine.project(t, x)
+        return self.held.project(self.engine, t, x, self.xd) if self.held else x
+
+    def watch(self, t: float, x: Floats) -> Floats:
+        """Values of the zero-crossing functions; empty if there are none."""
+        if not self.crossings:
+            return np.zeros(0)
+        values = self.engine.watch(t, x, self.xd)
+        return self.held.watch(self.engine, t, x, self.xd, values) if self.held else values
+
+    # --- crossings -------------------------------------------------------------------
+
+    def _jump(self, *, ticks_follow: bool = False) -> bool:
+        """Act on crossings by a jump at this stop, on STOPs whose signal is above zero, and on
+        modes that do not fit. ticks_follow: STOPs and faults wait for the ticks at this stop."""
+        jumped_off(self, float(self.t))
+        now, before = self.watch(float(self.t), self.x), self.before
+        jumped = [] if before is None else self.crossed(before, now)
+        leaders = self.held.leaders
+        ends = ("mode",) if ticks_follow else ("stop", "mode", "fault")
+        found = [
+            k
+            for k in sorted({*np.flatnonzero(now > 0).tolist(), *jumped, *leaders})
+            if (self.crossings[k].kind in ends and now[k] > 0)
+            or (self.crossings[k].kind == "event" and k in jumped)
+            or (k in leaders and now[k] * (self.crossings[k].direction or 1.0) > 0)
+        ]
+        self.cross(found, float(self.t), ticks_follow=ticks_follow)
+        return bool(found)
+
+    def _tell_jumps(self, t: float, before: Sequence[Any]) -> bool:
+        """Notify blocks of jumps of their inputs and let them switch; returns whether any does.
+        before: the previous inputs."""
+        found = self.engine.jumped(before, t, self.x, self.xd)
+        for k in found:
+            self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+        return bool(found)
+
+    def crossed(self, before: Floats, after: Floats) -> list[int]:
+        """The crossings whose values before and after lie on different sides of zero."""
+        directions = self._directions
+        either = (before > 0) != (after > 0)
+        rises, falls = (before <= 0) & (after > 0), (before >= 0) & (after < 0)
+        one = np.where(directions > 0, rises, falls)
+        found: list[int] = np.flatnonzero(np.where(directions == 0, either, one)).tolist()
+        return found
+
+    @cached_property
+    def acting(self) -> frozenset[int]:
+        """The crossings at which something acts: a STOP, an EVENT, a mode, a fault."""
+        kinds = ("stop", "event", "mode", "fault")
+        return frozenset(k for k, c in enumerate(self.crossings) if c.kind in kinds)
+
+    @cached_property
+    def _directions(self) -> Floats:
+        """The directions of the crossings."""
+        return np.array([crossing.direction for crossing in self.crossings], dtype=float)
+
+    def cross(self, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
+        """Act on all crossings found at t: stop, let an EVENT block's function reset states,
+        switch modes until they fit, or put the states on the limit that they met. ticks_follow:
+        a STOP whose signal these put above zero waits for the ticks at t."""
+        if found:
+            self._refuse_chatter(found, t)
+        kinds = {self.crossings[k].kind for k in found}
+        x, xd = self.x, self.xd
+        inputs = self.engine.told(t, x, xd) if kinds & {"event", "mode"} else ()
+        free = [contact.k for contact in self.held.contacts if contact.k in found]
+        for k in (k for k in found if k not in free):
+            crossing = self.crossings[k]
+            if crossing.kind == "stop":
+                self._stop(crossing.block, t)
+            elif crossing.kind == "fault":
+                raise self.engine.failure(k, t, self.x, self.xd)
+            elif crossing.kind == "event":
+                self.events.append(Event(t, crossing.block, "crossed zero"))
+                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+        if kinds & {"event", "mode"} and self.stopped is None:
+            self._settle_modes(t)
+            if self._tell_jumps(t, inputs):
+                self._settle_modes(t)
+        before, beside = self.held, self.x
+        if self.stopped is None:
+            meet(self, found, t)
+        if (self.held != before or self.x is not beside) and self.stopped is None:
+            self._settle_modes(t)
+        if kinds & {"event", "mode"}:
+            let_go(self, t, free)
+        if kinds & {"event", "mode", "limit"}:
+            self.x = self.project(t, self.x)
+        if kinds & {"event", "mode"} and self.stopped is None and not ticks_follow:
+            self._stop_after_reset(t)
+        if "event" in kinds and self.stopped is None:
+            events = [k for k in found if self.crossings[k].kind == "event" and k not in free]
+            self.limit = after_resets(self, t, x, xd, events)
+        return exact(t)
+
+    def _settle_modes(self, t: float) -> None:
+        """Let blocks switch their modes until nothing that they watch is above zero."""
+        led = self.held.leaders  # their values belong to holds, not to modes
+        modes = {
+            k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode" and k not in led
+        }
+        for _ in range(MOST_SWITCHES if modes else 0):
+            now = self.watch(t, self.x)
+            unfit = {modes[k]: k for k in modes if now[k] > 0}
+            if not unfit:
+                return
+            for block, k in unfit.items():
+                before = self.x.copy()
+                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+                what = told_switch(self.engine, block, before, self.x)
+                if what:
+                    self.events.append(Event(t, block, what))
+        if modes:
+            raise RunError(
+                f"it switches without end: {MOST_SWITCHES:,} times at once",
+                block=next(iter(unfit)),
+                time=t,
+                hint="leave a gap between the values at which it switches on and off",
+            )
+
+    def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
+        """Raise RunError if too many crossings occur within a short time."""
+        recent = self.recent
+        if found:
+            recent.append(t)
+        if found and len(recent) == CHATTER and t - recent[0] < CHATTERED * float(self.end):
+            raise RunError(
+                f"it crosses zero without end: {CHATTER:,} crossings in {t - recent[0]:.3g} s",
+                block=self.crossings[found[0]].block,
+                time=t,
+                hint="reset the state to the side that the signal came from, or add hysteresis",
+            )
+
+    def _stop(self, block: str, t: float) -> None:
+        self.events.append(Event(t, block, "stopped the run"))
+        self.stopped = f"stopped by block {block} at t = {t:.6g} s"
+
+    def _stop_after_reset(self, t: float) -> None:
+        """Stop where the new states put the signal of a STOP above zero."""
+        for crossing, value in zip(self.crossings, self.watch(t, self.x), strict=True):
+            if crossing.kind == "stop" and value > 0:
+                self._stop(crossing.block, t)
+                return
+
+    # --- the end -----------------------------------------------------------------------
+
+    def final_state(self) -> FinalState:
+        """The states at the time reached, by block."""
+        engine = self.engine
+        return FinalState(
+            float(self.t),
+            {name: self.x[part].copy() for name, part in engine.continuous.items()},
+            {name: self.xd[part].copy() for name, part in engine.sampled.items()},
+            dict(self.ticks),
+        )

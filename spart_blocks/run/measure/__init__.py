@@ -1,0 +1,1 @@
+"""Measurements of a run while it proceeds."""

@@ -1,0 +1,1 @@
+"""What a run records: rows, samples, and signals computed again from them."""

@@ -1,0 +1,179 @@
+"""Storage of a run's record: time, states, and the signals that scopes or `log` request.
+
+Samples come one at a time, or as a block of many, which is kept unchanged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.results.run_data import RATES
+from spart_blocks.run.engines.engine import Engine, Floats
+
+SINGLES = 1000
+"""Number of single samples that are collected into one block."""
+
+
+class Recorder:
+    """Samples of the kept signals and of every state."""
+
+    def __init__(self, engine: Engine, names: Sequence[str]) -> None:
+        self.engine, self.names = engine, tuple(names)
+        self._pick = engine.picked(self.names)
+        self._acts = bool(engine.display.acting)
+        self._singles: list[tuple[float, list[Floats], Floats, Floats]] = []
+        self._t: list[Floats] = []
+        self._x: list[Floats] = []
+        self._xd: list[Floats] = []
+        self._signals: list[list[Floats]] = [[] for _ in self.names]
+        self.shapes: list[tuple[int, ...]] = []
+        """Shapes of the kept signals, known from the first look on."""
+        self.size = 0
+        """Count of numbers kept so far."""
+
+    def keep(self, t: float, x: Floats, xd: Floats) -> None:
+        """Evaluate the diagram at a sample and keep the requested signals."""
+        if self.engine.drifting:
+            x = self.engine.project(t, x)
+        signals = self._pick(t, x, xd)
+        self._singles.append((t, signals, x.copy(), xd.copy()))
+        self.size += len(x) + len(xd) + sum(signal.size for signal in signals)
+        if len(self._singles) >= SINGLES:
+            self._gather()
+        if self._acts:
+            self.engine.act(t, x, xd)
+
+    def looked(self, t: Floats, x: Floats, xd: Floats) -> Floats:
+        """The kept signals and the states, in kept form, side by side (N, width), at times t (N,),
+        states x (N, nx) and xd (nd,)."""
+        if self.engine.drifting:
+            x = self.engine.project_all(t, x)
+        held = np.broadcast_to(xd, (len(t), len(xd)))
+        signals = self.engine.over(self.names, t, x, held)
+        self.shapes = [signal.shape[1:] for signal in signals]
+        values = np.hstack([*(signal.reshape(len(t), -1) for signal in signals), x])
+        finite = np.isfinite(values).all(axis=1)
+        if not finite.all():
+            k = int(np.argmin(finite))
+            self.engine.explain(float(t[k]), x[k], xd)
+        return values
+
+    def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
+        """Store rows that `looked` returned."""
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes], dtype=int)
+        *columns, x = np.split(values, ends, axis=1) if len(ends) else [values]
+        signals = [
+            column.reshape(len(t), *shape)
+            for column, shape in zip(columns, self.shapes, strict=True)
+        ]
+        self.adopt(t, signals, x, xd)
+
+    def keep_all(self, t: Floats, x: Floats, xd: Floats) -> None:
+        """Keep many samples at which xd (nd,) is the same: t (N,), x (N, nx)."""
+        if not len(t):
+            return
+        if self._acts:
+            for one, state in zip(t, x, strict=True):
+                self.keep(float(one), state, xd)
+            return
+        if self.engine.drifting:
+            x = self.engine.project_all(t, x)
+        held = np.broadcast_to(xd, (len(t), len(xd)))
+        signals = self.engine.over(self.names, t, x, held)
+        finite = np.isfinite(x).all(axis=1)
+        for values in signals:
+            finite &= np.isfinite(values).reshape(len(t), -1).all(axis=1)
+        good = len(t) if finite.all() else int(np.argmin(finite))
+        self.adopt(t[:good], [values[:good] for values in signals], x[:good], held[:good])
+        if good < len(t):
+            self.engine.explain(float(t[good]), x[good], xd)
+
+    def adopt(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
+        """Store N samples made elsewhere: each kept signal, (N, ...)."""
+        self._gather()
+        self.size += len(t) + sum(a.size for a in (x, xd, *signals))
+        self._add(t, signals, x, xd)
+
+    def _gather(self) -> None:
+        """Make one block of the single samples. An array for each would take more memory than its
+        numbers, and keep alive the array of all signals that it is a view of."""
+        if not self._singles:
+            return
+        t, values, x, xd = zip(*self._singles, strict=True)
+        self._singles.clear()
+        signals = [np.array(column) for column in zip(*values, strict=True)]
+        self._add(np.array(t), signals, np.array(x), np.array(xd))
+
+    def _add(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
+        self._t.append(t)
+        self._x.append(x)
+        self._xd.append(xd)
+        for kept, values in zip(self._signals, signals, strict=True):
+            kept.append(values)
+
+    def ends_at(self, t: float) -> bool:
+        """Whether the last kept sample is at t."""
+        self._gather()
+        return bool(self._t) and bool(len(self._t[-1])) and bool(self._t[-1][-1] == t)
+
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+        return sum(map(len, self._t)) + len(self._singles)
+
+    def since(self, first: int, stride: int = 1) -> tuple[Floats, list[Floats], Floats, Floats]:
+        """The samples from the number `first` on, each or every n-th: times (N,), the kept signals,
+        (N, ...) each, the states (N, nx) and (N, nd)."""
+        self._gather()
+        ends = np.cumsum([len(t) for t in self._t], dtype=int)
+        k = int(np.searchsorted(ends, first, side="right"))
+        skipped = first - (int(ends[k - 1]) if k else 0)
+
+        def tail(blocks: list[Floats]) -> Floats:
+            rest = blocks[k] if k + 1 == len(blocks) else np.concatenate(blocks[k:])
+            return rest[skipped::stride]
+
+        return tail(self._t), list(map(tail, self._signals)), tail(self._x), tail(self._xd)
+
+    def times(self) -> Floats:
+        """The times of the samples (N,) [s]."""
+        self._gather()
+        return _joined(self._t)
+
+    def signals(self) -> dict[str, NDArray[Any]]:
+        """The kept signals by name, (N, ...)."""
+        self._gather()
+        return {name: _joined(kept) for name, kept in zip(self.names, self._signals, strict=True)}
+
+    def states(self) -> dict[str, NDArray[Any]]:
+        """The states of every block that has one, (N, nstates)."""
+        self._gather()
+        if not self._t:
+            return {}
+        x, xd = _joined(self._x), _joined(self._xd)
+        states = {name: x[:, part] for name, part in self.engine.continuous.items()}
+        return states | {name: xd[:, part] for name, part in self.engine.sampled.items()}
+
+    def recompute(self, name: str) -> NDArray[Any]:
+        """A signal that was not kept, or the rates of a block's states, 'rates.plant', from the
+        kept states. Raises KeyError for an unknown name."""
+        t, x, xd = self.times(), _joined(self._x), _joined(self._xd)
+        block = name.removeprefix(RATES)
+        with np.errstate(all="ignore"):
+            if name.startswith(RATES) and block in self.engine.continuous:
+                part = self.engine.continuous[block]
+                rows = [self.engine.derivative(*one)[part] for one in zip(t, x, xd, strict=True)]
+                return np.array(rows).reshape(len(t), part.stop - part.start)
+            return self.engine.over([name], t, x, xd)[0]
+
+
+def _joined(blocks: list[Floats]) -> Floats:
+    """Merge blocks of samples into one array, which replaces them, so that samples exist once."""
+    if len(blocks) > 1:
+        blocks[:] = [np.concatenate(blocks)]
+    return blocks[0] if blocks else np.zeros(0)

@@ -1,0 +1,89 @@
+"""Looking at a run while it goes on, and going over a part of it again.
+
+Rows are copied from where they lie. What is recorded, and the steps that are taken, are those of a
+run that nobody watches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.loop import Run
+from spart_blocks.run.record.record import Rows
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Rows of a run: times t (N,) [s], its kept signals side by side (N, width), and its states x
+    (N, nx) and xd (N, nd)."""
+
+    t: Floats
+    signals: Floats
+    x: Floats
+    xd: Floats
+
+
+def row_count(run: Run) -> int:
+    """Number of the rows that a run has recorded so far. The last step may be missing, whose rows
+    are not yet chosen."""
+    return run.recorder.count + _waiting_count(run)
+
+
+def rows_since(run: Run, first: int, stride: int = 1) -> Watched | None:
+    """A copy of the rows that a run has recorded so far, from the number `first` on, each or every
+    n-th; None where there are none."""
+    parts: list[Watched] = []
+    count = run.recorder.count
+    if first < count:
+        t, signals, x, xd = run.recorder.since(first, stride)
+        flat = [np.reshape(signal, (len(t), -1)) for signal in signals]
+        parts.append(Watched(t, np.hstack([np.zeros((len(t), 0)), *flat]), x, xd))
+        first += stride * len(t)
+    end = _waiting_count(run)
+    if first - count < end:
+        parts.append(_waiting(run, slice(first - count, end, stride)))
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return Watched(
+        np.concatenate([part.t for part in parts]),
+        np.concatenate([part.signals for part in parts]),
+        np.concatenate([part.x for part in parts]),
+        np.concatenate([part.xd for part in parts]),
+    )
+
+
+def _waiting_count(run: Run) -> int:
+    if run.loop is not None:
+        return run.loop.count
+    found = _waiting_lines(run)
+    return 0 if found is None else len(found.t)
+
+
+def _waiting(run: Run, rows: slice) -> Watched:
+    """Some rows that wait for the recorder."""
+    if run.loop is not None:
+        return Watched(*run.loop.waiting(rows))
+    found = _waiting_lines(run)
+    assert found is not None
+    some = found.part(rows)
+    width = some.values.shape[1] - len(run.x)
+    return Watched(some.t, some.values[:, :width], some.values[:, width:], some.xd)
+
+
+def _waiting_lines(run: Run) -> Rows | None:
+    keeper = getattr(run, "keeper", None)  # there is none before the first step
+    return None if keeper is None else keeper.waiting()
+
+
+def end_at(run: Run, t: float) -> None:
+    """Make a run that has not begun end at t [s], with the steps that it takes to its own end:
+    then its final state is the state at t of the whole run. Known events after t are left out."""
+    run.bound_steps()  # by the length of the whole
+    end: Fraction = exact(t)
+    run.event_times = [time for time in run.event_times if time <= end]
+    run.end = end

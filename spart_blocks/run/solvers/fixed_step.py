@@ -1,0 +1,93 @@
+"""Explicit Runge-Kutta steps without error control, with the interface of SciPy's solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import OdeSolver
+
+from spart_blocks.base.tableaus import Tableau
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.solvers.steps import (
+    OwnSteps,
+    Rates,
+    Trial,
+    dense,
+    equal_length,
+    is_last,
+    try_,
+    up_to,
+)
+
+
+class FixedStep(OdeSolver):  # type: ignore[misc]
+    """A tableau without error control, with the interface of SciPy's solvers. Steps are equal
+    within an interval and at most `step` [s] long."""
+
+    t: float
+    y: Floats
+    t_bound: float
+
+    def __init__(
+        self,
+        rates: Rates,
+        t0: float,
+        x0: Floats,
+        t1: float,
+        method: Tableau,
+        step: float,
+        own_steps: OwnSteps | None = None,
+    ) -> None:
+        super().__init__(rates, t0, x0, t1, vectorized=False)
+        self.method, self.step_limit, self.own_steps = method, step, own_steps
+        self.slope: Floats = self.fun(t0, self.y)
+        self.stage: Floats = self.y
+        """The state of the last stage."""
+
+    def _step_impl(self) -> tuple[bool, str | None]:
+        left = self.t_bound - self.t
+        h = equal_length(left, self.step_limit)
+        t = self.t_bound if is_last(h, left) else self.t + h
+        x, _, stage = self._tried(self.t, self.y, self.slope, h)
+        slope = self.fun(t, x)
+        if not np.isfinite(x).all() or not np.isfinite(slope).all():
+            return False, "a step gives no finite number"
+        self._ends = (np.array([self.t, t]), [self.y, x], [self.slope, slope])
+        self.t, self.y, self.slope, self.stage = t, x, slope, stage
+        return True, None
+
+    def _tried(self, t: float, x: Floats, slope: Floats, h: float) -> Trial:
+        return try_(self.method, self.fun, t, x, slope, h, self.own_steps)
+
+    def tried(self, t: float) -> Trial:
+        """Shorten the last step to end at t. No stage lies after t, where the equations may have
+        changed."""
+        (start, _), (x, _), (slope, _) = self._ends
+        return self._tried(start, x, slope, t - start)
+
+    def at(self, t: float) -> Floats:
+        """State at t within the last step, computed by a shorter step."""
+        return self.tried(t).x
+
+    def move(self, x: Floats) -> None:
+        """Make the next step start at x."""
+        self.y, self.slope = x, self.fun(self.t, x)
+
+    def shorten(self, t: float, crossed: Callable[[Floats], bool]) -> None:
+        """End the last step at t, just after a crossing; crossed: whether a state at t lies beyond
+        it."""
+        (start, _), (x, _), (slope, _) = self._ends
+        h = t - start
+        self.t = t
+        self.y, self.slope = up_to(self.method, self.fun, start, x, slope, h, self.own_steps)
+        if not crossed(self.y):
+            self.y = self.at(t)
+            self.slope = self.fun(t, self.y)
+        self._ends = (np.array([start, t]), [x, self.y], [slope, self.slope])
+
+    def _dense_output_impl(self) -> Any:
+        (start, end), (x, after), (slope, last) = self._ends
+        h = end - start
+        return lambda t: dense(self.method, x, [slope], after, last, h, (t - start) / h)

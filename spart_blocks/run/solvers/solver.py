@@ -1,0 +1,121 @@
+"""Base of all segment solvers: the location of crossings in a segment."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.crossings import locate, upward
+from spart_blocks.run.events.meeting import straight, turns_back
+from spart_blocks.run.events.stops import just_before
+from spart_blocks.run.record.record import Dense
+
+if TYPE_CHECKING:
+    from spart_blocks.run.loop import Run
+
+
+NEARBY = 10.0
+"""A surface is near if it is no further than this many times the change of its value by a step; as
+in sb_step.h."""
+
+
+class SegmentSolver(ABC):
+    """Advances a run over segments, from stop to stop, keeping samples on the way.
+
+    solver: the run's, as it was made.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.solver = run, run.options.solver
+
+    @abstractmethod
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        """Advance the states from a to b, or to a crossing before b; the time reached."""
+
+    def passed_by(self, t0: float, t1: float) -> bool:
+        """Step from one stop to the next at once if they differ only by rounding; returns
+        whether they do.
+        """
+        if t1 - t0 >= 1e-12 * max(1.0, t1):
+            return False
+        self.run.x = self.run.x + (t1 - t0) * self.run.derivative(t0, self.run.x)
+        return True
+
+    def crossed(
+        self, before: Floats, after: Floats, dense: Dense, t0: float, t1: float
+    ) -> tuple[float, list[int]] | None:
+        """The earliest crossing between two times: its time, and its index with those of coinciding
+        crossings; dense gives x."""
+        found = [
+            (self._locate(k, after, dense, t0, t1), k) for k in self.run.crossed(before, after)
+        ]
+        if not found:
+            return None
+        t, first = min(found)
+        return t, sorted({first, *self.run.crossed(before, self.run.watch(t, dense(t)))})
+
+    def near_side(self, before: Floats, dense: Dense, t0: float, t: float) -> float:
+        """The latest time before the crossing at t at which nothing has crossed. A crossing is
+        located just on its far side: the record of the step ends here, on the near one. A sample
+        as near as that decides for itself."""
+        gap = LOCATED_WITHIN / 4
+
+        def is_near(at: float) -> bool:
+            return not self.run.crossed(before, self.run.watch(at, np.asarray(dense(at))))
+
+        while gap < 0.5 * (t - t0):
+            if is_near(t - gap):
+                samples = map(float, self.run.samples.within(exact(t - gap), exact(t)))
+                return max((s for s in samples if s < t and is_near(s)), default=t - gap)
+            gap *= 8
+        return just_before(t)
+
+    def near(self, before: Floats, after: Floats) -> bool:
+        """Whether a step from one set of watched values to another is near a surface."""
+        return bool((np.abs(before) <= NEARBY * np.abs(after - before)).any())
+
+    def stays(self, before: Floats, x0: Floats, t0: float, t1: float) -> tuple[float, Dense] | None:
+        """Where the line along the first slope of a step from x0, of watched values `before`, first
+        meets a surface at which something acts, if rates beyond it lead back, and the line. A step
+        may stay before such a surface for ever, and then nothing acts. The surface may lie a little
+        beyond the step's end, which rounding may put on either side of it."""
+        try:
+            line = straight(self.run, t0, x0)
+            until = self._stays(before, line, t0, t1)
+        except RunError:  # no number there
+            return None
+        return None if until is None else (until, line)
+
+    def _stays(self, before: Floats, line: Dense, t0: float, t1: float) -> float | None:
+        run, beyond = self.run, t1 + LOCATED_WITHIN / 2  # a repeated step ends before that
+
+        def watched(t: float) -> Floats:
+            return run.watch(min(t, t1), line(t))
+
+        ahead = watched(beyond)
+        found = [k for k in self.run.crossed(before, ahead) if k in run.acting]
+        if not found:
+            return None
+        until = min(self._locate_in(k, ahead, watched, t0, beyond) for k in found)
+        since = max(until - LOCATED_WITHIN, 0.5 * (t0 + until))
+        if self.run.crossed(before, watched(since)):
+            return None  # another surface comes before it
+        return until if turns_back(run, line, since, until, t1) else None
+
+    def _locate(self, k: int, after: Floats, dense: Dense, t0: float, t1: float) -> float:
+        run = self.run
+        return self._locate_in(k, after, lambda t: run.watch(t, dense(t)), t0, t1)
+
+    def _locate_in(
+        self, k: int, after: Floats, watched: Callable[[float], Floats], t0: float, t1: float
+    ) -> float:
+        crossing = self.run.crossings[k]
+        return locate(lambda t: float(watched(t)[k]), crossing, upward(crossing, after[k]), t0, t1)

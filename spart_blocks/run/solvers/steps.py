@@ -1,0 +1,198 @@
+"""An explicit Runge-Kutta step by a tableau, and its length, in Python: the reference of
+sb_step.h, which has the same functions in C under the same names.
+
+The step control and the choice of the first step are those of E. Hairer, S. P. Norsett,
+G. Wanner, "Solving Ordinary Differential Equations I" (1993), sec. II.4.
+
+Throughout, a step of length h [s] starts at the time t [s] from the state x (n,); slope (n,)
+are the rates there. error_of (sizes (n,)) -> (n,): the errors that entries of these sizes may
+have. Sums are taken term by term, in the order of the C.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.tableaus import Tableau
+
+Floats = NDArray[np.float64]
+Rates = Callable[[float, Floats], Floats]
+"""(t, x) -> dx/dt, a new array each time."""
+OwnSteps = Callable[[float, float, Floats, Floats], None]
+"""(t, h, x, after): sets the entries of `after`, the state at t + h, that have their own one-step
+map in place of rates."""
+ErrorOf = Callable[[Floats], Floats]
+
+BEFORE = 5e-11
+"""Least time [s] by which the stages of a step to a crossing stay before it."""
+PART = 1e-3
+"""The same as a fraction of the step; the larger counts. Both exceed the error of location."""
+WIDEN = 8.0
+"""A step that is repeated once more stays before the crossing by so many times as much,"""
+WIDEST = 0.1
+"""at most by this fraction."""
+SHORTEN = 0.2
+"""Least ratio of a step to the one before it."""
+LENGTHEN = 10.0
+"""Largest ratio of a step to the one before it."""
+SAFETY_OF_STEPS = 0.9
+
+
+class Trial(NamedTuple):
+    """A trial step. x (n,): its end; slopes: of each stage, (n,); stage (n,): the state of the last
+    stage."""
+
+    x: Floats
+    slopes: Sequence[Floats]
+    stage: Floats
+
+
+def combined(weights: Sequence[float], slopes: Sequence[Floats]) -> Floats | float:
+    """A weighted sum of slopes."""
+    total: Floats | float = 0.0
+    for weight, slope in zip(weights, slopes, strict=True):
+        if weight:
+            total = total + weight * slope
+    return total
+
+
+def stage(method: Tableau, s: int, x: Floats, slopes: Sequence[Floats], h: float) -> Floats:
+    """The state of stage s, from the slopes of the stages before it."""
+    return x + h * combined(method.A[s, :s].tolist(), slopes)
+
+
+def try_(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    slope: Floats,
+    h: float,
+    own_steps: OwnSteps | None = None,
+) -> Trial:
+    """One trial step."""
+    slopes, state = [slope], x
+    for s, c in enumerate(method.c.tolist()[1:], start=1):
+        state = stage(method, s, x, slopes, h)
+        slopes.append(rates(t + c * h, state))
+    after = x + h * combined(method.b.tolist(), slopes)
+    if own_steps is not None:
+        own_steps(t, h, x, after)
+    return Trial(after, slopes, state)
+
+
+def norm(v: Floats, x: Floats, y: Floats, error_of: ErrorOf) -> float:
+    """The size of v, 1 where it is what the tolerances allow between the states x and y."""
+    one, other = np.abs(x), np.abs(y)
+    e = v / error_of(np.where(one > other, one, other))
+    return math.sqrt(float((e * e).sum()) / max(len(v), 1))
+
+
+def error(method: Tableau, x: Floats, trial: Trial, h: float, error_of: ErrorOf) -> float:
+    """The error of a trial step, by a method with an error estimate."""
+    assert method.e is not None
+    off = h * combined(method.e.tolist(), trial.slopes)
+    return norm(np.asarray(off), x, trial.x, error_of)
+
+
+def next_length(method: Tableau, h: float, error: float) -> float:
+    """The length of the step to try after one of length h with that error, which may be NaN."""
+    factor = 0.0
+    if error > 0:
+        factor = SAFETY_OF_STEPS * error ** (-1.0 / method.order)
+    elif error == 0:
+        factor = LENGTHEN
+    return h * min(LENGTHEN, max(SHORTEN, factor))
+
+
+def first_step(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    slope: Floats,
+    left: float,
+    error_of: ErrorOf,
+) -> float:
+    """The length of the first step where `left` [s] is left."""
+    with np.errstate(all="ignore"):  # also NaN gives a length
+        d0, d1 = (np.float64(norm(v, x, x, error_of)) for v in (x, slope))
+        h0 = np.fmin(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
+        change = rates(t + float(h0), x + h0 * slope) - slope
+        d = np.fmax(d1, norm(change, x, x, error_of) / h0)
+        h1 = np.fmax(1e-6, h0 * 1e-3) if d <= 1e-15 else (0.01 / d) ** (1.0 / method.order)
+        h = float(np.fmin(100 * h0, h1))
+    return h if h > 0 else 1e-6
+
+
+def equal_length(left: float, longest: float) -> float:
+    """Length of equal steps of at most `longest` over the time left."""
+    return float(left / max(1.0, np.ceil(left / longest - 1e-9)))
+
+
+def is_last(h: float, left: float) -> bool:
+    """Whether a step of length h covers all of `left`."""
+    return h >= left * (1 - 1e-12)
+
+
+def up_to(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    slope: Floats,
+    h: float,
+    own_steps: OwnSteps | None = None,
+) -> tuple[Floats, Floats]:
+    """The end of a step of length h to just after a crossing, and the slope there. All stages lie
+    before the crossing: if the rates jump there, a stage after it would count for the whole
+    step."""
+    gap = min(h, max(BEFORE, PART * h))
+    near = try_(method, rates, t, x, slope, h - gap, own_steps).x
+    middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule
+    last = rates(t + h - 0.5 * gap, middle)
+    return near + gap * last, last
+
+
+def short_of(t: float, way: float, gap: float) -> tuple[float, float]:
+    """The length of a step from t that is repeated to end before a bend, located after `way` [s],
+    and the gap between, of the way; 0 and 0 if it need not be repeated. gap: that of the step so
+    far, 0 if it was not repeated yet."""
+    gap = max(WIDEN * gap or PART, BEFORE / way)
+    length = (1 - gap) * way
+    return (length, gap) if gap < WIDEST and length > 1e-13 * t else (0.0, 0.0)
+
+
+def dense(
+    method: Tableau,
+    x: Floats,
+    slopes: Sequence[Floats],
+    after: Floats,
+    last: Floats,
+    h: float,
+    theta: Floats | float,
+) -> Floats:
+    """The state at t + theta h within a step, (n,), or (n, N) at theta (N,). slopes: of its
+    stages, of which a method without dense output of its own needs the first alone; after:
+    where it led; last: the slope there."""
+    at = np.asarray(theta, dtype=float)
+
+    def over(v: Floats, weight: Floats) -> Floats:
+        return np.asarray(np.multiply.outer(v, weight))
+
+    if method.P is not None:
+        state = over(x, np.ones_like(at))
+        for row, slope in zip(method.P.tolist(), slopes, strict=True):
+            weight, power = np.zeros_like(at), at
+            for p in row:
+                weight, power = weight + p * power, power * at
+            state = state + over(slope, h * weight)
+        return state
+    left, bend = 1 - at, at * (at - 1)  # cubic Hermite between both ends
+    ends = over(x, left) + over(after, at) + over(after - x, bend * (1 - 2 * at))
+    return ends + over(slopes[0], bend * (at - 1) * h) + over(last, bend * at * h)

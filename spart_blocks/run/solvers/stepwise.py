@@ -1,0 +1,472 @@
+"""Segments in steps of one of SciPy's solvers, or of a tableau."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.base.tableaus import FIXED_STEP, tableau
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.meeting import LOOKED_AHEAD, held_at, straight
+from spart_blocks.run.events.shrinking import no_step
+from spart_blocks.run.events.stops import just_after, just_before, within
+from spart_blocks.run.record.record import Dense
+from spart_blocks.run.solvers.fixed_step import FixedStep
+from spart_blocks.run.solvers.repeating import (
+    SUBSTITUTE,
+    Ahead,
+    BentStepError,
+    Trial,
+    remembered,
+)
+from spart_blocks.run.solvers.solver import SegmentSolver
+from spart_blocks.run.solvers.steps import Rates, short_of
+from spart_blocks.run.solvers.stiffness import INTERPRETED, StiffnessTest, heeds, meet
+
+if TYPE_CHECKING:
+    from spart_blocks.run.loop import Run
+
+EARLY = 0.99
+"""A stage that crosses at or before this fraction of the way to the crossing of the step's end has
+made that end wrong."""
+BETWEEN = 0.25, 0.5, 0.75
+"""Points of a step without stages between its ends at which bends are looked for."""
+Found = tuple[float, list[int]]
+"""The time of a crossing, and the crossings there."""
+NEAREST = 1e-10
+"""Distance [s] to which a run approaches a time at which a block gives no finite number; relative
+for times over 1 s."""
+
+
+class Stepwise(SegmentSolver):
+    """One of SciPy's solvers, or a tableau, restarted at every stop."""
+
+    def __init__(self, run: Run, solver: str) -> None:
+        super().__init__(run)
+        self.method, self.stiffness = solver, StiffnessTest(solver)
+        self.last_step: float | None = None
+        """The length of the first step of the next solver; None: of its own choice."""
+        self.refused: tuple[float, RunError] | None = None
+        """The last refused trial of the present step: its time, and its error."""
+        self.start = run.x
+        """The state at the start of the step."""
+        self.last = np.inf
+        """The latest time [s] at which signals are evaluated in this segment."""
+        self.staged = self.at_once = False
+        """Whether the last crossing was one of a stage, and whether it was at once."""
+        self.bends = any(crossing.kind == "bend" for crossing in run.crossings)
+        self.ahead: Ahead | None = None
+        self.past: Any = None
+        """The solver before the present step."""
+        self.trial: Trial | None = None
+        """The present step's evaluations so far."""
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+        t0, t1 = float(a), float(b)
+        run.before = run.watch(t0, run.x)
+        if self.passed_by(t0, t1):
+            return b
+        inside = within(t0, t1)
+        self.start, self.last = run.x, inside[1]
+        rates = self._rates(*inside)
+        solver = self._solver(rates, t0, t1, run.x)
+        self.ahead = None
+        while solver.status == "running":
+            self._bound(solver)
+            self.past = remembered(solver) if self.bends else None
+            allowed = getattr(solver, "h_abs", None)
+            try:
+                solver = self._stepped(solver, rates, t1)
+            except RunError as failure:  # it may have landed on a surface
+                if held_at(run, float(run.t)):
+                    return run.t
+                raise no_step(run, float(run.t), failure) from failure
+            near = self._nears(solver, inside[1])
+            found, after = (None, None) if near else self._first_crossing(solver, inside[1])
+            if self._spans(solver, found, after):
+                solver = self._again(rates)
+                continue
+            run.stats.steps += 1
+            if allowed is not None:  # a step cut short by its end makes the next no shorter
+                longest = max(allowed, self.last_step or 0.0, solver.h_abs)
+                self.last_step = longest if solver.t == solver.t_bound else solver.h_abs
+            if near is not None and near[0] - solver.t_old > _reached(solver.t_old):
+                self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
+                solver = self._solver(rates, solver.t_old, t1, self.start)
+                continue
+            if near is not None:
+                return self._go_over(min(near[0], inside[1]), near[1])
+            stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
+            substitute = self._goes_on(solver, t1)
+            reached = self._accept(solver, inside[1], found, after)
+            if reached is not None:
+                return reached
+            if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
+                b = run.t  # the solver that follows starts here
+                break
+            if substitute:
+                self.last_step = None
+                solver = self._solver(rates, solver.t, t1, run.x)
+        # The holds on the states are as before a jump at the end.
+        run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
+        return b
+
+    def _accept(
+        self, solver: Any, last: float, found: Found | None, after: Floats | None
+    ) -> Fraction | None:
+        """Keep the step just taken, up to its first crossing; after: the watched values at its end.
+        Returns the time at which integration restarts; None if the solver continues."""
+        run, before = self.run, self.run.before
+        if after is not None:
+            run.before = after
+        until = found[0] if found else solver.t
+        if found and isinstance(solver, FixedStep):
+            self._shorten(solver, until, found[1])
+        dense = solver.dense_output()
+        stop, near = found or solver.status != "running", None
+        if found and before is not None:
+            near = self.near_side(before, dense, solver.t_old, until)
+        # A step may end a hair before the stop, where edges count as past.
+        run.keeper.step(dense, min(just_before(until) if stop else until, last), run.xd, near)
+        run.t = exact(until)
+        if run.engine.drifting and not found and solver.status == "running":
+            self._put_back(solver)
+        run.x = solver.y if until == solver.t else np.asarray(dense(until))
+        self.start, sliding = run.x, run.held.sliding
+        run.report(until)
+        if run.held.sliding != sliding:
+            return run.t
+        if found:
+            acting = self._with(found[1], before, until)
+        else:
+            acting = list(run.engine.completed(min(until, last), run.x, run.xd))
+        if not acting:
+            if solver.status == "running":
+                run.cut_here()
+            return None
+        if run.slides or not run.acting.isdisjoint(acting):
+            self.last_step = None
+        return run.cross(acting, until)
+
+    def _rates(self, lo: float, hi: float) -> Rates:
+        run = self.run
+        looks = self.bends and not run.slides and self.method not in FIXED_STEP
+
+        def rates(t: float, x: Floats) -> Floats:
+            run.stats.evaluations += 1
+            if self.trial is not None and float(run.t) < t < self.trial.first:
+                self._given_up(self.trial)
+            try:
+                found = run.derivative(min(max(t, lo), hi), x, self.start)
+                if looks and t > run.t:
+                    self.trial = self.trial or Trial({}, found)
+                    self.trial.add(t, x, found)
+                return found
+            except RunError as error:
+                # A trial step may reach too far; NaN makes the solver try a shorter one.
+                if np.isfinite(x).all():  # later stages only echo the first NaN
+                    self.refused = t, error
+                if self.method == "LSODA":  # its Fortran does not look for NaN
+                    raise
+                return np.full_like(x, np.nan)
+
+        return rates
+
+    def _solver(
+        self, rates: Rates, t0: float, t1: float, x: Floats, name: str | None = None
+    ) -> Any:
+        """A solver at the state x of time t0 that steps to t1. name: in place of the method."""
+        from scipy import integrate
+
+        run, options = self.run, self.run.options
+        name, self.trial = name or self.method, None
+        method = tableau(name)
+        if method is not None and method.e is None:
+            return FixedStep(rates, t0, x, t1, method, run.fixed_step, self._own_steps)
+        arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
+        reach = run.engine.reach(t0, x) / 2  # LSODA's steps cannot be bounded later
+        if options.max_step is not None or np.isfinite(reach):
+            arguments["max_step"] = min(options.max_step or np.inf, reach)
+        if self.last_step is not None:
+            arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
+        jacobian = None if run.held else run.engine.jacobian
+        if jacobian is not None and name in ("Radau", "BDF", "LSODA"):
+            xd = run.xd
+            arguments["jac"] = lambda t, x: jacobian(t, x, xd)
+        try:
+            return getattr(integrate, name)(rates, t0, x, t1, **arguments)
+        except ValueError:  # the first slope or Jacobian is not finite
+            if self.refused:
+                raise self.refused[1] from None
+            raise
+
+    def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
+        """The states of blocks that bring a one-step map of their own."""
+        engine = self.run.engine
+        for name, moved in engine.advance(t, h, x, self.run.xd).items():
+            after[engine.continuous[name]] = moved
+
+    def _bound(self, solver: Any) -> None:
+        """Bound the next step by the longest that misses nothing."""
+        reach = self.run.engine.reach(solver.t, solver.y)
+        if isinstance(solver, FixedStep):
+            solver.step_limit = min(self.run.fixed_step, reach)
+        elif np.isfinite(reach) and hasattr(solver, "max_step"):
+            solver.max_step = min(self.run.options.max_step or np.inf, reach)
+
+    def _put_back(self, solver: Any) -> None:
+        """Make the next step start on the constraints, if the solver's state may be moved: a
+        multistep method continues from its past."""
+        if hasattr(solver, "f"):  # SciPy's one-step methods
+            solver.y = self.run.project(solver.t, solver.y)
+            solver.f = solver.fun(solver.t, solver.y)
+        elif isinstance(solver, FixedStep):
+            solver.move(self.run.project(solver.t, solver.y))
+
+    def _stepped(self, solver: Any, rates: Rates, end: float) -> Any:
+        """The solver after one step. Raises RunError if none is possible."""
+        while True:
+            try:
+                failure = self._failure_of_step(solver)
+            except BentStepError:
+                solver = self._again(rates)
+                self.past = remembered(solver)
+                continue
+            if failure is None:
+                self.refused = None
+                return solver
+            # Some of SciPy's solvers give up at the first trial that reaches too far.
+            t, x = float(self.run.t), self.start
+            far = self.refused[0] - t if self.refused else 0.0
+            if solver.status == "failed" or far <= NEAREST * max(1.0, t):
+                raise failure
+            self.last_step = far / 4
+            self.refused = None
+            solver = self._solver(rates, t, end, x)
+
+    def _failure_of_step(self, solver: Any) -> RunError | None:
+        """Take one step. Returns the error if it was not possible."""
+        self.trial = None
+        try:
+            message = solver.step()
+        except RunError as error:
+            return error
+        except ValueError as error:  # SciPy's implicit solvers refuse NaN so
+            failure = RunError(f"the solver failed: {error}", time=solver.t)
+        else:
+            if solver.status != "failed":
+                return None
+            failure = RunError(
+                f"the solver failed: {message}",
+                time=solver.t,
+                hint="try a smaller max_step, another solver, or looser tolerances",
+            )
+        return self.refused[1] if self.refused else failure
+
+    def _shorten(self, solver: FixedStep, until: float, found: list[int]) -> None:
+        """End a step at the crossings found at `until`."""
+        run = self.run
+        before = run.watch(solver.t_old, self.start)
+
+        def crossed(x: Floats) -> bool:
+            return self.staged or set(found) <= set(self.run.crossed(before, run.watch(until, x)))
+
+        solver.shorten(until, crossed)
+
+    def _spans(self, solver: Any, found: Found | None, after: Floats | None) -> bool:
+        """Whether the step just taken must be repeated to end before a bend, since stages beyond it
+        count for the whole step, and dense output has far more of their error than its end."""
+        if isinstance(solver, FixedStep):
+            return False
+        if found is None:
+            return self._spans_pair(self.trial, solver.t_old, solver.dense_output)
+        assert after is not None
+        bent = self._bent(after) if found[0] <= solver.t else self._stages_bent()
+        return bent and self._ends_before(found[0], solver.t_old)
+
+    def _spans_pair(self, trial: Trial | None, t0: float, curve: Callable[[], Dense]) -> bool:
+        """Whether a step from t0 must be repeated to end before a bend that is crossed again before
+        its end: such a step may look accurate. The stage nearest to its middle tells; without one,
+        which sees nothing at all of what lies between, a few points of its dense output."""
+        before = self.run.before
+        if trial is None or before is None:
+            return False
+        for t, x in self._inside(trial, t0, curve):
+            after = self.run.watch(t, x)
+            if self._bent(after):
+                first = self._bends(before, after, curve(), t0, t)[0]
+                return self._ends_before(first[0], t0)
+        return False
+
+    def _inside(
+        self, trial: Trial, t0: float, curve: Callable[[], Dense]
+    ) -> Iterator[tuple[float, Floats]]:
+        if trial.has_stages:
+            yield trial.middle(t0)
+            return
+        dense = curve()
+        for part in BETWEEN:
+            t = t0 + part * (trial.last - t0)
+            yield t, np.asarray(dense(t))
+
+    def _stages_bent(self) -> bool:
+        """Whether a stage of the step just taken has crossed a bend: its state is less accurate
+        than the step's end, and may do so before it."""
+        stages = self.trial.states.items() if self.trial else ()
+        return any(self._bent(self.run.watch(t, x)) for t, seen in stages for x in seen)
+
+    def _bent(self, after: Floats) -> bool:
+        """Whether a step has crossed a bend; after: the watched values at its end."""
+        run, before = self.run, self.run.before
+        assert before is not None
+        return any(run.crossings[k].kind == "bend" for k in run.crossed(before, after))
+
+    def _ends_before(self, until: float, t0: float) -> bool:
+        """Whether a step from t0, which has crossed a bend, must be repeated to end before its
+        first crossing, at `until`."""
+        length, gap = short_of(t0, until - t0, self.ahead.gap if self.ahead else 0.0)
+        if length:
+            self.ahead = Ahead(t0 + length, gap)
+        return length > 0
+
+    def _given_up(self, trial: Trial) -> None:
+        """Raise BentStepError if a bend within a trial step may be why it was given up, in place of
+        which a solver would shorten it again and again."""
+        from scipy.interpolate import CubicHermiteSpline
+
+        run, self.trial = self.run, None
+        t0, t1, before = float(run.t), min(trial.last, self.last), run.before
+        end = trial.end
+        if before is None or not np.isfinite([end, trial.rates]).all():
+            return
+
+        def curve() -> Dense:
+            slope = run.derivative(just_after(t0), self.start)
+            times, states = [t0, trial.last], [self.start, end]
+            through: Dense = CubicHermiteSpline(times, states, [slope, trial.rates])
+            return through
+
+        try:
+            after = run.watch(t1, end)
+            if self._bent(after):
+                found = self.crossed(before, after, curve(), t0, t1)
+                repeats = found is not None and self._ends_before(found[0], t0)
+            else:
+                repeats = self._spans_pair(trial, t0, curve)
+        except RunError:  # no number there
+            return
+        if repeats:
+            raise BentStepError
+
+    def _again(self, rates: Rates) -> Any:
+        """The solver at the start of its last step, which now leads to `ahead`."""
+        assert self.ahead is not None
+        t = float(self.run.t)
+        if self.past is None:
+            self.last_step = self.ahead.t - t
+            return self._solver(rates, t, self.ahead.t, self.start, SUBSTITUTE)
+        self.past.t_bound = self.ahead.t
+        return self.past
+
+    def _goes_on(self, solver: Any, end: float) -> bool:
+        """Let a solver that has got to `ahead` go on to the end; returns whether it is a substitute
+        in place of which the method goes on."""
+        if self.ahead is None or solver.t < self.ahead.t or solver.t >= end:
+            return False
+        self.ahead = None
+        solver.t_bound, solver.status = end, "running"
+        return self.method == "LSODA"
+
+    def _first_crossing(self, solver: Any, end: float) -> tuple[Found | None, Floats | None]:
+        """The earliest crossing within the solver's last step, and the watched values at its end. A
+        step to `ahead` is searched beyond its end, by as much again as was left of the way."""
+        run = self.run
+        if not run.crossings:
+            return None, None
+        t0, t1 = solver.t_old, min(solver.t, end)
+        before, after = run.before, run.watch(t1, solver.y)
+        assert before is not None
+        if not isinstance(solver, FixedStep):
+            dense = solver.dense_output()
+            if self.ahead is None or solver.t < self.ahead.t:
+                return self.crossed(before, after, dense, t0, t1), after
+            far = min(t1 + 2 * self.ahead.gap * (t1 - t0), end)
+            return self.crossed(before, run.watch(far, dense(far)), dense, t0, far), after
+        staged = [] if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
+        found = self.crossed(before, after, solver.at, t0, t1)
+        ends = found[0] if found else np.inf
+        self.staged = bool(staged) and staged[0][0] - t0 < EARLY * (ends - t0)
+        self.at_once = self.staged and staged[0][0] - t0 < LOOKED_AHEAD
+        return ((staged[0][0], [staged[0][1]]) if self.staged else found), after
+
+    def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
+        """The crossings found with those that the end of a shortened step has crossed."""
+        run = self.run
+        if not self.staged or before is None:
+            return found
+        return sorted({*found, *self.run.crossed(before, run.watch(until, run.x))})
+
+    def _crossed_by_stage(
+        self, solver: FixedStep, before: Floats, t0: float, t1: float
+    ) -> list[tuple[float, int]]:
+        """Times at which the last stage crosses bends, in ascending order. If that is long before
+        the step's end does, the end is wrong, or the signal returns."""
+        if len(solver.method.b) == 1:  # its stage is the start
+            return []
+        values = self.run.watch(t1, solver.stage)
+        return self._bends(before, values, lambda t: solver.tried(t).stage, t0, t1)
+
+    def _bends(
+        self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
+    ) -> list[tuple[float, int]]:
+        """Times at which a curve crosses bends, in ascending order."""
+        return sorted(
+            (self._locate(k, after, curve, t0, t1), k)
+            for k in self.run.crossed(before, after)
+            if self.run.crossings[k].kind == "bend"
+        )
+
+    def _nears(self, solver: Any, last: float) -> tuple[float, Dense] | None:
+        """Where the line along the first slope of a step crosses a surface, and the line.
+
+        A step with stages on both sides of a surface may stay on its own side for ever, each
+        time by as little as error control allows. So a step ends where its first slope leads to a
+        surface, as in Newton's method, and then crosses it. A run that does not slide does so at
+        surfaces where something acts.
+        """
+        run, t0, before = self.run, solver.t_old, self.run.before
+        if isinstance(solver, FixedStep) or before is None:
+            return None
+        t1 = min(solver.t, last)
+        if not run.slides:
+            if not run.acting or not self.near(before, run.watch(t1, solver.y)):
+                return None
+            return self.stays(before, self.start, t0, t1)
+        # As in `stays`: rounding may put the step's end on either side.
+        line, beyond = straight(run, t0, self.start), min(t1 + LOCATED_WITHIN / 2, last)
+        found = self._bends(before, run.watch(beyond, line(beyond)), line, t0, beyond)
+        found = [(t, k) for t, k in found if k not in run.held.leaders]
+        return (found[0][0], line) if found else None
+
+    def _go_over(self, until: float, line: Dense) -> Fraction:
+        """Step just across a surface along a line."""
+        run, before = self.run, self.run.before
+        assert before is not None
+        near = self.near_side(before, line, float(run.t), until)
+        run.keeper.step(line, just_before(until), run.xd, near)
+        run.t, run.x = exact(until), np.asarray(line(until))
+        run.report(until)
+        self.last_step = None
+        return run.cross(self.run.crossed(before, run.watch(until, run.x)), until)
+
+
+def _reached(t: float) -> float:
+    """Distance [s] from t within which a line leads over a surface: below it no solver steps."""
+    return max(2 * LOCATED_WITHIN, 16 * float(np.spacing(t)))

@@ -1,0 +1,244 @@
+"""The runs of a session: which there are, how they stand, and the processes that have them."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError, SpartError
+from spart_blocks.run.processes import error_from
+from spart_blocks.studio.client import Session
+from spart_blocks.studio.requests import problem_of
+from spart_blocks.studio.runs.process import PATIENCE, Ready, RunProcess
+
+MOST_RUNS = 20
+"""Runs whose records are kept."""
+MOST_PROCESSES = 4
+"""Runs whose processes stay; the records of older ones are in files."""
+STOPPING = 3.0
+"""How long a run may take to stop [s]; then its process is ended."""
+ACTIVE = ("preparing", "running", "paused")
+_PART = "runs"
+
+
+@dataclass
+class Entry:
+    """A run. facts: what pages are told of it, as `Run` of the protocol. saved: the file with its
+    record, once its process is gone."""
+
+    number: int
+    path: str
+    process: RunProcess | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    saved: Path | None = None
+    tuned: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def active(self) -> bool:
+        """Whether it goes on."""
+        return self.facts.get("state") in ACTIVE
+
+
+class Book:
+    """The runs of a session by their numbers."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.entries: dict[int, Entry] = {}
+        self.shows_motion: set[str] = set()
+        self._last = self._files = 0
+        self._ready = Ready()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        session.closing.append(self.close)
+
+    # --- finding ----------------------------------------------------------------------------
+
+    def of(self, path: str) -> list[Entry]:
+        """The runs of a file, in the order of their numbers."""
+        return [entry for entry in self.entries.values() if entry.path == path]
+
+    def current(self, path: str) -> Entry:
+        """The last run of a file. Raises InputError where there is none."""
+        found = self.of(path)
+        if not found:
+            raise InputError(Fault("this diagram has not been run", hint="run it first"))
+        return found[-1]
+
+    def entry(self, path: str, number: Any) -> Entry:
+        """A run of a file by its number. Raises InputError."""
+        found = self.entries.get(number) if isinstance(number, int) else None
+        if found is None or found.path != path:
+            text = f"there is no run {str(number)[:20]} of this diagram"
+            raise InputError(Fault(text, hint=f"the last {MOST_RUNS} runs are kept"))
+        return found
+
+    # --- beginning ----------------------------------------------------------------------------
+
+    async def begin(self, path: str, job: Mapping[str, Any], label: str) -> Entry:
+        """A new run of a file; one of it that goes on is ended."""
+        for other in self.of(path):
+            if other.active:
+                await self.end(other)
+        self._last += 1
+        entry = Entry(self._last, path)
+        entry.facts = {
+            "run": entry.number,
+            "label": label.format(entry.number),
+            "state": "preparing",
+            "t": 0.0,
+            "start": 0.0,
+            "T": job.get("T") or 0.0,
+            "speed": job.get("speed"),
+            "scopes": [],
+            "signals": [],
+            "tuned": {},
+            "kept": "whole",
+            "stopped": None,
+            "doing": "starting",
+            "warnings": [],
+            "problem": None,
+        }
+        dropped = await self._make_room()
+        entry.facts["warnings"] = dropped
+        self.entries[entry.number] = entry
+        entry.process = await self._ready.take(
+            lambda header, body: self._heard(entry, header, body, dropped),
+            lambda why: self._ended(entry, why),
+        )
+        await entry.process.write(job)
+        if path in self.shows_motion:
+            self._later(self._ask_for_poses(entry.process))
+        return entry
+
+    async def _ask_for_poses(self, process: RunProcess) -> None:
+        await _quietly(process, "poses")
+
+    async def _make_room(self) -> list[str]:
+        """Drop the oldest run beyond MOST_RUNS, and end the oldest processes; what is to be told of
+        it."""
+        told = []
+        while len(self.entries) >= MOST_RUNS:
+            oldest = next(iter(self.entries.values()))
+            await self._drop(oldest)
+            told.append(f"{oldest.facts['label']} is no longer kept: {MOST_RUNS} runs are the most")
+        there = [e for e in self.entries.values() if e.process is not None and not e.active]
+        for entry in there[: max(0, len(there) - MOST_PROCESSES + 1)]:
+            await self._store(entry)
+        return told
+
+    async def _store(self, entry: Entry) -> None:
+        """Put the record of a run into a file, and end its process."""
+        assert entry.process is not None
+        file = self.new_file(".npz")
+        if await _quietly(entry.process, "save", file=str(file)):
+            entry.saved = file
+        await entry.process.close()
+        entry.process = None
+        self._tell(entry, kept="signals")
+
+    async def _drop(self, entry: Entry) -> None:
+        del self.entries[entry.number]
+        if entry.process is not None:
+            await entry.process.close()
+        if entry.saved is not None:
+            entry.saved.unlink(missing_ok=True)
+        self.session.tell({"tell": "run-dropped", "path": entry.path, "run": entry.number})
+
+    def new_file(self, suffix: str) -> Path:
+        """A file of this session that is not there yet."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="spart-studio-")
+        self._files += 1
+        return Path(self._folder.name, f"{self._files}{suffix}")
+
+    # --- ending -------------------------------------------------------------------------------
+
+    async def end(self, entry: Entry) -> None:
+        """Stop a run; one that does not answer is ended with its process."""
+        if not entry.active or entry.process is None:
+            return
+        preparing = entry.facts["state"] == "preparing"
+        patience = STOPPING if entry.facts["doing"] is None else PATIENCE
+        if preparing or not await _quietly(entry.process, "stop", patience):
+            why = "before it began" if preparing else "with its process, which did not answer"
+            self._tell(entry, state="ended", doing=None, stopped=f"stopped {why}")
+            await entry.process.close()
+            entry.process = None
+
+    async def close(self) -> None:
+        """End all processes, and remove the files."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        processes = [entry.process for entry in self.entries.values()]
+        for process in processes:
+            if process is not None:
+                await process.close()
+        await self._ready.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _later(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- what processes tell --------------------------------------------------------------------
+
+    def _heard(self, entry: Entry, header: dict[str, Any], body: bytes, dropped: list[str]) -> None:
+        what = header.pop("tell")
+        if what in ("rows", "poses"):
+            numbers = np.frombuffer(body, dtype="<f8")
+            head = {"tell": what, "path": entry.path, "run": entry.number, **header}
+            self.session.tell_numbers(head, numbers)
+        elif what == "described":
+            self._tell(entry, **header)
+        elif what == "status":
+            problem = header.get("problem")
+            header["problem"] = problem and _at_block(problem_of(error_from(problem)))
+            header["warnings"] = [*dropped, *header["warnings"]]
+            self._tell(entry, **header)
+
+    def _ended(self, entry: Entry, why: SpartError) -> None:
+        """The process is gone without having been asked to."""
+        if entry.active:
+            self._tell(entry, state="failed", doing=None, problem=problem_of(why))
+        entry.process = None
+
+    def _tell(self, entry: Entry, **facts: Any) -> None:
+        before, entry.facts = entry.facts, {**entry.facts, **facts}
+        needed = {**before, "t": entry.facts["t"]} != entry.facts
+        message = {"tell": "run", "path": entry.path, "run": entry.facts}
+        self.session.tell(message, needed=needed)
+
+
+def _at_block(problem: dict[str, Any]) -> dict[str, Any]:
+    """A problem at a block, where it is at one of its signals."""
+    if "block" in problem:
+        around, slash, name = problem["block"].rpartition("/")
+        problem["block"] = around + slash + name.partition(".")[0]
+    return problem
+
+
+async def _quietly(
+    process: RunProcess, what: str, patience: float = PATIENCE, **arguments: Any
+) -> bool:
+    """Ask for something that may fail; whether it was done."""
+    try:
+        await process.ask(what, arguments, patience)
+    except SpartError:
+        return False
+    return True
+
+
+def book_of(session: Session) -> Book:
+    """The runs of a session."""
+    if _PART not in session.parts:
+        session.parts[_PART] = Book(session)
+    found: Book = session.parts[_PART]
+    return found

@@ -1,0 +1,383 @@
+"""From the values of a plan to works: runs of programs that differ in their parameters.
+
+A value is a parameter of the program where it can be: of a block, an element of it, an initial
+state, a mass. All other values are structural: each set of them is loaded and traced once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import InputError, SpartError, warn
+from spart_blocks.program import Program
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.run.simulate import options_with
+from spart_blocks.sweeps.plan.designs import noise_draws
+from spart_blocks.sweeps.plan.distributions import Values
+from spart_blocks.sweeps.plan.file_source import FileSource, texts_of
+from spart_blocks.sweeps.plan.path_kinds import Kinds, PathFinder, is_apart, shape_of
+from spart_blocks.sweeps.plan.plan import Ints, Plan, PlannedFault
+from spart_blocks.sweeps.plan.sources import source_of
+from spart_blocks.sweeps.plan.structures import Structure, sequence_states
+from spart_blocks.sweeps.plan.targets import dotted
+from spart_blocks.sweeps.work import FileWork, Work
+
+MANY_STRUCTURES = 20
+"""Count of structures at which there is a warning."""
+MOST_STRUCTURES = 64
+"""Structures that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Works, and the runs that cannot begin, with the reason."""
+
+    works: list[Work | FileWork]
+    failed: dict[int, str]
+
+
+def works_of(
+    plan: Plan,
+    runs: Sequence[int] | Ints,
+    source: Any = None,
+    *,
+    gauges: tuple[Gauge, ...] = (),
+    blocks: tuple[str, ...] = (),
+    every: float | None = None,
+) -> Placed:
+    """The works of some runs of a plan.
+
+    source: the diagram or program of a plan that is not of a file. gauges, blocks, every: of the
+    works. Raises InputError for a path that is not there, before anything runs; values that are
+    wrong are told by run, in `failed`. Programs are kept with the plan, so that it may be asked for
+    in parts.
+    """
+    placed = placer_of(plan, source).place(runs)
+    works = [replace(w, gauges=gauges, blocks=blocks, every=every) for w in placed.works]
+    return Placed(works, placed.failed)
+
+
+_PLACERS: WeakKeyDictionary[Plan, Placer] = WeakKeyDictionary()
+
+
+def placer_of(plan: Plan, source: Any = None) -> Placer:
+    """What places the runs of a plan; one for each plan. Raises InputError for a path that is not
+    there."""
+    found = _PLACERS.get(plan)
+    if found is None or (source is not None and source is not found.given):
+        if source is None and plan.file is None:
+            raise InputError("the plan is of a diagram in memory; give the diagram too")
+        found = Placer(plan, plan.file if source is None else source)
+        found.check()
+        _PLACERS[plan] = found
+    return found
+
+
+@dataclass(eq=False)
+class Placer:
+    """Places the runs of a plan. given: the diagram or program."""
+
+    plan: Plan
+    given: Any
+    _known: dict[int, Kinds] = field(default_factory=dict)
+    _made: dict[str, Structure | str] = field(default_factory=dict)
+    _options: dict[tuple[int, str], Any] = field(default_factory=dict)
+    _random: dict[int, Mapping[str, tuple[int, NDArray[np.float64]]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.source = source_of(self.given)
+        self.finder = PathFinder(self.plan, self.source)
+
+    def check(self) -> None:
+        """Find the paths of all variants. Raises InputError for what is not there."""
+        bases = [self.kinds(variant).base for variant in range(len(self.plan.variants))]
+        faults = [
+            self.finder.fault(path, "no block takes this parameter")
+            for path in self.finder.paths
+            if all(b is not None and path in b.found and b.found[path].nowhere for b in bases)
+        ]
+        if faults:
+            raise InputError(faults)
+
+    def kinds(self, variant: int) -> Kinds:
+        """The kinds of the paths in a variant."""
+        if variant not in self._known:
+            self._known[variant] = self.finder.kinds(self.plan.variants[variant])
+        return self._known[variant]
+
+    def structure(self, variant: int, values: Mapping[str, Any]) -> Structure | str:
+        """The structure of a variant with structural values; why there is none, as text."""
+        kinds = self.kinds(variant)
+        assert kinds.base is not None
+        if not values:
+            return kinds.base
+        plain = plain_value(values)
+        key = json.dumps([variant, plain], sort_keys=True)
+        if key not in self._made:
+            if len(self._made) == MANY_STRUCTURES:
+                warn(
+                    f"{', '.join(plain)}: no parameters of the program; each of their values is "
+                    f"loaded and traced by itself, {MANY_STRUCTURES} so far"
+                )
+            while len(self._made) >= MOST_STRUCTURES:
+                del self._made[next(iter(self._made))]
+            self._made[key] = self._loaded(kinds, kinds.base, self.plan.variants[variant], plain)
+        return self._made[key]
+
+    def _loaded(
+        self, kinds: Kinds, base: Structure, chosen: Mapping[str, str], values: Mapping[str, Any]
+    ) -> Structure | str:
+        overrides = {**kinds.overrides, **values}
+        try:
+            engine = self.source.engine(chosen, overrides)
+            paths = [path for path in base.found if path not in values]
+            found, lacking = self.finder.found(paths, engine, chosen, overrides)
+            structure = self.finder.structure(engine, found, chosen, overrides)
+            return replace(structure, lacking=tuple(lacking))
+        except SpartError as error:
+            return str(error).partition("\n")[0]
+
+    # --- runs -------------------------------------------------------------------------------------
+
+    def place(self, runs: Sequence[int] | Ints) -> Placed:
+        """The works of some runs, and those that cannot begin."""
+        asked = np.atleast_1d(np.asarray(runs, dtype=np.int64))
+        failed: dict[int, str] = {}
+        parts: dict[int, tuple[Program, Structure, list[tuple[Ints, Any]]]] = {}
+        works: list[Work | FileWork] = []
+        waiting = deque(self._groups(asked))
+        while waiting:
+            group = waiting.popleft()
+            if self.kinds(group.variant).base is None:
+                works.append(self._of_file(group))
+                continue
+            structure = self.structure(group.variant, group.structural)
+            if isinstance(structure, str):
+                failed |= dict.fromkeys(group.runs.tolist(), structure)
+                continue
+            lacking = [path for path in structure.lacking if path in group.values]
+            if lacking:
+                waiting.extend(_parted(group, lacking, {}))
+                continue
+            never = [path for path in structure.lacking if path in group.later]
+            if never:
+                text = f"{never[0]} is no parameter of this run's diagram"
+                failed |= dict.fromkeys(group.runs.tolist(), text)
+                continue
+            rows = structure.rows(
+                {path: c for path, c in group.values.items() if path in structure.found},
+                self.plan.seed,
+                noise_draws(self.plan.design, len(self.plan.factors), group.draws),
+                group.later,
+                group.fault.at,
+            )
+            good = np.ones(len(group.runs), dtype=bool)
+            for k, text in rows.wrong.items():
+                good[k] = False
+                failed[int(group.runs[k])] = text
+            program = self._with_options(structure.program, group)
+            if isinstance(program, str):
+                failed |= dict.fromkeys(group.runs.tolist(), program)
+                continue
+            entry = parts.setdefault(id(program), (program, structure, []))
+            entry[2].append((group.runs[good], rows.p[good]))
+        works += [_work(*part) for part in parts.values() if _any(part[2])]
+        return Placed(works, failed)
+
+    def _of_file(self, group: _Group) -> FileWork:
+        """The work of a diagram that has no program."""
+        assert isinstance(self.source, FileSource)
+        file = self.source.file(self.plan.variants[group.variant], {})
+        overrides = tuple(
+            texts_of({path: plain_value(column[k]) for path, column in group.values.items()})
+            for k in range(len(group.runs))
+        )
+        draws = noise_draws(self.plan.design, len(self.plan.factors), group.draws)
+        start = {
+            name: _begun(sequence_states(self.plan.seed, name, draws, count), state)
+            for name, (count, state) in self._random_blocks(group.variant, file).items()
+        }
+        return FileWork(file, group.runs, overrides, start=start)
+
+    def _random_blocks(
+        self, variant: int, file: DiagramFile
+    ) -> Mapping[str, tuple[int, NDArray[np.float64]]]:
+        """As `random_blocks`, of those whose seed the plan does not choose."""
+        if variant not in self._random:
+            taken = {dotted(path).removeprefix("blocks.") for path in self.finder.paths}
+            self._random[variant] = {
+                name: found
+                for name, found in random_blocks(file).items()
+                if f"{name}.seed" not in taken
+            }
+        return self._random[variant]
+
+    def _with_options(self, program: Program, group: _Group) -> Program | str:
+        """The program with the run options of a group, the same object each time."""
+        if not group.options:
+            return program
+        key = (id(program), json.dumps(plain_value(group.options), sort_keys=True))
+        if key not in self._options:
+            try:
+                made: Any = replace(
+                    program, run=options_with(program.run, plain_value(group.options))
+                )
+            except InputError as error:
+                made = str(error).partition("\n")[0]
+            self._options[key] = (program, made)  # with the program, so that its id stays its own
+        found: Program | str = self._options[key][1]
+        return found
+
+    def _groups(self, runs: Ints) -> Iterator[_Group]:
+        """Runs that share a variant, a fault, and all structural values."""
+        numbers = self.plan.numbers(runs)
+        columns = self.plan.columns(runs)
+        _, variants, faults = self.plan.counts
+        both = numbers.variant * faults + numbers.fault
+        for code in np.unique(both):
+            which = np.flatnonzero(both == code) if variants * faults > 1 else slice(None)
+            variant, fault = divmod(int(code), faults)
+            begins = self.plan.faults[fault]
+            values = {path: column[which] for path, column in columns.items()}
+            chosen, draws = runs[which], numbers.draw[which]
+            if begins.at <= 0:
+                for path, value in begins.set.items():
+                    values[path] = _repeated(value, len(chosen))
+            yield from self._split(_Group(variant, begins, chosen, draws, values))
+
+    def _split(self, group: _Group) -> Iterator[_Group]:
+        """A group for each set of structural values and run options."""
+        kinds = self.kinds(group.variant)
+        if kinds.base is None:
+            yield group
+            return
+        some: dict[str, NDArray[np.bool_]] = {}
+        for path, one in kinds.base.found.items():
+            # What a fault changes within a run stays a parameter.
+            if one.apart and path in group.values and path not in self.finder.switched:
+                which = is_apart(group.values[path], one.apart)
+                some |= {path: which} if which.any() else {}
+        all_of = [p for p in (*kinds.structural, *kinds.options) if p in group.values]
+        for part in _parted(group, all_of, some):
+            taken = part.structural
+            options = {n: taken[p] for p, n in kinds.options.items() if p in taken}
+            structural = {p: value for p, value in taken.items() if p not in kinds.options}
+            yield replace(part, structural=structural, options=options)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Runs of one structure. values: of the parameters, by path. structural, options: values of
+    the file, and of the run, that they share."""
+
+    variant: int
+    fault: PlannedFault
+    runs: Ints
+    draws: Ints
+    values: Mapping[str, Values]
+    structural: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def later(self) -> Mapping[str, Any]:
+        """The values by path from the time of the fault on."""
+        return self.fault.set if self.fault.at > 0 else {}
+
+
+def _parted(
+    group: _Group, whole: Sequence[str], some: Mapping[str, NDArray[np.bool_]]
+) -> Iterator[_Group]:
+    """A group for each set of values that become structural: all values of the paths in whole, and
+    some of others."""
+    if not whole and not some:
+        yield group
+        return
+    keys: dict[str, list[int]] = {}
+    for k in range(len(group.runs)):
+        values = {path: group.values[path][k] for path in whole}
+        values |= {path: group.values[path][k] for path, which in some.items() if which[k]}
+        keys.setdefault(json.dumps(plain_value(values)), []).append(k)
+    for places in keys.values():
+        first = places[0]
+        taken = [*whole, *(path for path, which in some.items() if which[first])]
+        yield replace(
+            group,
+            runs=group.runs[places],
+            draws=group.draws[places],
+            values={p: column[places] for p, column in group.values.items() if p not in taken},
+            structural={**group.structural, **{p: group.values[p][first] for p in taken}},
+        )
+
+
+def random_blocks(file: DiagramFile) -> dict[str, tuple[int, NDArray[np.float64]]]:
+    """The random blocks of a file: how many entries at the start of their state are random
+    sequences, and the state.
+    """
+    from spart_blocks.program.tracing.rules import random_entries
+    from spart_blocks.run.engines.interpreter import Interpreter
+
+    blocks = file.reference()
+    assert isinstance(blocks, Interpreter)
+    nodes, (_, xd) = blocks.node, blocks.initial()
+    found = {
+        name: (random_entries(nodes[name].block, part.stop - part.start), xd[part])
+        for name, part in blocks.sampled.items()
+        if name in nodes
+    }
+    return {name: (count, state) for name, (count, state) in found.items() if count}
+
+
+def _begun(sequences: NDArray[np.float64], state: NDArray[np.float64]) -> NDArray[np.float64]:
+    """States (n, size) that begin with sequences (n, m), and continue as a state (size,)."""
+    states = np.tile(state, (len(sequences), 1))
+    states[:, : sequences.shape[1]] = sequences
+    return states
+
+
+def _any(parts: Sequence[tuple[Ints, Any]]) -> bool:
+    return any(len(runs) for runs, _ in parts)
+
+
+def _work(program: Program, structure: Structure, parts: Sequence[tuple[Ints, Any]]) -> Work:
+    """The work of the runs of a structure, in rising order."""
+    if len(parts) == 1:
+        [(runs, p)] = parts
+    else:
+        runs = np.concatenate([part[0] for part in parts])
+        p = np.concatenate([part[1] for part in parts])
+    if (np.diff(runs) < 0).any():
+        order: NDArray[np.intp] = np.argsort(runs, kind="stable")
+        runs, p = runs[order], p[order]
+    return Work(program, runs, p, file=structure.file)
+
+
+def _repeated(value: Any, count: int) -> Values:
+    """A value for each of so many runs."""
+    if shape_of(value) != (-1,):
+        array = np.asarray(value, dtype=float)
+        return np.broadcast_to(array, (count, *array.shape))
+    out = np.empty(count, dtype=object)
+    for k in range(count):
+        out[k] = value
+    return out
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    return [plain_value(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+__all__ = ["Placed", "Placer", "placer_of", "works_of"]

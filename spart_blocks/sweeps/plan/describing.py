@@ -1,0 +1,140 @@
+"""What a folder says of its sweep, and the sweep made again from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.diagram.sections.sweep_section import SweepSection
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.sweeps.measures.verdicts import left_out_of
+from spart_blocks.sweeps.plan.labels import plan_in_words
+from spart_blocks.sweeps.plan.sweep_job import Planned, expectations
+from spart_blocks.sweeps.storage.history_files import form_for
+from spart_blocks.sweeps.storage.store import Description
+from spart_blocks.sweeps.work import Work
+
+_VERSIONS = ("spart_blocks", "numpy", "scipy", "casadi", "bdsim")
+
+
+def description_of(
+    planned: Planned, device: str | None = None, precision: str = "double"
+) -> Description:
+    """What a sweep is. device: where its runs are done, if not on processors; precision: in which
+    numbers."""
+    how = {"device": device} if device else {}
+    how |= {"precision": precision} if precision != "double" else {}
+    plan = json.loads(planned.plan.to_json())
+    work = planned.first
+    title = str(planned.source.title)
+    return Description(
+        name=work.program.name if isinstance(work, Work) else Path(title).stem,
+        identity=_identity(planned, plan) | how,
+        files={title: planned.plan.model},
+        runs=planned.total,
+        schema=planned.schema,
+        facts=_facts(planned, plan["file"]) | {"device": device, "precision": precision},
+        histories=form_for(_bytes_of_histories(planned)),
+    )
+
+
+def planned_of(description: Description, file: Path | None = None) -> Planned:
+    """The plan that a folder describes. file: of the diagram, if it has moved. Raises InputError,
+    also if the diagram is not as it was."""
+    facts = description.facts
+    if facts.get("functions"):
+        named = ", ".join(facts["functions"])
+        raise InputError(f"the metrics {named} were Python functions, which no folder keeps")
+    given = facts.get("diagram")
+    if given is None:
+        raise InputError(f"the diagram {description.name} was in memory, and no file has it")
+    read = DiagramFile(
+        file or Path(given["path"]),
+        tuple(given["overrides"]),
+        None if given["root"] is None or file else Path(given["root"]),
+        tuple(given["variants"]),
+        tuple(given["blocks"]),
+    )
+    if not Path(read.path).exists():
+        hint = "if it has moved, name it: spart run FILE --from-sweep DIR --run N"
+        raise InputError(Fault(f"{read.path}, of which the sweep is, is not there", hint=hint))
+    section = SweepSection.model_validate(facts["section"])
+    planned = Planned(read, section, {}, dict(facts["options"]), expectations(read))
+    if planned.plan.model not in description.files.values():
+        hint = "its results cannot be made again; the diagram must be as it was"
+        raise InputError(Fault(f"{read.path} has changed since the sweep", hint=hint))
+    return planned
+
+
+def _identity(planned: Planned, plan: dict[str, Any]) -> dict[str, Any]:
+    """What the results of a sweep depend on."""
+    section = planned.section
+    identity = {k: v for k, v in plan.items() if k not in ("file", "runs", "version", "model")}
+    if planned.plan.design == "latin_hypercube":  # whose points depend on how many there are
+        identity["runs"] = planned.plan.runs
+    functions = dict.fromkeys(planned.functions, "in Python")
+    identity |= {
+        "metrics": dict(section.metrics) | functions,
+        "keep": section.keep,
+        "every": section.every,
+        "options": dict(planned.options),
+        "set": list(planned.given.overrides) if isinstance(planned.given, DiagramFile) else [],
+        "claims": _claims(planned),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
+    return plain
+
+
+def _claims(planned: Planned) -> Any:
+    if planned.expected is None:
+        return None
+    return json.loads(planned.expected.section.model_dump_json(exclude_defaults=True))
+
+
+def _bytes_of_histories(planned: Planned) -> float:
+    keep = planned.section.keep
+    runs = 0 if keep == "none" else keep if isinstance(keep, int) else planned.total
+    return float(min(runs, planned.total)) * planned.bytes_of_run
+
+
+def _facts(planned: Planned, file: Any) -> dict[str, Any]:
+    """What readers want to know, and what `planned_of` needs."""
+    plan, work = planned.plan, planned.first
+    columns = {column.name for column in planned.schema}
+    return {
+        "diagram": file,
+        "section": planned.section.model_dump(mode="json", exclude_defaults=True, by_alias=True),
+        "options": dict(planned.options),
+        "functions": list(planned.functions),
+        "seed": plan.seed,
+        "design": plan.design,
+        "grid": [path for axis in plan.axes for path in axis.paths if path in columns],
+        "left_out": list(left_out_of(planned.expected.section if planned.expected else None)),
+        "factors": [factor.path for factor in plan.factors],
+        "units": dict(work.program.display.units) if isinstance(work, Work) else {},
+        "told": list(_told(planned)),
+        "versions": dict(_versions()),
+    }
+
+
+def _told(planned: Planned) -> Iterator[tuple[str, str]]:
+    """The plan in words, by subject."""
+    yield "diagram", str(planned.source.title)
+    yield "runs", f"{planned.total:,}"
+    yield from plan_in_words(planned.plan)
+    for name, formula in planned.section.metrics.items():
+        yield f"metric {name}", formula
+    for option, value in planned.options.items():
+        yield option, str(value)
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for package in _VERSIONS:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue

@@ -1,0 +1,265 @@
+"""A diagram file that a sweep is of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.base.document import Document, Keys, read_document
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, SpartWarning
+from spart_blocks.diagram.written.files import existing, project_root
+from spart_blocks.diagram.written.overrides import apply_overrides, as_texts, path_in
+from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
+from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
+from spart_blocks.run.engines.native import Native
+from spart_blocks.sweeps.plan.source import FRAMELESS, Chosen, Found, Source, found_start
+from spart_blocks.sweeps.plan.targets import (
+    INITIAL,
+    StartTarget,
+    dotted,
+    matter_of,
+    matter_target,
+    same_nominal,
+    slots_of,
+    target_of_name,
+    target_of_uses,
+)
+from spart_blocks.sweeps.plan.uses import Use, uses_of_argument, uses_of_parameter, value_at
+
+_MOST_DOCUMENTS = 64
+"""Documents that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource(Source):
+    """A diagram file. given: with what it is loaded."""
+
+    given: DiagramFile
+    structural = True
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return str(self.given.path)
+
+    @cached_property
+    def _written(self) -> Document:
+        return read_document(self.given.path)
+
+    @cached_property
+    def _root(self) -> Path:
+        return self.given.root or project_root(self.given.path.absolute())
+
+    @cached_property
+    def _documents(self) -> dict[str, Document]:
+        return {}
+
+    def _document(self, chosen: Chosen, overrides: Mapping[str, Any] = {}) -> Document:
+        """The file with choices, its overrides and some more in place."""
+        texts = texts_of(overrides)
+        key = json.dumps([dict(chosen), texts], sort_keys=True)
+        if key not in self._documents:
+            slots = read_variants(self._written)
+            asked = chosen_of(slots, {**self._asked, **chosen})
+            faults: list[Fault] = []
+            document = with_choices(self._written, slots, asked)
+            texts = (*self.given.overrides, *texts)
+            document = apply_overrides(document, texts, faults, self._root)
+            if faults:
+                raise DiagramError(faults)
+            while len(self._documents) >= _MOST_DOCUMENTS:
+                del self._documents[next(iter(self._documents))]
+            self._documents[key] = document
+        return self._documents[key]
+
+    @cached_property
+    def _asked(self) -> dict[str, str]:
+        return dict(chosen_of(read_variants(self._written), self.given.variants))
+
+    def slots(self) -> Mapping[str, tuple[str, ...]]:
+        slots = read_variants(self._written)
+        return {
+            slot: tuple(dict.fromkeys((self._asked[slot], *one.choices)))
+            for slot, one in slots.items()
+        }
+
+    def place(self, *keys: str | int) -> Place | None:
+        return self._written.place("sweep", *keys)
+
+    def section(self) -> Any:
+        """The raw `sweep:` section."""
+        return self._written.data.get("sweep")
+
+    def document(self) -> Document:
+        """The file as it is written."""
+        return self._written
+
+    def folder_file(self, name: str) -> Path:
+        """A file that the section names, beside the diagram's. Raises InputError."""
+        faults: list[Fault] = []
+        place = self._written.place("sweep", "cases")
+        path = existing(name, self._written, self._root, place, faults, most=2**40)
+        if path is None:
+            raise InputError(faults)
+        return path
+
+    def file(self, chosen: Chosen, overrides: Mapping[str, Any]) -> DiagramFile:
+        texts = texts_of(overrides)
+        asked = tuple(f"{s}={c}" for s, c in {**self._asked, **chosen}.items())
+        return replace(self.given, overrides=(*self.given.overrides, *texts), variants=asked or ())
+
+    def problem(self, chosen: Chosen, overrides: Mapping[str, Any]) -> str | None:
+        """Why the diagram cannot be loaded with some values; None if it can."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SpartWarning)
+                self.file(chosen, overrides).load()
+        except InputError as error:
+            return error.faults[0].message
+        return None
+
+    def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
+        from spart_blocks.run.simulate import engine_of
+
+        made = engine_of_file(
+            self.file(chosen, overrides), lambda ready: engine_of(ready, "native"), lambda run: run
+        )
+        assert isinstance(made, Native)
+        return made
+
+    def check(self, path: str, chosen: Chosen) -> None:
+        """Check a path of a diagram without a program. Raises InputError."""
+        if self._matter(path, chosen) is not None:
+            text = "masses and inertias vary only where the diagram can be traced"
+            raise InputError(Fault(text, hint="spart check FILE says why it cannot"))
+        path_in(dotted(path), self._document(chosen), self._root)
+
+    def find(
+        self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
+    ) -> Found | None:
+        document, program = self._document(chosen, overrides), engine.program
+        matter = self._matter(path, chosen)
+        if matter is not None:
+            target = matter_target(program, *matter)
+            return None if target is None else Found(matter=target)
+        try:
+            keys = path_in(dotted(path), document, self._root)
+        except InputError:
+            named = target_of_name(program, dotted(path))
+            if named is None:
+                raise
+            return Found(named)
+        uses = self._uses(document, keys)
+        return None if uses is None else self._of_uses(uses, keys, engine, document)
+
+    def apart(self, path: str, chosen: Chosen) -> frozenset[float]:
+        document = self._document(chosen)
+        uses = self._uses(document, path_in(dotted(path), document, self._root)) or ()
+        return frozenset[float]().union(*(use.apart for use in uses))
+
+    def _uses(self, document: Document, keys: Keys) -> list[Use] | None:
+        if keys[0] == "params":
+            return uses_of_parameter(document, self._root, str(keys[1]), keys[2:])
+        if keys[0] == "blocks" and len(keys) > 2:
+            return uses_of_argument(document, self._root, str(keys[1]), str(keys[2]), keys[3:])
+        return None
+
+    def _of_uses(
+        self, uses: Sequence[Use], keys: Keys, engine: Native, document: Document
+    ) -> Found | None:
+        arguments: list[Use] = []
+        starts: list[StartTarget] = []
+        for use in uses:
+            start = None
+            if use.argument == INITIAL and f"{use.block}.{INITIAL}" not in slots_of(engine.program):
+                start = found_start(engine, use.block, use.within)
+                if start is None or ("/" in use.block and start.entry[0] not in FRAMELESS):
+                    return None
+            if start is None:
+                arguments.append(use)
+            else:
+                starts.append(start)
+        target = None
+        if arguments:
+            target = target_of_uses(engine.program, arguments)
+            value = value_at(document, keys)
+            if target is None:
+                return None
+            if value is not None and not same_nominal(target, engine.program.p, value):
+                return None
+        return Found(target, tuple(starts))
+
+    def _matter(self, path: str, chosen: Chosen) -> tuple[str, str, Keys] | None:
+        robots = self._document(chosen).data.get("robots")
+        return matter_of(dotted(path), list(robots) if isinstance(robots, Mapping) else [])
+
+    def matter_overrides(self, paths: Sequence[str], chosen: Chosen) -> dict[str, Any]:
+        document = self._document(chosen)
+        had = document.data.get("tunable") or []
+        more = [".".join(found[:2]) for p in paths if (found := self._matter(p, chosen))]
+        more = [name for name in dict.fromkeys(more) if name not in had]
+        return {"tunable": [*had, *more]} if more else {}
+
+    def written(self, path: str, chosen: Chosen) -> Any:
+        if self._matter(path, chosen) is not None:
+            return None
+        document = self._document(chosen)
+        try:
+            return value_at(document, path_in(dotted(path), document, self._root))
+        except InputError:
+            return None
+
+    def run_option(self, path: str) -> str | None:
+        chosen = {slot: names[0] for slot, names in self.slots().items()}
+        try:
+            keys = path_in(dotted(path), self._document(chosen), self._root)
+        except InputError:
+            return None
+        return str(keys[1]) if keys[0] == "run" and len(keys) == 2 else None
+
+    def initial(self, block: str, chosen: Chosen) -> tuple[Mapping[str, Any] | None, str]:
+        document = self._document(chosen)
+        given = value_at(document, ("blocks", block, INITIAL))
+        frame = value_at(document, ("blocks", block, "base_frame"))
+        blocks = document.data.get("blocks")
+        known = isinstance(blocks, Mapping) and block in blocks
+        return (given or {}) if known else None, frame or "com"
+
+    def digest(self) -> str:
+        """Of what is written in the file, besides the sweep itself and what is claimed of it, and
+        of the files that it names."""
+        data = {
+            key: value
+            for key, value in self._written.data.items()
+            if key not in ("sweep", "expect", "description", "compare", "export", "realtime")
+        }
+        digest = hashlib.blake2b(json.dumps([data, self.given.overrides]).encode(), digest_size=16)
+        digest.update(json.dumps(sorted(self._asked.items())).encode())
+        for name in sorted(_texts(data)):
+            path = self.given.path.parent / name
+            try:
+                if len(name) < 1000 and path.is_file():
+                    digest.update(path.read_bytes())
+            except (OSError, ValueError):
+                continue
+        return digest.hexdigest()
+
+
+def texts_of(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Values by path as overrides."""
+    return as_texts({dotted(path): value for path, value in values.items()})
+
+
+def _texts(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return set().union(*(_texts(item) for item in value)) if value else set()
+    return set()

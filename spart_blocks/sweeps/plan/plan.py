@@ -1,0 +1,364 @@
+"""The plan of a sweep: which runs there are, and the values of each.
+
+A run is numbered by its draw, its point of the grid, its variant and its fault, the draw outermost:
+a sweep that ends early has done all grid points, variants and faults equally often, and a longer
+one begins as a shorter one does. A draw has the same random values at all of them. Values follow
+from the number of a run alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.diagram.sections.sweep_section import Design, Varied
+from spart_blocks.sweeps.plan.designs import draws_of, uniform
+from spart_blocks.sweeps.plan.distributions import Values, dimensions, table, values_of
+
+if TYPE_CHECKING:
+    from spart_blocks.run.engines.from_file import DiagramFile
+
+Ints = NDArray[np.int64]
+
+MOST_RUNS = 10**12
+NO_FAULT = "none"
+DEFAULT_VARIANT = "default"
+"""Name of the variant of a sweep without variants."""
+_VERSION = 1
+
+
+class Numbers(NamedTuple):
+    """Numbers (n,) of the parts that runs are made of."""
+
+    draw: Ints
+    grid: Ints
+    variant: Ints
+    fault: Ints
+
+
+@dataclass(frozen=True)
+class GridAxis:
+    """Paths whose lists walk together: a list of values for each."""
+
+    paths: tuple[str, ...]
+    lists: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.lists[0])
+
+    @cached_property
+    def tables(self) -> tuple[Values, ...]:
+        """The lists as arrays."""
+        return tuple(table(values) for values in self.lists)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A path that is random. nominal: the value of the diagram, where the draw depends on it."""
+
+    path: str
+    varied: Varied
+    nominal: Any = None
+
+    @cached_property
+    def size(self) -> int:
+        """The count of uniform numbers that a draw takes."""
+        return dimensions(self.varied, self.nominal)
+
+
+@dataclass(frozen=True)
+class PlannedFault:
+    """Values by path that hold from a time [s] on."""
+
+    name: str
+    at: float
+    set: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """What a sweep runs.
+
+    seed: of all random numbers. runs: the draws asked for. design: how they fill the space.
+    paths: what varies, in the order written. axes: of the grid. factors: random paths.
+    variants: the choice for each slot, of each variant. faults: the first is usually that of
+    no fault. file: the diagram file; None for a diagram in memory or a program. model: a digest
+    of the diagram's contents.
+    """
+
+    seed: int
+    runs: int
+    design: Design
+    paths: tuple[str, ...]
+    axes: tuple[GridAxis, ...]
+    factors: tuple[Factor, ...]
+    variants: tuple[Mapping[str, str], ...] = ({},)
+    faults: tuple[PlannedFault, ...] = (PlannedFault(NO_FAULT, 0.0, {}),)
+    file: DiagramFile | None = None
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self) > MOST_RUNS:
+            text = f"the sweep would have {len(self):,} runs; the most is {MOST_RUNS:,}"
+            raise InputError(Fault(text, hint="give shorter lists, or zip them"))
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} runs", f"{self.draws:,} draws"]
+        names = ("grid points", "variants", "faults")
+        parts += [
+            f"{count:,} {name}" for count, name in zip(self.counts, names, strict=True) if count > 1
+        ]
+        return f"<plan: {', '.join(parts)}>"
+
+    # --- numbering ---------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.draws * self.per_draw
+
+    @cached_property
+    def draws(self) -> int:
+        """The count of draws."""
+        return draws_of(self.design, self.runs, len(self.factors))
+
+    @cached_property
+    def counts(self) -> tuple[int, int, int]:
+        """The counts of grid points, variants and faults."""
+        return math.prod(map(len, self.axes)), len(self.variants), len(self.faults)
+
+    @cached_property
+    def per_draw(self) -> int:
+        """The count of runs of each draw."""
+        return math.prod(self.counts)
+
+    def numbers(self, runs: Sequence[int] | Ints | int) -> Numbers:
+        """The draw, grid point, variant and fault of runs. Raises InputError for a run that is
+        not there."""
+        given = self._checked(runs)
+        _, variants, faults = self.counts
+        rest, fault = np.divmod(given, faults)
+        rest, variant = np.divmod(rest, variants)
+        draw, grid = np.divmod(rest, self.counts[0])
+        return Numbers(draw, grid, variant, fault)
+
+    def run(self, draw: int, grid: int = 0, variant: int = 0, fault: int = 0) -> int:
+        """The number of a run."""
+        points, variants, faults = self.counts
+        return ((draw * points + grid) * variants + variant) * faults + fault
+
+    def _checked(self, runs: Sequence[int] | Ints | int) -> Ints:
+        given = np.atleast_1d(np.asarray(runs))
+        if given.dtype.kind not in "iu" and given.size:
+            raise InputError(f"runs go by whole numbers, not {brief(runs)}")
+        wrong = given[(given < 0) | (given >= len(self))]
+        if wrong.size:
+            raise InputError(f"there is no run {wrong[0]}; they are 0 to {len(self) - 1:,}")
+        return given.astype(np.int64)
+
+    # --- values --------------------------------------------------------------------------------
+
+    def columns(self, runs: Sequence[int] | Ints | int) -> dict[str, Values]:
+        """The values of each path that varies, (n, ...), in runs (n,)."""
+        numbers = self.numbers(runs)
+        found = {**self._of_grid(numbers.grid), **self._of_draws(numbers.draw)}
+        return {path: found[path] for path in self.paths}
+
+    def case(self, run: int) -> dict[str, Any]:
+        """The values of one run by path: numbers, lists of them, or what the list holds."""
+        return {path: _plain(column[0]) for path, column in self.columns(run).items()}
+
+    def _of_grid(self, grid: Ints) -> dict[str, Values]:
+        found: dict[str, Values] = {}
+        rest = grid
+        for axis in reversed(self.axes):
+            rest, place = np.divmod(rest, len(axis))
+            found |= {p: t[place] for p, t in zip(axis.paths, axis.tables, strict=True)}
+        return found
+
+    def _of_draws(self, draws: Ints) -> dict[str, Values]:
+        if not self.factors:
+            return {}
+        places: Ints | None = None
+        if self.per_draw > 1:
+            draws, places = np.unique(draws, return_inverse=True)
+        sizes = {factor.path: factor.size for factor in self.factors}
+        u = uniform(self.design, self.seed, self.runs, sizes, draws)
+        found = {f.path: values_of(f.varied, u[f.path], f.nominal) for f in self.factors}
+        if places is None:
+            return found
+        return {path: column[places] for path, column in found.items()}
+
+    # --- names -----------------------------------------------------------------------------------
+
+    @cached_property
+    def variant_names(self) -> tuple[str, ...]:
+        """The variants by name: their choices."""
+        several = len(self.variants[0]) > 1
+        return tuple(
+            ", ".join(f"{s}={c}" if several else c for s, c in chosen.items()) or DEFAULT_VARIANT
+            for chosen in self.variants
+        )
+
+    @property
+    def fault_names(self) -> tuple[str, ...]:
+        """The faults by name, none among them."""
+        return tuple(fault.name for fault in self.faults)
+
+    # --- as text ----------------------------------------------------------------------
+
+    @cached_property
+    def key(self) -> str:
+        """What identifies the sweep: of two with one key, the longer begins as the shorter."""
+        plain = self._as_plain()
+        plain.pop("file")
+        if self.design != "latin_hypercube":  # whose points depend on how many there are
+            plain.pop("runs")
+        text = json.dumps(plain, sort_keys=True)
+        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+    def to_json(self) -> str:
+        """The plan as text."""
+        return json.dumps(self._as_plain(), indent=1)
+
+    def _as_plain(self) -> dict[str, Any]:
+        return {
+            "version": _VERSION,
+            "seed": self.seed,
+            "runs": self.runs,
+            "design": self.design,
+            "paths": list(self.paths),
+            "axes": [{"paths": axis.paths, "lists": _plain(axis.lists)} for axis in self.axes],
+            "factors": [
+                {
+                    "path": factor.path,
+                    "varied": _plain(factor.varied.model_dump(exclude_defaults=True)),
+                    "nominal": _plain(factor.nominal),
+                }
+                for factor in self.factors
+            ],
+            "variants": [dict(chosen) for chosen in self.variants],
+            "faults": [
+                {"name": fault.name, "at": fault.at, "set": _plain(fault.set)}
+                for fault in self.faults
+            ],
+            "file": None if self.file is None else _file_as_plain(self.file),
+            "model": self.model,
+        }
+
+    @staticmethod
+    def from_json(text: str) -> Plan:
+        """The plan that `to_json` wrote. Raises InputError."""
+        try:
+            plain = json.loads(text)
+            if plain["version"] != _VERSION:
+                raise InputError(f"the plan is of version {plain['version']}, not {_VERSION}")
+            return _from_plain(plain)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise InputError(f"this is not the plan of a sweep: {error}") from None
+
+
+def _from_plain(plain: Mapping[str, Any]) -> Plan:
+    return Plan(
+        seed=plain["seed"],
+        runs=plain["runs"],
+        design=plain["design"],
+        paths=tuple(plain["paths"]),
+        axes=tuple(
+            GridAxis(tuple(axis["paths"]), tuple(tuple(values) for values in axis["lists"]))
+            for axis in plain["axes"]
+        ),
+        factors=tuple(
+            Factor(one["path"], Varied.model_validate(one["varied"]), one["nominal"])
+            for one in plain["factors"]
+        ),
+        variants=tuple(plain["variants"]),
+        faults=tuple(PlannedFault(f["name"], f["at"], f["set"]) for f in plain["faults"]),
+        file=None if plain["file"] is None else _file_of(plain["file"]),
+        model=plain["model"],
+    )
+
+
+def _file_as_plain(file: DiagramFile) -> dict[str, Any]:
+    return {
+        "path": str(file.path.absolute()),
+        "overrides": list(file.overrides),
+        "root": None if file.root is None else str(file.root.absolute()),
+        "variants": list(file.variants),
+        "blocks": list(file.blocks),
+    }
+
+
+def _file_of(plain: Mapping[str, Any]) -> DiagramFile:
+    from spart_blocks.run.engines.from_file import DiagramFile
+
+    return DiagramFile(
+        Path(plain["path"]),
+        tuple(plain["overrides"]),
+        None if plain["root"] is None else Path(plain["root"]),
+        tuple(plain["variants"]),
+        tuple(plain["blocks"]),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def grid_axes(over: Mapping[str, Varied], zipped: Iterable[Sequence[str]]) -> tuple[GridAxis, ...]:
+    """The axes of the lists of a section: those that are zipped are one, where its first path
+    stands."""
+    groups = {path: tuple(group) for group in zipped for path in group}
+    axes: dict[tuple[str, ...], GridAxis] = {}
+    for path, varied in over.items():
+        if varied.values is not None:
+            group = groups.get(path, (path,))
+            axes[group] = GridAxis(group, tuple(over[one].values or () for one in group))
+    return tuple(axes.values())
+
+
+def check_apart(paths: Sequence[str], dotted: Mapping[str, str]) -> None:
+    """Refuse paths of which one holds another, such as kp and kp[0]. dotted: each with dots
+    alone. Raises InputError."""
+    place = {path: k for k, path in enumerate(paths)}
+    of: dict[str, list[str]] = {}
+    for path in paths:
+        of.setdefault(dotted[path], []).append(path)
+    pairs = {
+        (min(place[outer], place[inner]), max(place[outer], place[inner]))
+        for inner in paths
+        for within in _holders(dotted[inner])
+        for outer in of.get(within, ())
+        if outer != inner
+    }
+    hint = "vary the whole, or its elements one by one"
+    faults = [Fault(f"{paths[k]} and {paths[n]} both vary", hint=hint) for k, n in sorted(pairs)]
+    if faults:
+        raise InputError(faults)
+
+
+def _holders(dotted: str) -> Iterator[str]:
+    """A path and those that hold it: a.b.0, a.b, a."""
+    while dotted:
+        yield dotted
+        dotted = dotted.rpartition(".")[0]
+
+
+def unknown_choice(what: str, name: str, known: Iterable[str]) -> Fault:
+    """The fault of a name that is not among those known."""
+    return Fault(f"there is no {what} {name!r}", hint=did_you_mean(name, known))

@@ -1,0 +1,210 @@
+"""From what is asked for, in a file's `sweep:` section or in a call, to the plan of a sweep."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from spart_blocks.base.document import Document, Node
+from spart_blocks.base.errors import DiagramError, Fault, InputError, did_you_mean
+from spart_blocks.diagram.sections.schema import DiagramSection, validate
+from spart_blocks.diagram.sections.sweep_section import RotationDraw, SweepSection, Varied
+from spart_blocks.results.csv_columns import read_csv
+from spart_blocks.sweeps.plan.distributions import scaled, table, values_of
+from spart_blocks.sweeps.plan.plan import (
+    NO_FAULT,
+    Factor,
+    GridAxis,
+    Plan,
+    PlannedFault,
+    check_apart,
+    grid_axes,
+)
+from spart_blocks.sweeps.plan.source import Source
+from spart_blocks.sweeps.plan.sources import FileSource, source_of
+from spart_blocks.sweeps.plan.targets import dotted
+
+MOST_VARIANTS = 10_000
+
+
+def section_of(given: Any, **changes: Any) -> SweepSection:
+    """The `sweep:` section of a file, with changes to its entries; None changes nothing.
+
+    given: as `source_of` takes it. Raises InputError with all that is wrong.
+    """
+    source = source_of(given)
+    raw: Any = {}
+    if isinstance(source, FileSource):
+        raw = source.section() or {}
+        sections, faults, _ = validate(
+            source.document(), {"blocks": {}, "sweep": raw}, DiagramSection
+        )
+        if faults:
+            raise DiagramError(faults)
+    asked = {name: _plain(value) for name, value in changes.items() if value is not None}
+    if not asked:
+        return SweepSection.model_validate(raw)
+    unknown = asked.keys() - SweepSection.model_fields.keys()
+    if unknown:
+        hint = did_you_mean(min(unknown), SweepSection.model_fields)
+        raise InputError(Fault(f"a sweep has no entry {min(unknown)!r}", hint=hint))
+    nowhere = Document("", {}, Node({}, 0, 0))
+    sections, faults, _ = validate(
+        nowhere, {"blocks": {}, "sweep": {**raw, **asked}}, DiagramSection
+    )
+    if faults:
+        raise InputError(replace(fault, place=None) for fault in faults)
+    assert sections.sweep is not None
+    return sections.sweep
+
+
+def _plain(value: Any) -> Any:
+    """A value as a file holds it: arrays as lists."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list | range):
+        return [_plain(item) for item in value]
+    return str(value) if hasattr(value, "__fspath__") else value
+
+
+def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> Plan:
+    """The plan of a sweep.
+
+    given: a path, a DiagramFile, a diagram, or a program. section: by default that of the file.
+    changes: entries of the section in place of its own: over, runs, seed, design, ... Raises
+    InputError with all that is wrong.
+    """
+    source = source_of(given)
+    if section is None or changes:
+        section = section_of(source, **changes)
+    over = _with_nominal(source, section.over)
+    axes = grid_axes({path: varied for path, varied, _ in over}, section.zip)
+    axes += _cases(source, section, [path for path, _, _ in over])
+    factors = tuple(Factor(path, varied, value) for path, varied, value in over if varied.drawn)
+    paths = (*(path for path, _, _ in over), *(_case_paths(axes, over)))
+    check_apart(paths, {path: dotted(path) for path in paths})
+    file = source.given if isinstance(source, FileSource) else None
+    return Plan(
+        seed=section.seed,
+        runs=_runs(section, factors),
+        design=section.design,
+        paths=paths,
+        axes=axes,
+        factors=factors,
+        variants=_variants(source, section.variants),
+        faults=_faults(section),
+        file=file,
+        model=source.digest(),
+    )
+
+
+def _runs(section: SweepSection, factors: Iterable[Factor]) -> int:
+    names = [factor.path for factor in factors]
+    if section.runs is None and names:
+        shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+        hint = "give runs: 100, or --runs 100"
+        raise InputError(Fault(f"how many draws there are of {shown} is not said", hint=hint))
+    if section.design == "saltelli" and not names:
+        raise InputError("a saltelli design needs random paths, and there are none under over")
+    return section.runs or 1
+
+
+def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str, Varied, Any]]:
+    """What varies by path, with the diagram's value where draws depend on it; lists of factors
+    become lists of values."""
+    found: list[tuple[str, Varied, Any]] = []
+    faults: list[Fault] = []
+    for path, varied in over.items():
+        drawn = varied.drawn
+        about = isinstance(drawn, RotationDraw) and drawn.about_nominal
+        try:
+            if not (varied.relative or varied.each or about):
+                found.append((path, varied, None))
+                continue
+            nominal = _plain(source.nominal(path))
+            if drawn is None:
+                values = scaled(table(varied.values or ()), nominal).tolist()
+                found.append((path, Varied.model_validate({"values": values}), None))
+            else:
+                factor = Factor(path, varied, nominal)
+                values_of(varied, _halves(factor.size), nominal)  # raises if it does not fit
+                found.append((path, varied, nominal))
+        except InputError as error:
+            place = source.place("over", path)
+            faults += [replace(f, message=f"{path}: {f.message}", place=place)
+                       for f in error.faults]  # fmt: skip
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def _halves(count: int) -> Any:
+    import numpy as np
+
+    return np.full((1, count), 0.5)
+
+
+def _cases(source: Source, section: SweepSection, paths: Iterable[str]) -> tuple[GridAxis, ...]:
+    """The axis of a file of cases."""
+    if section.cases is None:
+        return ()
+    path: Any = section.cases
+    if isinstance(source, FileSource):
+        path = source.folder_file(section.cases)
+    file = read_csv(path)
+    given = set(paths)
+    twice = [name for name in file.names if name in given]
+    if twice:
+        raise InputError(f"{path}:{file.header}: {twice[0]} varies under over too")
+    columns = file.numbers(file.names)
+    return (GridAxis(tuple(file.names), tuple(map(tuple, columns.T.tolist()))),)
+
+
+def _case_paths(axes: Iterable[GridAxis], over: Iterable[tuple[str, Varied, Any]]) -> list[str]:
+    known = {path for path, _, _ in over}
+    return [path for axis in axes for path in axis.paths if path not in known]
+
+
+def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
+    """The choice for each slot, of each variant."""
+    if asked is None:
+        return ({},)
+    slots = source.slots()
+    place = source.place("variants")
+    if not slots:
+        raise InputError(Fault(f"{source.title} has no variants", place))
+    wanted = dict.fromkeys(slots, "all") if asked == "all" else asked
+    faults: list[Fault] = []
+    choices: dict[str, tuple[str, ...]] = {}
+    for slot, names in wanted.items():
+        if slot not in slots:
+            hint = did_you_mean(slot, slots)
+            faults.append(Fault(f"there is no slot {slot!r}", source.place("variants", slot), hint))
+            continue
+        choices[slot] = slots[slot] if names in ("all", ("all",)) else tuple(names)
+        faults += [
+            Fault(f"{slot} has no choice {name!r}", source.place("variants", slot),
+                  did_you_mean(name, slots[slot]))
+            for name in choices[slot] if name not in slots[slot]
+        ]  # fmt: skip
+    if faults:
+        raise InputError(faults)
+    made = tuple(
+        dict(zip(choices, names, strict=True)) for names in itertools.product(*choices.values())
+    )
+    if len(made) > MOST_VARIANTS:
+        raise InputError(Fault(f"there are {len(made):,} variants; most is {MOST_VARIANTS}", place))
+    return made
+
+
+def _faults(section: SweepSection) -> tuple[PlannedFault, ...]:
+    none = (PlannedFault(NO_FAULT, 0.0, {}),) if section.faultless else ()
+    named = (PlannedFault(name, fault.at, fault.set) for name, fault in section.faults.items())
+    return (*none, *named)
+
+
+__all__ = ["plan_of", "section_of"]

@@ -1,0 +1,173 @@
+"""What a sweep is of, in common: it finds paths in programs, and makes programs for what is
+structural."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.document import Keys
+from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
+from spart_blocks.diagram.sections.run_options import RunOptions
+from spart_blocks.program import TraceError
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.engines.native import Native
+from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, Target, dotted, start_of
+
+Chosen = Mapping[str, str]
+FRAMELESS = ("qm", "um")
+"""Entries of a plant's `initial` that mean the same in any frame of its base."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the value of a path stands in a program: among its parameters, in initial states of
+    plants, or among the masses of a robot."""
+
+    target: Target | None = None
+    starts: tuple[StartTarget, ...] = ()
+    matter: MatterTarget | None = None
+
+    @property
+    def places(self) -> Target | None:
+        """The entries of p that take the value as it is."""
+        return self.target if self.matter is None else self.matter.target
+
+    @property
+    def apart(self) -> frozenset[float]:
+        """Values that are structural, unlike all others."""
+        return frozenset() if self.target is None else self.target.apart
+
+    @property
+    def nowhere(self) -> bool:
+        """Whether nothing takes the value."""
+        return self.places is None and not self.starts
+
+
+class Source(ABC):
+    """What a sweep is of. title: its name in messages."""
+
+    title: str
+    structural = False
+    """Whether values that are no parameters can be changed."""
+
+    @abstractmethod
+    def matter_overrides(self, paths: Sequence[str], chosen: Chosen) -> dict[str, Any]:
+        """What keeps the masses and inertias among some paths as parameters of the program."""
+
+    @abstractmethod
+    def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
+        """The engine of a variant with values in place of some. Raises InputError; TraceError if
+        there is no program."""
+
+    @abstractmethod
+    def find(
+        self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
+    ) -> Found | None:
+        """Where a path stands in a program of `engine`, which may be nowhere; None if it is no
+        parameter. chosen, overrides: with which the engine was made. Raises InputError if there is
+        nothing of its name."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """A digest of its contents."""
+
+    def slots(self) -> Mapping[str, tuple[str, ...]]:
+        """The choices for each slot of its variants, the chosen one first."""
+        return {}
+
+    def place(self, *keys: str | int) -> Place | None:
+        """Where an entry of its `sweep:` section is written."""
+        return None
+
+    def apart(self, path: str, chosen: Chosen) -> frozenset[float]:
+        """The values of a path for which there are other blocks than for all others."""
+        return frozenset()
+
+    def run_option(self, path: str) -> str | None:
+        """The run option that a path means, which a program need not be made anew for."""
+        name = dotted(path).removeprefix("run.")
+        return name if name in RunOptions.model_fields and dotted(path).startswith("run.") else None
+
+    def written(self, path: str, chosen: Chosen) -> Any:
+        """The value of a path where it is written; None without one."""
+        return None
+
+    def file(self, chosen: Chosen, overrides: Mapping[str, Any]) -> DiagramFile | None:
+        """The file that `engine` loads."""
+        return None
+
+    def initial(self, block: str, chosen: Chosen) -> tuple[Mapping[str, Any] | None, str]:
+        """The `initial` of a plant, None where it is unknown, and the frame that it is in."""
+        return None, "com"
+
+    def nominal(self, path: str) -> Any:
+        """The value of a path in the first of the variants; None without one."""
+        chosen = {slot: names[0] for slot, names in self.slots().items()}
+        written = self.written(path, chosen)
+        if written is not None:
+            return written
+        try:
+            overrides = self.matter_overrides([path], chosen)
+            engine = self.engine(chosen, overrides)
+        except TraceError:
+            return None
+        return nominal_in(engine, self.find(path, engine, chosen, overrides))
+
+
+def nominal_in(engine: Native, found: Found | None) -> Any:
+    """The value of a path in a program."""
+    program = engine.program
+    if found is None:
+        return None
+    if found.places is not None:
+        return found.places.of(program.p)
+    for start in found.starts:
+        places = start_places(engine, start)
+        slot = start_of(program, start.block)
+        if places is not None and slot is not None:
+            return program.p[slot.part][places]
+    return None
+
+
+# --- initial states ------------------------------------------------------------------------
+
+
+def start_places(engine: Native, start: StartTarget) -> Any:
+    """The entries of a plant's state that an entry of its `initial` is; None if it is not some of
+    them as they are."""
+    plant = engine.plant_state(start.block)
+    groups: dict[str, list[int]] = {}
+    for k, name in enumerate(plant.names):
+        groups.setdefault(name.partition(".")[0], []).append(k)
+    groups["u0"] = groups.get("omega0", []) + groups.get("v0", [])
+    groups["quaternion"] = groups.pop("q0", [])
+    key, *within = start.entry
+    places = np.array(groups.get(str(key), []), dtype=np.intp)
+    if not len(places) or len(within) > 1:
+        return None
+    if not within:
+        return places
+    if str(within[0]).isdecimal():
+        return places[int(within[0])] if int(within[0]) < len(places) else None
+    name = f"{key}.{within[0]}"
+    return np.intp(plant.names.index(name)) if name in plant.names else None
+
+
+def found_start(engine: Native, block: str, entry: Keys) -> StartTarget | None:
+    """The entry of a plant's `initial`, if its state is a parameter and the entry part of it."""
+    plant = engine.plant_state(block) if start_of(engine.program, block) is not None else None
+    if plant is None or not entry:
+        return None
+    base = ("r0", "quaternion", "angles321", "u0", "omega0", "v0")
+    if entry[0] in base and not plant.floating:
+        return None  # the pose of a fixed base is a constant of the program
+    known = (*base, *FRAMELESS)
+    if entry[0] not in known:
+        hint = did_you_mean(str(entry[0]), known)
+        raise InputError(Fault(f"{block}: initial has no entry {entry[0]!r}", hint=hint))
+    return StartTarget(block, entry)

@@ -1,0 +1,341 @@
+"""What a sweep does, ready to be done: the plan, and of each run what is measured and kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.diagram.sections.sweep_section import SweepSection
+from spart_blocks.results.signal_names import element_names
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.sweeps.measures.block_signals import signals_of
+from spart_blocks.sweeps.measures.metrics import Metrics
+from spart_blocks.sweeps.measures.verdicts import Verdicts
+from spart_blocks.sweeps.plan.assignments import works_of
+from spart_blocks.sweeps.plan.plan import Plan
+from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
+from spart_blocks.sweeps.plan.sources import source_of
+from spart_blocks.sweeps.run.batches import AnyWork, columns_of
+from spart_blocks.sweeps.storage.columns import FALSE, UNKNOWN, Array, Column, succeeded
+from spart_blocks.sweeps.storage.histories import Histories, histories_of
+from spart_blocks.sweeps.storage.store import schema_of
+from spart_blocks.sweeps.work import FAILED, STATUSES, Done, FileWork, Ints, Work
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.sections.expectations import Expectations
+    from spart_blocks.program import Program
+
+DEFAULT_SAMPLES = 500
+"""Count of samples of a kept history, where nothing else is asked for."""
+_TRIED = 8
+"""First runs of which one must begin."""
+_MOST_KNOWN = 128
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """The metrics and verdicts of one program. given: the program without their signals, which is
+    kept so that its identity stands for it."""
+
+    given: Program
+    metrics: Metrics
+    verdicts: Verdicts
+
+
+@dataclass(eq=False)
+class Planned:
+    """The plan of a sweep, with its diagram, metrics and claims. It is the `Job` of `Going`.
+
+    given: as `source_of` takes it. section: what is asked for. functions: metrics in Python, by
+    name. options: run options of the call. expected: the claims of the diagram.
+    """
+
+    given: Any
+    section: SweepSection
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    expected: Expectations | None = None
+
+    @staticmethod
+    def of(diagram: Any, changes: Mapping[str, Any], options: Mapping[str, Any] = {}) -> Planned:
+        """What is asked for in a diagram's file, and in a call. changes: entries of the section in
+        place of the file's. Raises InputError."""
+        named = changes.get("metrics") or {}
+        if not isinstance(named, Mapping):
+            raise InputError(
+                Fault(
+                    f"metrics are formulas or functions by name, not {brief(named)}",
+                    hint="write {'miss': 'abs(final(x))'}",
+                )
+            )
+        metrics = dict(named)
+        functions = {name: one for name, one in metrics.items() if callable(one)}
+        texts = {name: one for name, one in metrics.items() if not callable(one)}
+        given = with_options(diagram, options)
+        source = source_of(given)
+        asked = {name: value for name, value in changes.items() if name != "metrics"}
+        section = section_of(source, **asked)
+        if metrics:
+            section = section_of(source, **asked, metrics={**section.metrics, **texts})
+        return Planned(source.given, section, functions, dict(options), expectations(source.given))
+
+    # --- the plan ----------------------------------------------------------------------
+
+    @cached_property
+    def source(self) -> Any:
+        """The diagram, as what is varied in it is found."""
+        return source_of(self.given)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Which runs there are."""
+        return plan_of(self.source, self.section)
+
+    @property
+    def total(self) -> int:
+        return len(self.plan)
+
+    @property
+    def per_draw(self) -> int:
+        return self.plan.per_draw
+
+    @property
+    def groups(self) -> int:
+        _, variants, faults = self.plan.counts
+        return variants * faults
+
+    @property
+    def kept_first(self) -> int | None:
+        return self.section.keep if isinstance(self.section.keep, int) else None
+
+    @cached_property
+    def bytes_of_run(self) -> int:
+        work = self.first
+        if isinstance(work, FileWork):
+            return 1 << 16
+        program = work.program
+        width = len(program.x0) + len(program.xd0) if work.every is not None else 0
+        rows = 0 if work.every is None else int(program.run.T / work.every) + 2
+        return 8 * (len(program.p) + rows * width)
+
+    @cached_property
+    def first(self) -> AnyWork:
+        """A work of the first run."""
+        for run in range(min(_TRIED, self.total)):
+            works, reasons = self.works(np.array([run]))
+            if works:
+                return works[0]
+        first = next(iter(reasons.values()))
+        raise InputError(f"none of the first {_TRIED} runs can begin; the last: {first}")
+
+    # --- runs -----------------------------------------------------------------------------
+
+    def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
+        placed = works_of(self.plan, runs, self.given)
+        return [self.measured(work) for work in placed.works], placed.failed
+
+    def measured(self, work: AnyWork) -> AnyWork:
+        """A work with what is to be measured and kept of its runs."""
+        every = self._every(work) if self._keeps(work.runs) else None
+        found = self._measured(work)
+        gauges = tuple(dict.fromkeys((*found.metrics.gauges, *found.verdicts.gauges)))
+        blocks = found.metrics.blocks
+        if isinstance(work, FileWork):
+            return replace(work, gauges=gauges, blocks=blocks, every=every)
+        program = found.metrics.program
+        return replace(work, program=program, gauges=gauges, blocks=blocks, every=every)
+
+    def _measured(self, work: AnyWork) -> _Measured:
+        """The metrics and verdicts of a work."""
+        if isinstance(work, Work):
+            return self._measured_of(work.program)
+        key = work.file.variants
+        if key not in self._signals:
+            self._signals[key] = signals_of(work)
+        return self._measured_of(self._signals[key])
+
+    @cached_property
+    def _signals(self) -> dict[Any, Program]:
+        """Of diagrams without a program what stands for it, by their variants."""
+        return {}
+
+    def _keeps(self, runs: Ints) -> bool:
+        keep = self.section.keep
+        if isinstance(keep, int):
+            return bool(len(runs)) and int(runs[0]) < keep
+        return bool(keep != "none")
+
+    def _every(self, work: AnyWork) -> float:
+        if self.section.every is not None:
+            return float(self.section.every)
+        run = work.program.run if isinstance(work, Work) else self._run_of(work)
+        return float(run.every or run.T / DEFAULT_SAMPLES)
+
+    @staticmethod
+    def _run_of(work: FileWork) -> Any:
+        return work.file.load().run
+
+    @cached_property
+    def _known(self) -> dict[int, _Measured]:
+        return {}
+
+    def _measured_of(self, program: Program) -> _Measured:
+        """The metrics and verdicts of a program, also if it is the one that measures them."""
+        found = self._known.get(id(program))
+        if found is None:
+            metrics = Metrics.of(
+                {**self.section.metrics, **self.functions}, program, self.examples, self._places
+            )
+            claims = self.expected.section if self.expected else None
+            places = self.expected.places if self.expected else {}
+            found = _Measured(program, metrics, Verdicts(claims, metrics.program, places))
+            while len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[id(program)] = self._known[id(metrics.program)] = found
+        return found
+
+    @cached_property
+    def examples(self) -> dict[str, Any]:
+        """The values of the first run by path."""
+        return self.plan.case(0)
+
+    @property
+    def _places(self) -> dict[str, Any]:
+        places = {name: self.source.place("metrics", name) for name in self.section.metrics}
+        return {name: place for name, place in places.items() if place is not None}
+
+    @property
+    def claimed(self) -> bool:
+        """Whether there are claims about each run."""
+        return self.expected is not None and any(True for _ in self.expected.section.claims())
+
+    # --- what came of them ------------------------------------------------------------------
+
+    def evaluated(self, work: AnyWork, done: Done) -> tuple[Mapping[str, Array], Histories | None]:
+        values = self.plan.columns(done.runs)
+        passed = np.full(len(done.runs), UNKNOWN, dtype=np.int8)
+        missed: Array = np.full(len(done.runs), "", dtype=object)
+        found = self._measured(work)
+        metrics = found.metrics.columns(done, values)
+        self._check_names(found.metrics)
+        if self.claimed:
+            passed = found.verdicts.passed(done).astype(np.int8)
+            missed = found.verdicts.missed(done)
+        numbers = self.plan.numbers(done.runs)
+        varied = spread(values)
+        columns = columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
+        which = self._kept_of(done, passed)
+        histories = histories_of(work, done, which) if len(which) else None
+        return columns, histories
+
+    def not_begun(self, reasons: Mapping[int, str]) -> Mapping[str, Array]:
+        runs = np.array(sorted(reasons), dtype=np.int64)
+        n = len(runs)
+        nothing = np.full(n, np.nan)
+        status = np.full(n, STATUSES.index(FAILED), dtype=np.uint8)
+        none = np.zeros((n, 0))
+        done = Done(runs, status, nothing, np.zeros(n, dtype=np.int64), none, none,
+                    messages=reasons)  # fmt: skip
+        metrics = dict.fromkeys(self.metric_columns, nothing)
+        passed = np.full(n, FALSE if self.claimed else UNKNOWN, dtype=np.int8)
+        varied = spread(self.plan.columns(runs))
+        numbers, missed = self.plan.numbers(runs), np.full(n, "", dtype=object)
+        return columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
+
+    def reasons(self, work: AnyWork, done: Done) -> list[str]:
+        """Why the first of some runs did not pass, a line for each claim; none if it did."""
+        return self._measured(work).verdicts.reasons(done, 0)
+
+    def _kept_of(self, done: Done, passed: Array) -> NDArray[np.intp]:
+        """The places of the runs whose histories are kept."""
+        if self.section.keep == "failed":
+            return np.flatnonzero(~succeeded(done.status, passed))
+        return np.arange(len(done.runs))
+
+    def _check_names(self, metrics: Metrics) -> None:
+        if self.metric_columns != metrics.names:
+            hint = "take elements that all structures have, such as plant.qm[0]"
+            text = "a metric has different numbers of elements in different structures"
+            raise InputError(Fault(text, hint=hint))
+
+    @property
+    def metric_columns(self) -> tuple[str, ...]:
+        """The columns of the metrics."""
+        names = [column.name for column in self.schema]
+        return tuple(names[names.index("steps") + 1 :])
+
+    @cached_property
+    def schema(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        work = self.first
+        metrics = self._measured(work).metrics.names
+        values = spread(self.plan.columns(np.zeros(1, dtype=np.int64)))
+        varied = [
+            Column(name, "float" if array.dtype.kind in "iufb" else "text")
+            for name, array in values.items()
+        ]
+        names = self.plan.variant_names, self.plan.fault_names
+        return schema_of(varied, metrics, *names, claimed=self.claimed)
+
+
+def spread(values: Mapping[str, Array]) -> dict[str, Array]:
+    """The values of paths (n, ...) as columns (n,): one for each element of a vector."""
+    found: dict[str, Array] = {}
+    for path, array in values.items():
+        if array.dtype.kind not in "iufb":
+            found[path] = np.array([_text(value) for value in array], dtype=object)
+            continue
+        flat = array.reshape(len(array), -1)
+        names = element_names(path, array.shape[1:])
+        found |= dict(zip(names, flat.T.astype(float), strict=True))
+    return found
+
+
+def _text(value: Any) -> str:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def with_options(diagram: Any, options: Mapping[str, Any]) -> Any:
+    """A diagram with run options in place of its own. Raises InputError."""
+    from spart_blocks.diagram import as_diagram
+    from spart_blocks.diagram.sections.run_options import RunOptions
+    from spart_blocks.program import Program
+    from spart_blocks.run.simulate import options_with
+
+    if not options:
+        return diagram
+    options_with(RunOptions(), options)
+    if isinstance(diagram, str | Path):
+        diagram = DiagramFile(Path(diagram))
+    if isinstance(diagram, DiagramFile):
+        texts = tuple(f"run.{name}={json.dumps(value)}" for name, value in options.items())
+        return replace(diagram, overrides=(*diagram.overrides, *texts))
+    if isinstance(diagram, Program):
+        return replace(diagram, run=options_with(diagram.run, options))
+    ready = as_diagram(diagram)
+    return ready.with_sections(run=options_with(ready.run, options))
+
+
+def expectations(given: Any) -> Expectations | None:
+    """The claims of a diagram, if it has any."""
+    from spart_blocks.diagram import load_expectations
+    from spart_blocks.diagram.sections.expectations import Expectations
+
+    if isinstance(given, DiagramFile):
+        return load_expectations(
+            given.path, overrides=given.overrides, root=given.root, variants=given.variants
+        )
+    section = getattr(given, "expect", None)
+    return None if section is None else Expectations(given.name, section, None, {})

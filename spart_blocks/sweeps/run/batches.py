@@ -1,0 +1,191 @@
+"""A sweep while it runs: batches of runs go to a runner, and what comes back is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.interrupts import deferred
+from spart_blocks.sweeps.storage.columns import Array, succeeded
+from spart_blocks.sweeps.storage.histories import Histories
+from spart_blocks.sweeps.storage.store import Store
+from spart_blocks.sweeps.work import Done, FileWork, Floats, Ints, Work
+
+Progress = Callable[[int, int], None]
+AnyWork = Work | FileWork
+
+FIRST_BATCH, GROWTH, LONG_BATCH = 256, 4, 20.0
+"""The runs of the first batch; a batch that took less than LONG_BATCH [s] is followed by one that
+is GROWTH times as large. The next begins when all of one have ended."""
+MOST_BATCH = 1 << 17
+MOST_BYTES = 64 << 20
+"""Bounds of a batch: runs, and the size [bytes] of their parameters and histories."""
+FIRST_DRAWS, MORE_DRAWS = 64, 1.1
+"""Draws after which a sweep that runs until an interval is narrow looks at it: the first, and the
+factor to the next. They are fixed, so that the runs it does are the same on every machine."""
+INTERRUPTED = "interrupted"
+ENOUGH = "the interval is narrow enough"
+"""Why a sweep ends before its last run."""
+
+
+class Job(Protocol):
+    """What a sweep does, without where and how."""
+
+    @property
+    def total(self) -> int:
+        """The number of runs."""
+
+    @property
+    def per_draw(self) -> int:
+        """The number of runs of each draw."""
+
+    @property
+    def groups(self) -> int:
+        """The number of variants times faults: of the innermost runs of a draw."""
+
+    @property
+    def bytes_of_run(self) -> int:
+        """Size of the parameters and the histories of a run."""
+
+    @property
+    def kept_first(self) -> int | None:
+        """The number of first runs whose histories are kept, if it is a number. No work has runs
+        on both sides of it."""
+
+    def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
+        """The runs of these numbers, ready to go to a runner, and why others cannot begin."""
+
+    def evaluated(self, work: AnyWork, done: Done) -> tuple[Mapping[str, Array], Histories | None]:
+        """The columns of runs that have ended, and the histories that are to be kept."""
+
+    def not_begun(self, reasons: Mapping[int, str]) -> Mapping[str, Array]:
+        """The columns of runs that cannot begin, for these reasons."""
+
+
+@dataclass
+class Going:
+    """A sweep while it runs.
+
+    run: does the runs of a work. until: width of the interval of the success probability at which
+    the sweep ends; confidence: of the interval.
+    """
+
+    job: Job
+    store: Store
+    run: Callable[[AnyWork], Iterator[Done]]
+    until: float | None = None
+    confidence: float = 0.95
+    progress: Progress | None = None
+
+    def go(self) -> str | None:
+        """Do all runs that are not done yet; returns why it stopped before the last, if it did."""
+        done = self.store.runs()
+        self._tell()
+        try:
+            for start, end in self.batches():
+                self._do(_without(np.arange(start, end), done))
+                if self.until is not None and self._enough(end):
+                    return ENOUGH if end < self.job.total else None
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        return None
+
+    def batches(self) -> Iterator[tuple[int, int]]:
+        """The first run of each batch, and that of the next."""
+        sizes = self._fixed_sizes() if self.until is not None else self._grown_sizes()
+        start = 0
+        while start < self.job.total:
+            end = min(start + next(sizes), self.job.total)
+            yield start, end
+            start = end
+
+    def _grown_sizes(self) -> Iterator[int]:
+        most = max(1, min(MOST_BATCH, MOST_BYTES // max(1, self.job.bytes_of_run)))
+        size = min(FIRST_BATCH, most)
+        while True:
+            begun = time.monotonic()
+            yield size
+            if time.monotonic() - begun < LONG_BATCH:
+                size = min(size * GROWTH, most)
+
+    def _fixed_sizes(self) -> Iterator[int]:
+        draws = 0
+        while True:
+            after = max(FIRST_DRAWS, int(np.ceil(draws * MORE_DRAWS)))
+            yield (after - draws) * self.job.per_draw
+            draws = after
+
+    def _do(self, runs: Ints) -> None:
+        first = int(np.searchsorted(runs, self.job.kept_first or 0))
+        for part in (runs[:first], runs[first:]):
+            works, reasons = self.job.works(part) if len(part) else ((), {})
+            if reasons:
+                with deferred():
+                    self.store.add(self.job.not_begun(reasons))
+            for work in works:
+                for done in self.run(work):
+                    with deferred():
+                        self.store.add(*self.job.evaluated(work, done))
+                    self._tell()
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            self.progress(self.store.count, self.job.total)
+
+    def _enough(self, end: int) -> bool:
+        """Whether the interval is narrow enough for each variant and fault, after run `end`."""
+        from spart_blocks.sweeps.statistics import draws_needed
+
+        assert self.until is not None
+        shares = self._shares(end)
+        needed = (draws_needed(column, self.until, self.confidence) for column in shares.T)
+        return all(number is not None for number in needed)
+
+    def _shares(self, end: int) -> Floats:
+        """The share of successes of each draw (draws, groups), of each variant and fault."""
+        runs = self.store.runs()
+        if not np.array_equal(runs[:end], np.arange(end)):
+            raise InputError("runs are missing; a runner has not given all that it was asked for")
+        kept = (self.store.read(name)[:end] for name in ("status", "passed"))
+        groups = self.job.groups
+        success = succeeded(*kept).reshape(-1, self.job.per_draw // groups, groups)
+        shares: Floats = success.mean(axis=1)
+        return shares
+
+
+def _without(runs: Ints, done: Ints) -> Ints:
+    """The runs that are not among those done; both in order."""
+    if not len(done):
+        return runs
+    place = np.minimum(np.searchsorted(done, runs), len(done) - 1)
+    left: Ints = runs[done[place] != runs]
+    return left
+
+
+def columns_of(
+    schema: Any, numbers: Any, varied: Mapping[str, Array], done: Done, passed: Array,
+    metrics: Mapping[str, Array], missed: Any = None,
+) -> dict[str, Array]:  # fmt: skip
+    """All columns of runs that have ended, by name. numbers: their draw, grid, variant, fault.
+    varied: columns of what varies. missed: the names of the claims that each does not fulfil."""
+    found: dict[str, Any] = {
+        "run": done.runs,
+        "draw": numbers.draw,
+        "grid": numbers.grid,
+        "variant": numbers.variant,
+        "fault": numbers.fault,
+        **varied,
+        "status": done.status,
+        "message": [done.messages.get(int(run), "") for run in done.runs],
+        "passed": passed,
+        "missed": missed,
+        "t_end": done.t,
+        "steps": done.steps,
+        **metrics,
+    }
+    return {column.name: column.stored(found[column.name]) for column in schema}

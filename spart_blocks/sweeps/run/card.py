@@ -1,0 +1,139 @@
+"""Runs of a sweep on a graphics card of CUDA: the loop of the lanes as a kernel, a run a thread."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import Fault, InputError, MissingExtraError, RunError
+from spart_blocks.sweeps.run.chunks import Stop
+from spart_blocks.sweeps.run.lane_source import Made, kernel_source
+from spart_blocks.sweeps.run.nvrtc import cubin
+
+THREADS, BLOCKS_OF_EACH = 64, 16
+"""Threads of a block, and blocks for each of the card's processors."""
+GIVEN = ("x0", "xd0", "p", "ticks", "due", "known", "known_at", "samples")
+"""Arrays that a kernel only reads; the others come back."""
+POLLED = 0.01
+"""Time [s] between two looks at an interrupt while a kernel runs."""
+
+
+class Card:
+    """The first card of this machine, with the kernel of a sweep. single: in that precision.
+
+    Raises MissingExtraError without the extra `cuda`, InputError where there is no card.
+    """
+
+    def __init__(self, made: Made, *, single: bool = False) -> None:
+        self.driver = _driver()
+        device = _first_card(self.driver)
+        self._done("cuCtxSetCurrent", self._done("cuDevicePrimaryCtxRetain", device))
+        major, minor, processors = (
+            self._done("cuDeviceGetAttribute", attribute, device)
+            for attribute in _attributes(self.driver)
+        )
+        code = cubin(kernel_source(made, single=single), f"sm_{major}{minor}").code
+        self.module = self._done("cuModuleLoadData", code)
+        self.kernel = self._done("cuModuleGetFunction", self.module, b"sb_runs")
+        self.blocks = BLOCKS_OF_EACH * processors
+
+    def go(
+        self, arrays: Mapping[str, NDArray[Any]], struct: ctypes.Structure, stop: Stop | None
+    ) -> bool:
+        """Run the kernel on copies of the arrays, and bring back what it wrote; returns whether it
+        was interrupted. struct: sb_work of runs.h, whose pointers are replaced."""
+        leave, seen = self._shared_flag()
+        memory = {name: self._sent(array) for name, array in arrays.items() if name != "stop"}
+        queue = self._sent(np.zeros(1, np.int64))
+        try:
+            for name, place in memory.items():
+                setattr(struct, name, int(place))
+            struct.stop = seen
+            runs = len(arrays["status"])
+            last, place = ctypes.c_longlong(runs), ctypes.c_void_p(int(queue))
+            given = (ctypes.c_void_p * 3)(*map(ctypes.addressof, (struct, last, place)))
+            blocks = min(self.blocks, -(-runs // THREADS))
+            shape = (blocks, 1, 1, THREADS, 1, 1, 0, 0)
+            self._done("cuLaunchKernel", self.kernel, *shape, ctypes.addressof(given), 0)
+            interrupted = self._waited(leave, stop)
+            for name, array in arrays.items():
+                if name != "stop" and name not in GIVEN and array.size:
+                    self._done("cuMemcpyDtoH", array.ctypes.data, memory[name], array.nbytes)
+        finally:
+            for place in (*memory.values(), queue):
+                self._done("cuMemFree", place)
+            self._done("cuMemFreeHost", leave)
+        return interrupted
+
+    def _waited(self, leave: int, stop: Stop | None) -> bool:
+        """Wait for the kernel; whether there was an interrupt."""
+        flag, interrupted = ctypes.c_int.from_address(leave), False
+        while True:
+            try:
+                (state,) = self.driver.cuStreamQuery(0)
+                if state != self.driver.CUresult.CUDA_ERROR_NOT_READY:
+                    self._done("cuCtxSynchronize")
+                    return interrupted
+                flag.value = int(interrupted or (stop is not None and stop()))
+                time.sleep(POLLED)
+            except KeyboardInterrupt:
+                interrupted = True
+
+    def _shared_flag(self) -> tuple[int, int]:
+        """An integer in memory of this machine that the card sees too: its address here and there.
+        It lies in memory that neither may page out."""
+        mapped = 2  # CU_MEMHOSTALLOC_DEVICEMAP
+        here = int(self._done("cuMemHostAlloc", ctypes.sizeof(ctypes.c_int), mapped))
+        ctypes.c_int.from_address(here).value = 0
+        return here, int(self._done("cuMemHostGetDevicePointer", here, 0))
+
+    def _sent(self, array: NDArray[Any]) -> Any:
+        """The place on the card of a copy of an array."""
+        place = self._done("cuMemAlloc", max(array.nbytes, 8))
+        if array.size:
+            self._done("cuMemcpyHtoD", place, array.ctypes.data, array.nbytes)
+        return place
+
+    def _done(self, name: str, *arguments: Any) -> Any:
+        return _done(self.driver, name, *arguments)
+
+
+def _driver() -> Any:
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        raise MissingExtraError("CUDA", "cuda", "a sweep on a graphics card") from None
+    return driver
+
+
+def _first_card(driver: Any) -> Any:
+    hint = "leave out device to run on the processors"
+    try:
+        (outcome,) = driver.cuInit(0)
+    except RuntimeError:  # the bindings find no driver
+        raise InputError(Fault("there is no driver of CUDA on this machine", hint=hint)) from None
+    if outcome != driver.CUresult.CUDA_SUCCESS or not _done(driver, "cuDeviceGetCount"):
+        raise InputError(Fault("there is no graphics card of CUDA on this machine", hint=hint))
+    return _done(driver, "cuDeviceGet", 0)
+
+
+def _attributes(driver: Any) -> tuple[Any, Any, Any]:
+    names = driver.CUdevice_attribute
+    return (
+        names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        names.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+    )
+
+
+def _done(driver: Any, name: str, *arguments: Any) -> Any:
+    """What a function of the driver returns. Raises RunError with its own word for a failure."""
+    outcome, *rest = getattr(driver, name)(*arguments)
+    if outcome != driver.CUresult.CUDA_SUCCESS:
+        raise RunError(f"the graphics card failed: {name} gives {outcome.name}")
+    return rest[0] if rest else None

@@ -1,0 +1,143 @@
+"""Chunks of runs: what travels to a worker process, what it does there, and what comes back.
+
+All that the runs of a work share travels once to each worker, under the hash of its pickle; a
+chunk names it, and holds what differs. A worker that does not know it answers so, and gets it; so
+does a worker without a compiler that lacks a library. Chunks are pickles, and libraries code: who
+sends them can do anything in a worker, which therefore is one of the user's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import platform
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.program.c.borrowed import LibraryWantedError, Wanted, borrowing, received
+from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.work import Done, FileWork, Work
+
+AnyWork = Work | FileWork
+Stop = Callable[[], bool]
+Runner = Callable[[Any, Stop | None], Generator[Done, None, None]]
+"""A function of a module that does the runs of a work in its process, in their order; it begins no
+more once `stop` is true."""
+
+_VARYING = {Work: ("runs", "p"), FileWork: ("runs", "overrides", "start")}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the chunks of a work share. key: the hash of its pickle. made_with: what must be the
+    same in a worker, for its runs to have the same bits."""
+
+    key: str
+    pickled: bytes
+    made_with: Mapping[str, str]
+
+    @staticmethod
+    def of(work: AnyWork, runner: Runner) -> Shared:
+        """What the runs of a work share."""
+        try:
+            pickled = pickle.dumps((work.part(np.arange(0)), runner))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            text = f"this diagram cannot be sent to another process: {error}"
+            raise InputError(Fault(text, hint="give workers=1")) from None
+        key = hashlib.sha256(pickled).hexdigest()
+        return Shared(key, pickled, _made_with())
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some runs. varying: the fields of the work that differ between its runs. pickled: the shared
+    part, if the worker is expected not to know it. libraries: by key, those that it may lack."""
+
+    key: str
+    made_with: Mapping[str, str]
+    varying: Mapping[str, Any]
+    pickled: bytes | None = None
+    libraries: Mapping[str, bytes] = field(default_factory=dict)
+
+    @staticmethod
+    def of(shared: Shared, part: AnyWork, *, with_shared: bool) -> Chunk:
+        """The runs of a part of a work."""
+        varying = {name: getattr(part, name) for name in _VARYING[type(part)]}
+        return Chunk(shared.key, shared.made_with, varying, shared.pickled if with_shared else None)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether its runs are compiled where they were sent from."""
+        return self.made_with[_COMPILED] == "yes"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The runs of a chunk, and the time [s] that they took; None if its worker does not know the
+    shared part, or lacks a library."""
+
+    done: Done | None
+    seconds: float = 0.0
+    wanted: Wanted | None = None
+
+
+def do(chunk: Chunk) -> Answer:
+    """Do the runs of a chunk, in a worker. Raises InputError if none could begin."""
+    if chunk.key not in _KNOWN:
+        if chunk.pickled is None:
+            return Answer(None)
+        _check(chunk.made_with)
+        while len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+        _KNOWN[chunk.key] = pickle.loads(chunk.pickled)
+    work, runner = _KNOWN[chunk.key]
+    received(chunk.libraries)
+    begun = time.perf_counter()
+    try:
+        with borrowing() if chunk.compiles and not compiler_name() else nullcontext():
+            parts = list(runner(replace(work, **chunk.varying), None))
+    except LibraryWantedError as error:
+        return Answer(None, wanted=error.wanted)
+    return Answer(joined(parts), time.perf_counter() - begun)
+
+
+_KNOWN: dict[str, tuple[AnyWork, Runner]] = {}
+_MOST_KNOWN = 4
+
+
+def _check(wanted: Mapping[str, str]) -> None:
+    """Refuse work that would give other bits here."""
+    here = _made_with()
+    if wanted[_COMPILED] == "yes":  # what a worker cannot compile it borrows
+        here[_COMPILED] = "yes"
+    faults = [
+        Fault(
+            f"the worker on {platform.node()} has {name} {here[name]}, this process has {value}",
+            hint="runs would differ in their last bits: give all the same",
+        )
+        for name, value in wanted.items()
+        if here[name] != value
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _made_with() -> dict[str, str]:
+    return {**_versions(), _COMPILED: "yes" if compiler_name() else "no"}
+
+
+_COMPILED = "compiled runs:"
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("spart_blocks", "casadi", "numpy", "scipy")}

@@ -1,0 +1,211 @@
+"""What all runs of a program in lanes share: a run at its start, and the library made for them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.tableaus import tableau
+from spart_blocks.program import Program
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.lane_code import FLAGS
+from spart_blocks.program.tracing.switching import rounded_times
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.loop import Run
+from spart_blocks.run.start import prepare
+from spart_blocks.sweeps.run.lane_meters import meters_of
+from spart_blocks.sweeps.run.lane_source import Made, refused, source
+from spart_blocks.sweeps.work import Floats, Ints, Work
+
+LOOKS = 50
+"""A run is measured in at least as many panels of five points; those that are not smooth are
+halved. Ten times fewer than in one run: they took most of the time of small diagrams."""
+
+
+class WorkStruct(ctypes.Structure):
+    """sb_work of runs.h."""
+
+    _fields_ = (
+        ("runs", ctypes.c_longlong),
+        *((name, ctypes.c_void_p) for name in ("x0", "xd0", "p", "ticks", "due", "known")),
+        *((name, ctypes.c_void_p) for name in ("known_from", "known_to", "samples")),
+        *((name, ctypes.c_longlong) for name in ("nticks", "nsamples")),
+        *(
+            (n, ctypes.c_double)
+            for n in ("end", "rtol", "atol", "max_step", "fixed_step", "coarse")
+        ),
+        ("heeds_stiffness", ctypes.c_int),
+        *((name, ctypes.c_void_p) for name in ("status", "reason", "t", "x", "xd", "meters")),
+        *((name, ctypes.c_void_p) for name in ("events", "rows", "steps", "stop")),
+    )
+
+
+@dataclass(eq=False)
+class Ready:
+    """A program with what is measured of its runs.
+
+    begun: a run with the nominal parameters, at its start, for its clocks, samples and options.
+    look [s]: longest step without continuous states, after which crossings are looked for.
+    """
+
+    program: Program
+    begun: Run
+    made: Made | None
+    samples: Floats
+    look: float
+    _libraries: dict[int, ctypes.CDLL | None] = field(default_factory=dict)
+
+    @staticmethod
+    def of(work: Work) -> Ready:
+        """That of a work, remembered for others of the same program. Raises InputError if no run
+        could begin."""
+        key = (id(work.program), work.gauges, work.blocks, work.every)
+        found = _REMEMBERED.get(key)
+        if found is None:
+            while len(_REMEMBERED) >= _MOST_REMEMBERED:
+                _REMEMBERED.pop(next(iter(_REMEMBERED)), None)
+            found = _REMEMBERED[key] = _ready(work)
+        return found
+
+    @property
+    def refusal(self) -> str | None:
+        """Why runs cannot go in lanes; None if they can."""
+        return "there is no C compiler" if compiler_name() is None else self._refusal
+
+    @cached_property
+    def _refusal(self) -> str | None:
+        if self.program.run.sliding != "error":
+            return "run: sliding is filippov"
+        if self.made is None:
+            return f"solver {self.begun.options.solver} is not an explicit method of ours"
+        why = refused(self.made)
+        if why is None and self.library(usual_lanes()) is None:
+            return "the C compiler made no library"
+        return why
+
+    def library(self, lanes: int) -> ctypes.CDLL | None:
+        """The library for so many lanes; None if the compiler made none."""
+        if lanes not in self._libraries:
+            assert self.made is not None
+            library = loaded_library(source(self.made, lanes), FLAGS)
+            if library is not None:
+                library.sb_size.restype = library.sb_work_size.restype = ctypes.c_size_t
+                assert library.sb_work_size() == ctypes.sizeof(WorkStruct)
+                library.sb_go.restype = None
+                library.sb_go.argtypes = [ctypes.c_void_p] * 4
+            self._libraries[lanes] = library
+        return self._libraries[lanes]
+
+    @cached_property
+    def ticks(self) -> tuple[Floats, NDArray[np.uint8]]:
+        """The times at which clocks tick, and which (k, clocks)."""
+        stops, due, _ = self.begun.stops_and_ticks()
+        ticking = due.any(axis=1) if due.shape[1] else np.zeros(len(stops), bool)
+        return np.ascontiguousarray(stops[ticking]), np.ascontiguousarray(due[ticking])
+
+    @cached_property
+    def numbers(self) -> dict[str, Any]:
+        """The fields of sb_work that are the same for all runs."""
+        run, options = self.begun, self.begun.options
+        return {
+            "nticks": len(self.ticks[0]), "nsamples": len(self.samples), "end": float(run.end),
+            "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
+            "fixed_step": run.fixed_step if len(self.program.x0) else self.look,
+            "coarse": float(run.end) / LOOKS,
+            "heeds_stiffness": self.program.run.solver == "auto" and not run.engine.damped,
+        }  # fmt: skip
+
+    def known_times(self, p: Floats) -> Known:
+        """The known times at which signals switch in runs with parameters p (n, np)."""
+        program, run = self.program, self.begun
+        if not program.switching:
+            none = np.zeros(len(p), np.int64)
+            return Known(np.zeros(1), none, none, np.zeros(len(p), bool))
+        edges = np.array(program.edges(p.T), dtype=float).T.reshape(len(p), -1)
+        _, one_of, which = np.unique(edges, axis=0, return_index=True, return_inverse=True)
+        which = which.ravel()
+        times: list[Floats] = []
+        crowded = np.zeros(len(one_of), bool)
+        for k, one in enumerate(one_of):
+            try:
+                times.append(rounded_times(program.switches(p[one]), run.start, run.end))
+            except InputError:
+                times.append(np.zeros(0))
+                crowded[k] = True
+        counts = np.array([len(some) for some in times], np.int64)
+        last = np.cumsum(counts)
+        first = last - counts
+        flat = np.concatenate(times)
+        return Known(flat if len(flat) else np.zeros(1), first[which], last[which], crowded[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Known switching times of n runs.
+
+    times (k,) [s]: those of each run in order. first, last (n,): where those of each run begin and
+    end. crowded (n,): the runs that switch more often than any run may; their times are left out.
+    """
+
+    times: Floats
+    first: Ints
+    last: Ints
+    crowded: NDArray[np.bool_]
+
+
+_REMEMBERED: dict[tuple[Any, ...], Ready] = {}
+_MOST_REMEMBERED = 8
+
+
+def _ready(work: Work) -> Ready:
+    program = work.program
+    timed = program
+    if work.every is not None:
+        timed = replace(program, run=program.run.model_copy(update={"every": work.every}))
+    begun = prepare(Native(timed), None, None)
+    begun.bound_steps()
+    begun.event_times = []  # each run has its own
+    samples = np.zeros(0) if work.every is None else begun.sample_times()
+    # Without continuous states every step leads from stop to stop, whatever the method.
+    method = tableau(begun.options.solver if len(program.x0) else IDLE)
+    made = None
+    if method is not None:
+        made = Made(program, method, meters_of(program, work.gauges), work.blocks)
+    return Ready(program, begun, made, samples, _look(program))
+
+
+IDLE = "euler"
+
+
+def _look(program: Program) -> float:
+    """The interval at which `simulate` looks for crossings without continuous states: that of its
+    samples, whatever rows are kept."""
+    if len(program.x0) or not program.crossings:
+        return np.inf
+    return float(prepare(Native(program), None, None).samples.every)
+
+
+def usual_lanes() -> int:
+    """As many doubles as a vector register of this processor holds."""
+    asked = os.environ.get("SPART_LANES", "")
+    if asked in ("1", "2", "4", "8"):
+        return int(asked)
+    flags = _flags()
+    return 8 if "avx512f" in flags else 4 if "avx2" in flags else 2
+
+
+@lru_cache(maxsize=1)
+def _flags() -> frozenset[str]:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            line = next((line for line in file if line.startswith(("flags", "Features"))), "")
+    except OSError:
+        return frozenset()
+    return frozenset(line.split())

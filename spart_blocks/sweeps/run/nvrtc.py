@@ -1,0 +1,118 @@
+"""Kernels of CUDA as machine code, compiled by NVRTC: without a graphics card or a driver.
+
+Needs the extra `cuda`. As compiled, nothing contracts, so that a run on a card has the bits of a
+run on a processor, except where both call math.h (see sb_elementary.h).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spart_blocks.base.errors import InputError, MissingExtraError, SpartError
+
+ARCHITECTURE = "sm_90"
+"""The architecture to compile for where none is said: Hopper."""
+FLAGS = ("--fmad=false", "--std=c++17", "--ptxas-options=-v", "--diag-suppress=177")
+"""177: a function that is not used."""
+
+_KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", re.DOTALL)
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_STACK = re.compile(r"(\d+) bytes cumulative stack size")
+
+
+class KernelError(SpartError):
+    """NVRTC rejected a kernel."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one thread of a kernel takes, the functions that it calls included.
+
+    registers: of 32 bits. stack [bytes]: its memory. stored, loaded [bytes]: registers that are
+    spilled to memory, and taken from there.
+    """
+
+    registers: int
+    stack: int
+    stored: int
+    loaded: int
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code for one architecture. kernels: what each takes, by name."""
+
+    code: bytes
+    architecture: str
+    kernels: Mapping[str, Usage]
+    log: str
+
+
+def cubin(source: str, architecture: str = ARCHITECTURE, flags: Sequence[str] = ()) -> Cubin:
+    """The machine code of kernels in CUDA C++, which are `extern "C"`.
+
+    architecture: such as sm_90. flags: more options of NVRTC, such as --maxrregcount=128.
+    Raises KernelError with what NVRTC said, MissingExtraError where it is not installed.
+    """
+    nvrtc = _nvrtc()
+    options = [f"--gpu-architecture={architecture}", *FLAGS, *flags]
+    program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(source.encode(), b"runs.cu", 0, [], []))
+    try:
+        encoded = [option.encode() for option in options]
+        (outcome,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
+        log = _text(nvrtc, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        said = log.rstrip(b"\0\n ").decode(errors="replace")
+        if outcome == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
+            raise InputError(f"NVRTC does not compile for {architecture} with {' '.join(flags)}")
+        if outcome != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            errors = [line for line in said.splitlines() if "error" in line] or [said]
+            raise KernelError("\n  ".join(["NVRTC made no kernel:", *errors[:3]]))
+        code = _text(nvrtc, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    return Cubin(code, architecture, usages(said), said)
+
+
+def usages(log: str) -> dict[str, Usage]:
+    """What each kernel takes, from what ptxas -v said."""
+    found = {}
+    parts = re.split(r"(?=Compiling entry function)", log)
+    for part in parts:
+        kernel = _KERNEL.match(part)
+        if kernel is None:
+            continue
+        frames = [tuple(map(int, frame)) for frame in _FRAME.findall(part)]
+        stack = _STACK.search(part)
+        found[kernel[1]] = Usage(
+            registers=int(kernel[2]),
+            stack=int(stack[1]) if stack else max((frame[0] for frame in frames), default=0),
+            stored=sum(frame[1] for frame in frames),
+            loaded=sum(frame[2] for frame in frames),
+        )
+    return found
+
+
+def _nvrtc() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError):  # the bindings without the library
+        raise MissingExtraError("NVRTC", "cuda", "a sweep on a graphics card") from None
+    return nvrtc
+
+
+def _text(nvrtc: Any, size_of: Any, fill: Any, program: Any) -> bytes:
+    text: bytes = b" " * _checked(nvrtc, size_of(program))
+    _checked(nvrtc, fill(program, text))
+    return text
+
+
+def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
+    outcome, *rest = answer
+    if outcome != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise KernelError(f"NVRTC failed: {outcome.name}")
+    return rest[0] if rest else None

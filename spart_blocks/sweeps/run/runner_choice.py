@@ -1,0 +1,107 @@
+"""Who does the runs of a work: the lanes where they can, otherwise one after another."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from spart_blocks.base.errors import Fault, InputError, brief, warn
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.executors import WORTH, spread
+from spart_blocks.sweeps.run.one_by_one import each_run
+from spart_blocks.sweeps.run.processes import Processes
+from spart_blocks.sweeps.run.runners import fastest
+from spart_blocks.sweeps.work import Done, FileWork, Work
+
+COST = "about ten times as long"
+"""How much longer runs take that go one by one."""
+
+
+@dataclass
+class Runner:
+    """Chooses the runner of each work. Which one does a run is a property of the run alone.
+
+    workers: threads of the lanes, or processes; by default one for each processor. executor: where
+    the works go instead, as `spread` takes it. device: None for the processor, or "cuda".
+    precision: "double", or "float" on a card.
+    """
+
+    workers: int | None = None
+    executor: Any = None
+    device: str | None = None
+    precision: str = "double"
+    _told: set[str] = field(default_factory=set, init=False)
+    _processes: Processes | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.device not in (None, "cuda"):
+            hint = "device is 'cuda', or left out for the processors"
+            raise InputError(Fault(f"there is no device {self.device!r}", hint=hint))
+        if self.precision not in ("double", "float"):
+            hint = "precision is 'double' or 'float'"
+            raise InputError(Fault(f"there is no precision {brief(self.precision)}", hint=hint))
+        if self.precision == "float" and self.device is None:
+            hint = "give device='cuda' (--device cuda) too, or leave out precision"
+            text = "runs in single precision are for a graphics card: processors do them in double"
+            raise InputError(Fault(text, hint=hint))
+        if self.device is not None and self.executor is not None:
+            raise InputError("device is of this machine, and executor of others; give one of them")
+        if self.workers is not None and not (isinstance(self.workers, int) and self.workers > 0):
+            given = brief(self.workers)
+            raise InputError(f"workers is a number of threads or processes, not {given}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        if self._processes is not None:
+            self._processes.end()
+
+    def __call__(self, work: Work | FileWork) -> Iterator[Done]:
+        """The runs of a work, in parts, in any order."""
+        why = refusal(work)
+        if why is not None:
+            self._refuse_device(why)
+            self._tell(why)
+        if self.executor is not None:
+            runner = each_run if why is not None else fastest
+            yield from spread(work, runner, workers=self.workers, executor=self.executor)
+        elif why is not None or not isinstance(work, Work):
+            yield from self._one_by_one(work)
+        else:
+            single = self.precision == "float"
+            yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
+
+    def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
+        """In this process while that is quick, otherwise in processes, which stay for others."""
+        if self.workers is not None and self.workers > 1 and self._processes is None:
+            self._processes = Processes(self.workers)
+        if self._processes is not None:
+            count = self.workers or os.cpu_count() or 1
+            yield from spread(work, each_run, workers=count, executor=self._processes)
+            return
+        begun = time.monotonic()
+        yield from spread(work, each_run, workers=self.workers)
+        count = os.cpu_count() or 1
+        if self.workers is None and count > 1 and time.monotonic() - begun > WORTH:
+            self._processes = Processes(count)
+
+    def _refuse_device(self, why: str) -> None:
+        if self.device is not None:
+            hint = "leave out device to run them on the processors"
+            raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
+
+    def _tell(self, why: str) -> None:
+        if why in self._told:
+            return
+        self._told.add(why)
+        where = "" if self.executor is None else " on its workers"
+        warn(f"runs go one by one{where}, which takes {COST}: {why}")
+
+
+def refusal(work: Work | FileWork) -> str | None:
+    """Why the lanes cannot do a work; None if they can."""
+    return lanes.refusal(work) if isinstance(work, Work) else "the diagram cannot be traced"

@@ -1,0 +1,1038 @@
+/* Many runs of one program, several at once: each lane of a number is a run by itself.
+
+   Every lane has its own time, step, next stop and crossing; a lane that is done takes the next run
+   from the queue. What a lane computes depends on its run alone, so that results are the same
+   in one lane, in eight, in a thread of a GPU, and in any order. The step itself stands in sb_step.h;
+   the rules between steps are those of run/c/driver.c and run/loop.py. A run that
+   needs more than is here (sliding, an implicit solver, a search for the cause of a failure) is
+   handed back: that depends on the run alone too.
+
+   Before this file stand sb_numbers.h, the functions of the program over SB_REAL, and
+     SB_STATES SB_DISCRETE SB_PARAMETERS SB_WATCHED       numbers of states, discrete states, parameters, crossings
+     SB_WIDTH                      numbers that are measured; sb_squared[j], whether distances
+                                   take the square of one
+     SB_METERS, sb_meters, ...     see meters.h; SB_METER_NUMBERS in all
+     SB_BLOCKS                     how many blocks' first events are wanted; sb_block_of[k], that
+                                   of a crossing, or -1
+     SB_TICKING                    number of clocks; SB_HANDOVERS, SB_HANDOVER_CLOCKS, and the
+                                   masks sb_clock_states[c][i], sb_handover_states[k][i]
+     SB_PROJECTS SB_DRIFTS SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
+     SB_ACTS SB_SWITCHES           crossings that act; that let blocks switch; sb_first[k],
+                                   sb_kind[k], sb_direction[k], and sb_mode_states[k][i]
+     SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
+
+   In single precision, for one lane alone, times keep double precision, so that stops are met
+   exactly, and so do meters; states, rates and signals have the other. */
+
+enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HANDED_BACK = 3 };
+enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
+
+#define SB_LOOKED 20000     /* steps between two looks at the progress of a run */
+#define SB_SLOWLY 1e-6      /* mean steps that are a shorter part of the run are looked at */
+#define SB_CHATTERING 1e-7  /* part of a run with too many crossings */
+#define SB_CROSSINGS 500    /* which are these */
+#define SB_RAPID 1e-8       /* s: three switches within this time may be a sliding motion */
+#define SB_STIFF_FROM 1000  /* steps after which stiffness is looked for */
+#define SB_PRICE 1000.0     /* explicit steps that cost as much as one start of an implicit method */
+#define SB_STARTS 50.0      /* and this many starts the steps of such a method cost */
+#define SB_NO_CHANGE 1e-6   /* of the change before something acted: none */
+#define SB_TURNED 1e-9      /* a reset turns a signal back if it leaves less of the signal's rate */
+#define SB_FLIGHT 1e-9      /* s: a signal that is back sooner rests at zero */
+#define SB_HALVINGS 5       /* of a panel that is not smooth */
+#define SB_SMOOTH 3e-6      /* largest error of a panel between its nodes, relative to a signal's range */
+
+#ifdef SB_SINGLE
+#define SB_TIME double
+#define SB_ROUNDED 4e-6     /* of a signal's size: what rounding may leave between nodes */
+#define SB_PROBED 5e-2      /* part of the longest step over which rates of signals are differenced */
+#define SB_SEES_RETURNS 0   /* whether numbers tell what a signal does within SB_AHEAD */
+#define SB_BEFORE_START -1e-44 /* a time */
+#else
+#define SB_TIME SB_REAL
+#define SB_ROUNDED 1e-11
+#define SB_PROBED 1e-3
+#define SB_SEES_RETURNS 1
+#define SB_BEFORE_START -5e-324
+#endif
+
+/* The runs of a call, and what comes of them. */
+typedef struct {
+  long long runs;              /* how many */
+  const double *x0, *xd0, *p;  /* of each: (runs, SB_STATES), ... */
+  const double *ticks;         /* times at which clocks tick, in order */
+  const unsigned char *due;    /* of each: which clocks (nticks, SB_TICKING) */
+  const double *known;         /* known times at which signals switch */
+  const long long *known_from, *known_to; /* where those of each run begin and end */
+  const double *samples;       /* times of kept rows */
+  long long nticks, nsamples;
+  double end, rtol, atol, max_step, fixed_step, coarse;
+  int heeds_stiffness;            /* whether a stiff run is handed back */
+  unsigned char *status, *reason; /* (runs,) */
+  double *t, *x, *xd, *meters, *events, *rows;
+  long long *steps;
+  const volatile int *stop; /* not zero: leave off */
+} sb_work;
+
+#define SB_MOST(n) ((n) > 0 ? (n) : 1)
+
+#if SB_LANES == 1
+#define SB_LANE(value, k) (value)
+#define SB_LANE_SET(value, k, to) ((value) = (to))
+#define SB_MASK_SET(value, k, to) ((value) = (to) != 0)
+#else
+#define SB_LANE(value, k) ((value)[k])
+#define SB_LANE_SET(value, k, to) ((value)[k] = (to))
+#define SB_MASK_SET(value, k, to) ((value)[k] = (to) ? -1 : 0)
+#endif
+
+typedef struct {
+  SB_TIME t, stop, lo, hi;
+  SB_REAL h, x[SB_MOST(SB_STATES)], xn[SB_MOST(SB_STATES)], xt[SB_MOST(SB_STATES)], xm[SB_MOST(SB_STATES)];
+  SB_REAL K[(SB_STAGES_COUNT + 1) * SB_MOST(SB_STATES)];
+  SB_REAL kept[SB_MOST(SB_STATES)], far[SB_MOST(SB_STATES)];
+  SB_REAL xd[SB_MOST(SB_DISCRETE)], xdn[SB_MOST(SB_DISCRETE)], xdo[SB_MOST(SB_DISCRETE)], p[SB_MOST(SB_PARAMETERS)];
+  SB_REAL g0[SB_MOST(SB_WATCHED)], g1[SB_MOST(SB_WATCHED)], gs[SB_MOST(SB_WATCHED)], g[SB_MOST(SB_WATCHED)];
+  SB_REAL v[(SB_NODES + 1) * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
+  SB_REAL low[SB_MOST(SB_WIDTH)], high[SB_MOST(SB_WIDTH)]; /* the range of measured signals */
+  SB_REAL limit, longest, gap;
+  SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
+  SB_MASK due[SB_MOST(SB_TICKING)], hit[SB_MOST(SB_WATCHED)];
+  SB_INDEX crossed, staged;
+  const sb_work *w;
+  long long run[SB_LANES], steps[SB_LANES], tick[SB_LANES], event[SB_LANES], sample[SB_LANES];
+  long long looked_steps[SB_LANES], crossings[SB_LANES];
+  double looked_at[SB_LANES], crossed_from[SB_LANES], recent[SB_LANES][3];
+  int stiff[SB_LANES], calm[SB_LANES];
+  double meters[SB_LANES][SB_MOST(SB_METER_NUMBERS)];
+  double events[SB_LANES][SB_MOST(SB_BLOCKS)];
+} sb_crew;
+
+#define SB_SELF sb_crew
+#define SB_N(m) SB_STATES
+#define SB_STAGES_OF(m) SB_STAGES_COUNT
+#define SB_T(m) ((m)->t)
+#define SB_X(m) ((m)->x)
+#define SB_XN(m) ((m)->xn)
+#define SB_XT(m) ((m)->xt)
+#define SB_XM(m) ((m)->xm)
+#define SB_K(m) ((m)->K)
+#define SB_A(m) sb_a
+#define SB_B(m) sb_b
+#define SB_C(m) sb_c
+#define SB_CONTROLS
+#define SB_CONTROLLED(m) SB_IS_CONTROLLED
+#define SB_E(m) sb_e
+#define SB_EXPONENT(m) (-1.0 / SB_ORDER)
+#define SB_H(m) ((m)->h)
+#define SB_ERROR_OF(m, size) ((m)->w->atol + (m)->w->rtol * (size))
+#define SB_BOUNDS
+#define SB_LONGEST(m) ((m)->longest)
+#define SB_STEP_LIMIT(m) ((m)->limit)
+#define SB_LOCATES
+#define SB_RECORDS
+#if SB_IS_CONTROLLED && SB_STATES && SB_WATCHED && SB_SEES_RETURNS
+#define SB_HOLDS_OFF
+#endif
+#define SB_KIND(m, k) sb_kind[k]
+#define SB_DIRECTION(m, k) sb_direction[k]
+#define SB_G0(m) ((m)->g0)
+#define SB_G1(m) ((m)->g1)
+#define SB_GS(m) ((m)->gs)
+#define SB_G(m) ((m)->g)
+#define SB_CROSSED(m) ((m)->crossed)
+#define SB_STAGED(m) ((m)->staged)
+#define SB_GAP(m) ((m)->gap)
+#define SB_P(m) sb_p
+#define SB_DENSE_ORDER(m) SB_DENSE
+#define SB_ND(m) SB_DISCRETE
+#define SB_CLOCKS(m) SB_TICKING
+#define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
+#define SB_FIRST(k) sb_first[k]
+#define SB_MOST_SWITCHES 1000
+#ifndef __CUDACC__ /* whose registers it would take */
+#define SB_FIXED
+#endif
+
+/* --- the program ---------------------------------------------------------------------------- */
+
+/* A time within the segment, in the precision of states: rounded, it stays within. */
+SB_FUNCTION SB_REAL sb_inside(const sb_crew *m, SB_TIME t) {
+#ifdef SB_SINGLE
+  SB_REAL near = (SB_REAL)t;
+  if (near > m->hi) return SB_MATH(nextafter)(near, -(SB_REAL)INFINITY);
+  return near < m->lo ? SB_MATH(nextafter)(near, (SB_REAL)INFINITY) : near;
+#else
+  (void)m;
+  return t;
+#endif
+}
+
+SB_FUNCTION SB_REAL sb_seen(const sb_crew *m, SB_TIME t) {
+  return sb_inside(m, SB_SELECT(t < m->lo, m->lo, SB_SELECT(t > m->hi, m->hi, t)));
+}
+
+SB_FUNCTION void sb_slope(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out) {
+#if SB_HELD
+  program_rates(sb_seen(m, t), x, m->xd, m->p, m->x, out); /* limits act by the step's start */
+#else
+  program_rates(sb_seen(m, t), x, m->xd, m->p, out);
+#endif
+}
+
+SB_FUNCTION void sb_own_steps(sb_crew *m, SB_REAL h) {
+#if SB_STEPPED
+  program_advance(m->t, m->x, m->xd, m->p, h, m->far);
+  for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->far[sb_stepped[i]];
+#else
+  (void)m, (void)h;
+#endif
+}
+
+SB_FUNCTION SB_REAL sb_reach(sb_crew *m) {
+#if SB_REACHES
+  SB_REAL longest[1];
+  program_reach(m->t, m->x, m->xd, m->p, longest);
+  return longest[0];
+#else
+  return SB_OF((double)INFINITY);
+#endif
+}
+
+SB_FUNCTION void sb_watch(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out) {
+#if SB_WATCHED
+  program_cross(sb_inside(m, t), x, m->xd, m->p, out);
+#else
+  (void)m, (void)t, (void)x, (void)out;
+#endif
+}
+
+#if SB_TICKING
+#define SB_HAS_CLOCKS
+SB_FUNCTION int sb_due(const sb_crew *m, int clock) { return SB_ANY(m->due[clock]) != 0; }
+
+SB_FUNCTION void sb_hand_over(sb_crew *m, int k, const SB_REAL *before, SB_REAL *xd) {
+#if SB_HANDOVERS
+  SB_MASK due = m->due[SB_HANDOVER_CLOCKS[k]];
+  sb_handed_over(k, m->t, m->x, before, m->p, m->f);
+  for (int i = 0; i < SB_DISCRETE; i++)
+    if (sb_handover_states[k][i]) xd[i] = SB_SELECT(due, m->f[i], xd[i]);
+#else
+  (void)m, (void)k, (void)before, (void)xd;
+#endif
+}
+
+SB_FUNCTION void sb_tick_clock(sb_crew *m, int c, SB_REAL *before, SB_REAL *xd) {
+  SB_MASK due = m->due[c];
+  sb_moved(c, m->t, m->x, before, m->p, m->f);
+  for (int i = 0; i < SB_DISCRETE; i++)
+    if (sb_clock_states[c][i]) xd[i] = SB_SELECT(due, m->f[i], xd[i]);
+}
+#endif
+
+#if SB_SWITCHES
+SB_FUNCTION void sb_watch_modes(sb_crew *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
+  program_cross(t, x, xd, m->p, g);
+  for (int k = 0; k < SB_WATCHED; k++) g[k] = SB_SELECT(m->within, g[k], SB_OF(-1));
+}
+
+SB_FUNCTION void sb_happened(sb_crew *m, int k, SB_MASK where);
+
+SB_FUNCTION void sb_switch(sb_crew *m, SB_TIME t, int k, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
+  program_switched(t, x, xd, m->p, m->far);
+  for (int i = 0; i < SB_STATES; i++)
+    if (sb_mode_states[k][i]) x[i] = SB_SELECT(where, m->far[i], x[i]);
+  sb_happened(m, k, where);
+}
+#endif
+
+#define SB_NG(m) SB_WATCHED
+#include "sb_step.h"
+
+SB_FUNCTION SB_MASK sb_finite_all(const SB_REAL *v, int n) {
+  SB_REAL sum = SB_OF(0);
+  for (int i = 0; i < n; i++) sum = sum + (v[i] - v[i]);
+  return sum == 0;
+}
+
+/* x on its constraints, where a mask says so. */
+SB_FUNCTION void sb_project_where(sb_crew *m, SB_MASK where, SB_TIME t, SB_REAL *x) {
+#if SB_PROJECTS && SB_STATES
+  program_project(t, x, m->xd, m->p, m->far);
+  for (int i = 0; i < SB_STATES; i++) x[i] = SB_SELECT(where, m->far[i], x[i]);
+#else
+  (void)m, (void)where, (void)t, (void)x;
+#endif
+}
+
+/* --- lanes and their runs --------------------------------------------------------------------- */
+
+SB_FUNCTION double sb_next_stop(const sb_crew *m, int k) {
+  const sb_work *w = m->w;
+  double at = w->end;
+  if (m->tick[k] < w->nticks && w->ticks[m->tick[k]] < at) at = w->ticks[m->tick[k]];
+  if (m->event[k] < w->known_to[m->run[k]] && w->known[m->event[k]] < at)
+    at = w->known[m->event[k]];
+  return at;
+}
+
+/* Just after or before a time t >= 0: by 8 to 16 units in the last place. */
+SB_FUNCTION double sb_just(double t, int way) { return t + way * (1.7763568394002505e-15 * t + 4e-323); }
+
+/* The shortest step at a time t >= 0: ten units in the last place, at zero too. */
+SB_FUNCTION SB_TIME sb_shortest(SB_TIME t) { return 2.3e-15 * t + 5e-323; }
+
+/* A segment begins in lane k: rates look no further than just inside its stops. */
+SB_FUNCTION void sb_bound(sb_crew *m, int k) {
+  SB_LANE_SET(m->lo, k, sb_just(SB_LANE(m->t, k), 1));
+  SB_LANE_SET(m->hi, k, sb_just(SB_LANE(m->stop, k), -1));
+}
+
+/* Put a run into lane k. */
+SB_FUNCTION void sb_load(sb_crew *m, int k, long long run) {
+  const sb_work *w = m->w;
+  m->run[k] = run;
+  for (int i = 0; i < SB_STATES; i++) SB_LANE_SET(m->x[i], k, w->x0[run * SB_STATES + i]);
+  for (int i = 0; i < SB_DISCRETE; i++) SB_LANE_SET(m->xd[i], k, w->xd0[run * SB_DISCRETE + i]);
+  for (int i = 0; i < SB_PARAMETERS; i++) SB_LANE_SET(m->p[i], k, w->p[run * SB_PARAMETERS + i]);
+  SB_LANE_SET(m->t, k, 0.0);
+  SB_LANE_SET(m->h, k, 0.0);
+  SB_LANE_SET(m->stop, k, 0.0);
+  SB_LANE_SET(m->limit, k, (double)INFINITY);
+  SB_LANE_SET(m->gap, k, 0.0);
+  SB_LANE_SET(m->lo, k, -(double)INFINITY);
+  SB_LANE_SET(m->hi, k, (double)INFINITY);
+  SB_MASK_SET(m->alive, k, 1);
+  SB_MASK_SET(m->sloped, k, 0);
+  SB_LANE_SET(m->staged, k, 0);
+  m->steps[k] = m->tick[k] = m->sample[k] = m->looked_steps[k] = m->crossings[k] = 0;
+  m->event[k] = w->known_from[run];
+  m->looked_at[k] = m->crossed_from[k] = 0;
+  m->recent[k][0] = m->recent[k][1] = m->recent[k][2] = -1;
+  m->stiff[k] = m->calm[k] = 0;
+  for (int j = 0; j < SB_WIDTH; j++) {
+    SB_LANE_SET(m->low[j], k, (double)INFINITY);
+    SB_LANE_SET(m->high[j], k, -(double)INFINITY);
+  }
+  for (int j = 0; j < SB_BLOCKS; j++) m->events[k][j] = NAN;
+#if SB_METERS
+  sb_meters_begin(m->meters[k]);
+#endif
+}
+
+/* Keep the state x at a sample's time in lane k. */
+SB_FUNCTION void sb_keep_row(sb_crew *m, int k, const SB_REAL *x) {
+  const sb_work *w = m->w;
+  double *row = w->rows + (m->run[k] * w->nsamples + m->sample[k]++) * (SB_STATES + SB_DISCRETE);
+  for (int i = 0; i < SB_STATES; i++) row[i] = SB_LANE(x[i], k);
+  for (int i = 0; i < SB_DISCRETE; i++) row[SB_STATES + i] = SB_LANE(m->xd[i], k);
+}
+
+/* The run of lane k is over. */
+SB_FUNCTION void sb_over(sb_crew *m, int k, int status, int reason) {
+  const sb_work *w = m->w;
+  long long run = m->run[k];
+  if (status == SB_STOPPED && m->sample[k] < w->nsamples &&
+      w->samples[m->sample[k]] == SB_LANE(m->t, k))
+    sb_keep_row(m, k, m->x);
+#if SB_METERS && SB_WIDTH
+  if (status == SB_COMPLETE || status == SB_STOPPED) { /* what the run ends with */
+    double y[SB_NODES * SB_WIDTH], t = SB_LANE(m->t, k);
+    program_measured(m->t, m->x, m->xd, m->p, m->v);
+    for (int i = 0; i < SB_NODES * SB_WIDTH; i++) y[i] = SB_LANE(m->v[i % SB_WIDTH], k);
+    sb_meters_take(m->meters[k], t, t, y);
+  }
+#endif
+  w->t[run] = SB_LANE(m->t, k);
+  w->steps[run] = m->steps[k];
+  for (int i = 0; i < SB_STATES; i++) w->x[run * SB_STATES + i] = SB_LANE(m->x[i], k);
+  for (int i = 0; i < SB_DISCRETE; i++) w->xd[run * SB_DISCRETE + i] = SB_LANE(m->xd[i], k);
+  for (int i = 0; i < SB_METER_NUMBERS; i++)
+    w->meters[run * SB_METER_NUMBERS + i] = m->meters[k][i];
+  for (int i = 0; i < SB_BLOCKS; i++) w->events[run * SB_BLOCKS + i] = m->events[k][i];
+  w->reason[run] = (unsigned char)reason;
+  w->status[run] = (unsigned char)status;
+  SB_MASK_SET(m->alive, k, 0);
+}
+
+SB_FUNCTION void sb_over_where(sb_crew *m, SB_MASK where, int status, int reason) {
+  where = where & m->alive;
+  if (!SB_ANY(where)) return;
+  for (int k = 0; k < SB_LANES; k++)
+    if (SB_LANE(where, k)) sb_over(m, k, status, reason);
+}
+
+/* The first event of the block of crossing j. */
+SB_FUNCTION void sb_happened(sb_crew *m, int j, SB_MASK where) {
+#if SB_BLOCKS
+  int block = sb_block_of[j];
+  if (block < 0) return;
+  for (int k = 0; k < SB_LANES; k++)
+    if (SB_LANE(where, k) && m->events[k][block] != m->events[k][block])
+      m->events[k][block] = SB_LANE(m->t, k);
+#else
+  (void)m, (void)j, (void)where;
+#endif
+}
+
+/* --- what a crossing does ----------------------------------------------------------------------- */
+
+#if SB_WATCHED
+
+typedef struct {
+  SB_REAL q, v, a;
+} sb_motion;
+
+/* The motion of the signal of crossing j from a state on; beyond zero counts as positive. */
+SB_FUNCTION sb_motion sb_motion_of(sb_crew *m, int j, const SB_REAL *x, SB_REAL span) {
+  const double sign = sb_direction[j] == 0 ? 1 : sb_direction[j];
+  SB_REAL at[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)], rate[SB_MOST(SB_STATES)], q[3];
+  SB_TIME t = m->t;
+  sb_motion found;
+  sb_slope(m, t, x, slope);
+  program_cross(t, x, m->xd, m->p, m->gs);
+  q[0] = sign * m->gs[j];
+  for (int n = 1; n < 3; n++) {
+    SB_REAL s = (double)n * span;
+    for (int i = 0; i < SB_STATES; i++) at[i] = x[i] + 0.5 * s * slope[i];
+    sb_slope(m, t + 0.5 * s, at, rate);
+    for (int i = 0; i < SB_STATES; i++) at[i] = x[i] + s * rate[i];
+    program_cross(t + s, at, m->xd, m->p, m->gs);
+    q[n] = sign * m->gs[j];
+  }
+  found.q = q[0];
+  found.v = (4 * q[1] - q[2] - 3 * q[0]) / (2 * span);
+  found.a = (q[2] - 2 * q[1] + q[0]) / (span * span);
+  return found;
+}
+
+/* After resets: the length of the next step so that no return to zero is missed. Where a signal
+   is turned back and rests, the run is handed back. x, xd: the states before. */
+SB_FUNCTION void sb_bounced(sb_crew *m, SB_MASK where, const SB_REAL *x, const SB_REAL *xd) {
+  SB_REAL span = SB_PROBED * SB_MIN(SB_OF(m->w->max_step), m->w->end - m->t), held[SB_MOST(SB_DISCRETE)];
+  SB_MASK wide = where & (span > SB_FLIGHT), rests = {0};
+  if (!SB_STATES || !SB_ANY(wide)) return;
+  m->limit = SB_SELECT(where, SB_OF((double)INFINITY), m->limit);
+  for (int j = 0; j < SB_WATCHED; j++) {
+    SB_MASK hit = wide & m->hit[j], turned, touch;
+    SB_REAL depth, flight;
+    sb_motion before, after;
+    if (sb_kind[j] != SB_EVENT || !SB_ANY(hit)) continue;
+    for (int i = 0; i < SB_DISCRETE; i++) held[i] = m->xd[i], m->xd[i] = xd[i];
+    before = sb_motion_of(m, j, x, span);
+    for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = held[i];
+    after = sb_motion_of(m, j, m->x, span);
+    turned = hit & (before.v > 0) & SB_NOT(after.v > SB_TURNED * before.v);
+    depth = after.v * after.v - 2 * after.a * after.q;
+    flight = SB_SELECT((after.v < 0) & (depth > 0),
+                       2 * SB_SQRT(SB_SELECT(depth > 0, depth, SB_OF(0))) / after.a, SB_OF(0));
+    flight = SB_SELECT(after.a <= 0,
+                       SB_SELECT((after.v < 0) | (after.a < 0), SB_OF((double)INFINITY), SB_OF(0)),
+                       flight);
+    touch = (SB_ABS(after.v) <= SB_TURNED * before.v) & (after.a > 0);
+    rests = rests | (turned & (touch | (flight < SB_FLIGHT)));
+    m->limit = SB_SELECT(turned & (0.5 * flight < m->limit), 0.5 * flight, m->limit);
+  }
+  sb_over_where(m, rests, SB_HANDED_BACK, 0);
+}
+
+/* Too many crossings, or three at once, in lane k: who looks for the cause is the general
+   engine. */
+SB_FUNCTION int sb_chatters(sb_crew *m, int k, int switched) {
+  double t = SB_LANE(m->t, k), *recent = m->recent[k];
+  recent[0] = recent[1], recent[1] = recent[2], recent[2] = t;
+  if (t - m->crossed_from[k] > SB_CHATTERING * m->w->end) m->crossed_from[k] = t, m->crossings[k] = 0;
+  if (++m->crossings[k] >= SB_CROSSINGS) return 1;
+  return switched && recent[0] >= 0 && t - recent[0] < SB_RAPID;
+}
+
+/* Act on the crossings in m->hit, where a mask says so. */
+SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
+  SB_MASK ends = {0}, fails = {0}, acts = {0}, resets = {0}, modes = {0}, stuck;
+  SB_REAL x[SB_MOST(SB_STATES)], xd[SB_MOST(SB_DISCRETE)];
+  for (int j = 0; j < SB_WATCHED; j++) {
+    SB_MASK hit = m->hit[j] & where;
+    if (sb_kind[j] == SB_STOP) ends = ends | hit;
+    if (sb_kind[j] == SB_FAULT) fails = fails | hit;
+    if (sb_kind[j] == SB_EVENT) resets = resets | hit;
+    if (sb_kind[j] == SB_MODE) modes = modes | hit;
+    if (sb_kind[j] == SB_STOP || sb_kind[j] == SB_EVENT) sb_happened(m, j, hit);
+  }
+  sb_over_where(m, fails, SB_HANDED_BACK, 0);
+  where = where & m->alive;
+  stuck = fails;
+  for (int k = 0; k < SB_LANES; k++)
+    SB_MASK_SET(stuck, k, SB_LANE(where, k) && sb_chatters(m, k, SB_LANE(modes, k) != 0));
+  sb_over_where(m, stuck & SB_NOT(ends), SB_HANDED_BACK, 0);
+  where = where & m->alive;
+  for (int i = 0; i < SB_STATES; i++) x[i] = m->x[i];
+  for (int i = 0; i < SB_DISCRETE; i++) xd[i] = m->xd[i];
+#if SB_RESETS
+  for (int j = 0; j < SB_WATCHED; j++) {
+    SB_MASK hit = m->hit[j] & where & SB_NOT(ends);
+    if (sb_kind[j] != SB_EVENT || !SB_ANY(hit)) continue;
+    sb_reset(j, m->t, m->x, m->xd, m->p, m->f);
+    for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(hit, m->f[i], m->x[i]);
+    for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(hit, m->f[SB_STATES + i], m->xd[i]);
+  }
+#endif
+  acts = (resets | modes) & where & SB_NOT(ends);
+#if SB_SWITCHES
+  if (SB_ANY(acts)) {
+    m->within = acts;
+    if (sb_switched(m, m->t, m->x, m->xd, m->g) < 0) { /* those that still switch */
+      SB_MASK still = {0};
+      sb_watch_modes(m, m->t, m->x, m->xd, m->g);
+      for (int j = 0; j < SB_WATCHED; j++)
+        if (sb_kind[j] == SB_MODE) still = still | (m->g[j] > 0);
+      sb_over_where(m, still, SB_HANDED_BACK, 0);
+    }
+  }
+#endif
+  sb_project_where(m, where, m->t, m->x);
+  if (SB_ANY(acts)) {
+    program_cross(m->t, m->x, m->xd, m->p, m->g);
+    for (int j = 0; j < SB_WATCHED; j++)
+      if (sb_kind[j] == SB_STOP) {
+        SB_MASK over = acts & (m->g[j] > 0);
+        sb_happened(m, j, over & SB_NOT(ends));
+        ends = ends | over;
+      }
+  }
+  sb_over_where(m, ends & where, SB_STOPPED, 0);
+  sb_bounced(m, resets & m->alive & where & SB_NOT(ends), x, xd);
+}
+
+/* The changes of the watched values within SB_AHEAD; the values are those in m->g. */
+SB_FUNCTION void sb_changes(sb_crew *m, SB_REAL *changes) {
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  sb_slope(m, m->t, m->x, m->xm);
+  for (int i = 0; i < SB_STATES; i++) m->xt[i] = m->x[i] + SB_AHEAD * m->xm[i];
+  program_cross(m->t + SB_AHEAD, m->xt, m->xd, m->p, m->gs);
+  for (int j = 0; j < SB_WATCHED; j++) changes[j] = m->gs[j] - m->g[j];
+}
+
+/* The crossings that act where the first one has led, into m->hit: it and those that coincide
+   with it. A bend to which its signal comes back at once, after what acts, is for the general
+   engine. */
+SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
+  SB_MASK acts = {0}, bends = {0}, back = {0}, hit[SB_MOST(SB_WATCHED)];
+  SB_REAL before[SB_MOST(SB_WATCHED)] = {0}, after[SB_MOST(SB_WATCHED)];
+  int look;
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) {
+    hit[j] = m->hit[j] = where & ((m->crossed == j) | sb_crossed(m->g0[j], m->g[j], sb_direction[j]));
+    if (sb_kind[j] == SB_BEND) bends = bends | m->hit[j];
+    else if (sb_kind[j] != SB_LIMIT) acts = acts | m->hit[j];
+  }
+  look = SB_STATES && SB_SEES_RETURNS && SB_ANY(bends);
+  if (look && SB_ANY(acts)) sb_changes(m, before);
+  if (SB_ANY(acts)) sb_act(m, acts);
+  m->h = SB_SELECT(acts, SB_OF(0), m->h);
+  if (look) {
+    sb_changes(m, after);
+    for (int j = 0; j < SB_WATCHED; j++) {
+      SB_REAL away = SB_SELECT(m->g[j] > 0, after[j], -after[j]);
+      SB_MASK none = acts & (SB_ABS(after[j]) <= SB_NO_CHANGE * SB_ABS(before[j])); /* no effect now */
+      if (sb_kind[j] == SB_BEND) back = back | (hit[j] & SB_NOT(away > 0) & SB_NOT(none));
+    }
+    sb_over_where(m, back & m->alive, SB_HANDED_BACK, 0);
+  }
+  sb_project_where(m, where & SB_NOT(acts), m->t, m->x);
+}
+
+#endif
+
+/* --- stops --------------------------------------------------------------------------------------- */
+
+#if SB_WATCHED
+
+/* Act on jumps where some lanes have got to a stop: on EVENTs, on modes that do not fit, and on STOPs
+   and faults, unless ticks follow. */
+SB_FUNCTION void sb_jump(sb_crew *m, SB_MASK at, int ticks_follow) {
+  SB_MASK any = {0};
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) {
+    m->hit[j] = SB_NOT(at == at);
+    if (sb_kind[j] == SB_MODE || (!ticks_follow && (sb_kind[j] == SB_STOP || sb_kind[j] == SB_FAULT)))
+      m->hit[j] = at & (m->g[j] > 0);
+    else if (sb_kind[j] == SB_EVENT)
+      m->hit[j] = at & (m->stop > 0) & sb_crossed(m->g0[j], m->g[j], sb_direction[j]);
+    any = any | m->hit[j];
+  }
+  if (SB_ANY(any)) sb_act(m, any);
+}
+
+/* The values from which jumps are told, now, where a mask says so. */
+SB_FUNCTION void sb_look(sb_crew *m, SB_MASK where) {
+  program_cross(m->t, m->x, m->xd, m->p, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(where, m->g[j], m->g0[j]);
+}
+
+#endif
+
+#if SB_TICKING
+
+/* Tick the clocks due in the lanes that have got to a stop, after what comes before the ticks. */
+SB_FUNCTION void sb_tick_where(sb_crew *m, SB_MASK at) {
+  const sb_work *w = m->w;
+  SB_MASK any, bad;
+  for (int c = 0; c < SB_TICKING; c++) m->due[c] = SB_NOT(at == at);
+  for (int k = 0; k < SB_LANES; k++)
+    if (SB_LANE(at, k) && m->tick[k] < w->nticks && w->ticks[m->tick[k]] == SB_LANE(m->stop, k)) {
+      for (int c = 0; c < SB_TICKING; c++)
+        SB_MASK_SET(m->due[c], k, w->due[m->tick[k] * SB_TICKING + c]);
+      m->tick[k]++;
+    }
+  any = m->due[0];
+  for (int c = 1; c < SB_TICKING; c++) any = any | m->due[c];
+  if (!SB_ANY(any)) return;
+#if SB_WATCHED
+  sb_jump(m, any, 1);
+  any = any & m->alive;
+  for (int c = 0; c < SB_TICKING; c++) m->due[c] = m->due[c] & m->alive;
+  sb_look(m, any);
+#endif
+  for (int i = 0; i < SB_DISCRETE; i++) m->xdo[i] = m->xd[i];
+  sb_ticked(m, m->xdo, m->xdn);
+  for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(any, m->xdn[i], m->xd[i]);
+  bad = any & SB_NOT(sb_finite_all(m->xdn, SB_DISCRETE));
+  sb_over_where(m, bad, SB_FAILED, SB_BAD_TICK);
+}
+
+#endif
+
+/* Enter the stops at which some lanes are: ticks, jumps, samples there; then go on to the next. */
+SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
+  const sb_work *w = m->w;
+#if SB_TICKING
+  sb_tick_where(m, at);
+  at = at & m->alive;
+#endif
+  m->sloped = m->sloped & SB_NOT(at);
+#if SB_WATCHED
+  if (SB_ANY(at)) {
+    sb_jump(m, at, 0);
+    at = at & m->alive;
+  }
+#endif
+  for (int k = 0; k < SB_LANES; k++) {
+    double now = SB_LANE(m->stop, k);
+    if (!SB_LANE(at, k)) continue;
+    while (m->event[k] < w->known_to[m->run[k]] && w->known[m->event[k]] <= now) m->event[k]++;
+    while (m->sample[k] < w->nsamples && w->samples[m->sample[k]] <= now) sb_keep_row(m, k, m->x);
+    if (now >= w->end) {
+      sb_over(m, k, SB_COMPLETE, 0);
+      continue;
+    }
+    SB_LANE_SET(m->stop, k, sb_next_stop(m, k));
+    sb_bound(m, k);
+  }
+#if SB_WATCHED
+  sb_look(m, at & m->alive);
+#endif
+}
+
+/* --- what is measured and kept of a step ---------------------------------------------------------- */
+
+/* The state at t + theta h of the step just done, into m->kept. */
+SB_FUNCTION void sb_state_within(sb_crew *m, SB_REAL h, SB_REAL theta) {
+  sb_dense(m, h, theta, m->kept);
+#if SB_DRIFTS
+  program_project(m->t + theta * h, m->kept, m->xd, m->p, m->far);
+  for (int i = 0; i < SB_STATES; i++) m->kept[i] = m->far[i];
+#endif
+}
+
+#if SB_WIDTH
+
+/* A part of a step that is measured, in panels: equal ones, each of them halved where it is not
+   smooth. count: how many; index: of how many before this one; part, of pieces: of a halved one. */
+typedef struct {
+  SB_TIME from, span, until, a, b;
+  SB_REAL count, index, part, pieces;
+} sb_panels;
+
+/* The ends of the panels that are next. */
+SB_FUNCTION void sb_next_panels(sb_panels *p) {
+  SB_REAL low = (p->index + p->part / p->pieces) / p->count;
+  SB_REAL high = (p->index + (p->part + 1) / p->pieces) / p->count;
+  p->a = p->from + p->span * low;
+  p->b = SB_SELECT(high >= 1, p->until, p->from + p->span * high);
+}
+
+/* Go on where a mask says so; returns where more is left. */
+SB_FUNCTION SB_MASK sb_past_panels(sb_panels *p, SB_MASK where) {
+  p->part = SB_SELECT(where, p->part + 1, p->part);
+  for (int n = 0; n < SB_HALVINGS; n++) { /* both halves are done */
+    SB_REAL half = 0.5 * p->part;
+    SB_MASK done = where & (p->pieces > 1) & (sb_floor(half) == half);
+    if (!SB_ANY(done)) break;
+    p->part = SB_SELECT(done, half, p->part);
+    p->pieces = SB_SELECT(done, 0.5 * p->pieces, p->pieces);
+  }
+  where = where & (p->pieces == 1);
+  p->index = SB_SELECT(where, p->index + p->part, p->index);
+  p->part = SB_SELECT(where, SB_OF(0), p->part);
+  return p->index < p->count;
+}
+
+/* The values of what is measured at a fraction of the panels, into `to`. */
+SB_FUNCTION void sb_values(sb_crew *m, SB_REAL h, SB_TIME t, SB_REAL *to) {
+  SB_REAL theta = SB_SELECT(h > 0, (t - m->t) / SB_SELECT(h > 0, h, SB_OF(1)), SB_OF(0));
+  sb_state_within(m, h, theta);
+  program_measured(sb_inside(m, t), m->kept, m->xd, m->p, to);
+}
+
+/* Where the panels at m->v are rough: the polynomial through the nodes misses a value between them,
+   or its square is not of fourth degree but for rounding, where that is measured. Notes the range of
+   the signals. bad: where a value is not finite. */
+SB_FUNCTION SB_MASK sb_rough(sb_crew *m, SB_MASK open, SB_MASK *bad) {
+  SB_MASK rough = SB_NOT(open == open);
+  SB_REAL sum = SB_OF(0);
+  for (int j = 0; j < SB_WIDTH; j++) {
+    SB_REAL low = m->low[j], high = m->high[j], size;
+    SB_REAL missed = -m->v[SB_NODES * SB_WIDTH + j], fourth = SB_OF(0), slack;
+    for (int n = 0; n < SB_NODES; n++) {
+      SB_REAL y = m->v[n * SB_WIDTH + j];
+      sum = sum + (y - y);
+      low = SB_SELECT(y < low, y, low);
+      high = SB_SELECT(y > high, y, high);
+      missed = missed + SB_THERE[n] * y;
+      fourth = fourth + SB_FOURTH[n] * y;
+    }
+    sum = sum + (missed - missed);
+    m->low[j] = low = SB_SELECT(open, low, m->low[j]);
+    m->high[j] = high = SB_SELECT(open, high, m->high[j]);
+    size = SB_SELECT(SB_ABS(low) > SB_ABS(high), SB_ABS(low), SB_ABS(high));
+    slack = SB_SMOOTH * (high - low) + SB_ROUNDED * size + 1e-14;
+    rough = rough | (SB_ABS(missed) > slack);
+    if (sb_squared[j]) rough = rough | (SB_ABS(fourth) > slack);
+  }
+  *bad = open & SB_NOT(sum == 0);
+  return rough & open & (sum == 0);
+}
+
+/* Measure the step of length h, from `from` to `until` (times), where a mask says so. */
+SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_TIME from, SB_TIME until) {
+  SB_MASK open = where & (until > from), taken = open, bad;
+  SB_REAL zero = SB_OF(0), one = SB_OF(1);
+  sb_panels p;
+  int follows = 0;
+  p.from = from, p.until = until, p.span = until - from;
+  p.count = SB_MAX(one, SB_CEIL(p.span / m->w->coarse - 1e-9));
+  p.index = p.part = zero, p.pieces = one;
+  while (SB_ANY(open)) {
+    sb_next_panels(&p);
+    if (follows) /* a panel begins with the values at the end of the one before */
+      for (int j = 0; j < SB_WIDTH; j++)
+        m->v[j] = SB_SELECT(taken, m->v[(SB_NODES - 1) * SB_WIDTH + j], m->v[j]);
+    for (int n = follows; n < SB_NODES - 1; n++)
+      sb_values(m, h, p.a + SB_NODE[n] * (p.b - p.a), m->v + n * SB_WIDTH);
+    sb_values(m, h, p.a + SB_BETWEEN * (p.b - p.a), m->v + SB_NODES * SB_WIDTH);
+    sb_values(m, h, p.b, m->v + (SB_NODES - 1) * SB_WIDTH);
+    follows = 1;
+    taken = sb_rough(m, open, &bad) & (p.pieces < (1 << SB_HALVINGS)) & (p.a < 0.5 * (p.a + p.b));
+    p.part = SB_SELECT(taken, 2 * p.part, p.part);
+    p.pieces = SB_SELECT(taken, 2 * p.pieces, p.pieces);
+    taken = open & SB_NOT(taken) & SB_NOT(bad);
+    sb_over_where(m, bad, SB_FAILED, SB_BAD_VALUE);
+    for (int k = 0; k < SB_LANES; k++) {
+      double y[SB_NODES * SB_WIDTH], low = SB_LANE(p.a, k), high = SB_LANE(p.b, k);
+      if (!SB_LANE(taken, k) || !(high > low)) continue;
+      for (int i = 0; i < SB_NODES * SB_WIDTH; i++) y[i] = SB_LANE(m->v[i], k);
+      sb_meters_take(m->meters[k], low, high, y);
+    }
+    open = open & SB_NOT(bad) & (sb_past_panels(&p, taken) | SB_NOT(taken));
+  }
+}
+
+#endif
+
+/* Keep the samples of the step of length h before `until`, where a mask says so. */
+SB_FUNCTION void sb_sample(sb_crew *m, SB_MASK where, SB_REAL h, SB_TIME until) {
+  const sb_work *w = m->w;
+  while (w->nsamples) {
+    SB_REAL theta = SB_OF(0);
+    SB_MASK open = SB_NOT(where == where);
+    for (int k = 0; k < SB_LANES; k++) {
+      double at;
+      if (!SB_LANE(where, k) || m->sample[k] >= w->nsamples) continue;
+      at = w->samples[m->sample[k]];
+      if (!(at < SB_LANE(until, k))) continue;
+      SB_MASK_SET(open, k, 1);
+      SB_LANE_SET(theta, k, (at - SB_LANE(m->t, k)) / SB_LANE(h, k));
+    }
+    if (!SB_ANY(open)) return;
+    sb_state_within(m, h, theta);
+    for (int k = 0; k < SB_LANES; k++)
+      if (SB_LANE(open, k)) sb_keep_row(m, k, m->kept);
+  }
+}
+
+/* --- a step ---------------------------------------------------------------------------------------- */
+
+/* Whether stability bounds the step just done: Hairer's test, as in run/solvers/stiffness.py. */
+SB_FUNCTION void sb_look_for_stiffness(sb_crew *m, SB_MASK done, SB_REAL h) {
+  SB_REAL slopes = SB_OF(0), states = SB_OF(0);
+  SB_MASK border;
+  int any = 0;
+  for (int k = 0; k < SB_LANES; k++)
+    any |= SB_LANE(done, k) && m->steps[k] >= SB_STIFF_FROM &&
+           (m->steps[k] % SB_STIFF_FROM < 6 || m->stiff[k]);
+  if (!any) return;
+  for (int i = 0; i < SB_STATES; i++) {
+    SB_REAL sum = SB_OF(0), slope, state;
+    slope = m->K[(SB_STAGES_COUNT - 1) * SB_STATES + i] - m->K[(SB_STAGES_COUNT - 2) * SB_STATES + i];
+    for (int j = 0; j < SB_STAGES_COUNT - 2; j++)
+      sum = sum + sb_a[(SB_STAGES_COUNT - 2) * SB_STAGES_COUNT + j] * m->K[j * SB_STATES + i];
+    state = m->xn[i] - m->x[i] - h * sum;
+    slopes = slopes + slope * slope;
+    states = states + state * state;
+  }
+  border = (states > 0) & (h * SB_SQRT(slopes) > 3.25 * SB_SQRT(states));
+  for (int k = 0; k < SB_LANES; k++) {
+    double left;
+    if (!SB_LANE(done, k) || m->steps[k] < SB_STIFF_FROM ||
+        (m->steps[k] % SB_STIFF_FROM >= 6 && !m->stiff[k]))
+      continue;
+    if (SB_LANE(border, k)) m->calm[k] = 0, m->stiff[k]++;
+    else if (++m->calm[k] == 6) m->stiff[k] = m->calm[k] = 0;
+    if (m->stiff[k] < 15) continue;
+    m->stiff[k] = m->calm[k] = 0;
+    left = (double)(m->w->nticks - m->tick[k] + m->w->known_to[m->run[k]] - m->event[k]);
+    if ((m->w->end - SB_LANE(m->t, k)) / SB_LANE(h, k) >= SB_PRICE * (SB_STARTS + left))
+      sb_over(m, k, SB_HANDED_BACK, 0);
+  }
+}
+
+/* Whether lane k makes no progress. */
+SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
+  for (int k = 0; k < SB_LANES; k++) {
+    double t = SB_LANE(m->t, k);
+    if (!SB_LANE(done, k) || !SB_LANE(m->alive, k)) continue;
+    if (m->steps[k] - m->looked_steps[k] < SB_LOOKED) continue;
+    if (SB_IS_CONTROLLED && t - m->looked_at[k] < SB_SLOWLY * SB_LOOKED * m->w->end)
+      sb_over(m, k, SB_HANDED_BACK, 0);
+    m->looked_steps[k] = m->steps[k];
+    m->looked_at[k] = t;
+  }
+}
+
+/* One trial step of all lanes that have a run. */
+SB_FUNCTION void sb_go_on(sb_crew *m) {
+  const SB_REAL zero = SB_OF(0);
+  SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on), over = cut, far = cut;
+  SB_TIME left = SB_SELECT(on, m->stop - m->t, zero), until;
+  SB_REAL h, before = m->h, taken, theta, line = zero;
+  SB_REAL *far_slope = m->K + SB_STAGES_COUNT * SB_STATES;
+  if (SB_ANY(on & SB_NOT(m->sloped))) {
+    sb_slope(m, m->t, m->x, m->far);
+    for (int i = 0; i < SB_STATES; i++) m->K[i] = SB_SELECT(m->sloped, m->K[i], m->far[i]);
+    m->sloped = m->sloped | on;
+#if SB_IS_CONTROLLED
+    if (SB_ANY(on & SB_NOT(m->h > 0)))
+      m->h = SB_SELECT(m->h > 0, m->h, sb_first_step(m, left));
+    before = m->h;
+#endif
+  }
+  tiny = on & (left < 1e-12 * SB_SELECT(m->stop > 1, m->stop, SB_OF(1)));
+  h = sb_length(m, left, &last);
+  h = SB_SELECT(on, h, zero);
+  good = on & SB_NOT(last) & SB_NOT(tiny) & (h < sb_shortest(m->t));
+  if (SB_ANY(good)) { /* no step is short enough */
+    sb_over_where(m, good, SB_FAILED, SB_NO_STEP);
+    on = on & m->alive;
+    h = SB_SELECT(on, h, zero);
+  }
+  sb_try(m, h);
+#if SB_IS_CONTROLLED
+  before = m->h;
+  good = on & sb_accurate(m, h, last);
+  m->h = SB_SELECT(on, m->h, before);
+  tiny = tiny & on;
+  far = on & SB_NOT(good | tiny);
+#else
+  (void)before, (void)far;
+  good = on & sb_finite_all(m->xn, SB_STATES);
+  sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny), SB_FAILED, SB_NO_STEP);
+#endif
+  good = good & SB_NOT(tiny) & m->alive;
+  theta = SB_OF(2);
+#if SB_WATCHED && SB_IS_CONTROLLED && SB_STATES
+  theta = sb_find_crossing(m, h, m->hi);
+#ifdef SB_HOLDS_OFF
+  { /* steps that may stay before a surface are repeated up to near it, or lead over it */
+    SB_MASK stays, again;
+    line = sb_held_off(m, h, m->hi, good);
+    stays = good & (line < (double)INFINITY), again = stays & (line > SB_LAST_LINE_AT(m->t));
+    over = stays & SB_NOT(again);
+    m->gap = SB_SELECT(stays, zero, m->gap);
+    m->limit = SB_SELECT(again, line - SB_SHORT_OF, m->limit);
+    good = good & SB_NOT(again);
+  }
+#endif
+  { /* also those that are not accurate: a bend, not their length, may be why */
+    SB_MASK trials = (good & SB_NOT(over)) | (far & sb_finite_all(m->xn, SB_STATES));
+    SB_REAL shorter = sb_short_of(m, trials, h, theta);
+    SB_MASK short_of = shorter > 0;
+    m->limit = SB_SELECT(short_of & (shorter < m->limit), shorter, m->limit);
+    m->h = SB_SELECT(short_of & far, before, m->h);
+    good = good & SB_NOT(short_of);
+  }
+#endif
+#if SB_IS_CONTROLLED
+  sb_over_where(m, far & (m->h < sb_shortest(m->t)), SB_FAILED, SB_NO_STEP);
+  good = good & m->alive;
+#endif
+  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(good, k);
+  m->limit = SB_SELECT(good, SB_OF((double)INFINITY), m->limit);
+  until = SB_SELECT(last, m->stop, m->t + h);
+#if SB_IS_CONTROLLED && SB_STATES
+  if (m->w->heeds_stiffness) {
+    sb_look_for_stiffness(m, good, h);
+    good = good & m->alive;
+  }
+#endif
+#if !SB_DENSE
+  sb_slope(m, until, m->xn, far_slope);
+  {
+    SB_MASK bad = good & SB_NOT(sb_finite_all(far_slope, SB_STATES));
+    sb_over_where(m, bad, SB_FAILED, SB_NO_STEP);
+    good = good & m->alive;
+  }
+#endif
+  taken = h;
+  (void)line;
+#if SB_WATCHED
+#if !SB_IS_CONTROLLED || !SB_STATES
+  theta = sb_find_crossing(m, h, m->hi);
+#endif
+#ifdef SB_HOLDS_OFF
+  taken = SB_SELECT(over, SB_MIN(line, m->hi - m->t), taken);
+  theta = SB_SELECT(over, SB_OF(1), theta);
+  m->crossed = SB_PICK(over, -1, m->crossed); /* what has crossed is found there */
+#endif
+  cut = good & (theta < 2);
+#if !SB_IS_CONTROLLED
+  if (SB_ANY(m->alive)) { /* the search has tried other steps in all lanes */
+    SB_REAL end[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)];
+    sb_try(m, h);
+    sb_slope(m, until, m->xn, far_slope);
+    if (SB_ANY(cut)) {
+      for (int i = 0; i < SB_STATES; i++) end[i] = m->xn[i], slope[i] = far_slope[i];
+      taken = SB_SELECT(cut, theta * h, h);
+      sb_up_to_crossing(m, taken);
+      for (int i = 0; i < SB_STATES; i++) {
+        m->xn[i] = SB_SELECT(cut, m->xn[i], end[i]);
+        far_slope[i] = SB_SELECT(cut, far_slope[i], slope[i]);
+      }
+      theta = SB_SELECT(cut, SB_OF(1), theta);
+    }
+  }
+#endif
+  until = SB_SELECT(cut, m->t + theta * taken, until);
+#endif
+#if SB_WIDTH
+  {
+    SB_MASK plain = SB_NOT(cut) & SB_NOT(last);
+    SB_TIME to = until;
+    for (int k = 0; k < SB_LANES; k++)
+      if (SB_LANE(good, k) && !SB_LANE(plain, k))
+        SB_LANE_SET(to, k, sb_just(SB_LANE(until, k), -1));
+#if SB_WATCHED
+    /* A crossing is located just on its far side. */
+    to = SB_SELECT(cut & (to > until - SB_LOCATED), until - SB_LOCATED, to);
+#endif
+    sb_measure(m, good, taken, SB_SELECT(m->t < m->lo, m->lo, m->t), to);
+    good = good & m->alive;
+    cut = cut & good;
+  }
+#endif
+  if (m->w->nsamples) sb_sample(m, good, taken, until);
+  if (SB_ANY(cut)) {
+    sb_dense(m, taken, SB_SELECT(cut, theta, SB_OF(1)), m->kept);
+    for (int i = 0; i < SB_STATES; i++) {
+      m->kept[i] = SB_SELECT(over, m->x[i] + taken * m->K[i], m->kept[i]);
+      m->xn[i] = SB_SELECT(cut, m->kept[i], m->xn[i]);
+    }
+  }
+#if SB_WATCHED
+  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(good & SB_NOT(cut), m->g1[j], m->g0[j]);
+#endif
+  for (int i = 0; i < SB_STATES; i++) {
+    SB_REAL next = SB_SELECT(good, m->xn[i], m->x[i]);
+    m->x[i] = SB_SELECT(tiny, m->x[i] + left * m->K[i], next);
+    /* The last slope of the step is the first of the next (dense tableaus end on it). */
+    m->K[i] = SB_SELECT(good, m->K[(SB_DENSE ? SB_STAGES_COUNT - 1 : SB_STAGES_COUNT) * SB_STATES + i],
+                        m->K[i]);
+  }
+  m->t = SB_SELECT(tiny, m->stop, SB_SELECT(good, until, m->t));
+  m->sloped = m->sloped & SB_NOT(cut);
+#if SB_DRIFTS
+  sb_project_where(m, good & SB_NOT(cut), m->t, m->x);
+  m->sloped = m->sloped & SB_NOT(good);
+#endif
+#if SB_WATCHED
+  if (SB_ANY(cut)) {
+    sb_hits(m, cut);
+    cut = cut & m->alive;
+    for (int k = 0; k < SB_LANES; k++)
+      if (SB_LANE(cut, k)) sb_bound(m, k);
+    program_cross(m->t, m->x, m->xd, m->p, m->g);
+    for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(cut, m->g[j], m->g0[j]);
+  }
+#endif
+  sb_look_at_progress(m, good);
+}
+
+#ifdef __CUDACC__
+#define SB_TAKE(next) ((long long)atomicAdd((unsigned long long *)(next), 1ULL))
+#else
+#define SB_TAKE(next) __atomic_fetch_add(next, 1, __ATOMIC_RELAXED)
+#endif
+
+/* Put the next runs from the queue into lanes that have none. */
+SB_FUNCTION void sb_refill(sb_crew *m, const long long *last, long long *next) {
+  SB_MASK fresh = SB_NOT(m->alive == m->alive);
+  int any = 0;
+  for (int k = 0; k < SB_LANES; k++) {
+    long long run;
+    if (SB_LANE(m->alive, k)) continue;
+    run = SB_TAKE(next);
+    if (run >= *last) continue;
+    sb_load(m, k, run);
+    SB_MASK_SET(fresh, k, 1);
+    any = 1;
+  }
+  if (!any) return;
+  sb_project_where(m, fresh, m->t, m->x);
+#if SB_WATCHED
+  program_cross(SB_OF(SB_BEFORE_START), m->x, m->xd, m->p, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(fresh, m->g[j], m->g0[j]);
+#endif
+  m->longest = SB_OF(SB_IS_CONTROLLED ? m->w->max_step : m->w->fixed_step);
+  sb_enter(m, fresh);
+}
+
+/* All runs of the queue, from *next up to *last. */
+SB_FUNCTION void sb_go_through(sb_crew *m, const sb_work *w, const long long *last,
+                               long long *next) {
+  m->w = w;
+  m->alive = SB_NOT(m->t == m->t) & SB_NOT(m->t != m->t);
+  for (;;) {
+    SB_MASK at;
+    if (*w->stop) return;
+    if (SB_ANY(SB_NOT(m->alive))) {
+      if (*(volatile const long long *)next < *last) sb_refill(m, last, next);
+      else if (!SB_ANY(m->alive)) return;
+      if (!SB_ANY(m->alive)) continue;
+    }
+    at = m->alive & (m->t >= m->stop);
+    if (SB_ANY(at)) {
+      sb_project_where(m, at, m->t, m->x);
+      sb_enter(m, at);
+      continue;
+    }
+    sb_go_on(m);
+  }
+}

@@ -1,0 +1,1 @@
+"""Versions of diagram files: edits, differences, merges."""

@@ -1,0 +1,143 @@
+"""Changes of blocks, of their parameters, and of the subsystems and variants that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spart_blocks.versions.differences.changes import (
+    ABSENT,
+    BLOCK,
+    INITIAL,
+    PARAMETER,
+    Change,
+    kind_of,
+)
+from spart_blocks.versions.differences.pair import Half, Pair
+from spart_blocks.versions.differences.references import References
+from spart_blocks.versions.differences.sheets import (
+    SLOT,
+    SUBSYSTEM,
+    TOP,
+    VARIANT,
+    Name,
+    Piece,
+    Sheet,
+    called,
+    shown,
+)
+from spart_blocks.versions.differences.units import is_initial, parameter_default, parameter_unit
+from spart_blocks.versions.differences.value_texts import value_text
+from spart_blocks.versions.differences.values import dotted, equal, value_changes
+
+SUBJECTS = {SUBSYSTEM: "subsystem", VARIANT: "variant"}
+
+
+def block_changes(
+    pair: Pair, references: References, params: tuple[Mapping[str, Any], Mapping[str, Any]]
+) -> Iterator[Change]:
+    """Blocks added, removed, renamed, moved and retyped, then their parameters. params: the
+    parameters of both files."""
+    yield from _of_sheets(pair, references)
+    back = {b: a for a, b in pair.blocks.items()}
+    for a, piece in pair.old.pieces.items():
+        if a not in pair.blocks and a[0] in pair.sheets and piece.kind != SLOT:
+            yield Change(BLOCK, "removed", shown(a), written(piece))
+    for b, piece in pair.new.pieces.items():
+        if b not in back:
+            if b[0] in pair.sheets.values() and piece.kind != SLOT:
+                yield Change(BLOCK, "added", shown(b), ABSENT, written(piece))
+        else:
+            yield from _of_block(pair, back[b], b)
+    for b, a in back.items():
+        yield from _of_parameters(pair, references, a, b, params)
+
+
+def written(piece: Piece) -> dict[str, Any]:
+    """A block as its file has it."""
+    return {"use" if piece.uses else "type": piece.kind, **piece.parameters}
+
+
+def _of_block(pair: Pair, a: Name, b: Name) -> Iterator[Change]:
+    """The new name, place and type of a block."""
+    if pair.sheets.get(a[0]) != b[0]:
+        note = f"from {called(a[0])} to {called(b[0])}"
+        yield Change(BLOCK, "moved", shown(b), shown(a), shown(b), note=note)
+    elif a[1] != b[1]:
+        yield Change(BLOCK, "renamed", shown(b), a[1], b[1], note=pair.new.pieces[b].kind)
+    before, after = pair.old.pieces[a], pair.new.pieces[b]
+    if pair.kind(before) != after.kind or before.uses != after.uses:
+        yield Change(BLOCK, "retyped", shown(b), before.kind, after.kind)
+
+
+def _of_parameters(
+    pair: Pair,
+    references: References,
+    a: Name,
+    b: Name,
+    params: tuple[Mapping[str, Any], Mapping[str, Any]],
+) -> Iterator[Change]:
+    """The parameters of a block that differ. A default that is written out is no difference."""
+    before, after = pair.old.pieces[a], pair.new.pieces[b]
+    if before.parameters == after.parameters and repr(before) == repr(after):
+        return
+    for name in dict.fromkeys((*before.parameters, *after.parameters)):
+        old, new = (piece.parameters.get(name, ABSENT) for piece in (before, after))
+        renamed = references.argument(name)
+        if old is not ABSENT and new is not ABSENT and equal(old, new, renamed):
+            continue
+        if ABSENT in (old, new) and before.kind == after.kind:
+            default = parameter_default(after.kind, name)
+            if default is not ABSENT and equal(_plain(default), new if old is ABSENT else old):
+                continue
+        subject = INITIAL if is_initial(after.kind, name) else PARAMETER
+        for one in value_changes(old, new, renamed, apart=False):
+            path = dotted((shown(b), name, *one.path))
+            unit = parameter_unit(after.kind, name, one.path)
+            notes = [_resolved(value, params[k]) for k, value in enumerate((one.old, one.new))]
+            note = ", ".join(dict.fromkeys(note for note in notes if note))
+            yield Change(subject, kind_of(one.old, one.new), path, one.old, one.new, unit, note)
+
+
+def _plain(default: Any) -> Any:
+    """A default as a file would write it."""
+    return default.tolist() if hasattr(default, "tolist") else default
+
+
+def _resolved(value: Any, params: Mapping[str, Any]) -> str:
+    """`$kp is 40` for a parameter."""
+    name = value[1:] if isinstance(value, str) and value.startswith("$") else ""
+    return f"{value} is {value_text(params[name])}" if name in params else ""
+
+
+# --- subsystems and variants ----------------------------------------------------------------
+
+
+def _of_sheets(pair: Pair, references: References) -> Iterator[Change]:
+    for name, sheet in pair.old.sheets.items():
+        if name not in pair.sheets:
+            yield Change(_subject(name), "removed", called(name), note=_size(sheet, pair.old))
+    come = pair.new.sheets.keys() - pair.sheets.values()
+    for name, sheet in pair.new.sheets.items():
+        if name in come:
+            yield Change(_subject(name), "added", called(name), note=_size(sheet, pair.new))
+    for name, other in pair.sheets.items():
+        if name == TOP:
+            continue
+        if name != other:
+            yield Change(_subject(other), "renamed", called(other), called(name), called(other))
+        before, after = pair.old.sheets[name].rest, pair.new.sheets[other].rest
+        for one in value_changes(dict(before), dict(after), references.parameter):
+            path = dotted((called(other), *one.path))
+            yield Change(_subject(other), kind_of(one.old, one.new), path, one.old, one.new)
+
+
+def _subject(sheet: str) -> str:
+    return SUBJECTS[f"{sheet.partition('.')[0]}."]
+
+
+def _size(sheet: Sheet, half: Half) -> str:
+    if sheet.name.startswith(VARIANT):
+        return f"choices {', '.join(sheet.blocks)}"
+    wires = len(half.found[sheet.name])
+    return f"{len(sheet.blocks)} blocks, {wires} wires"

@@ -1,0 +1,324 @@
+"""Which block of the new file each block of the old one is: renamed and moved blocks included.
+
+Blocks of the same name and type are the same. Of the others, those that have the same type,
+parameters and surroundings are found by hashes of these, as in the Weisfeiler-Leman refinement of
+graphs; the rest by a score of parameters and neighbours, from blocks that are known outwards. All
+of this is linear in the number of blocks and wires.
+Source: B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form" (1968).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+
+from spart_blocks.versions.differences.connections import Connection
+from spart_blocks.versions.differences.sheets import Name, Piece, Sheet
+from spart_blocks.versions.differences.values import frozen
+
+ALIKE = 0.6
+"""The least score of a block that is taken for a renamed one."""
+PARAMETERS, NEIGHBOURS = 0.4, 0.6
+"""Shares of the score."""
+ROUNDS = 3
+MOST_NEAR = 20
+MOST_ASKED, MOST_LINKS = 4, 400
+"""Limits on the candidates for a block, on how often they are compared, and on the links that are
+compared; a signal that goes to very many blocks says little about each.
+"""
+
+Link = tuple[str, str | None, str | None, str | None]
+"""Of a block: "in" or "out", its own port, the port at the other end, the part of the signal."""
+
+
+@dataclass
+class Web:
+    """The blocks of one file, and the links of each to others."""
+
+    pieces: Mapping[Name, Piece]
+    links: dict[Name, list[tuple[Link, Name]]] = field(default_factory=lambda: defaultdict(list))
+
+    @staticmethod
+    def of(pieces: Mapping[Name, Piece], found: Mapping[str, Iterable[Connection]]) -> Web:
+        web = Web(pieces)
+        for sheet, connections in found.items():
+            for one in connections:
+                a, b = (sheet, one.source), (sheet, one.target)
+                web.links[a].append((("out", one.output, one.input, one.part), b))
+                web.links[b].append((("in", one.input, one.output, one.part), a))
+        return web
+
+
+def matched(
+    old: Web, new: Web, kinds: Mapping[str, str], sheets: Mapping[str, str]
+) -> dict[Name, Name]:
+    """The new block of each old one that has one. kinds, sheets: new names of renamed types and of
+    renamed sheets."""
+    matching = _Matching(old, new, kinds, sheets)
+    matching.by_name()
+    if matching.left_old and matching.left_new:
+        matching.by_surroundings()
+        matching.moved()
+        matching.grow(0.9)
+        matching.grow(ALIKE)
+        matching.retyped()
+    return matching.pairs
+
+
+class _Matching:
+    def __init__(
+        self, old: Web, new: Web, kinds: Mapping[str, str], sheets: Mapping[str, str]
+    ) -> None:
+        self.old, self.new, self.sheets = old, new, sheets
+        self.kinds = {name: kinds.get(piece.kind, piece.kind) for name, piece in old.pieces.items()}
+        self.pairs: dict[Name, Name] = {}
+        self.back: dict[Name, Name] = {}
+        self.left_old = dict.fromkeys(old.pieces)
+        self.left_new = dict.fromkeys(new.pieces)
+
+    def pair(self, a: Name, b: Name) -> None:
+        self.pairs[a], self.back[b] = b, a
+        del self.left_old[a], self.left_new[b]
+
+    def here(self, a: Name) -> Name:
+        """The name that an old block would have, were it neither renamed nor moved."""
+        return self.sheets.get(a[0], a[0]), a[1]
+
+    def by_name(self) -> None:
+        """Blocks of the same sheet, name and type."""
+        for a in list(self.left_old):
+            b = self.here(a)
+            piece = self.new.pieces.get(b)
+            if piece is not None and piece.kind == self.kinds[a]:
+                self.pair(a, b)
+
+    # --- same surroundings --------------------------------------------------------
+
+    def by_surroundings(self) -> None:
+        """Blocks of equal type, parameters and neighbours up to some links away, and of which
+        there is one on each side."""
+        olds = self._hashes(self.old, self.left_old, self.kind_of_old, self.pairs.get)
+        news = self._hashes(self.new, self.left_new, self.kind_of_new, _same)
+        for before, after in zip(reversed(olds), reversed(news), strict=True):
+            self._pair_only(before, after)
+
+    def kind_of_old(self, a: Name) -> str:
+        return self.kinds[a]
+
+    def kind_of_new(self, b: Name) -> str:
+        return self.new.pieces[b].kind
+
+    def _hashes(
+        self,
+        web: Web,
+        left: Iterable[Name],
+        kind: Callable[[Name], str],
+        known: Callable[[Name], Name | None],
+    ) -> list[dict[Name, Hashable]]:
+        """The hashes of the blocks that are left, with neighbours up to one link away, two, ..."""
+        hashes: dict[Name, Hashable] = {}
+        for one in left:
+            hashes[one] = hash((kind(one), frozen(web.pieces[one].parameters)))
+        rounds = []
+        for _ in range(ROUNDS):
+            hashes = {
+                one: hash((colour, frozenset(self._around(web, one, hashes, known))))
+                for one, colour in hashes.items()
+            }
+            rounds.append(hashes)
+        return rounds
+
+    def _around(
+        self,
+        web: Web,
+        one: Name,
+        hashes: Mapping[Name, Hashable],
+        known: Callable[[Name], Name | None],
+    ) -> Iterator[Hashable]:
+        for link, other in web.links[one]:
+            if other in hashes:
+                yield link, hashes[other]
+            else:  # a gate of a subsystem is known by its name
+                yield link, known(other) or (self.sheets.get(other[0], other[0]), other[1])
+
+    def _pair_only(self, olds: Mapping[Name, Hashable], news: Mapping[Name, Hashable]) -> None:
+        """Pair what has a hash alone on each side."""
+        at: dict[Hashable, list[Name]] = {}
+        for b, colour in news.items():
+            if b in self.left_new:
+                at.setdefault(colour, []).append(b)
+        mine: dict[Hashable, list[Name]] = {}
+        for a, colour in olds.items():
+            if a in self.left_old:
+                mine.setdefault(colour, []).append(a)
+        for colour, names in mine.items():
+            if len(names) == 1 and len(at.get(colour, ())) == 1:
+                a, b = names[0], at[colour][0]
+                if self.score(a, b) >= ALIKE:
+                    self.pair(a, b)
+
+    # --- moved, renamed and changed, retyped --------------------------------------
+
+    def moved(self) -> None:
+        """Blocks of the same name and type on another sheet, if they are the only ones."""
+        at: dict[tuple[str, str], list[Name]] = {}
+        for b in self.left_new:
+            at.setdefault((b[1], self.new.pieces[b].kind), []).append(b)
+        for a in list(self.left_old):
+            found = at.get((a[1], self.kinds[a]), [])
+            if len(found) == 1 and found[0] in self.left_new:
+                self.pair(a, found[0])
+
+    def grow(self, least: float) -> None:
+        """Blocks beside known ones, whose score with their best match is high enough."""
+        waiting = deque(self.left_old)
+        asked = dict.fromkeys(waiting, 0)
+        while waiting:
+            a = waiting.popleft()
+            if a not in self.left_old:
+                continue
+            asked[a] += 1
+            best = self._best(a, least)
+            if best is not None:
+                self.pair(a, best)
+                near = (other for _, other in self.old.links[a])
+                waiting.extend(b for b in near if b in self.left_old and asked[b] < MOST_ASKED)
+
+    def _best(self, a: Name, least: float) -> Name | None:
+        """The candidate with the highest score, the first of equal ones."""
+        best, most = None, least
+        for b in self.candidates(a):
+            score = self.score(a, b)
+            if score > most or (best is None and score >= least):
+                best, most = b, score
+            if most >= 1.0:
+                break
+        return best
+
+    def candidates(self, a: Name) -> dict[Name, None]:
+        """New blocks of the same type that are linked to a known neighbour in the same way; and
+        those without any links, for a block without links."""
+        found: dict[Name, None] = {}
+        for link, other in self.old.links[a][:MOST_NEAR]:
+            beside = self.pairs.get(other, self.here(other))
+            for b in self.by_link(beside, link):
+                if b in self.left_new and self.new.pieces[b].kind == self.kinds[a]:
+                    found[b] = None
+            if len(found) >= MOST_NEAR:
+                break
+        if not self.old.links[a]:
+            found = dict.fromkeys(self._alone.get((self.here(a)[0], self.kinds[a]), [])[:MOST_NEAR])
+            found = {b: None for b in found if b in self.left_new}
+        return found
+
+    def by_link(self, beside: Name, link: Link) -> list[Name]:
+        """The new blocks left that a block is linked to in the same way as the end of a link."""
+        waiting = self._linked.get((beside, link))
+        while waiting and waiting[0] not in self.left_new:
+            waiting.popleft()
+        return list(islice(waiting, MOST_NEAR)) if waiting else []
+
+    @cached_property
+    def _linked(self) -> dict[tuple[Name, Link], deque[Name]]:
+        found: dict[tuple[Name, Link], deque[Name]] = defaultdict(deque)
+        for b in self.left_new:
+            for link, other in self.new.links[b]:
+                found[other, link].append(b)
+        return found
+
+    @cached_property
+    def _alone(self) -> dict[tuple[str, str], list[Name]]:
+        """The new blocks left without links, by sheet and type."""
+        found: dict[tuple[str, str], list[Name]] = defaultdict(list)
+        for b in self.left_new:
+            if not self.new.links[b]:
+                found[b[0], self.new.pieces[b].kind].append(b)
+        return found
+
+    def score(self, a: Name, b: Name) -> float:
+        """How alike two blocks of one type are, from 0 to 1."""
+        links = {
+            (link, self.pairs.get(other, self.here(other)))
+            for link, other in self.old.links[a][:MOST_LINKS]
+            if other not in self.left_old
+        }
+        others = {
+            (link, other)
+            for link, other in self.new.links[b][:MOST_LINKS]
+            if other not in self.left_new
+        }
+        whole = len(links | others)
+        if whole:
+            near = len(links & others) / whole
+        else:
+            near = 1.0 if len(self.old.links[a]) == len(self.new.links[b]) else 0.0
+        alike = _alike(self.old.pieces[a].parameters, self.new.pieces[b].parameters)
+        return PARAMETERS * alike + NEIGHBOURS * near
+
+    def retyped(self) -> None:
+        """Blocks of the same sheet and name with another type."""
+        for a in list(self.left_old):
+            if self.here(a) in self.left_new:
+                self.pair(a, self.here(a))
+
+
+def _same(name: Name) -> Name:
+    return name
+
+
+def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:
+    """The share of equal parameters; those of the same name with other values count half."""
+    names = {*old, *new}
+    if not names:
+        return 1.0
+    both = old.keys() & new.keys()
+    return sum(1.0 if frozen(old[n]) == frozen(new[n]) else 0.5 for n in both) / len(names)
+
+
+def renamed_sheets(old: Mapping[str, Sheet], new: Mapping[str, Sheet]) -> dict[str, str]:
+    """The new names of sheets of other names: those that hold mostly the same blocks, or the same
+    ports and types alone."""
+    gone = [name for name in old if name not in new]
+    come = [name for name in new if name not in old]
+    found = _by_blocks(gone, come, old, new) if gone and come else {}
+    shapes: dict[Hashable, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, (names, sheets) in enumerate(((gone, old), (come, new))):
+        for name in names:
+            if name not in found and name not in found.values():
+                shapes[_shape(sheets[name])][side].append(name)
+    pairs = (both for both in shapes.values() if len(both[0]) == len(both[1]) == 1)
+    return found | {a[0]: b[0] for a, b in pairs}
+
+
+def _shape(sheet: Sheet) -> Hashable:
+    """The ports and the types of a sheet."""
+    ports = (frozen(sheet.rest.get(key)) for key in ("inputs", "outputs"))
+    kinds = sorted(piece.kind for piece in sheet.blocks.values())
+    return sheet.name.partition(".")[0], *ports, tuple(kinds)
+
+
+def _by_blocks(
+    gone: Sequence[str], come: Sequence[str], old: Mapping[str, Sheet], new: Mapping[str, Sheet]
+) -> dict[str, str]:
+    """Sheets of which more than half the blocks have the same names and types."""
+    holders: dict[Hashable, list[str]] = defaultdict(list)
+    for name in come:
+        for block, piece in new[name].blocks.items():
+            holders[name.partition(".")[0], block, piece.kind].append(name)
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in gone:
+        shared: dict[str, int] = defaultdict(int)
+        for block, piece in old[name].blocks.items():
+            for other in holders.get((name.partition(".")[0], block, piece.kind), ())[:MOST_NEAR]:
+                shared[other] += 1
+        free = [other for other in shared if other not in taken]
+        best = max(free, key=lambda other: shared[other], default=None)
+        most = max(len(old[name].blocks), len(new[best].blocks)) if best is not None else 0
+        if best is not None and 2 * shared[best] > most:
+            found[name] = best
+            taken.add(best)
+    return found

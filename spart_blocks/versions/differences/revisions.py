@@ -1,0 +1,127 @@
+"""Files of a git revision, copied to a temporary folder when they are asked for.
+
+git is run by its plumbing commands only, with revisions checked first; what a repository holds is
+written as plain files within the folder, without links.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from spart_blocks.base.errors import Fault, InputError, Place
+from spart_blocks.diagram.written.files import ROOT_MARKS
+
+MAX_BYTES = 64_000_000
+"""Of a file of a revision."""
+_BLOB = "100"
+"""What the modes of plain files begin with; others are links and submodules."""
+_TIME = 60.0
+
+
+def git(*words: str, cwd: Path | None = None) -> bytes:
+    """The output of a git command; InputError with git's own words where it fails."""
+    command = ["git", "--no-pager", *words]
+    quiet = os.environ | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        run = subprocess.run(command, cwd=cwd, capture_output=True, env=quiet, timeout=_TIME)
+    except FileNotFoundError:
+        problem = "this needs git, which is not installed"
+        raise InputError(Fault(problem, hint="install git")) from None
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"git {words[0]} failed: {error}") from None
+    if run.returncode:
+        lines = run.stderr.decode(errors="replace").strip().splitlines()
+        problem = lines[0].removeprefix("fatal: ") if lines else f"exit code {run.returncode}"
+        raise InputError(f"git {words[0]}: {problem}")
+    return run.stdout
+
+
+def top_of(folder: Path) -> Path:
+    """The top folder of the repository around a folder."""
+    return Path(os.fsdecode(git("rev-parse", "--show-toplevel", cwd=folder).rstrip(b"\n")))
+
+
+@dataclass
+class Revision:
+    """A revision of the repository whose top folder is top. files: its plain files, each with its
+    size. Its copies go when `close` is called."""
+
+    name: str
+    top: Path
+    commit: str
+    files: dict[str, tuple[str, int]]
+    _folder: tempfile.TemporaryDirectory[str] = field(
+        default_factory=lambda: tempfile.TemporaryDirectory(prefix="spart-revision-")
+    )
+
+    @staticmethod
+    def of(name: str, folder: Path) -> Revision:
+        """The revision of a name in the repository around a folder. Raises InputError where there
+        is no git, repository or revision."""
+        top = top_of(folder)
+        try:
+            asked = f"{name}^{{commit}}"
+            found = git("rev-parse", "--verify", "--quiet", "--end-of-options", asked, cwd=top)
+        except InputError:
+            hint = "name a commit, a branch or a tag, as in HEAD~1:servo.yaml"
+            raise InputError(Fault(f"there is no revision {name!r}", hint=hint)) from None
+        commit = found.decode().strip()
+        listed = git("ls-tree", "-r", "-l", "-z", commit, cwd=top)
+        made = Revision(name, top, commit, dict(_entries(listed)))
+        made._mark()
+        return made
+
+    @property
+    def folder(self) -> Path:
+        """The folder that stands for the top of the repository."""
+        return Path(self._folder.name).resolve()
+
+    def close(self) -> None:
+        """Remove the copies."""
+        self._folder.cleanup()
+
+    def _mark(self) -> None:
+        """Note where projects begin, so that the same files may be read as in the repository."""
+        (self.folder / "spart.toml").touch()
+        for path in self.files:
+            pure = PurePosixPath(path)
+            if pure.name in ROOT_MARKS:
+                place = self.place(str(pure.parent / "spart.toml"))
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.touch()
+
+    def place(self, path: str) -> Path:
+        """Where the copy of a file lies. Raises InputError for a path that leaves the folder."""
+        target = Path(os.path.normpath(self.folder / path))
+        if not target.is_relative_to(self.folder):
+            raise InputError(f"{path} leaves the repository")
+        return target
+
+    def copy(self, path: str) -> Path | None:
+        """The copy of a file, by its path from the top; None where the revision has none. Raises
+        InputError for one that is too large."""
+        if path not in self.files:
+            return None
+        target = self.place(path)
+        if not target.is_file() or target.name in ROOT_MARKS:
+            blob, size = self.files[path]
+            if size > MAX_BYTES:
+                place = Place(f"{self.name}:{path}")
+                raise InputError(Fault(f"is larger than {MAX_BYTES} bytes", place))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(git("cat-file", "blob", blob, cwd=self.top))
+        return target
+
+
+def _entries(listed: bytes) -> Iterator[tuple[str, tuple[str, int]]]:
+    for entry in listed.split(b"\0"):
+        about, tab, path = entry.partition(b"\t")
+        if tab:
+            mode, _, blob, size = about.decode().split()
+            if mode.startswith(_BLOB):
+                yield os.fsdecode(path), (blob, int(size))

@@ -1,0 +1,251 @@
+"""The two sides of a diff: files, files of git revisions, or nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from os.path import normpath
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.base.document import MAX_BYTES, Document, read_document
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.diagram.build.paused_collector import collector_paused
+from spart_blocks.diagram.build.subsystems import MAX_LEVELS
+from spart_blocks.diagram.written.files import existing, project_root
+from spart_blocks.versions.differences.revisions import Revision
+from spart_blocks.versions.differences.sheets import mappings
+
+NOTHING = "/dev/null"
+"""The name of a side that is not there."""
+MAX_FILES = 2000
+
+
+@dataclass
+class Side:
+    """One side. label: what it is called. document: its data; None where it is not there. path: of
+    the file, or of its copy. root: the folder that its files lie in. revision: where it comes
+    from, if not from the working tree."""
+
+    label: str
+    document: Document | None = None
+    path: Path | None = None
+    root: Path | None = None
+    revision: Revision | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The plain values of the file; none where it is not there."""
+        return self.document.data if self.document is not None else {}
+
+    def text(self) -> str:
+        """The file as text."""
+        return self.path.read_text(encoding="utf-8-sig") if self.path is not None else ""
+
+    def file(self, given: str) -> tuple[Path | None, tuple[Fault, ...]]:
+        """The file of a path that this one names, and the faults where there is none."""
+        if self.document is None or self.path is None or self.root is None:
+            return None, ()
+        if self.revision is not None:
+            self._fetch(given)
+        faults: list[Fault] = []
+        beside = Document(str(self.path), {}, self.document.root)
+        found = existing(given, beside, self.root, Place(self.label), faults)
+        return found, tuple(Fault(fault.message, fault.place) for fault in faults)
+
+    def used(self, given: str) -> Side:
+        """The side of a file that this one uses. Raises InputError where it cannot be read."""
+        path, faults = self.file(given)
+        if path is None:
+            raise InputError(faults)
+        label = self.beside(given)
+        return Side(label, _document(path, label), path, self.root, self.revision)
+
+    def beside(self, given: str) -> str:
+        """What a file that this one names is called."""
+        name, colon, path = self.label.rpartition(":") if self.revision else ("", "", self.label)
+        return f"{name}{colon}{normpath(os.path.join(os.path.dirname(path), given))}"
+
+    def fetch_all(self) -> None:
+        """Copy every file of the revision that this one, or one that it uses, names, for a run."""
+        if self.revision is None:
+            return
+        waiting, known = [self], {self.label}
+        while waiting:
+            side = waiting.pop()
+            for text in _texts(side.data):
+                side._fetch(text)
+            for given in used_in(side.data):
+                if side.beside(given) not in known:
+                    known.add(side.beside(given))
+                    with suppress(InputError):
+                        waiting.append(side.used(given))
+
+    def _fetch(self, given: str) -> None:
+        if self.revision is None or self.path is None or not given or "\0" in given:
+            return
+        beside = os.path.normpath(self.path.parent / given)
+        inner = os.path.relpath(beside, self.revision.folder).replace(os.sep, "/")
+        self.revision.copy(inner)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+
+
+@contextmanager
+def two_sides(
+    old: str | Path, new: str | Path | None, root: str | Path | None = None
+) -> Iterator[tuple[Side, Side]]:
+    """The sides of two names: paths, `REV:FILE`, or /dev/null. Without a new one, a path of the
+    working tree is the new side, and the file at HEAD the old one, nothing if it has none. root:
+    the folder that used files must lie in. Raises InputError where a side cannot be read.
+    """
+    with ExitStack() as stack:
+        revisions: dict[tuple[str, Path], Revision] = {}
+
+        def revision(name: str, folder: Path) -> Revision:
+            key = name, folder
+            if key not in revisions:
+                revisions[key] = Revision.of(name, folder)
+                stack.callback(revisions[key].close)
+            return revisions[key]
+
+        def side(name: str | Path) -> Side:
+            return _side(name, root, revision)
+
+        if new is not None:
+            yield side(old), side(new)
+            return
+        path = Path(old)
+        after = side(old)
+        if after.revision is not None or after.document is None:
+            raise InputError(Fault(f"{old} is compared with nothing", hint="name a second file"))
+        head = revision("HEAD", path.absolute().parent)
+        yield at_revision(head, inner_path(head.top, path), root, missing=True), after
+
+
+def inner_path(top: Path, path: Path) -> str:
+    """A path of the working tree from its repository's top."""
+    folder = Path(os.path.realpath(path.absolute().parent))
+    inner = os.path.relpath(folder / path.name, os.path.realpath(top))
+    return inner.replace(os.sep, "/")
+
+
+def _side(
+    name: str | Path, root: str | Path | None, revision: Callable[[str, Path], Revision]
+) -> Side:
+    text = str(name)
+    path = Path(text)
+    if text in (NOTHING, os.devnull):
+        return Side(text)
+    rev, colon, inner = text.partition(":")
+    if colon and not os.path.lexists(path) and rev and not re.fullmatch(r"[A-Za-z]:[\\/].*", text):
+        here = revision(rev, Path.cwd())
+        if inner.startswith(("./", "../")):
+            inner = inner_path(here.top, Path(inner))
+        return at_revision(here, normpath(inner).replace(os.sep, "/"), root)
+    return file_side(path, text, root)
+
+
+def file_side(path: Path, label: str, root: str | Path | None = None) -> Side:
+    """The side of a file of the working tree. Raises DiagramError where it cannot be read."""
+    document, absolute = _document(path, label), path.absolute()
+    return Side(label, document, absolute, Path(root) if root else project_root(absolute))
+
+
+def at_revision(
+    revision: Revision, inner: str, root: str | Path | None = None, missing: bool = False
+) -> Side:
+    """The side of a file of a revision. missing: it may not be there."""
+    label = f"{revision.name}:{inner}"
+    copy = _small_enough(revision, inner, label)
+    if copy is None:
+        if missing:
+            return Side(label)
+        hint = f"paths are those from the top of the repository, {revision.top}"
+        raise DiagramError(Fault("the revision has no such file", Place(label), hint))
+    limit = project_root(copy)
+    if root is not None:
+        limit = revision.place(inner_path(revision.top, Path(root) / "x").rpartition("/")[0])
+    return Side(label, _document(copy, label), copy, limit, revision)
+
+
+def _small_enough(revision: Revision, inner: str, label: str) -> Path | None:
+    """The copy of a diagram's file."""
+    if inner in revision.files and revision.files[inner][1] > MAX_BYTES:
+        raise DiagramError(Fault(f"is larger than {MAX_BYTES} bytes", Place(label)))
+    return revision.copy(inner)
+
+
+def _document(path: Path, label: str) -> Document:
+    """A file's data, whose errors call it by its label."""
+    try:
+        with collector_paused():
+            document = read_document(path)
+    except DiagramError as error:
+        raise DiagramError(_called(error, label)) from None
+    return Document(label, document.data, document.root)
+
+
+def _called(error: DiagramError, label: str) -> list[Fault]:
+    return [
+        Fault(
+            fault.message,
+            Place(label, fault.place.line, fault.place.column) if fault.place else Place(label),
+            fault.hint,
+        )
+        for fault in error.faults
+    ]
+
+
+def check_uses(side: Side) -> None:
+    """InputError where files use each other in a circle. Those that cannot be read are left."""
+    around: list[str] = []
+    done: set[str] = set()
+
+    def visit(one: Side) -> None:
+        key = str(one.path)
+        if key in around:
+            chain = [*around[around.index(key) :], key]
+            names = " uses ".join(Path(file).name for file in chain)
+            hint = "take one of these uses out"
+            raise InputError(
+                Fault(f"{Path(key).name} uses itself: {names}", Place(side.label), hint)
+            )
+        if key in done:
+            return
+        if len(around) > MAX_LEVELS or len(done) > MAX_FILES:
+            raise InputError(Fault("too many files use each other", Place(side.label)))
+        around.append(key)
+        for given in used_in(one.data):
+            try:
+                inner = one.used(given)
+            except InputError:
+                continue
+            visit(inner)
+        around.pop()
+        done.add(key)
+
+    if side.document is not None:
+        visit(side)
+
+
+def used_in(data: dict[str, Any]) -> dict[str, None]:
+    """The files that the blocks of a file use."""
+    holders: list[Any] = [data.get("blocks")]
+    holders += [one.get("blocks") for one in mappings(data.get("subsystems")).values()]
+    holders += [one.get("choices") for one in mappings(data.get("variants")).values()]
+    blocks = (block for holder in holders for block in mappings(holder).values())
+    return {block["use"]: None for block in blocks if isinstance(block.get("use"), str)}

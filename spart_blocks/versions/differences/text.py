@@ -1,0 +1,192 @@
+"""A difference as text, Markdown and HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.base import html
+from spart_blocks.base.errors import readable
+from spart_blocks.versions.differences.changes import ABSENT, SIGNS, Change
+from spart_blocks.versions.differences.value_texts import LONGEST, shortened, value_text, whole_text
+
+if TYPE_CHECKING:
+    from spart_blocks.versions.differences.difference import Difference
+
+HEADINGS: Mapping[str, str] = {
+    "block": "blocks",
+    "subsystem": "subsystems",
+    "variant": "variants",
+    "parameter": "parameters of blocks",
+    "initial state": "initial states",
+    "parameter of the diagram": "parameters of the diagram",
+    "wire": "wires",
+    "clock": "clocks",
+    "robot": "robots",
+    "run": "run",
+}
+"""The groups that come first, in their order; others have the names of their sections."""
+_MOST_ENTRIES = 6
+
+Paint = Callable[[str, Change], str]
+"""Colours a line of a change."""
+
+
+def unpainted(line: str, change: Change) -> str:
+    """The line as it is."""
+    return line
+
+
+def groups_of(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
+    """The changes by heading, in the order of a report."""
+    found: dict[str, list[Change]] = {subject: [] for subject in HEADINGS}
+    for change in changes:
+        found.setdefault(change.subject, []).append(change)
+    for subject, ones in found.items():
+        if ones:
+            yield HEADINGS.get(subject, subject), ones
+
+
+def text_of(difference: Difference, paint: Paint = unpainted) -> str:
+    """The changes in lines, those of used files below."""
+    return "\n".join(_lines(difference, paint))
+
+
+def _lines(difference: Difference, paint: Paint) -> Iterator[str]:
+    told = False
+    for one in difference.whole():
+        if one.changes:
+            if told:
+                yield ""
+            told = True
+            yield f"{one.old} -> {one.new}"
+            for heading, changes in groups_of(one.changes):
+                yield heading
+                for change in changes:
+                    yield from (paint(line, change) for line in _of_change(change))
+    if not told:
+        yield f"{difference.old} and {difference.new} mean the same"
+    for one in difference.whole():
+        yield from (f"note: {note}" for note in one.notes)
+
+
+def _of_change(change: Change) -> Iterator[str]:
+    if isinstance(change.new, list) and change.subject == "text":
+        yield from (f"  {readable(line)}" for line in change.new)
+        if change.note:
+            yield f"  {change.note}"
+        return
+    yield readable(f"  {SIGNS[change.kind]} {sentence(change)}")
+
+
+def sentence(change: Change) -> str:
+    """One change in a line, without its sign."""
+    path, note, unit = change.path, change.note, f" {change.unit}" if change.unit else ""
+    old, new = (value_text(value) for value in (change.old, change.new))
+    aside = f" ({note})" if note else ""
+    if change.kind == "renamed":
+        return f"{old} is now {new}{aside}"
+    if change.kind == "moved":
+        return f"{old} is now {new}{aside}" if old != new else f"{path}{aside}"
+    if change.kind == "retyped":
+        return f"{path}: type {old}, now {new}{aside}"
+    if change.kind == "rerouted":
+        return f"{path}: {note} {old}, now {note} {new}"
+    if change.subject == "wire" and change.kind in ("added", "removed"):
+        return path + aside
+    if change.subject == "block":
+        block = change.new if change.kind == "added" else change.old
+        return f"{path}: {_block(block)}"
+    if change.kind == "changed":
+        if isinstance(change.old, list) and isinstance(change.new, list):
+            entries = _entries(change.old, change.new)
+            if entries:
+                return f"{path}: {entries}{unit}{aside}"
+        if change.old is ABSENT and change.new is ABSENT:
+            return path + aside
+        return f"{path}: {old}, now {new}{unit}{aside}"
+    value = new if change.kind == "added" else old
+    return f"{path}: {value}{unit}{aside}" if value else path + aside
+
+
+def _block(written: Any) -> str:
+    """`GAIN, K: 3`."""
+    if not isinstance(written, Mapping):
+        return value_text(written)
+    kind, *others = written.items()
+    text = ", ".join(f"{key}: {value_text(value)}" for key, value in others)
+    return shortened(f"{kind[1]}, {text}" if text else str(kind[1]))
+
+
+def _entries(old: list[Any], new: list[Any]) -> str:
+    """The entries that differ of long lists and of matrices; nothing where the whole is shorter."""
+    if len(whole_text(old)) + len(whole_text(new)) < LONGEST:
+        return ""
+    found = list(_differing(old, new))
+    if not found or len(found) > _MOST_ENTRIES:
+        return ""
+    return "; ".join(f"{place} {value_text(a)}, now {value_text(b)}" for place, a, b in found)
+
+
+def _differing(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for k, (a, b) in enumerate(zip(old, new, strict=True)):
+            yield from _differing(a, b, f"{place}[{k}]")
+    elif old != new:
+        yield place, old, new
+
+
+# --- Markdown and HTML ----------------------------------------------------------------------
+
+
+def markdown_of(difference: Difference, picture: str | None = None) -> str:
+    """The changes as Markdown. picture: the path or address of a drawing to show."""
+    lines = [f"### {as_code(_title(difference))}", ""]
+    if picture is not None:
+        lines += [f"![what has changed]({picture})", ""]
+    if not difference:
+        lines += ["Both mean the same.", ""]
+    for one in difference.whole():
+        if one is not difference and one.changes:
+            lines += [f"#### {as_code(_title(one))}", ""]
+        for heading, changes in groups_of(one.changes):
+            lines += [f"**{heading}**", ""]
+            if heading == "text":
+                shown = (str(line) for change in changes for line in change.new)
+                lines += ["```diff", *(line.replace("```", "` ` `") for line in shown), "```", ""]
+                continue
+            lines += [f"- {change.kind} {as_code(sentence(change))}" for change in changes] + [""]
+    for one in difference.whole():
+        lines += [f"> {as_code(note)}" for note in one.notes]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _title(difference: Difference) -> str:
+    return f"{difference.old} -> {difference.new}"
+
+
+def as_code(text: str) -> str:
+    """Text in which nothing is markup."""
+    plain = readable(" ".join(text.split()))
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    pad = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{pad}{plain}{pad}{fence}"
+
+
+def html_of(difference: Difference) -> str:
+    """The changes as tables for notebooks."""
+    parts = []
+    for one in difference.whole():
+        if one.changes or one is difference:
+            parts.append(html.heading(_title(one), "" if one.changes else "they mean the same"))
+        rows = [
+            (heading, f"{SIGNS[change.kind]} {sentence(change)}")
+            for heading, changes in groups_of(one.changes)
+            for change in changes
+            if heading != "text"
+        ]
+        if rows:
+            parts.append(html.table(("", "change"), rows))
+        parts.append(html.lines(one.notes))
+    return "".join(parts)

@@ -1,0 +1,151 @@
+"""Changes of wires: connections added, removed, and rerouted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from spart_blocks.versions.differences.changes import ABSENT, WIRE, Change
+from spart_blocks.versions.differences.connections import (
+    IN_ORDER,
+    Connection,
+    meant,
+    renamed,
+    unreadable,
+)
+from spart_blocks.versions.differences.pair import Pair
+from spart_blocks.versions.differences.sheets import TOP, called
+
+Found = list[Connection]
+
+
+def wire_changes(pair: Pair) -> Iterator[Change]:
+    """The changes of the wires on each sheet that both files have."""
+    for sheet, other in pair.sheets.items():
+        names = pair.names_on(sheet)
+        old, new = renamed(pair.old.found[sheet], names), pair.new.found[other]
+        prefix = "" if other == TOP else f"{called(other)}: "
+        for change in _between(pair, sheet, names, old, new):
+            yield replace(change, path=prefix + change.path) if prefix else change
+        texts = (
+            Counter(unreadable(half.sheets[name].wires))
+            for half, name in ((pair.old, sheet), (pair.new, other))
+        )
+        before, after = texts
+        for text in before - after:
+            yield Change(WIRE, "removed", prefix + text, note="cannot be read")
+        for text in after - before:
+            yield Change(WIRE, "added", prefix + text, note="cannot be read")
+
+
+def _between(
+    pair: Pair, sheet: str, names: dict[str, str], old: Found, new: Found
+) -> Iterator[Change]:
+    gone, come = apart(old, new)
+    if gone or come:
+        if _need_ports(gone, come, old, new):
+            back = {b: a for a, b in names.items()}
+            other = pair.sheets[sheet]
+            old = meant(old, old, lambda name: pair.old.ports(sheet, back.get(name, name)))
+            new = meant(new, new, lambda name: pair.new.ports(other, name))
+            gone, come = apart(old, new)
+        yield from _told(gone, come, old, new)
+    yield from _orders(old, new, gone, come)
+
+
+def apart(old: Found, new: Found) -> tuple[Found, Found]:
+    """What only one of two lists has, in their order."""
+    if old == new:
+        return [], []
+    return _without(old, new), _without(new, old)
+
+
+def _without(these: Found, those: Found) -> Found:
+    left = Counter(those)
+    kept = []
+    for one in these:
+        if left[one] > 0:
+            left[one] -= 1
+        else:
+            kept.append(one)
+    return kept
+
+
+def _need_ports(gone: Found, come: Found, old: Found, new: Found) -> bool:
+    """Whether the names of ports may show that two connections are the same: where a wire `.*`
+    leads to a block whose wires differ, and where a port is written in several ways."""
+    ends = {one.target for one in (*gone, *come)}
+    if any(one.several and one.target in ends for one in (*old, *new)):
+        return True
+    inputs, outputs = defaultdict(set), defaultdict(set)
+    for one in (*gone, *come):
+        inputs[one.target].add(one.input)
+        outputs[one.source].add(one.output)
+    both = {one.target for one in gone} & {one.target for one in come}
+    starts = {one.source for one in gone} & {one.source for one in come}
+    return any(len(inputs[name]) > 1 for name in both) or any(
+        len(outputs[name]) > 1 for name in starts
+    )
+
+
+def _told(gone: Found, come: Found, old: Found, new: Found) -> Iterator[Change]:
+    """Rerouted connections: another source for an input, or another input for a source; then
+    those added and removed."""
+    before, after = _inputs(gone, old), _inputs(come, new)
+    rerouted = []
+    for key, one in before.items():
+        if key in after:
+            rerouted.append((one, after[key]))
+            yield Change(WIRE, "rerouted", one.end, one.start, after[key].start, note="from")
+    gone = _without(gone, [one for one, _ in rerouted])
+    come = _without(come, [one for _, one in rerouted])
+    starts, ends = _alone(gone), _alone(come)
+    moved = [(starts[key], ends[key]) for key in starts if key in ends]
+    for one, other in moved:
+        yield Change(WIRE, "rerouted", one.start, one.end, other.end, note="to")
+    for one in _without(gone, [one for one, _ in moved]):
+        yield Change(WIRE, "removed", str(one), str(one))
+    for one in _without(come, [one for _, one in moved]):
+        yield Change(WIRE, "added", str(one), ABSENT, str(one))
+
+
+def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], Connection]:
+    """Connections by their input; of those filled in order, by the number in this order."""
+    places: dict[Connection, list[int]] = defaultdict(list)
+    counts: Counter[str] = Counter()
+    for one in every:
+        if one.input == IN_ORDER:
+            places[one].append(counts[one.target])
+            counts[one.target] += 1
+    result = {}
+    for one in found:
+        number = places[one].pop() if places[one] else -1
+        result[one.target, one.input, number] = one
+    return result
+
+
+def _alone(found: Iterable[Connection]) -> dict[tuple[str, str | None, str], Connection]:
+    """The connections whose source has no other among these."""
+    starts: dict[tuple[str, str | None, str], list[Connection]] = defaultdict(list)
+    for one in found:
+        starts[one.source, one.output, one.part].append(one)
+    return {key: ones[0] for key, ones in starts.items() if len(ones) == 1}
+
+
+def _orders(old: Found, new: Found, gone: Found, come: Found) -> Iterator[Change]:
+    """Blocks filled in order whose kept wires stand in another one."""
+    before, after = _sequences(old, gone), _sequences(new, come)
+    for target, starts in before.items():
+        now = after.get(target, [])
+        if starts != now and sorted(starts) == sorted(now):
+            yield Change(WIRE, "changed", target, starts, now, note="order of its inputs")
+
+
+def _sequences(found: Sequence[Connection], apart: Found) -> dict[str, list[str]]:
+    sequences: dict[str, list[str]] = defaultdict(list)
+    left = set(apart)
+    for one in found:
+        if one.input == IN_ORDER and one not in left:
+            sequences[one.target].append(one.start)
+    return sequences

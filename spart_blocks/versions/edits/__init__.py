@@ -1,0 +1,49 @@
+"""Changes to diagram files that keep their text: every other line stays byte for byte."""
+
+from spart_blocks.versions.edits.files import EditedFile, changed, edit, undo, undone, write
+from spart_blocks.versions.edits.operations import (
+    AddBlock,
+    AddWire,
+    Append,
+    Group,
+    Operation,
+    Put,
+    RemoveBlock,
+    RemoveWire,
+    RenameBlock,
+    RenameParameter,
+    Retype,
+    Set,
+    Tune,
+    Unset,
+)
+from spart_blocks.versions.edits.patches import Patch, applied, inverse
+from spart_blocks.versions.edits.text import Edited, edited
+
+__all__ = [
+    "AddBlock",
+    "AddWire",
+    "Append",
+    "Edited",
+    "EditedFile",
+    "Group",
+    "Operation",
+    "Patch",
+    "Put",
+    "RemoveBlock",
+    "RemoveWire",
+    "RenameBlock",
+    "RenameParameter",
+    "Retype",
+    "Set",
+    "Tune",
+    "Unset",
+    "applied",
+    "changed",
+    "edit",
+    "edited",
+    "inverse",
+    "undo",
+    "undone",
+    "write",
+]

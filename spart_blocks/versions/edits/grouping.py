@@ -1,0 +1,109 @@
+"""Blocks and their wires become a subsystem: which wires lie in it, and which cross its border."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spart_blocks.base.document import Keys
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.versions.edits.steps import RemoveValue, SetValue, Step
+from spart_blocks.versions.edits.wire_changes import Written
+
+
+@dataclass(frozen=True)
+class Part:
+    """A subsystem made of blocks. section: as it is written. steps: on the wires of the diagram
+    around it. outer: new wires there."""
+
+    section: dict[str, Any]
+    steps: list[Step]
+    outer: list[str]
+
+
+def grouped(name: str, blocks: Mapping[str, Any], wires: list[tuple[Keys, str]]) -> Part:
+    """The subsystem of some blocks. name: of the block that takes their place. wires: of the
+    diagram, by path. Raises InputError for a wire `a.* -> b` across its border."""
+    ports = _Ports(name)
+    inner: list[str] = []
+    steps: list[Step] = []
+    for path, text in wires:
+        inside, outside, changed = _parted(Written.read(text), text, set(blocks), ports)
+        inner += inside
+        if not changed:
+            continue
+        if outside:
+            steps.append(SetValue(path, outside))
+        else:
+            steps.append(RemoveValue(path))
+    section: dict[str, Any] = {}
+    if ports.inputs:
+        section["inputs"] = list(ports.inputs.values())
+    if ports.outputs:
+        section["outputs"] = list(ports.outputs.values())
+    section |= {"blocks": dict(blocks), "wires": inner}
+    return Part(section, steps, ports.outer)
+
+
+class _Ports:
+    """Ports of the new subsystem, named after signals."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
+        self.outer: list[str] = []
+
+    def input(self, source: str, wanted: str) -> tuple[str, bool]:
+        """The input for a source outside, and whether it is new."""
+        new = source not in self.inputs
+        if new:
+            self.inputs[source] = _free(wanted, self.inputs)
+        return self.inputs[source], new
+
+    def output(self, source: str, wanted: str) -> tuple[str, bool]:
+        new = source not in self.outputs
+        if new:
+            self.outputs[source] = _free(wanted, self.outputs)
+        return self.outputs[source], new
+
+
+def _free(wanted: str, taken: Mapping[str, str]) -> str:
+    name, number = wanted, 2
+    while name in taken.values():
+        name, number = f"{wanted}{number}", number + 1
+    return name
+
+
+def _parted(
+    wire: Written, text: str, blocks: set[str], ports: _Ports
+) -> tuple[list[str], str, bool]:
+    """The parts of a wire inside, the wire that is left outside, and whether it changes."""
+    ins = [written for end, written in wire.ends if end.block in blocks]
+    outs = [written for end, written in wire.ends if end.block not in blocks]
+    within = wire.source.block in blocks
+    if not ins and not within:
+        return [], text, False
+    if within and not outs:
+        return [text], "", True
+    if wire.source.names is not None:
+        hint = "write its signals out: a.x -> b.x"
+        raise InputError(Fault(f"wire {text.strip()!r} crosses the border", hint=hint))
+    wanted = (wire.source.port or wire.source.block).rpartition(".")[2]
+    if within:
+        if wanted.isdecimal():
+            wanted = wire.source.block
+        port, new = ports.output(wire.source_text, wanted)
+        inside = [*([f"out.{port}"] if new else []), *ins]
+        found = [f"{wire.source_text} -> {', '.join(inside)}"] if inside else []
+        return found, f"{ports.name}.{port} -> {', '.join(outs)}", True
+    if wanted.isdecimal():
+        wanted = wire.source.block
+    port, new = ports.input(wire.source_text, wanted)
+    led = [*outs, *([f"{ports.name}.{port}"] if new else [])]
+    return (
+        [f"in.{port} -> {', '.join(ins)}"],
+        f"{wire.source_text} -> {', '.join(led)}" if led else "",
+        True,
+    )

@@ -1,0 +1,122 @@
+"""Changes of one value in a file, on its plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from spart_blocks.base.document import Key, Keys
+from spart_blocks.base.errors import InputError
+
+
+@dataclass(frozen=True)
+class SetValue:
+    """The value at a path, whose holder exists, is another one, or a new one of a mapping."""
+
+    path: Keys
+    value: Any
+
+
+@dataclass(frozen=True)
+class RemoveValue:
+    """The entry at a path is removed."""
+
+    path: Keys
+
+
+@dataclass(frozen=True)
+class RenameKey:
+    """The key at the end of a path becomes another."""
+
+    path: Keys
+    name: str
+
+
+@dataclass(frozen=True)
+class InsertItem:
+    """A value is put into the list at a path, before the item of an index, or behind the last."""
+
+    path: Keys
+    value: Any
+    index: int | None = None
+
+
+Step = SetValue | RemoveValue | RenameKey | InsertItem
+
+
+def stepped(data: Any, step: Step) -> Any:
+    """The data with a step done, as a copy of what it changes. Raises InputError."""
+    if isinstance(step, SetValue):
+        return _changed(data, step.path, lambda holder, key: _with(holder, key, step.value))
+    if isinstance(step, RemoveValue):
+        return _changed(data, step.path, _without)
+    if isinstance(step, RenameKey):
+        return _changed(data, step.path, lambda holder, key: _renamed(holder, key, step.name))
+    return _changed(data, (*step.path, 0), lambda items, _: _inserted(items, step))
+
+
+def _changed(data: Any, path: Keys, change: Callable[[Any, Key], Any]) -> Any:
+    if len(path) == 1:
+        return change(data, path[0])
+    try:
+        inner = data[path[0]]
+    except (KeyError, IndexError, TypeError):
+        raise _missing(path) from None
+    copy = data.copy()
+    copy[path[0]] = _changed(inner, path[1:], change)
+    return copy
+
+
+def _missing(path: Keys) -> InputError:
+    return InputError(f"there is no {'.'.join(map(str, path))} in the file")
+
+
+def _with(holder: Any, key: Key, value: Any) -> Any:
+    if isinstance(holder, list):
+        if not isinstance(key, int) or not 0 <= key < len(holder):
+            raise InputError(f"{key!r} is not an index of a list of {len(holder)}")
+        return [value if k == key else item for k, item in enumerate(holder)]
+    if holder is None or isinstance(holder, dict):
+        return {**(holder or {}), key: value}
+    raise InputError(f"there is no entry {key!r} in a value that is not a mapping or list")
+
+
+def _without(holder: Any, key: Key) -> Any:
+    if isinstance(holder, dict) and key in holder:
+        return {name: item for name, item in holder.items() if name != key}
+    if isinstance(holder, list) and isinstance(key, int) and 0 <= key < len(holder):
+        return [item for k, item in enumerate(holder) if k != key]
+    raise _missing((key,))
+
+
+def _renamed(holder: Any, key: Key, name: str) -> Any:
+    if not isinstance(holder, dict) or key not in holder:
+        raise _missing((key,))
+    if name in holder:
+        raise InputError(f"there is already {name!r}")
+    return {name if old == key else old: item for old, item in holder.items()}
+
+
+def _inserted(items: Any, step: InsertItem) -> Any:
+    if not isinstance(items, list):
+        raise InputError(f"{'.'.join(map(str, step.path))} is not a list")
+    at = len(items) if step.index is None else step.index
+    return [*items[:at], step.value, *items[at:]]
+
+
+def ordered(steps: list[Step]) -> list[Step]:
+    """Steps in the order that keeps their paths valid, none twice."""
+    removed = [step for step in steps if isinstance(step, RemoveValue)]
+    dead = {step.path for step in removed}
+    kept = [step for step in steps if not any(step.path[:n] in dead for n in range(len(step.path)))]
+    values = [step for step in kept if isinstance(step, SetValue) and step.path not in dead]
+    added = [step for step in kept if isinstance(step, InsertItem)]
+    keys = [step for step in kept if isinstance(step, RenameKey)]
+    removed.sort(key=lambda step: tuple(map(_sortable, step.path)), reverse=True)
+    keys.sort(key=lambda step: len(step.path), reverse=True)
+    return [*values, *dict.fromkeys(removed), *added, *keys]
+
+
+def _sortable(key: Any) -> tuple[int, str]:
+    return (key, "") if isinstance(key, int) else (-1, key)
