@@ -1,0 +1,1 @@
+"""From a diagram as it is written to bdsim's blocks and wires."""
