@@ -6,15 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.cli.commands import command
 from spart_blocks.cli.fmu_ports import fmu_ports
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.options import BLOCKS, Texts, argument, switch
 from spart_blocks.cli.terminal import put
 from spart_blocks.cli.text_tables import grid
 from spart_blocks.descriptions import describe
@@ -24,45 +23,41 @@ from spart_blocks.descriptions.subjects import place_of
 _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
 
 
-@with_examples(
+@command(
     "spart blocks",
     "spart blocks JOINT_PD",
     "spart blocks transport delay",
     "spart blocks --json > blocks.json",
 )
 def blocks(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME",
-            help="A block type, or words to search for: of its name, its summary, or what "
-            "Simulink or Drake call it. All are listed without it.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
-    packages: Blocks = None,
-    debug: Debug = False,
+    *,
+    words: Texts = argument(
+        "NAME",
+        "A block type, or words to search for: of its name, its summary, or what "
+        "Simulink or Drake call it. All are listed without it.",
+        None,
+    ),
+    as_json: bool = switch("--json", "Print JSON, for programs."),
+    packages: Texts = BLOCKS,
 ) -> None:
     """List the block types, show one with its ports and parameters, or search for one."""
-    with reporting(debug):
-        from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
-        from spart_blocks.diagram.build.registry import block_types, find_type
+    from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
+    from spart_blocks.diagram.build.registry import block_types, find_type
 
-        add_installed()
-        add_blocks(*packages or ())
-        text = " ".join(words or ())
-        kind = find_type(re.sub(r"[\s-]+", "_", text.strip()).upper())
-        if kind is not None:
-            record = describe(kind) | fmu_ports(kind.cls, packages or ())
-            typer.echo(_json(record)) if as_json else put(*_page(record))
-            return
-        records = [describe(kind) for kind in block_types()]
-        records.sort(key=lambda record: (place_of(record["subject"]), record["subject"]))
-        page: list[Any] = []
-        if text:
-            records, page = _found(text, records)
-        typer.echo(_json(records)) if as_json else put(*page, *_listing(records), as_list=True)
+    add_installed()
+    add_blocks(*packages or ())
+    text = " ".join(words or ())
+    kind = find_type(re.sub(r"[\s-]+", "_", text.strip()).upper())
+    if kind is not None:
+        record = describe(kind) | fmu_ports(kind.cls, packages or ())
+        typer.echo(_json(record)) if as_json else put(*_page(record))
+        return
+    records = [describe(kind) for kind in block_types()]
+    records.sort(key=lambda record: (place_of(record["subject"]), record["subject"]))
+    page: list[Any] = []
+    if text:
+        records, page = _found(text, records)
+    typer.echo(_json(records)) if as_json else put(*page, *_listing(records), as_list=True)
 
 
 def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:

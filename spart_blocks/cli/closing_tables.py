@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spart_blocks.cli.text_tables import headed_table
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -75,9 +77,4 @@ def _force_cells(force: Force, names: list[str]) -> tuple[str, str, str]:
 
 
 def _table(*columns: str) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+    return headed_table(*columns, left=len(columns))

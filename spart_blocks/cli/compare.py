@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.help_texts import with_examples
+from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import (
-    Blocks,
-    EndTime,
-    Quiet,
-    Root,
-    Settings,
+    BLOCKS,
+    END,
+    HEADLESS,
+    QUIET,
+    ROOT,
+    SETTINGS,
+    Loading,
+    Texts,
+    argument,
     diagram_file,
+    option,
 )
 from spart_blocks.cli.outputs import (
     Outputs,
@@ -26,8 +32,9 @@ from spart_blocks.cli.outputs import (
     show,
 )
 from spart_blocks.cli.progress import ProgressBar
-from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
+from spart_blocks.cli.reporting import FAILED, report
 from spart_blocks.cli.terminal import has_display, put, say
+from spart_blocks.cli.text_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,103 +43,67 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.comparison import Comparison, Page
 
 
-@with_examples(
+@dataclass(frozen=True)
+class Cases:
+    """The variants of a diagram that are compared."""
+
+    variants: Texts = option(
+        "--variant SLOT=A,B,...",
+        "Choices of a slot to compare. May be repeated: several slots give every "
+        "combination. By default every choice of every slot.",
+    )
+    cases: Texts = option(
+        "--case NAME:PATH=VALUE",
+        "A named case with a replaced value, like --set. May be repeated, also with the same name.",
+    )
+
+
+@command(
     "spart compare diagrams/spacecraft_controllers.yaml --variant controller=pd,lqr",
     "spart compare diagrams/spacecraft_pd.yaml --case 'soft:kp=[20,20,5]' "
     "--case 'stiff:kp=[160,160,40]'",
     "spart compare out/study-sweep out/other-sweep --plots out/compared",
 )
 def compare(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A diagram: a YAML file. Or the folder of a sweep.",
-            show_default=False,
-        ),
-    ],
-    other: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[DIR]",
-            help="The folder of another sweep, to compare two.",
-            show_default=False,
-        ),
-    ] = None,
-    variants: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variant",
-            metavar="SLOT=A,B,...",
-            help="Choices of a slot to compare. May be repeated: several slots give every "
-            "combination. By default every choice of every slot.",
-        ),
-    ] = None,
-    cases: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--case",
-            metavar="NAME:PATH=VALUE",
-            help="A named case with a replaced value, like --set. May be repeated, also "
-            "with the same name.",
-        ),
-    ] = None,
-    settings: Settings = None,
-    end: EndTime = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Save the table: .csv.")
-    ] = None,
-    plots: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write the plots as PNG files into DIR. Where there is no display, scopes "
-            "are written anyway, into out/NAME-compare.",
-        ),
-    ] = None,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="Open no windows, as without a display.")
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            min=1,
-            metavar="N",
-            help="Number of parallel runs; by default one per processor.",
-            show_default=False,
-        ),
-    ] = None,
-    root: Root = None,
-    blocks: Blocks = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    *,
+    file: Path = argument("FILE", "A diagram: a YAML file. Or the folder of a sweep."),
+    other: Path | None = argument("[DIR]", "The folder of another sweep, to compare two.", None),
+    cases: Cases,
+    settings: Texts = SETTINGS,
+    end: float | None = END,
+    out: Path | None = option("--out -o FILE", "Save the table: .csv."),
+    plots: Path | None = option(
+        "--plots DIR",
+        "Write the plots as PNG files into DIR. Where there is no display, scopes "
+        "are written anyway, into out/NAME-compare.",
+    ),
+    headless: bool = HEADLESS,
+    jobs: int | None = option(
+        "--jobs -j N", "Number of parallel runs; by default one per processor.", min=1
+    ),
+    root: Path | None = ROOT,
+    blocks: Texts = BLOCKS,
+    quiet: bool = QUIET,
+    debug: bool,
+) -> int:
     """Run variants of a diagram in parallel, print a table of metrics, overlay the scopes. If a
     case fails, the others are still shown, and the exit code is 1. Ctrl-C ends all runs and shows
     the completed ones. Of two folders of sweeps, compare success and metrics, draw by draw where
     both have the same draws.
     """
-    with reporting(debug):
-        files = (out.expanduser(),) if out else ()
-        check_files(files, (".csv",))
-        if plots is not None:
-            check_folder(plots)
-        outputs = Outputs(files, plots, has_display() and not headless, "-compare")
-        _refuse_unlike(file, other)
-        if other is not None:
-            _refuse_for_sweeps(variants, cases, settings, end, jobs, root, blocks)
-            code = _compared_sweeps((file, other), outputs, quiet)
-            if code:
-                raise typer.Exit(code)
-            return
-        choices, sets = _choices(variants or []), _sets(cases or [])
-        read = diagram_file(file, settings, root, None, blocks, quiet)
-        found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
-        code = _finished(found, outputs, quiet, debug)
-        if code:
-            raise typer.Exit(code)
+    files = (out.expanduser(),) if out else ()
+    check_files(files, (".csv",))
+    if plots is not None:
+        check_folder(plots)
+    outputs = Outputs(files, plots, has_display() and not headless, "-compare")
+    _refuse_unlike(file, other)
+    if other is not None:
+        _refuse_for_sweeps(cases.variants, cases.cases, settings, end, jobs, root, blocks)
+        return _compared_sweeps((file, other), outputs, quiet)
+    choices, sets = _choices(cases.variants or []), _sets(cases.cases or [])
+    read = diagram_file(file, settings, Loading(None, blocks, root), quiet)
+    found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
+    return _finished(found, outputs, quiet, debug)
 
 
 def _refuse_unlike(file: Path, other: Path | None) -> None:
@@ -220,8 +191,7 @@ def _compared(
 
     source = Source(file, options)
     cases = cases_for(source, choices, sets)
-    if not quiet:
-        say(f"running {', '.join(case.label for case in cases)}")
+    say(f"running {', '.join(case.label for case in cases)}", unless=quiet)
     with ProgressBar(wanted=not quiet) as progress:
         return compare_cases(source, cases, jobs, progress)
 
@@ -253,11 +223,7 @@ def _tables(found: Comparison) -> list[Table | str]:
 
 
 def _table(page: Page) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for number, column in enumerate(page.columns):
-        table.add_column(column, justify="left" if number < 2 else "right")
+    table = headed_table(*page.columns, left=2)
     for row in page.rows:
         table.add_row(*row)
     return table

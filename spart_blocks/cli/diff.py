@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.changed_diagrams import tell_changes
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks, EndTime, Root, check_seconds
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import (
+    BLOCKS,
+    END,
+    ROOT,
+    Texts,
+    argument,
+    check_seconds,
+    option,
+    switch,
+)
 from spart_blocks.cli.outputs import check_files, check_folder, import_matplotlib
 from spart_blocks.cli.progress import ProgressBar
-from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -34,7 +44,39 @@ class Format(StrEnum):
     markdown = "markdown"
 
 
-@with_examples(
+@dataclass(frozen=True)
+class Runs:
+    """Whether and how both sides are run."""
+
+    behaviour: bool = switch("--behaviour", "Run both, and tell which signals differ.")
+    plots: Path | None = option(
+        "--plots DIR",
+        "With --behaviour: write the signals that differ, one over the other, into DIR.",
+    )
+    end: float | None = END
+    blocks: Texts = BLOCKS
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What every diagram of the repository is compared with, and where that is written."""
+
+    changed: str | None = option(
+        "--changed REV", "Compare every diagram of the repository with this revision."
+    )
+    out: Path | None = option(
+        "--out -o DIR",
+        "With --changed: write changes.md and a picture of each diagram into DIR.",
+    )
+    pictures: str = option(
+        "--pictures URL",
+        "With --out: the address of the pictures, which changes.md puts before their names.",
+        "",
+        show_default=False,
+    )
+
+
+@command(
     "spart diff servo.yaml",
     "spart diff HEAD~1:servo.yaml servo.yaml",
     "spart diff servo.yaml other.yaml --svg changes.svg",
@@ -42,110 +84,46 @@ class Format(StrEnum):
     "spart diff --changed main --out out/changes",
 )
 def diff(
-    old: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[OLD]",
-            help="A diagram: a YAML file, or REV:FILE of a git revision.",
-            show_default=False,
-        ),
-    ] = None,
-    new: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NEW]",
-            help="The other. Without it, OLD is compared with the same file at HEAD.",
-            show_default=False,
-        ),
-    ] = None,
-    fmt: Annotated[
-        Format, typer.Option("--format", "-f", help="How the changes are printed.")
-    ] = Format.text,
-    text: Annotated[
-        bool,
-        typer.Option("--text", help="Tell also what differs in the text only: comments, layout."),
-    ] = False,
-    svg: Annotated[
-        Path | None,
-        typer.Option(
-            "--svg",
-            metavar="FILE",
-            help="Draw both in one layout, with what differs: .svg, .png or .pdf.",
-        ),
-    ] = None,
-    behaviour: Annotated[
-        bool,
-        typer.Option("--behaviour", help="Run both, and tell which signals differ."),
-    ] = False,
-    plots: Annotated[
-        Path | None,
-        typer.Option(
-            "--plots",
-            metavar="DIR",
-            help="With --behaviour: write the signals that differ, one over the other, into DIR.",
-        ),
-    ] = None,
-    end: EndTime = None,
-    blocks: Blocks = None,
-    changed: Annotated[
-        str | None,
-        typer.Option(
-            "--changed",
-            metavar="REV",
-            help="Compare every diagram of the repository with this revision.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            help="With --changed: write changes.md and a picture of each diagram into DIR.",
-        ),
-    ] = None,
-    pictures: Annotated[
-        str,
-        typer.Option(
-            "--pictures",
-            metavar="URL",
-            help="With --out: the address of the pictures, which changes.md puts before their "
-            "names.",
-            show_default=False,
-        ),
-    ] = "",
-    root: Root = None,
-    debug: Debug = False,
-) -> None:
+    *,
+    old: str | None = argument(
+        "[OLD]", "A diagram: a YAML file, or REV:FILE of a git revision.", None
+    ),
+    new: str | None = argument(
+        "[NEW]", "The other. Without it, OLD is compared with the same file at HEAD.", None
+    ),
+    fmt: Format = option("--format -f", "How the changes are printed.", Format.text),
+    text: bool = switch("--text", "Tell also what differs in the text only: comments, layout."),
+    svg: Path | None = option(
+        "--svg FILE", "Draw both in one layout, with what differs: .svg, .png or .pdf."
+    ),
+    runs: Runs,
+    since: Changed,
+    root: Path | None = ROOT,
+) -> int:
     """Tell what has changed from one diagram to another: blocks, parameters, wires, robots, used
     files. Other ways to write the same are no changes. /dev/null is no diagram.
 
     Exit codes: 0 both mean the same, 1 they differ, 2 a side cannot be read.
     """
-    with reporting(debug):
-        if changed is not None:
-            _refuse_with_changed(old, svg, plots, behaviour or None)
-            out = out.expanduser() if out is not None else None
-            code = tell_changes(changed, out, pictures, root)
-            if code:
-                raise typer.Exit(code)
-            return
-        if old is None or out is not None:
-            hint = "spart diff FILE, spart diff OLD NEW, or spart diff --changed REV --out DIR"
-            raise InputError(Fault("name a diagram, or a revision with --changed", hint=hint))
-        if svg is not None:
-            svg = svg.expanduser()
-            check_files([svg], PICTURES, "--svg")
-        from spart_blocks.versions.differences import difference_of, two_sides
+    if since.changed is not None:
+        _refuse_with_changed(old, svg, runs.plots, runs.behaviour or None)
+        out = since.out.expanduser() if since.out is not None else None
+        return tell_changes(since.changed, out, since.pictures, root)
+    if old is None or since.out is not None:
+        hint = "spart diff FILE, spart diff OLD NEW, or spart diff --changed REV --out DIR"
+        raise InputError(Fault("name a diagram, or a revision with --changed", hint=hint))
+    if svg is not None:
+        svg = svg.expanduser()
+        check_files([svg], PICTURES, "--svg")
+    from spart_blocks.versions.differences import difference_of, two_sides
 
-        with two_sides(old, new, root) as (before, after):
-            found = difference_of(before, after, text=text)
-            if svg is not None:
-                _draw(before, after, found, svg)
-            runs = _runs(before, after, end, blocks, plots) if behaviour else None
-        typer.echo(_printed(found, runs, fmt))
-        if found or runs:
-            raise typer.Exit(FAILED)
+    with two_sides(old, new, root) as (before, after):
+        found = difference_of(before, after, text=text)
+        if svg is not None:
+            _draw(before, after, found, svg)
+        behaviour = _behaviour(before, after, runs) if runs.behaviour else None
+    typer.echo(_printed(found, behaviour, fmt))
+    return FAILED if found or behaviour else 0
 
 
 def _refuse_with_changed(*given: object) -> None:
@@ -155,13 +133,11 @@ def _refuse_with_changed(*given: object) -> None:
         raise InputError(Fault("--changed compares every diagram", hint=hint))
 
 
-def _runs(
-    old: Side, new: Side, end: float | None, blocks: list[str] | None, plots: Path | None
-) -> Behaviour:
+def _behaviour(old: Side, new: Side, runs: Runs) -> Behaviour:
     """Run both sides, and draw the signals that differ."""
-    check_seconds("--t", end)
+    check_seconds("--t", runs.end)
+    plots = runs.plots.expanduser() if runs.plots is not None else None
     if plots is not None:
-        plots = plots.expanduser()
         check_folder(plots)
     from spart_blocks.analysis.behaviour import compare_behaviour
     from spart_blocks.versions.differences import signal_names
@@ -169,7 +145,7 @@ def _runs(
     names = signal_names(old, new)
     with ProgressBar(wanted=True) as progress:
         found = compare_behaviour(
-            old, new, names, T=end, blocks=tuple(blocks or ()), progress=progress
+            old, new, names, T=runs.end, blocks=tuple(runs.blocks or ()), progress=progress
         )
     if plots is not None:
         import_matplotlib()

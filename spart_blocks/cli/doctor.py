@@ -9,15 +9,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
 from spart_blocks import __version__
 from spart_blocks.base.errors import SpartError, told
 from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import switch
+from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import has_display, put
 from spart_blocks.cli.text_tables import grid
 
@@ -36,31 +37,26 @@ class Finding:
     hint: str = ""
 
 
-@with_examples(
+@command(
     "spart doctor",
     "spart doctor --json",
 )
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    debug: Debug = False,
-) -> None:
+def doctor(*, as_json: bool = switch("--json", "Print the findings as JSON.")) -> int:
     """Report the state of this installation: versions, compiler, cache, display, extras. Exit
     codes: 0 all required components work, 1 one does not. Missing optional components are listed
     with how to install them.
     """
-    with reporting(debug):
-        findings = list(_findings())
-        if as_json:
-            typer.echo(json.dumps([asdict(one) for one in findings], indent=2))
-        else:
-            table = grid("name", "name", "text")
-            for one in findings:
-                table.add_row(one.topic, one.state, one.text)
-                if one.hint:
-                    table.add_row("", "", f"  {one.hint}")
-            put(table)
-        if any(one.state == "wrong" for one in findings):
-            raise typer.Exit(FAILED)
+    findings = list(_findings())
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in findings], indent=2))
+    else:
+        table = grid("name", "name", "text")
+        for one in findings:
+            table.add_row(one.topic, one.state, one.text)
+            if one.hint:
+                table.add_row("", "", f"  {one.hint}")
+        put(table)
+    return FAILED if any(one.state == "wrong" for one in findings) else 0
 
 
 def _findings() -> Iterator[Finding]:

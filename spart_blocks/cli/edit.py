@@ -5,40 +5,24 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Quiet, Root
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import QUIET, ROOT, Texts, argument, option, switch
 from spart_blocks.cli.terminal import say
 
 if TYPE_CHECKING:
     from spart_blocks.versions.edits import EditedFile, Operation
 
 Verb = Literal[
-    "set",
-    "unset",
-    "append",
-    "add",
-    "remove",
-    "rename",
-    "retype",
-    "wire",
-    "unwire",
-    "group",
-    "undo",
-]
-
-Within = Annotated[
-    str,
-    typer.Option("--in", metavar="SUBSYSTEM", help="The blocks and wires of this subsystem."),
-]
+    "set", "unset", "append", "add", "remove", "rename", "retype", "wire", "unwire", "group", "undo"
+]  # fmt: skip
 
 
-@with_examples(
+@command(
     "spart edit arm.yaml set params.kp='[40, 40, 10]' run.T=5",
     "spart edit arm.yaml add filter PT1 gain=1 tau=0.1 --wire 'plant.qm -> filter'",
     "spart edit arm.yaml append expect.final='{signal: plant.qm, value: 0, within: 1e-3}'",
@@ -47,29 +31,16 @@ Within = Annotated[
     "spart edit arm.yaml undo",
 )
 def edit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The diagram's YAML file.")],
-    verb: Annotated[Verb, typer.Argument(metavar="VERB", help="What to do; see above.")],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[WORD]...", help="What the verb is about.", show_default=False),
-    ] = None,
-    wires: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--wire", metavar="WIRE", help="With add: a wire of the new block; may be repeated."
-        ),
-    ] = None,
-    within: Within = "",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the lines that change, and write nothing.")
-    ] = False,
-    unchecked: Annotated[
-        bool,
-        typer.Option("--unchecked", help="Write a diagram with mistakes too."),
-    ] = False,
-    root: Root = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    *,
+    file: Path = argument("FILE", "The diagram's YAML file."),
+    verb: Verb = argument("VERB", "What to do; see above."),
+    words: Texts = argument("[WORD]...", "What the verb is about.", None),
+    wires: Texts = option("--wire WIRE", "With add: a wire of the new block; may be repeated."),
+    within: str = option("--in SUBSYSTEM", "The blocks and wires of this subsystem.", ""),
+    dry_run: bool = switch("--dry-run", "Print the lines that change, and write nothing."),
+    unchecked: bool = switch("--unchecked", "Write a diagram with mistakes too."),
+    root: Path | None = ROOT,
+    quiet: bool = QUIET,
 ) -> None:
     """Change a diagram file. Comments, order and layout of all other lines stay as they are.
 
@@ -79,33 +50,28 @@ def edit(
     become a subsystem), and undo, which takes the last edit of the file back. Nothing is written if
     the diagram would then have mistakes that it has not now.
     """
-    with reporting(debug):
-        from spart_blocks.versions import edits
+    from spart_blocks.versions import edits
 
-        if verb == "undo":
-            if words or dry_run:
-                raise InputError("undo takes the file alone")
-            if not edits.undo(file):
-                raise InputError(f"there is no edit of {file} to take back")
-            done = f"{file}: the last edit is taken back"
-        else:
-            operations = _operations(verb, words or [], within)
-            if wires and verb != "add":
-                raise InputError("--wire goes with add")
-            operations += [edits.AddWire(text, within) for text in wires or []]
-            found = edits.changed(file, operations, check=not unchecked, root=root)
-            if dry_run:
-                typer.echo("".join(_changes(found)), nl=False)
-                return
-            edits.write(found)
-            lines = [line[0] for line in _changes(found)[2:]]
-            count = max(lines.count("+"), lines.count("-"))
-            told = (
-                f"{count} line{'s' if count > 1 else ''} changed" if count else "nothing to change"
-            )
-            done = f"{file}: {told}"
-        if not quiet:
-            say(done)
+    if verb == "undo":
+        if words or dry_run:
+            raise InputError("undo takes the file alone")
+        if not edits.undo(file):
+            raise InputError(f"there is no edit of {file} to take back")
+        say(f"{file}: the last edit is taken back", unless=quiet)
+        return
+    operations = _operations(verb, words or [], within)
+    if wires and verb != "add":
+        raise InputError("--wire goes with add")
+    operations += [edits.AddWire(text, within) for text in wires or []]
+    found = edits.changed(file, operations, check=not unchecked, root=root)
+    if dry_run:
+        typer.echo("".join(_changes(found)), nl=False)
+        return
+    edits.write(found)
+    lines = [line[0] for line in _changes(found)[2:]]
+    count = max(lines.count("+"), lines.count("-"))
+    told = f"{count} line{'s' if count > 1 else ''} changed" if count else "nothing to change"
+    say(f"{file}: {told}", unless=quiet)
 
 
 def _changes(found: EditedFile) -> list[str]:

@@ -8,57 +8,47 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import argument, option
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import grid
 
 FOLDERS = ("diagrams", "models")
 
 
-@with_examples(
+@command(
     "spart examples",
     'spart run "$(spart examples dual_arm)"',
     "spart examples --copy mine",
 )
 def examples(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="Print the path of this diagram.", show_default=False),
-    ] = None,
-    copy: Annotated[
-        Path | None,
-        typer.Option(
-            "--copy",
-            metavar="DIR",
-            help="Copy all diagrams and their robots into a folder, where you can change them.",
-            show_default=False,
-        ),
-    ] = None,
-    debug: Debug = False,
+    *,
+    name: str | None = argument("NAME", "Print the path of this diagram.", None),
+    copy: Path | None = option(
+        "--copy DIR",
+        "Copy all diagrams and their robots into a folder, where you can change them.",
+    ),
 ) -> None:
     """List the diagrams that come with the package. `spart run "$(spart examples spacecraft_pd)"`
     runs one.
     """
-    with reporting(debug):
-        if name is not None and copy is not None:
-            raise InputError("give a NAME or --copy, not both")
-        home = shipped()
-        if copy is not None:
-            _copy(home, copy)
-        elif name is not None:
-            typer.echo(str(_named(home, name)))
-        else:
-            table = grid("name", "about")
-            for one in found(home):
-                table.add_row(one.name, one.about)
-            put(table, as_list=True)
-            say("spart examples --copy DIR copies them, with their robots")
+    if name is not None and copy is not None:
+        raise InputError("give a NAME or --copy, not both")
+    home = shipped()
+    if copy is not None:
+        _copy(home, copy)
+    elif name is not None:
+        typer.echo(str(_named(home, name)))
+    else:
+        table = grid("name", "about")
+        for one in found(home):
+            table.add_row(one.name, one.about)
+        put(table, as_list=True)
+        say("spart examples --copy DIR copies them, with their robots")
 
 
 def shipped() -> Path:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from spart_blocks.base.tableaus import RECOMMENDED, FixedStepMethod
-from spart_blocks.cli.help_texts import epilog, with_examples
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.help_texts import epilog
 from spart_blocks.cli.options import (
-    Blocks,
-    DiagramFile,
+    FILE,
+    QUIET,
+    SETTINGS,
+    Loading,
     Precision,
-    Quiet,
-    Root,
-    Settings,
-    Variants,
+    Texts,
     check_seconds,
     diagram_file,
+    option,
+    switch,
 )
-from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import complain, put, say
+from spart_blocks.cli.text_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,27 +37,27 @@ if TYPE_CHECKING:
 HORIZON = 1.0  # s
 
 
-PartOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--part",
-        metavar="BLOCK",
-        help="A block or subsystem to export, usually the controller; by default "
-        "export.part of the file, or the whole diagram ('*'). May be repeated.",
-    ),
-]
-RateOption = Annotated[
-    float | None,
-    typer.Option(
-        metavar="HZ", help="Steps per second; by default from its clocks, or 1000 without clocks."
-    ),
-]
-MethodOption = Annotated[
-    FixedStepMethod | None,
-    typer.Option(
-        help=f"How continuous states are integrated, by default {RECOMMENDED}.", show_default=False
-    ),
-]
+PART = option(
+    "--part BLOCK",
+    "A block or subsystem to export, usually the controller; by default "
+    "export.part of the file, or the whole diagram ('*'). May be repeated.",
+)
+RATE = option("--rate HZ", "Steps per second; by default from its clocks, or 1000 without clocks.")
+METHOD = option("--method", f"How continuous states are integrated, by default {RECOMMENDED}.")
+
+
+@dataclass(frozen=True)
+class CodeOptions:
+    """What is written as C, and how."""
+
+    part: Texts = PART
+    rate: float | None = RATE
+    method: FixedStepMethod | None = METHOD
+    precision: Precision | None = option(
+        "--precision", "The numbers of the code, by default double."
+    )
+    name: str | None = option("--name NAME", "Prefix of the names in C.")
+
 
 export = typer.Typer(
     name="export",
@@ -68,104 +72,70 @@ export = typer.Typer(
 )
 
 
-@with_examples(
+@command(
     "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
     "spart export c diagrams/spacecraft_pd.yaml --rate 500 --precision float -o build/loop",
 )
 def export_c(
-    file: DiagramFile,
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="DIR", help="The folder to write.", show_default=False),
-    ],
-    part: PartOption = None,
-    rate: RateOption = None,
-    method: MethodOption = None,
-    precision: Annotated[
-        Precision | None,
-        typer.Option(help="The numbers of the code, by default double.", show_default=False),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Prefix of the names in C.", show_default=False),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--verify",
-            help="Compile the code, and compare all outputs with the program's, step by step.",
-        ),
-    ] = False,
-    horizon: Annotated[
-        float,
-        typer.Option(
-            "--t", "-t", metavar="SECONDS", help="Duration of the comparison by --verify."
-        ),
-    ] = HORIZON,
-    settings: Settings = None,
-    variants: Variants = None,
-    blocks: Blocks = None,
-    root: Root = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    *,
+    file: Path = FILE,
+    out: Path = option("--out -o DIR", "The folder to write.", ...),
+    options: CodeOptions,
+    check: bool = switch(
+        "--verify",
+        "Compile the code, and compare all outputs with the program's, step by step.",
+    ),
+    horizon: float = option("--t -t SECONDS", "Duration of the comparison by --verify.", HORIZON),
+    settings: Texts = SETTINGS,
+    loading: Loading,
+    quiet: bool = QUIET,
 ) -> None:
     """Write a diagram, or some of its blocks, as C99: a step with its inputs and outputs,
     and a loop that calls it at absolute deadlines.
 
     With --verify nothing is written unless the compiled code agrees with the program.
     """
-    with reporting(debug):
-        check_seconds("--t", horizon)
-        diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
-        from spart_blocks.export import (
-            check_folder,
-            linked_inputs,
-            live_links,
-            package_files,
-            write_package,
-        )
+    check_seconds("--t", horizon)
+    diagram = diagram_file(file, settings, loading, quiet).load()
+    from spart_blocks.export import (
+        check_folder,
+        linked_inputs,
+        live_links,
+        package_files,
+        write_package,
+    )
 
-        check_folder(out.expanduser())
-        code = _code(diagram, part, rate, method, precision, name)
-
-        if not quiet:
-            say(f"making C of {code.part.program.name}")
-        if check:
-            _verify(diagram, code, horizon, quiet)
-        links = live_links(diagram, code.part)
-        paths = write_package(package_files(code, links), out.expanduser())
-        if not quiet:
-            asked_for = rate is not None or diagram.export.rate is not None
-            _describe(code, out, paths, linked_inputs(code, links), asked_for)
+    check_folder(out.expanduser())
+    code = _code(diagram, options)
+    say(f"making C of {code.part.program.name}", unless=quiet)
+    if check:
+        _verify(diagram, code, horizon, quiet)
+    links = live_links(diagram, code.part)
+    paths = write_package(package_files(code, links), out.expanduser())
+    if not quiet:
+        asked_for = options.rate is not None or diagram.export.rate is not None
+        _describe(code, out, paths, linked_inputs(code, links), asked_for)
 
 
-def _code(
-    diagram: Diagram,
-    part: list[str] | None,
-    rate: float | None,
-    method: FixedStepMethod | None,
-    precision: Precision | None,
-    name: str | None,
-) -> StepCode:
+def _code(diagram: Diagram, options: CodeOptions) -> StepCode:
     """The code according to the options, or the file for options not given."""
     from spart_blocks.export import step_code
     from spart_blocks.program.subdiagram import subdiagram_of
 
     asked = diagram.export
     return step_code(
-        subdiagram_of(diagram, part or ()),
-        rate=asked.rate if rate is None else rate,
-        method=method or asked.method,
-        real=precision.value if precision else asked.precision,
-        name=name,
+        subdiagram_of(diagram, options.part or ()),
+        rate=asked.rate if options.rate is None else options.rate,
+        method=options.method or asked.method,
+        real=options.precision.value if options.precision else asked.precision,
+        name=options.name,
     )
 
 
 def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> None:
     from spart_blocks.export import moving_inputs, recorded_inputs, verify
 
-    if not quiet:
-        say(f"comparing it with the program over {horizon:g} s")
+    say(f"comparing it with the program over {horizon:g} s", unless=quiet)
     inputs, told = moving_inputs(code, recorded_inputs(diagram, code, horizon))
     found = verify(code, inputs)
     if not quiet:
@@ -188,11 +158,7 @@ def say_fed(fed: Mapping[str, str]) -> None:
 
 
 def _table(found: Verification) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("output or state")
-    table.add_column("relative difference", justify="right")
+    table = headed_table("output or state", "relative difference")
     for name, error in found.errors.items():
         table.add_row(name, f"{error:.2e}")
     return table

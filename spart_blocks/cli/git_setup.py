@@ -6,29 +6,23 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import switch
 from spart_blocks.cli.terminal import say
 
 PATTERNS = ("*.yaml", "*.yml")
 LINES = tuple(f"{pattern} merge=spart diff=spart" for pattern in PATTERNS)
 
 
-@with_examples("spart git-setup", "spart git-setup --shared", "spart git-setup --remove")
+@command("spart git-setup", "spart git-setup --shared", "spart git-setup --remove")
 def git_setup(
-    shared: Annotated[
-        bool,
-        typer.Option(
-            "--shared", help="Name the file types in .gitattributes, which others get too."
-        ),
-    ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the setup back.")] = False,
-    debug: Debug = False,
+    *,
+    shared: bool = switch(
+        "--shared", "Name the file types in .gitattributes, which others get too."
+    ),
+    remove: bool = switch("--remove", "Take the setup back."),
 ) -> None:
     """Let git merge diagram files with `spart merge` and show their changes with `spart diff`.
 
@@ -36,20 +30,19 @@ def git_setup(
     .git/info/attributes. YAML files that are no diagrams are merged and shown as text, and so is a
     diagram with conflicts, with git's marks in it. `git diff --no-ext-diff` shows text at any time.
     """
-    with reporting(debug):
-        from spart_blocks.versions.differences.revisions import git
+    from spart_blocks.versions.differences.revisions import git
 
-        top = _top()
-        local = os.fsdecode(git("rev-parse", "--git-path", "info/attributes").rstrip(b"\n"))
-        attributes = top / ".gitattributes" if shared else Path(local)
-        given = git("config", "--local", "--list", "--name-only", "-z").split(b"\0")
-        for key, value in _drivers().items():
-            if not remove:
-                git("config", "--local", key, value)
-            elif key.encode() in given:
-                git("config", "--local", "--unset-all", key)
-        _attributes(attributes, remove)
-        say(f"{'removed from' if remove else 'written into'} .git/config and {attributes}")
+    top = _top()
+    local = os.fsdecode(git("rev-parse", "--git-path", "info/attributes").rstrip(b"\n"))
+    attributes = top / ".gitattributes" if shared else Path(local)
+    given = git("config", "--local", "--list", "--name-only", "-z").split(b"\0")
+    for key, value in _drivers().items():
+        if not remove:
+            git("config", "--local", key, value)
+        elif key.encode() in given:
+            git("config", "--local", "--unset-all", key)
+    _attributes(attributes, remove)
+    say(f"{'removed from' if remove else 'written into'} .git/config and {attributes}")
 
 
 def _drivers() -> dict[str, str]:

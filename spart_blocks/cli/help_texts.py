@@ -3,28 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import typer
-
-Command = TypeVar("Command", bound=Callable[..., None])
-
-_EXAMPLES: dict[Callable[..., None], tuple[str, ...]] = {}
-
-
-def with_examples(*examples: str) -> Callable[[Command], Command]:
-    """Decorator: the examples at the end of a command's help."""
-
-    def kept(command: Command) -> Command:
-        _EXAMPLES[command] = examples
-        return command
-
-    return kept
-
-
-def examples_of(command: Callable[..., None]) -> str:
-    """The epilog of a command that is decorated `with_examples`."""
-    return epilog(*_EXAMPLES[command])
 
 
 def epilog(*examples: str) -> str:

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import (
-    Blocks,
-    DiagramFile,
-    Root,
-    Settings,
-    Variants,
-    diagram_file,
-)
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import FILE, SETTINGS, Loading, Texts, diagram_file, option
 from spart_blocks.cli.outputs import check_files, check_folder
-from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import matrix_lines, pole_lines
 
@@ -25,92 +15,58 @@ if TYPE_CHECKING:
     from spart_blocks.analysis import LinearSystem
 
 
-@with_examples(
+@command(
     "spart linearize diagrams/spacecraft_pd.yaml --input plant.taum --output plant.qm",
     "spart linearize diagrams/spacecraft_pd.yaml -i ctrl.tau -y ctrl.tau --open ctrl.tau "
     "--out loop.npz",
     "spart linearize diagrams/spacecraft_pd.yaml -i qd -y plant.qm --at run.npz --plots out",
 )
 def linearize(
-    file: DiagramFile,
-    inputs: Annotated[
-        list[str],
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="SIGNAL",
-            help="The input of the system: a signal (ctrl.tau), or an input of a block "
-            "(plant.taum, plant.wF0[2]). May be repeated.",
-            show_default=False,
-        ),
-    ],
-    outputs: Annotated[
-        list[str],
-        typer.Option(
-            "--output",
-            "-y",
-            metavar="SIGNAL",
-            help="The output of the system: a signal (plant.qm[0]), or states "
-            "(states.plant). May be repeated.",
-            show_default=False,
-        ),
-    ],
-    open_at: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--open", metavar="SIGNAL", help="Cut the loop at this signal. May be repeated."
-        ),
-    ] = None,
-    at: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN.NPZ", help="The operating point: the end of this saved run."),
-    ] = None,
-    t: Annotated[
-        float | None,
-        typer.Option(
-            "--t", "-t", metavar="SECONDS", help="The time: by default that of --at, or 0."
-        ),
-    ] = None,
-    settings: Settings = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Save the system: .npz or .json."),
-    ] = None,
-    plots: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write bode.png and poles.png into DIR."),
-    ] = None,
-    variants: Variants = None,
-    blocks: Blocks = None,
-    root: Root = None,
-    debug: Debug = False,
+    *,
+    file: Path = FILE,
+    inputs: list[str] = option(
+        "--input -i SIGNAL",
+        "The input of the system: a signal (ctrl.tau), or an input of a block "
+        "(plant.taum, plant.wF0[2]). May be repeated.",
+        ...,
+    ),
+    outputs: list[str] = option(
+        "--output -y SIGNAL",
+        "The output of the system: a signal (plant.qm[0]), or states "
+        "(states.plant). May be repeated.",
+        ...,
+    ),
+    open_at: Texts = option("--open SIGNAL", "Cut the loop at this signal. May be repeated."),
+    at: Path | None = option("--at RUN.NPZ", "The operating point: the end of this saved run."),
+    t: float | None = option("--t -t SECONDS", "The time: by default that of --at, or 0."),
+    settings: Texts = SETTINGS,
+    out: Path | None = option("--out -o FILE", "Save the system: .npz or .json."),
+    plots: Path | None = option("--plots DIR", "Write bode.png and poles.png into DIR."),
+    loading: Loading,
 ) -> None:
     """Print A, B, C, D between named signals near a point, and the poles.
 
     Derivatives are exact. Loops stay closed unless --open cuts them.
     """
-    with reporting(debug):
-        if out is not None:
-            out = out.expanduser()
-            check_files([out], (".npz", ".json"))
-        if plots is not None:
-            check_folder(plots)
-        diagram = diagram_file(file, settings, root, variants, blocks).load()
-        from spart_blocks.analysis import linearize as linearized
+    if out is not None:
+        out = out.expanduser()
+        check_files([out], (".npz", ".json"))
+    if plots is not None:
+        check_folder(plots)
+    diagram = diagram_file(file, settings, loading).load()
+    from spart_blocks.analysis import linearize as linearized
 
-        say(f"linearizing {diagram.name}")
-        system = linearized(
-            diagram, inputs=inputs, outputs=outputs, open_at=open_at or (), at=at, t=t
-        )
-        put(*_shown(system), as_list=True)
-        if out is not None:
-            system.save(out)
-            say(f"written: {out}")
-        if plots is not None:
-            from spart_blocks.analysis.response_plots import save_figures
+    say(f"linearizing {diagram.name}")
+    system = linearized(diagram, inputs=inputs, outputs=outputs, open_at=open_at or (), at=at, t=t)
+    put(*_shown(system), as_list=True)
+    if out is not None:
+        system.save(out)
+        say(f"written: {out}")
+    if plots is not None:
+        from spart_blocks.analysis.response_plots import save_figures
 
-            for path in save_figures(system, plots):
-                say(f"written: {path}")
+        for path in save_figures(system, plots):
+            say(f"written: {path}")
 
 
 def _shown(system: LinearSystem) -> list[Any]:

@@ -2,132 +2,107 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import (
-    Blocks,
-    DiagramFile,
-    Root,
-    Settings,
-    Variants,
-    diagram_file,
-)
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import FILE, SETTINGS, Loading, Texts, diagram_file, option
 from spart_blocks.cli.outputs import check_files
-from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import matrix_lines, pole_lines
 
 if TYPE_CHECKING:
     from spart_blocks.analysis import LQRGain
+    from spart_blocks.diagram import Diagram
 
 _NOISE = 1e-12  # of the largest entry of K: what is below it is rounding
 _WEIGHTS = "a number, [a, list], or {name: largest value}"
 
 
-@with_examples(
+@dataclass(frozen=True)
+class Design:
+    """The plant whose state is fed back, and what its gain minimises."""
+
+    plant: Texts = option(
+        "--plant BLOCK",
+        "The block whose state is fed back. May be repeated. Without it: the "
+        "gains to be designed for blocks LQR of the file.",
+    )
+    Q: str | None = option("--Q WEIGHT", f"The weights of the states: {_WEIGHTS}.")
+    R: str | None = option("--R WEIGHT", f"The weights of the inputs: {_WEIGHTS}.")
+    inputs: Texts = option(
+        "--input -i INPUT",
+        "The control inputs: taum, tau0, or an input of another block (motor.0); "
+        "by default a robot's joint torques. May be repeated.",
+    )
+    at: str | None = option(
+        "--at POINT",
+        "The equilibrium: '{qm: [0.5, -0.3, 0.2]}', a list, or a saved run's .npz "
+        "file; by default the initial state.",
+    )
+    period: float | None = option("--T SECONDS", "The period of a sampled controller.")
+
+    def check(self) -> None:
+        """Refuse weights without a plant, and a plant without weights."""
+        weights = {"--Q": self.Q, "--R": self.R}
+        missing = [name for name, value in weights.items() if value is None]
+        if self.plant and missing:
+            hint = "as --Q '{qm: 0.1, um: 1}' --R 1"
+            raise InputError(Fault(f"--plant needs {' and '.join(missing)}", hint=hint))
+        others = (self.inputs, self.at, self.period)
+        if not self.plant and (len(missing) < 2 or any(value is not None for value in others)):
+            raise InputError("name the --plant whose state is fed back")
+
+
+@command(
     "spart lqr diagrams/spacecraft_controllers.yaml --plant plant --Q '{qm: 0.1, um: 1}' "
     "--R 1 --at '{qm: [0.5, -0.3, 0.2]}'",
     "spart lqr diagrams/control/lqr.yaml",
 )
 def lqr(
-    file: DiagramFile,
-    plant: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plant",
-            metavar="BLOCK",
-            help="The block whose state is fed back. May be repeated. Without it: the "
-            "gains to be designed for blocks LQR of the file.",
-            show_default=False,
-        ),
-    ] = None,
-    Q: Annotated[
-        str | None,
-        typer.Option("--Q", metavar="WEIGHT", help=f"The weights of the states: {_WEIGHTS}."),
-    ] = None,
-    R: Annotated[
-        str | None,
-        typer.Option("--R", metavar="WEIGHT", help=f"The weights of the inputs: {_WEIGHTS}."),
-    ] = None,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="INPUT",
-            help="The control inputs: taum, tau0, or an input of another block (motor.0); "
-            "by default a robot's joint torques. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POINT",
-            help="The equilibrium: '{qm: [0.5, -0.3, 0.2]}', a list, or a saved run's .npz "
-            "file; by default the initial state.",
-        ),
-    ] = None,
-    period: Annotated[
-        float | None,
-        typer.Option("--T", metavar="SECONDS", help="The period of a sampled controller."),
-    ] = None,
-    settings: Settings = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Save the gain: .json, .csv, or .yaml for a LQR."
-        ),
-    ] = None,
-    variants: Variants = None,
-    blocks: Blocks = None,
-    root: Root = None,
-    debug: Debug = False,
+    *,
+    file: Path = FILE,
+    design: Design,
+    settings: Texts = SETTINGS,
+    out: Path | None = option("--out -o FILE", "Save the gain: .json, .csv, or .yaml for a LQR."),
+    loading: Loading,
 ) -> None:
     """Print the gain K of a linear quadratic regulator, u = u_point - K x.
 
     The plant is linearised with the loop open at its control inputs; K minimises the
     integral of x'Qx + u'Ru.
     """
-    with reporting(debug):
-        _check(plant, {"--Q": Q, "--R": R}, [inputs, at, period])
+    design.check()
+    if out is not None:
+        out = out.expanduser()
+        check_files([out], (".json", ".csv", ".yaml"))
+    diagram = diagram_file(file, settings, loading).load()
+    say(f"linearizing {diagram.name}")
+    gains = _gains(diagram, design)
+    _check_found(gains, out, file)
+    for name, gain in gains.items():
+        put(*_shown(name, gain), as_list=True)
         if out is not None:
-            out = out.expanduser()
-            check_files([out], (".json", ".csv", ".yaml"))
-        diagram = diagram_file(file, settings, root, variants, blocks).load()
-        say(f"linearizing {diagram.name}")
-        if plant:
-            from spart_blocks.analysis import lqr as found
-
-            weights = _value("--Q", Q), _value("--R", R)
-            point = at if at is None or at.endswith(".npz") else _value("--at", at)
-            gain = found(diagram, plant, *weights, T=period, at=point, inputs=inputs or ())
-            gains = {", ".join(plant): gain}
-        else:
-            from spart_blocks.program.tracing.gains import designed_gains
-
-            gains = designed_gains(diagram)
-        _check_found(gains, out, file)
-        for name, gain in gains.items():
-            put(*_shown(name, gain), as_list=True)
-            if out is not None:
-                gain.save(out)
-                say(f"written: {out}")
+            gain.save(out)
+            say(f"written: {out}")
 
 
-def _check(plant: list[str] | None, weights: dict[str, str | None], others: list[Any]) -> None:
-    """Refuse weights without a plant, and a plant without weights."""
-    missing = [name for name, value in weights.items() if value is None]
-    if plant and missing:
-        hint = "as --Q '{qm: 0.1, um: 1}' --R 1"
-        raise InputError(Fault(f"--plant needs {' and '.join(missing)}", hint=hint))
-    if not plant and (len(missing) < 2 or any(value is not None for value in others)):
-        raise InputError("name the --plant whose state is fed back")
+def _gains(diagram: Diagram, design: Design) -> dict[str, LQRGain]:
+    """The gain for the named plants, else those of the blocks LQR whose gain is to be designed."""
+    if not design.plant:
+        from spart_blocks.program.tracing.gains import designed_gains
+
+        return designed_gains(diagram)
+    from spart_blocks.analysis import lqr as found
+
+    weights = _value("--Q", design.Q), _value("--R", design.R)
+    at = design.at
+    point = at if at is None or at.endswith(".npz") else _value("--at", at)
+    inputs = design.inputs or ()
+    gain = found(diagram, design.plant, *weights, T=design.period, at=point, inputs=inputs)
+    return {", ".join(design.plant): gain}
 
 
 def _check_found(gains: dict[str, LQRGain], out: Path | None, file: Path) -> None:

@@ -10,60 +10,45 @@ from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, brief
-from spart_blocks.cli.help_texts import with_examples
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import argument, option
 from spart_blocks.cli.outputs import check_files
-from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say, warn
 
 TEMPLATE, HIDDEN = ".in", "dot_"
 
 
-@with_examples(
+@command(
     "spart new my_robot",
     "spart new loop.yaml --from loop.bd",
 )
 def new(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="NAME",
-            help="The folder to create, or an empty one; with --from a file.",
-            show_default=False,
-        ),
-    ],
-    drawn: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE.bd",
-            help="Convert a diagram of bdsim's editor to a diagram file NAME.",
-            show_default=False,
-        ),
-    ] = None,
-    debug: Debug = False,
+    *,
+    folder: Path = argument("NAME", "The folder to create, or an empty one; with --from a file."),
+    drawn: Path | None = option(
+        "--from FILE.bd", "Convert a diagram of bdsim's editor to a diagram file NAME."
+    ),
 ) -> None:
     """Create a project: a diagram, a robot, a controller, tests, and a CI configuration that runs
     them. Its files are listed; all of them work, and are meant to be changed.
     """
-    with reporting(debug):
-        if drawn is not None:
-            _convert(drawn, folder)
-            return
-        folder = Path(os.path.normpath(folder.expanduser()))
-        try:
-            _check(folder)
-        except OSError as error:  # such as a name that is too long
-            raise InputError(f"{brief(str(folder))}: {error.strerror}") from None
-        made = _make(folder)
-        for path in made:
-            typer.echo(str(folder / path))
-        steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
-        say("next: " + " && ".join([*steps, "spart run diagrams/reach.yaml", "spart test"]))
+    if drawn is not None:
+        _convert(drawn, folder)
+        return
+    folder = Path(os.path.normpath(folder.expanduser()))
+    try:
+        _check(folder)
+    except OSError as error:  # such as a name that is too long
+        raise InputError(f"{brief(str(folder))}: {error.strerror}") from None
+    made = _make(folder)
+    for path in made:
+        typer.echo(str(folder / path))
+    steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    say("next: " + " && ".join([*steps, "spart run diagrams/reach.yaml", "spart test"]))
 
 
 def _convert(drawn: Path, target: Path) -> None:

@@ -1,13 +1,18 @@
-"""Arguments and options shared by several commands."""
+"""How options are declared, and those that several commands share.
+
+A command is a function whose parameters are its arguments and options. A parameter whose type is a
+dataclass is a group: each of its fields becomes an option in its place (see commands.py).
+"""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,53 +22,61 @@ from spart_blocks.cli.terminal import say
 if TYPE_CHECKING:
     from spart_blocks import run as simulation
 
-DiagramFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A diagram: a YAML file.", show_default=False)
-]
-OptionalFile = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="A diagram: a YAML file.", show_default=False)
-]
-Root = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        exists=True,
-        file_okay=False,
-        help="The folder that paths in the diagram may not leave; by default the project's folder.",
-        show_default=False,
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Replace a value of the file: params.kp=3, ctrl.kd=[1,2], run.rtol=1e-8. "
-        "May be repeated.",
-    ),
-]
-Variants = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--variant",
-        metavar="SLOT=CHOICE",
-        help="Select a choice for one of the file's variants. May be repeated.",
-    ),
-]
-Blocks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--blocks",
-        metavar="PACKAGE",
-        help="Import blocks of your own: a module, a package, or a .py file; or allow an .fmu "
-        "file that the diagram names. May be repeated.",
-    ),
-]
-EndTime = Annotated[
-    float | None,
-    typer.Option("--t", "-t", metavar="SECONDS", help="End time, instead of run.T."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+Texts = list[str] | None
+"""The values of an option that may be repeated."""
+
+
+def option(names: str, text: str, default: Any = None, **more: Any) -> Any:
+    """The declaration of an option. names: "--out -o FILE", its names and the word for its value,
+    which a switch has not. text: its help. more: as of typer.Option."""
+    words = names.split()
+    value = [word for word in words if not word.startswith("-")]
+    flags = [word for word in words if word.startswith("-")]
+    return typer.Option(default, *flags, metavar=" ".join(value) or None, help=text, **more)
+
+
+def switch(names: str, text: str) -> Any:
+    """The declaration of an option without a value, off by default."""
+    return option(names, text, False)
+
+
+def argument(name: str, text: str, default: Any = ...) -> Any:
+    """The declaration of an argument, which is required unless it has a default."""
+    return typer.Argument(default, metavar=name, help=text)
+
+
+FILE = argument("FILE", "A diagram: a YAML file.")
+OPTIONAL_FILE = argument("FILE", "A diagram: a YAML file.", None)
+ROOT = option(
+    "--root DIR",
+    "The folder that paths in the diagram may not leave; by default the project's folder.",
+    exists=True,
+    file_okay=False,
+)
+SETTINGS = option(
+    "--set PATH=VALUE",
+    "Replace a value of the file: params.kp=3, ctrl.kd=[1,2], run.rtol=1e-8. May be repeated.",
+)
+BLOCKS = option(
+    "--blocks PACKAGE",
+    "Import blocks of your own: a module, a package, or a .py file; or allow an .fmu "
+    "file that the diagram names. May be repeated.",
+)
+END = option("--t -t SECONDS", "End time, instead of run.T.")
+HEADLESS = switch("--headless", "Open no windows, as without a display.")
+QUIET = switch("--quiet -q", "Print only warnings and errors.")
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What a diagram file is read with, besides its replaced values."""
+
+    variants: Texts = option(
+        "--variant SLOT=CHOICE",
+        "Select a choice for one of the file's variants. May be repeated.",
+    )
+    blocks: Texts = BLOCKS
+    root: Path | None = ROOT
 
 
 class Precision(StrEnum):
@@ -74,22 +87,16 @@ class Precision(StrEnum):
 
 
 def diagram_file(
-    file: Path,
-    settings: list[str] | None,
-    root: Path | None,
-    variants: list[str] | None,
-    blocks: list[str] | None,
-    quiet: bool = False,
+    file: Path, settings: Texts, loading: Loading, quiet: bool = False
 ) -> simulation.DiagramFile:
     """The file with these options applied; prints that it is being loaded."""
-    if not quiet:
-        say(f"loading {file}")
+    say(f"loading {file}", unless=quiet)
     check_diagram(file)
     from spart_blocks.run import DiagramFile
 
-    some = (tuple(given or ()) for given in (settings, variants, blocks))
-    overrides, chosen, packages = some
-    return DiagramFile(file, overrides, root, chosen, packages)
+    given = (tuple(some or ()) for some in (settings, loading.variants, loading.blocks))
+    overrides, chosen, packages = given
+    return DiagramFile(file, overrides, loading.root, chosen, packages)
 
 
 def check_diagram(file: Path) -> None:
@@ -113,10 +120,10 @@ def _near(file: Path) -> str | None:
     return None
 
 
-def check_seconds(option: str, value: float | None) -> None:
-    """Raise InputError if an option's duration is invalid."""
+def check_seconds(name: str, value: float | None) -> None:
+    """Raise InputError if the duration of an option of this name is invalid."""
     if value is not None and not 0 < value < float("inf"):
-        raise InputError(f"{option} takes a positive number of seconds, not {value:g}")
+        raise InputError(f"{name} takes a positive number of seconds, not {value:g}")
 
 
 def holds_bodies(file: Path) -> bool:

@@ -203,8 +203,7 @@ def show(results: Shown, outputs: Outputs, written: Written, quiet: bool) -> Non
     """Windows of the scopes; PNG files where no window can be opened after all."""
     from spart_blocks.results import show_windows
 
-    if not quiet:
-        say("opening the scopes; close their windows to end")
+    say("opening the scopes; close their windows to end", unless=quiet)
     try:
         shown = show_windows(results.plot())
     except KeyboardInterrupt:

@@ -6,27 +6,20 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.interrupts import requests_go_to
+from spart_blocks.base.tableaus import FixedStepMethod
+from spart_blocks.cli.commands import command
 from spart_blocks.cli.ending import Once, interrupt, writing
-from spart_blocks.cli.export import MethodOption, PartOption, RateOption
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import (
-    Blocks,
-    DiagramFile,
-    Quiet,
-    Root,
-    Settings,
-    Variants,
-    diagram_file,
-)
+from spart_blocks.cli.export import METHOD, PART, RATE
+from spart_blocks.cli.options import FILE, QUIET, SETTINGS, Loading, Texts, diagram_file, option
 from spart_blocks.cli.outputs import Written, attempt, check_files, complain_of
 from spart_blocks.cli.progress import Ticker
-from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import complain, say, warn
 
 if TYPE_CHECKING:
@@ -43,75 +36,55 @@ class Policy(StrEnum):
     stop = "stop"
 
 
-@with_examples(
+@command(
     "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --rate 1000 --t 10",
     "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --t 60 --policy stop "
     "--report report.json --report report.png",
 )
 def realtime(
-    file: DiagramFile,
-    part: PartOption = None,
-    rate: RateOption = None,
-    end: Annotated[
-        float | None,
-        typer.Option(
-            "--t", "-t", metavar="SECONDS", help="Duration of the run; by default until Ctrl-C."
-        ),
-    ] = None,
-    policy: Annotated[
-        Policy | None,
-        typer.Option(
-            help="If a step is not finished at the next deadline: skip the missed "
-            "deadlines (skip, the default), execute the missed steps at once "
-            "(catch-up), or end the run (stop).",
-            show_default=False,
-        ),
-    ] = None,
-    method: MethodOption = None,
-    cpu: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Pin the loop to this processor.", show_default=False),
-    ] = None,
-    reports: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Write the report: .json or .png. May be repeated.",
-        ),
-    ] = None,
-    settings: Settings = None,
-    variants: Variants = None,
-    blocks: Blocks = None,
-    root: Root = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    *,
+    file: Path = FILE,
+    part: Texts = PART,
+    rate: float | None = RATE,
+    end: float | None = option("--t -t SECONDS", "Duration of the run; by default until Ctrl-C."),
+    policy: Policy | None = option(
+        "--policy",
+        "If a step is not finished at the next deadline: skip the missed "
+        "deadlines (skip, the default), execute the missed steps at once "
+        "(catch-up), or end the run (stop).",
+    ),
+    method: FixedStepMethod | None = METHOD,
+    cpu: int | None = option("--cpu N", "Pin the loop to this processor."),
+    reports: list[Path] | None = option(
+        "--report FILE", "Write the report: .json or .png. May be repeated."
+    ),
+    settings: Texts = SETTINGS,
+    loading: Loading,
+    quiet: bool = QUIET,
+) -> int:
     """Run a diagram, or some of its blocks, in real time, and report on its deadlines. The safe
     values of its links are sent when inputs become stale, and when the loop ends, for any reason.
     Ctrl-C ends it.
     """
-    with reporting(debug):
-        files = [path.expanduser() for path in reports or ()]
-        check_files(files, SUFFIXES, "--report")
-        diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
-        from spart_blocks.realtime import Session, prepare
+    files = [path.expanduser() for path in reports or ()]
+    check_files(files, SUFFIXES, "--report")
+    diagram = diagram_file(file, settings, loading, quiet).load()
+    from spart_blocks.realtime import Session, prepare
 
-        if not quiet:
-            say(f"compiling {', '.join(part) if part else diagram.name}")
-        prepared = prepare(
-            diagram,
-            part=part or (),
-            rate=rate,
-            method=method,
-            T=end,
-            policy=policy and policy.value,
-            cpu=cpu,
-        )
-        session = Session(prepared)
-        _run(session, prepared, quiet)
-        with writing():
-            _tell(session.report(), files, quiet)
+    say(f"compiling {', '.join(part) if part else diagram.name}", unless=quiet)
+    prepared = prepare(
+        diagram,
+        part=part or (),
+        rate=rate,
+        method=method,
+        T=end,
+        policy=policy and policy.value,
+        cpu=cpu,
+    )
+    session = Session(prepared)
+    _run(session, prepared, quiet)
+    with writing():
+        return _tell(session.report(), files, quiet)
 
 
 def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
@@ -133,8 +106,7 @@ def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[No
     with ExitStack() as kept:
         try:
             server = kept.enter_context(LiveServer(session.loop, prepared.code.part.program.name))
-            if not quiet:
-                say(f"spart tune and spart scope reach it as {server.place.name}")
+            say(f"spart tune and spart scope reach it as {server.place.name}", unless=quiet)
         except InputError as error:
             warn(str(error))
         yield
@@ -183,20 +155,18 @@ def _describe(session: Session, prepared: Prepared) -> None:
         say(f"  no link brings {', '.join(unlinked)}: held as at the start of the diagram")
 
 
-def _tell(report: Report, files: list[Path], quiet: bool) -> None:
-    """Print and write the report. The command fails if the run ended early, or if a report
-    cannot be written; the others are still written.
+def _tell(report: Report, files: list[Path], quiet: bool) -> int:
+    """Print and write the report; returns the exit code. The command fails if the run ended early,
+    or if a report cannot be written; the others are still written.
     """
     if not quiet:
         typer.echo(report.summary())
     written = Written()
     for path in files:
         attempt(written, lambda path=path: [report.save(path)])  # type: ignore[misc]
-    if not quiet:
-        for path in written.paths:
-            say(f"written: {path}")
+    for path in written.paths:
+        say(f"written: {path}", unless=quiet)
     complain_of(written)
     if not report.complete:
         complain(f"the run ended early: {report.why}")
-    if not report.complete or written.problems:
-        raise typer.Exit(FAILED)
+    return FAILED if not report.complete or written.problems else 0

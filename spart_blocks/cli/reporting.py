@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -18,10 +18,6 @@ from spart_blocks.cli.terminal import complain, say, warn
 FAILED, WRONG_INPUT = 1, 2
 MOST_TOLD = 100
 """Largest number of mistakes that are listed."""
-
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show where an error comes from (also SPART_DEBUG=1).")
-]
 
 
 @contextmanager

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from spart_blocks.cli.closing_tables import closing_tables, graph_tables
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import holds_bodies
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import argument, holds_bodies, option, switch
 from spart_blocks.cli.terminal import put
+from spart_blocks.cli.text_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,49 +20,35 @@ if TYPE_CHECKING:
 _UNITS = {"REVOLUTE": "rad", "PRISMATIC": "m"}
 
 
-@with_examples(
+@command(
     "spart robot models/spacecraft_3dof.urdf",
     "spart robot arm.urdf --strict",
 )
 def robot(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A URDF file, a YAML file of bodies, of links or of DH data, or a diagram.",
-            show_default=False,
-        ),
-    ],
-    drives: Annotated[
-        Path | None,
-        typer.Option("--drives", metavar="FILE", help="A YAML file of the motors of its joints."),
-    ] = None,
-    loops: Annotated[
-        Path | None,
-        typer.Option("--loops", metavar="FILE", help="A YAML file of the loops of a URDF."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Reject doubtful inertias instead of warning.")
-    ] = False,
-    debug: Debug = False,
+    *,
+    file: Path = argument(
+        "FILE", "A URDF file, a YAML file of bodies, of links or of DH data, or a diagram."
+    ),
+    drives: Path | None = option("--drives FILE", "A YAML file of the motors of its joints."),
+    loops: Path | None = option("--loops FILE", "A YAML file of the loops of a URDF."),
+    strict: bool = switch("--strict", "Reject doubtful inertias instead of warning."),
 ) -> None:
     """Read a robot and print its links and joints, with SPART's numbers.
 
     Also its motors, active effects, loops and forces; for a file of bodies the tree and the chords
     of its joints; for a diagram all its robots.
     """
-    with reporting(debug):
-        if holds_bodies(file):
-            from spart_blocks.robot.bodies import bodies_graph
+    if holds_bodies(file):
+        from spart_blocks.robot.bodies import bodies_graph
 
-            put(*graph_tables(bodies_graph(file)), "", as_list=True)
-        for number, robot in enumerate(robots_of(file, strict, drives, loops)):
-            blank = [""] if number else []
-            put(*blank, *_heading(robot), "", _tree(robot), as_list=True)
-            if any(joint.drive for joint in robot.joints):
-                put("", _drives(robot), as_list=True)
-            for closing in closing_tables(robot):
-                put("", closing, as_list=True)
+        put(*graph_tables(bodies_graph(file)), "", as_list=True)
+    for number, robot in enumerate(robots_of(file, strict, drives, loops)):
+        blank = [""] if number else []
+        put(*blank, *_heading(robot), "", _tree(robot), as_list=True)
+        if any(joint.drive for joint in robot.joints):
+            put("", _drives(robot), as_list=True)
+        for closing in closing_tables(robot):
+            put("", closing, as_list=True)
 
 
 def robots_of(
@@ -119,12 +103,10 @@ def _count(number: int, noun: str) -> str:
 
 def _tree(robot: Robot) -> Table:
     """One row for each link and the joint that carries it, indented below its parent."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("link", "mass [kg]", "joint", "type", "qm", "limits", "effort", "velocity"):
-        right = column in ("mass [kg]", "qm")
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    columns = ("link", "mass [kg]", "joint", "type", "qm", "limits", "effort", "velocity")
+    table = headed_table(*columns, left=len(columns))
+    for number in ("mass [kg]", "qm"):
+        table.columns[columns.index(number)].justify = "right"
     base = robot.base_link
     table.add_row(f"0 {base.name}", f"{base.mass:.6g}", "", "base", "", "", "", "")
     depth = {0: 0}
@@ -144,14 +126,10 @@ def _tree(robot: Robot) -> Table:
 
 def _drives(robot: Robot) -> Table:
     """One row for each motor: its own figures, and the figures at the joint."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     columns = ["motor of", "gear", "Jm [kg m^2]", "B [N m s]", "Tc [N m]", "G^2 Jm"]
     static = any(joint.drive and joint.drive.static for joint in robot.joints)
     columns += ["Ts [N m]", "vs [rad/s]"] if static else []
-    for column in columns:
-        table.add_column(column, justify="left" if column == "motor of" else "right")
+    table = headed_table(*columns)
     for joint in robot.joints:
         drive = joint.drive
         if drive is not None:

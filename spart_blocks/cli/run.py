@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.cli.animation_page import PAGES, write_page
-from spart_blocks.cli.help_texts import with_examples
+from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import (
-    Blocks,
-    EndTime,
-    OptionalFile,
-    Quiet,
-    Root,
-    Settings,
-    Variants,
+    END,
+    HEADLESS,
+    OPTIONAL_FILE,
+    QUIET,
+    SETTINGS,
+    Loading,
+    Texts,
     diagram_file,
+    option,
+    switch,
 )
 from spart_blocks.cli.outputs import (
     Outputs,
@@ -34,7 +37,7 @@ from spart_blocks.cli.outputs import (
     show,
 )
 from spart_blocks.cli.progress import ProgressBar
-from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
+from spart_blocks.cli.reporting import FAILED, report
 from spart_blocks.cli.terminal import complain, has_display, say
 
 if TYPE_CHECKING:
@@ -51,108 +54,93 @@ class Engine(StrEnum):
     interpreter = "interpreter"
 
 
-@with_examples(
+ENGINE = option("--engine", "What runs the diagram.", Engine.auto)
+
+
+@dataclass(frozen=True)
+class RunOutputs:
+    """What is shown and saved of a run."""
+
+    out: list[Path] | None = option(
+        "--out -o FILE", "Save the results: .npz (everything), .csv or .mat. May be repeated."
+    )
+    plots: Path | None = option(
+        "--plots DIR",
+        "Write the plots as PNG files into DIR. Where there is no display, scopes "
+        "are written anyway, into out/ and the diagram's name.",
+    )
+    page: Path | None = option(
+        "--animate PAGE.html",
+        "Show the motion of the robots as one HTML file; see spart animate.",
+    )
+    headless: bool = HEADLESS
+
+    def checked(self) -> tuple[Outputs, Path | None]:
+        """The outputs, and the page of an animation. Raises InputError for files that could not be
+        written."""
+        files = tuple(path.expanduser() for path in self.out or ())
+        check_files(files)
+        page = self.page.expanduser() if self.page is not None else None
+        if page is not None:
+            check_files([page], PAGES, "--animate")
+        if self.plots is not None:
+            check_folder(self.plots)
+        return Outputs(files, self.plots, has_display() and not self.headless), page
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The run of a sweep that is replayed."""
+
+    sweep: Path | None = option(
+        "--from-sweep DIR",
+        "Replay a run of the sweep in this folder exactly; FILE is in it. With --run.",
+    )
+    number: int | None = option("--run N", "The number of the run to replay.", min=0)
+
+
+@command(
     "spart run diagrams/spacecraft_pd.yaml",
     "spart run diagrams/spacecraft_pd.yaml --set 'kp=[60,60,20]' --t 5 --out run.npz",
     "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
     "spart run --from-sweep out/study-sweep --run 1234 --out run.npz",
 )
 def run(
-    file: OptionalFile = None,
-    settings: Settings = None,
-    engine: Annotated[Engine, typer.Option(help="What runs the diagram.")] = Engine.auto,
-    end: EndTime = None,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Save the results: .npz (everything), .csv or .mat. May be repeated.",
-        ),
-    ] = None,
-    plots: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write the plots as PNG files into DIR. Where there is no display, scopes "
-            "are written anyway, into out/ and the diagram's name.",
-        ),
-    ] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(
-            "--animate",
-            metavar="PAGE.html",
-            help="Show the motion of the robots as one HTML file; see spart animate.",
-        ),
-    ] = None,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="Open no windows, as without a display.")
-    ] = False,
-    initial: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN.NPZ", help="Continue from the end of this saved run."),
-    ] = None,
-    sweep: Annotated[
-        Path | None,
-        typer.Option(
-            "--from-sweep",
-            metavar="DIR",
-            help="Replay a run of the sweep in this folder exactly; FILE is in it. With --run.",
-        ),
-    ] = None,
-    number: Annotated[
-        int | None,
-        typer.Option("--run", min=0, metavar="N", help="The number of the run to replay."),
-    ] = None,
-    variants: Variants = None,
-    blocks: Blocks = None,
-    root: Root = None,
-    quiet: Quiet = False,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "-v", help="Also print the versions of the packages."),
-    ] = False,
-    debug: Debug = False,
-) -> None:
+    *,
+    file: Path | None = OPTIONAL_FILE,
+    settings: Texts = SETTINGS,
+    engine: Engine = ENGINE,
+    end: float | None = END,
+    shown: RunOutputs,
+    initial: Path | None = option("--initial RUN.NPZ", "Continue from the end of this saved run."),
+    replay: Replay,
+    loading: Loading,
+    quiet: bool = QUIET,
+    verbose: bool = switch("--verbose -v", "Also print the versions of the packages."),
+) -> int:
     """Run a diagram: print a summary, show its scopes, save its results.
 
     Ctrl-C, SIGTERM or closing the terminal ends the run early: the results so far are shown and
     saved, and the exit code is 1.
     """
-    with reporting(debug):
-        files = tuple(path.expanduser() for path in out or ())
-        check_files(files)
-        if page is not None:
-            page = page.expanduser()
-            check_files([page], PAGES, "--animate")
-        if plots is not None:
-            check_folder(plots)
-        outputs = Outputs(files, plots, has_display() and not headless)
-        if sweep is not None or number is not None:
-            given = (settings, variants, blocks, root, end, initial, page)
-            _replay(file, sweep, number, any(one is not None for one in given), outputs, quiet)
-            return
-        if file is None:
-            raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
-        read = diagram_file(file, settings, root, variants, blocks, quiet)
-        run = begun(read, engine, end, initial)
-        results, failure = finished_run(run, initial, quiet)
-        show_motion = None if page is None else partial(write_page, results, read, page, quiet)
-        if not _finished(results, failure, outputs, quiet, verbose, show_motion):
-            raise typer.Exit(FAILED)
+    outputs, page = shown.checked()
+    if replay != Replay(None, None):
+        given = (settings, end, initial, page, *astuple(loading))
+        return _replayed(file, replay, any(one is not None for one in given), outputs, quiet)
+    if file is None:
+        raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
+    read = diagram_file(file, settings, loading, quiet)
+    run = begun(read, engine, end, initial)
+    results, failure = finished_run(run, initial, quiet)
+    show_motion = None if page is None else partial(write_page, results, read, page, quiet)
+    return _finished(results, failure, outputs, quiet, verbose, show_motion)
 
 
-def _replay(
-    file: Path | None,
-    folder: Path | None,
-    number: int | None,
-    changed: bool,
-    outputs: Outputs,
-    quiet: bool,
-) -> None:
-    """Replay a run of a sweep, and say whether it is the stored one."""
+def _replayed(
+    file: Path | None, replay: Replay, changed: bool, outputs: Outputs, quiet: bool
+) -> int:
+    """Replay a run of a sweep, and say whether it is the stored one; returns the exit code."""
+    folder, number = replay.sweep, replay.number
     if folder is None or number is None:
         raise InputError("--from-sweep DIR and --run N go together")
     if changed:
@@ -161,23 +149,20 @@ def _replay(
     from spart_blocks.sweeps.replay import replayed
     from spart_blocks.sweeps.results import SweepResults
 
-    if not quiet:
-        say(f"replaying run {number} of {folder}")
+    say(f"replaying run {number} of {folder}", unless=quiet)
     found = SweepResults.load(folder)
-    replay = replayed(found.of_file(file) if file else found, number)
-    if not quiet:
-        listed = ", ".join(f"{path} = {value}" for path, value in replay.case.items())
-        say(f"{replay.label}{': ' if listed else ''}{listed}")
-    failure = None if replay.failure is None else RunError(replay.failure)
-    finished = _finished(replay.results, failure, outputs, quiet, verbose=False)
-    if replay.reasons and not quiet:
-        say("\n  ".join([f"run {number} did not pass:", *replay.reasons]))
-    if replay.differences:
-        complain(replay.said)
-    elif not quiet:
-        say(replay.said)
-    if replay.differences or not finished:
-        raise typer.Exit(FAILED)
+    again = replayed(found.of_file(file) if file else found, number)
+    listed = ", ".join(f"{path} = {value}" for path, value in again.case.items())
+    say(f"{again.label}{': ' if listed else ''}{listed}", unless=quiet)
+    failure = None if again.failure is None else RunError(again.failure)
+    code = _finished(again.results, failure, outputs, quiet, verbose=False)
+    if again.reasons:
+        say("\n  ".join([f"run {number} did not pass:", *again.reasons]), unless=quiet)
+    if again.differences:
+        complain(again.said)
+        return FAILED
+    say(again.said, unless=quiet)
+    return code
 
 
 def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
@@ -192,9 +177,8 @@ def finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, 
     """The results, and the error if the run failed; a failure without results is raised."""
     from spart_blocks.run import finish
 
-    if not quiet:
-        start = f" from where {initial} ended" if initial else ""
-        say(f"running {run.engine.title}{start} to t = {run.options.T:g} s")
+    start = f" from where {initial} ended" if initial else ""
+    say(f"running {run.engine.title}{start} to t = {run.options.T:g} s", unless=quiet)
     try:
         with ProgressBar(wanted=not quiet) as progress:
             run.progress = progress
@@ -213,9 +197,9 @@ def _finished(
     quiet: bool,
     verbose: bool,
     show_motion: Callable[[], Path] | None = None,
-) -> bool:
-    """Save, print and show the results; returns whether all succeeded. show_motion: writes the page
-    of an animation."""
+) -> int:
+    """Save, print and show the results; returns the exit code. show_motion: writes the page of an
+    animation."""
     some = len(results.t) > 0
     written = outputs.write(results) if some else Written()
     if show_motion is not None and some:
@@ -233,7 +217,7 @@ def _finished(
         say(f"  {_what_is_kept(results, outputs, written)}")
     if outputs.windows and results.scopes and some:
         show(results, outputs, written, quiet)
-    return complete and not written.problems
+    return 0 if complete and not written.problems else FAILED
 
 
 def _what_is_kept(results: Results, outputs: Outputs, written: Written) -> str:

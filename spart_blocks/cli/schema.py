@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import BLOCKS, Texts, switch
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.registry import BlockType, Parameter
@@ -19,18 +18,15 @@ SUBSYSTEM = "[^A-Z0-9_]"
 """Pattern that distinguishes a subsystem's name from a misspelt type, which is in capitals."""
 
 
-@with_examples(
+@command(
     "spart schema > diagram.schema.json",
     "spart schema --blocks controllers.py > diagram.schema.json",
     "spart schema --ports > part.schema.json",
 )
 def schema(
-    ports: Annotated[
-        bool,
-        typer.Option("--ports", help="The schema of files with ports, which are used as blocks."),
-    ] = False,
-    blocks: Blocks = None,
-    debug: Debug = False,
+    *,
+    ports: bool = switch("--ports", "The schema of files with ports, which are used as blocks."),
+    blocks: Texts = BLOCKS,
 ) -> None:
     """Print the JSON Schema of diagram files, for editors.
 
@@ -40,15 +36,14 @@ def schema(
     and false. Blocks of your own are included with --blocks; a subsystem's name needs a lower-case
     letter.
     """
-    with reporting(debug):
-        from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
-        from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema
+    from spart_blocks.diagram.build.own_blocks import add_blocks, add_installed
+    from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema
 
-        add_installed()
-        add_blocks(*blocks or ())
-        whole = json.loads(json_schema(PartSection if ports else DiagramSection))
-        _add_types(whole)
-        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    add_installed()
+    add_blocks(*blocks or ())
+    whole = json.loads(json_schema(PartSection if ports else DiagramSection))
+    _add_types(whole)
+    typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
 
 
 def _add_types(whole: dict[str, Any]) -> None:

@@ -7,19 +7,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.base.interrupts import requests_go_to
+from spart_blocks.cli.commands import command
 from spart_blocks.cli.ending import Once
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import check_seconds
+from spart_blocks.cli.options import Texts, argument, check_seconds, option, switch
 from spart_blocks.cli.outputs import Outputs, check_files, complain_of
-from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import has_display, put, say, warn
-from spart_blocks.cli.tune import LoopOption, connected, new_table
+from spart_blocks.cli.text_tables import headed_table
+from spart_blocks.cli.tune import LOOP, connected
 
 if TYPE_CHECKING:
     from spart_blocks.realtime.live_client import LiveClient, Recording, Watched
@@ -35,82 +36,60 @@ Shown = Callable[["Floats"], bool]
 """Takes rows, possibly none; returns whether to continue."""
 
 
-@with_examples(
+@command(
     "spart scope",
     "spart scope ctrl.tau plant.qm[0]",
     "spart scope --t 10 --out run.npz",
 )
 def scope(
-    signals: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SIGNAL",
-            help="Signals to watch: ctrl.tau, plant.qm[0], plant.qm[0:2]. By default the outputs.",
-            show_default=False,
-        ),
-    ] = None,
-    loop: LoopOption = None,
-    end: Annotated[
-        float | None,
-        typer.Option(
-            "--t",
-            "-t",
-            metavar="SECONDS",
-            help="Duration; by default until the loop ends or Ctrl-C.",
-        ),
-    ] = None,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Record the signals: .npz, .csv or .mat. May be repeated.",
-        ),
-    ] = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="HZ",
-            help="Rows per second: by default 200, and with --out every step.",
-            show_default=False,
-        ),
-    ] = None,
-    window: Annotated[float, typer.Option(metavar="SECONDS", help="Time span of the plot.")] = 10.0,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="Open no window, as without a display.")
-    ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List the signals and end.")] = False,
-    debug: Debug = False,
-) -> None:
+    *,
+    signals: Texts = argument(
+        "SIGNAL",
+        "Signals to watch: ctrl.tau, plant.qm[0], plant.qm[0:2]. By default the outputs.",
+        None,
+    ),
+    loop: str | None = LOOP,
+    end: float | None = option(
+        "--t -t SECONDS", "Duration; by default until the loop ends or Ctrl-C."
+    ),
+    out: list[Path] | None = option(
+        "--out -o FILE", "Record the signals: .npz, .csv or .mat. May be repeated."
+    ),
+    rate: float | None = option(
+        "--rate HZ", "Rows per second: by default 200, and with --out every step."
+    ),
+    window: float = option("--window SECONDS", "Time span of the plot.", 10.0),
+    headless: bool = switch("--headless", "Open no window, as without a display."),
+    listed: bool = switch("--list", "List the signals and end."),
+) -> int:
     """Plot signals of a loop while it runs, and record them.
 
     Without a window they are printed as lines of numbers, or with --out only recorded. Ctrl-C ends
     it; the loop is not affected.
     """
-    with reporting(debug):
-        files = [path.expanduser() for path in out or ()]
-        check_files(files)
-        check_seconds("--t", end)
-        check_seconds("--window", window)
-        from spart_blocks.realtime.live_client import Recording
+    files = [path.expanduser() for path in out or ()]
+    check_files(files)
+    check_seconds("--t", end)
+    check_seconds("--window", window)
+    from spart_blocks.realtime.live_client import Recording
 
-        with connected(loop) as client:
-            if listed:
-                put(_table(client))
-                return
-            if rate is None and not files:
-                rate = RATE
-            watched = _watched(client, signals or (), rate)
-            say(f"watching {watched.loop} at {watched.rate:g} Hz; Ctrl-C ends it")
-            if client.hello["phase"] == "waiting":
-                say("it waits for its links, and tells nothing until they are heard")
-            show = _shown(watched, window, headless, bool(files))
-            kept = Recording(watched) if files or end is not None else None
-            failure = _watch(client, show, kept, end)
-            _finish(client, kept, files)
-            if failure is not None:
-                raise failure
+    with connected(loop) as client:
+        if listed:
+            put(_table(client))
+            return 0
+        if rate is None and not files:
+            rate = RATE
+        watched = _watched(client, signals or (), rate)
+        say(f"watching {watched.loop} at {watched.rate:g} Hz; Ctrl-C ends it")
+        if client.hello["phase"] == "waiting":
+            say("it waits for its links, and tells nothing until they are heard")
+        show = _shown(watched, window, headless, bool(files))
+        kept = Recording(watched) if files or end is not None else None
+        failure = _watch(client, show, kept, end)
+        code = _finish(client, kept, files)
+        if failure is not None:
+            raise failure
+    return code
 
 
 def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> Watched:
@@ -129,7 +108,7 @@ def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> 
 
 
 def _table(client: LiveClient) -> object:
-    table = new_table("signal", "shape", "unit", "", right=False)
+    table = headed_table("signal", "shape", "unit", "", left=4)
     for row in client.describe()["signals"]:
         shape = " x ".join(map(str, row["shape"]))
         table.add_row(row["name"], shape, row["unit"], row["kind"])
@@ -208,14 +187,14 @@ def _interrupts() -> Iterator[list[int]]:
         yield came
 
 
-def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> None:
-    """Print how it ended, and save the recording."""
+def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> int:
+    """Print how it ended, and save the recording; returns the exit code."""
     if client.ended is not None:
         say(f"the loop has ended: {client.ended}")
     if client.lost:
         warn(f"{client.lost} steps are missing: they came faster than they were taken")
     if kept is None:
-        return
+        return 0
     if kept.full:
         warn(f"the recording is full after {kept.count} rows; --rate takes fewer per second")
     if not kept.count:
@@ -226,5 +205,4 @@ def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -
     for file in written.paths:
         say(f"written: {file}")
     complain_of(written)
-    if written.problems:
-        raise typer.Exit(FAILED)
+    return FAILED if written.problems else 0

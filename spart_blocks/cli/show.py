@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.cli.animation_page import PAGES, told
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks, Root, Variants, diagram_file, holds_bodies, holds_robot
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import (
+    Loading,
+    argument,
+    diagram_file,
+    holds_bodies,
+    holds_robot,
+    option,
+    switch,
+)
 from spart_blocks.cli.outputs import check_files, default_folder, default_name
-from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import has_display, say
 
 if TYPE_CHECKING:
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".png", ".pdf")
 
 
-@with_examples(
+@command(
     "spart show diagrams/spacecraft_pd.yaml",
     "spart show diagrams/spacecraft_pd.yaml --out spacecraft.png",
     "spart show models/delta_robot.yaml",
@@ -31,69 +38,48 @@ PICTURES = (".svg", ".png", ".pdf")
     "spart show --3d models/delta_robot.yaml --out delta.html",
 )
 def show(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A diagram, or a file of bodies: YAML; with --3d any robot.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="The picture: .svg, .png or .pdf; with --3d .html. By default out/ and the "
-            "diagram's name, and a window where there is a display.",
-        ),
-    ] = None,
-    block: Annotated[
-        str | None,
-        typer.Option(
-            "--block", metavar="NAME", help="Draw the chart of this STATE_MACHINE of the diagram."
-        ),
-    ] = None,
-    solid: Annotated[
-        bool,
-        typer.Option(
-            "--3d",
-            help="Show the robots at rest as an HTML page: those of the diagram where they start, "
-            "or the robot of the file, also of a URDF file.",
-        ),
-    ] = False,
-    headless: Annotated[bool, typer.Option("--headless", help="Open no window.")] = False,
-    variants: Variants = None,
-    blocks: Blocks = None,
-    root: Root = None,
-    debug: Debug = False,
+    *,
+    file: Path = argument("FILE", "A diagram, or a file of bodies: YAML; with --3d any robot."),
+    out: Path | None = option(
+        "--out -o FILE",
+        "The picture: .svg, .png or .pdf; with --3d .html. By default out/ and the "
+        "diagram's name, and a window where there is a display.",
+    ),
+    block: str | None = option(
+        "--block NAME", "Draw the chart of this STATE_MACHINE of the diagram."
+    ),
+    solid: bool = switch(
+        "--3d",
+        "Show the robots at rest as an HTML page: those of the diagram where they start, "
+        "or the robot of the file, also of a URDF file.",
+    ),
+    headless: bool = switch("--headless", "Open no window."),
+    loading: Loading,
 ) -> None:
     """Draw a diagram: blocks as boxes, wires as lines. For a file of bodies, draw its graph:
     bodies as boxes, joints as arrows, dashed where a loop is cut. --block draws a state machine:
     its states as nested boxes, its transitions as lines.
     """
-    with reporting(debug):
-        if out is not None:
-            out = out.expanduser()
-            check_files([out], PAGES if solid else PICTURES)
-        if solid:
-            if block is not None:
-                raise InputError("--block draws a state machine: omit --3d")
-            typer.echo(told(_robots_page(file, out, root, variants, blocks)))
-            return
-        if holds_bodies(file):
-            if block is not None:
-                raise InputError(f"{file} has bodies and no blocks: omit --block")
-            path, figure = _draw_bodies(file, out)
-        else:
-            diagram = diagram_file(file, None, root, variants, blocks).load()
-            path, figure = _draw_diagram(diagram, block, out)
-        typer.echo(str(path))
-        if out is None and has_display() and not headless:
-            from spart_blocks.results import show_windows
+    if out is not None:
+        out = out.expanduser()
+        check_files([out], PAGES if solid else PICTURES)
+    if solid:
+        if block is not None:
+            raise InputError("--block draws a state machine: omit --3d")
+        typer.echo(told(_robots_page(file, out, loading)))
+        return
+    if holds_bodies(file):
+        if block is not None:
+            raise InputError(f"{file} has bodies and no blocks: omit --block")
+        path, figure = _draw_bodies(file, out)
+    else:
+        diagram = diagram_file(file, None, loading).load()
+        path, figure = _draw_diagram(diagram, block, out)
+    typer.echo(str(path))
+    if out is None and has_display() and not headless:
+        from spart_blocks.results import show_windows
 
-            show_windows([figure])
+        show_windows([figure])
 
 
 def _draw_diagram(diagram: Diagram, block: str | None, out: Path | None) -> tuple[Path, Figure]:
@@ -119,21 +105,15 @@ def _draw_bodies(file: Path, out: Path | None) -> tuple[Path, Figure]:
     return path, draw_graph(read.graph, read.name, path)
 
 
-def _robots_page(
-    file: Path,
-    out: Path | None,
-    root: Path | None,
-    variants: list[str] | None,
-    blocks: list[str] | None,
-) -> Path:
+def _robots_page(file: Path, out: Path | None, loading: Loading) -> Path:
     """Write the page of the robots of a file, and return its path."""
     from spart_blocks.animation.animate import diagram_page, robots_page, write_page
     from spart_blocks.animation.recording import Options
     from spart_blocks.cli.robot import robots_of
 
-    given = Options(root=root)
+    given = Options(root=loading.root)
     if file.suffix in (".yaml", ".yml") and not holds_robot(file):
-        diagram = diagram_file(file, None, root, variants, blocks).load()
+        diagram = diagram_file(file, None, loading).load()
         name, page = diagram.name, diagram_page(diagram, given, say)
     else:
         robots = robots_of(file)

@@ -5,75 +5,62 @@ from __future__ import annotations
 import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.base.web_build import STUDIO, built
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks, Root, check_diagram
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import BLOCKS, ROOT, Texts, argument, check_diagram, option, switch
 from spart_blocks.cli.terminal import has_display, say, warn
 
 _NEEDED = ("starlette", "uvicorn", "websockets")
 
 
-@with_examples(
+@command(
     "spart studio",
     "spart studio diagrams/spacecraft_pd.yaml",
     "spart studio --no-browser --port 8500",
 )
 def studio(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help="A diagram: a YAML file. Without it the page lists the project's diagrams.",
-            show_default=False,
-        ),
-    ] = None,
-    port: Annotated[
-        int,
-        typer.Option(
-            min=0, max=65535, metavar="N", help="The port to listen on; 0 for any that is free."
-        ),
-    ] = 0,
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="The address to listen on. Others than this machine's own let everybody who has "
-            "the link, and sees the traffic, change the project's files.",
-        ),
-    ] = "127.0.0.1",
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the link, and open no browser.")
-    ] = False,
-    blocks: Blocks = None,
-    root: Root = None,
-    debug: Debug = False,
+    *,
+    file: Path | None = argument(
+        "FILE",
+        "A diagram: a YAML file. Without it the page lists the project's diagrams.",
+        None,
+    ),
+    port: int = option(
+        "--port N", "The port to listen on; 0 for any that is free.", 0, min=0, max=65535
+    ),
+    host: str = option(
+        "--host ADDRESS",
+        "The address to listen on. Others than this machine's own let everybody who has "
+        "the link, and sees the traffic, change the project's files.",
+        "127.0.0.1",
+    ),
+    no_browser: bool = switch("--no-browser", "Print the link, and open no browser."),
+    blocks: Texts = BLOCKS,
+    root: Path | None = ROOT,
 ) -> None:
     """Open diagrams in the browser: see, run, tune, scrub and edit them.
 
     The page is served by this machine to this machine, without a network. Every edit is written to
     the diagram's file at once, the rest of its text stays, and it can be undone. Ctrl-C ends it.
     """
-    with reporting(debug):
-        for package in _NEEDED:
-            if find_spec(package) is None:
-                raise MissingExtraError(package, "studio", "spart studio")
-        folder, opened = _places(file, root)
-        page = built(STUDIO, say)
-        from spart_blocks.studio.client import Session
-        from spart_blocks.studio.gate import Gate, is_loopback
-        from spart_blocks.studio.serve import serve
+    for package in _NEEDED:
+        if find_spec(package) is None:
+            raise MissingExtraError(package, "studio", "spart studio")
+    folder, opened = _places(file, root)
+    page = built(STUDIO, say)
+    from spart_blocks.studio.client import Session
+    from spart_blocks.studio.gate import Gate, is_loopback
+    from spart_blocks.studio.serve import serve
 
-        if not is_loopback(host):
-            warn(f"{host} may be reached by others; the traffic is not encrypted")
-        session = Session(folder, opened, tuple(blocks or ()))
-        serve(session, Gate(host, port), page, say, lambda link: _begun(link, folder, no_browser))
-        say("the studio has ended")
+    if not is_loopback(host):
+        warn(f"{host} may be reached by others; the traffic is not encrypted")
+    session = Session(folder, opened, tuple(blocks or ()))
+    serve(session, Gate(host, port), page, say, lambda link: _begun(link, folder, no_browser))
+    say("the studio has ended")
 
 
 def _places(file: Path | None, root: Path | None) -> tuple[Path, str | None]:

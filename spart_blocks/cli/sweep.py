@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.cli.commands import command
 from spart_blocks.cli.ending import writing
-from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
-    Blocks,
-    DiagramFile,
-    EndTime,
+    BLOCKS,
+    END,
+    FILE,
+    QUIET,
+    ROOT,
+    SETTINGS,
+    Loading,
     Precision,
-    Quiet,
-    Root,
-    Settings,
+    Texts,
     diagram_file,
+    option,
+    switch,
 )
 from spart_blocks.cli.outputs import check_files, default_name
 from spart_blocks.cli.progress import RunsBar
-from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
+from spart_blocks.cli.reporting import FAILED, report
 from spart_blocks.cli.terminal import complain, say, warn
 
 if TYPE_CHECKING:
@@ -32,7 +37,73 @@ MOST_NAMED = 5
 """Largest number of failed runs that are named."""
 
 
-@with_examples(
+@dataclass(frozen=True)
+class Plan:
+    """What varies from run to run, and what is measured and kept of each."""
+
+    runs: int | None = option(
+        "--runs -n N",
+        "Draws of what is random, for each point of the grid, variant and fault.",
+        min=1,
+    )
+    seed: int | None = option("--seed S", "Select the random numbers.", min=0)
+    over: Texts = option(
+        "--over PATH=VALUES",
+        "Vary a value of the file: 'kp=[10,20]', or 'kd={normal: {mean: 20, sd: 2}}'. "
+        "May be repeated.",
+    )
+    metrics: Texts = option(
+        "--metric NAME=FORMULA",
+        "Measure a number of each run: 'miss=abs(final(plant.qm[0]))'. May be repeated.",
+    )
+    keep: str | None = option(
+        "--keep WHICH", "Runs whose histories are kept: none, failed, all, or a number of runs."
+    )
+    every: float | None = option("--every SECONDS", "Interval of kept histories.")
+
+    def changes(self, variants: list[str]) -> dict[str, Any]:
+        """The entries of the section sweep that the options replace."""
+        changes = {
+            "runs": self.runs,
+            "seed": self.seed,
+            "keep": _kept(self.keep),
+            "every": self.every,
+            "variants": _choices(variants),
+            "over": _values("--over", self.over or []),
+            "metrics": _formulas(self.metrics or []),
+        }
+        return {name: value for name, value in changes.items() if value not in (None, {})}
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Where and how long a sweep runs."""
+
+    out: Path | None = option(
+        "--out -o DIR",
+        "The folder of the results, new or empty; by default out/NAME-sweep.",
+    )
+    resume: bool = switch("--resume", "Continue the sweep in this folder.")
+    until: float | None = option(
+        "--until WIDTH",
+        "Stop as soon as the interval of the success probability is as narrow as this, "
+        "for each variant and fault; --runs is the most.",
+    )
+    workers: int | None = option(
+        "--workers -w N",
+        "Number of threads or processes; by default one per processor.",
+        min=1,
+    )
+    scheduler: str | None = option(
+        "--scheduler ADDRESS", "Run on the workers of this Dask scheduler."
+    )
+    device: str | None = option("--device NAME", "Run on a graphics card: cuda.")
+    precision: Precision | None = option(
+        "--precision", "Of states, by default double; float on a card."
+    )
+
+
+@command(
     "spart sweep diagrams/spacecraft_pd.yaml --over 'kp=[20,40,80]' "
     "--metric 'miss=abs(final(plant.qm[0]))'",
     "spart sweep study.yaml --runs 2000 --seed 7 --out out/study --report out/study.html",
@@ -40,114 +111,22 @@ MOST_NAMED = 5
     "spart sweep study.yaml --runs 100000 --until 0.01",
 )
 def sweep(
-    file: DiagramFile,
-    runs: Annotated[
-        int | None,
-        typer.Option(
-            "--runs",
-            "-n",
-            min=1,
-            metavar="N",
-            help="Draws of what is random, for each point of the grid, variant and fault.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="S", help="Select the random numbers.", show_default=False),
-    ] = None,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--over",
-            metavar="PATH=VALUES",
-            help="Vary a value of the file: 'kp=[10,20]', or 'kd={normal: {mean: 20, sd: 2}}'. "
-            "May be repeated.",
-        ),
-    ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            metavar="NAME=FORMULA",
-            help="Measure a number of each run: 'miss=abs(final(plant.qm[0]))'. May be repeated.",
-        ),
-    ] = None,
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHICH",
-            help="Runs whose histories are kept: none, failed, all, or a number of runs.",
-            show_default=False,
-        ),
-    ] = None,
-    every: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Interval of kept histories.", show_default=False),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="DIR",
-            help="The folder of the results, new or empty; by default out/NAME-sweep.",
-            show_default=False,
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the sweep in this folder.")
-    ] = False,
-    until: Annotated[
-        float | None,
-        typer.Option(
-            metavar="WIDTH",
-            help="Stop as soon as the interval of the success probability is as narrow as this, "
-            "for each variant and fault; --runs is the most.",
-            show_default=False,
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            "-w",
-            min=1,
-            metavar="N",
-            help="Number of threads or processes; by default one per processor.",
-            show_default=False,
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Run on a graphics card: cuda.")
-    ] = None,
-    precision: Annotated[
-        Precision | None,
-        typer.Option(help="Of states, by default double; float on a card.", show_default=False),
-    ] = None,
-    variants: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variant",
-            metavar="SLOT=A,B,...",
-            help="Choices for one of the file's variants; each runs with the same random values. "
-            "May be repeated.",
-        ),
-    ] = None,
-    settings: Settings = None,
-    end: EndTime = None,
-    page: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write a report: .html.")
-    ] = None,
-    root: Root = None,
-    blocks: Blocks = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    *,
+    file: Path = FILE,
+    plan: Plan,
+    execution: Execution,
+    variants: Texts = option(
+        "--variant SLOT=A,B,...",
+        "Choices for one of the file's variants; each runs with the same random values. "
+        "May be repeated.",
+    ),
+    settings: Texts = SETTINGS,
+    end: float | None = END,
+    page: Path | None = option("--report FILE", "Write a report: .html."),
+    root: Path | None = ROOT,
+    blocks: Texts = BLOCKS,
+    quiet: bool = QUIET,
+) -> int:
     """Run a diagram many times: print how the runs ended and their metrics, keep a table of all.
 
     What varies, and what is measured, is in the file's sweep section or in the options. Runs that
@@ -155,45 +134,33 @@ def sweep(
     and the same command with --resume does the rest. The exit code is 1 if the sweep was
     interrupted, all runs failed, or the success that expect claims was not reached.
     """
-    with reporting(debug):
-        pages = (page.expanduser(),) if page else ()
-        check_files(pages, (".html", ".htm"), "--report")
-        if scheduler is not None and workers is not None:
-            raise InputError("--workers and --scheduler exclude each other")
-        changes: dict[str, Any] = {
-            "runs": runs,
-            "seed": seed,
-            "keep": _kept(keep),
-            "every": every,
-            "variants": _choices(variants or []),
-            "over": _values("--over", over or []),
-            "metrics": _formulas(metrics or []),
-        }
-        given = {name: value for name, value in changes.items() if value not in (None, {})}
-        options = {} if end is None else {"T": end}
-        how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "device": device}
-        how |= {
-            "precision": (precision or Precision.double).value,
-            "until": until,
-            "resume": resume,
-        }
-        read = diagram_file(file, settings, root, None, blocks, quiet)
-        folder = out or Path("out") / f"{default_name(file.stem)}-sweep"
-        found, failure = _swept(read, given, options, {**how, "out": folder}, quiet)
-        with writing():
-            code = _finished(found, folder, pages, quiet, whole=failure is None)
-        if failure is not None:
-            code = report(failure)
-        if code:
-            raise typer.Exit(code)
+    pages = (page.expanduser(),) if page else ()
+    check_files(pages, (".html", ".htm"), "--report")
+    if execution.scheduler is not None and execution.workers is not None:
+        raise InputError("--workers and --scheduler exclude each other")
+    changes = plan.changes(variants or [])
+    read = diagram_file(file, settings, Loading(None, blocks, root), quiet)
+    folder = execution.out or Path("out") / f"{default_name(file.stem)}-sweep"
+    found, failure = _swept(read, changes, end, execution, folder, quiet)
+    with writing():
+        code = _finished(found, folder, pages, quiet, whole=failure is None)
+    return code if failure is None else report(failure)
 
 
 def _swept(
-    read: Any, changes: dict[str, Any], options: dict[str, Any], how: dict[str, Any], quiet: bool
+    read: Any,
+    changes: dict[str, Any],
+    end: float | None,
+    execution: Execution,
+    folder: Path,
+    quiet: bool,
 ) -> tuple[SweepResults, RunError | None]:
     """The results, and the error if they could not all be kept."""
     from spart_blocks.sweeps.sweep import sweep_file
 
+    options = {} if end is None else {"T": end}
+    precision = execution.precision or Precision.double
+    how = {**vars(execution), "out": folder, "precision": precision.value}
     with RunsBar(wanted=not quiet) as progress:
         try:
             return sweep_file(read, changes, options, progress=progress, **how), None
@@ -214,12 +181,11 @@ def _finished(
     if not quiet and len(found):
         typer.echo(str(found.statistics()))
     _name_failed(found, folder)
-    if not quiet:
+    if whole and not quiet:
+        typer.echo(f"{len(found):,} runs are in {folder}")
+    if found.stopped == ENOUGH and not quiet:
         left = found.planned_runs - len(found)
-        if whole:
-            typer.echo(f"{len(found):,} runs are in {folder}")
-        if found.stopped == ENOUGH:
-            typer.echo(f"{found.stopped}; the other {left:,} runs were not needed")
+        typer.echo(f"{found.stopped}; the other {left:,} runs were not needed")
     for path in pages:
         found.report(path)
         if not quiet:

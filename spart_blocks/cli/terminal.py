@@ -28,9 +28,10 @@ def discard_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say(text: str) -> None:
-    """Print a progress message."""
-    typer.echo(text, err=True)
+def say(text: str, *, unless: bool = False) -> None:
+    """Print a progress message, unless the command is to be quiet."""
+    if not unless:
+        typer.echo(text, err=True)
 
 
 def warn(text: str) -> None:

@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks, Quiet, Root
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import BLOCKS, QUIET, ROOT, Texts, argument, option, switch
 from spart_blocks.cli.outputs import check_folder
 from spart_blocks.cli.progress import ProgressBar, RunsBar
-from spart_blocks.cli.reporting import FAILED, WRONG_INPUT, Debug, reporting
+from spart_blocks.cli.reporting import FAILED, WRONG_INPUT
 from spart_blocks.cli.terminal import complain, say, warn
 
 if TYPE_CHECKING:
@@ -27,63 +27,46 @@ if TYPE_CHECKING:
 HOME = Path("diagrams")
 
 
-@with_examples(
+@command(
     "spart test",
     "spart test diagrams/spacecraft_pd.yaml --timing",
     "spart test --update",
 )
 def run_tests(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Diagrams, or folders that are searched for those with a section expect:. "
-            "By default diagrams/, or else the current folder.",
-            show_default=False,
-        ),
-    ] = None,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Record the baselines that are missing or no longer hold. Shows what changes.",
-        ),
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="With --update: also record baselines that still hold."),
-    ] = False,
-    timing: Annotated[
-        bool, typer.Option("--timing", help="A diagram that runs too slowly fails.")
-    ] = False,
-    plots: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            help="Folder for the pictures of failures, with a subfolder for each diagram.",
-        ),
-    ] = Path("out"),
-    blocks: Blocks = None,
-    root: Root = None,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    *,
+    paths: list[Path] | None = argument(
+        "PATH",
+        "Diagrams, or folders that are searched for those with a section expect:. "
+        "By default diagrams/, or else the current folder.",
+        None,
+    ),
+    update: bool = switch(
+        "--update",
+        "Record the baselines that are missing or no longer hold. Shows what changes.",
+    ),
+    force: bool = switch("--force", "With --update: also record baselines that still hold."),
+    timing: bool = switch("--timing", "A diagram that runs too slowly fails."),
+    plots: Path = option(
+        "--plots DIR",
+        "Folder for the pictures of failures, with a subfolder for each diagram.",
+        Path("out"),
+    ),
+    blocks: Texts = BLOCKS,
+    root: Path | None = ROOT,
+    quiet: bool = QUIET,
+) -> int:
     """Run every diagram that has a section expect:, and check its claims. Exit codes: 0 all passed,
     1 at least one failed, 2 a file is wrong, or there is nothing to test.
     """
-    with reporting(debug):
-        if force and not update:
-            raise InputError("--force goes with --update")
-        check_folder(plots)
-        cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root, tuple(blocks or ()))
-        if not quiet:
-            say(f"testing {_count(len(cases), 'diagram')}")
-        from spart_blocks.claims.check import Manner
+    if force and not update:
+        raise InputError("--force goes with --update")
+    check_folder(plots)
+    cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root, tuple(blocks or ()))
+    say(f"testing {_count(len(cases), 'diagram')}", unless=quiet)
+    from spart_blocks.claims.check import Manner
 
-        manner = Manner(update=update, force=force, timing=timing, plots=plots)
-        code = _Session(len(cases), manner, quiet).run(cases)
-        if code:
-            raise typer.Exit(code)
+    manner = Manner(update=update, force=force, timing=timing, plots=plots)
+    return _Session(len(cases), manner, quiet).run(cases)
 
 
 def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) -> list[Case]:

@@ -25,7 +25,7 @@ def matrix_lines(
             entries = [f"{v:.6g} {c}" for v, c in zip(values, columns, strict=True) if v]
             lines.append(f"  {row}: {' + '.join(entries) if entries else '0'}".replace("+ -", "- "))
         return [f"{heading}, entries that are not zero", *lines]
-    table = _table("", *columns)
+    table = headed_table("", *columns)
     for row, values in zip(rows, matrix, strict=True):
         table.add_row(row, *(f"{value:.6g}" for value in values))
     return [heading, table]
@@ -35,7 +35,7 @@ def pole_lines(system: LinearSystem) -> list[Any]:
     """The poles with their frequencies, dampings and time constants."""
     if not system.states:
         return ["  none"]
-    table = _table("pole", "frequency [rad/s]", "damping", "time constant [s]")
+    table = headed_table("pole", "frequency [rad/s]", "damping", "time constant [s]")
     for pole in system.damping():
         value = f"{pole.value.real:.6g}"
         if pole.value.imag:
@@ -45,13 +45,14 @@ def pole_lines(system: LinearSystem) -> list[Any]:
     return [table]
 
 
-def _table(first: str, *others: str) -> Table:
+def headed_table(*columns: str, left: int = 1) -> Table:
+    """A table with bold headings and without rules. left: how many columns of texts it has, before
+    those of numbers, which are aligned at the right."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(first)
-    for column in others:
-        table.add_column(column, justify="right")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < left else "right", overflow="fold")
     return table
 
 

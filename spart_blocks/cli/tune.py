@@ -4,84 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief
-from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.commands import command
+from spart_blocks.cli.options import Texts, argument, option, switch
 from spart_blocks.cli.terminal import put, say
+from spart_blocks.cli.text_tables import headed_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spart_blocks.realtime.live_client import LiveClient
 
-LoopOption = Annotated[
-    str | None,
-    typer.Option(
-        "--loop",
-        metavar="NAME|PID",
-        help="The loop, if more than one is running.",
-        show_default=False,
-    ),
-]
+LOOP = option("--loop NAME|PID", "The loop, if more than one is running.")
 _LONGEST = 60  # characters of a value in a table
 
 
-@with_examples(
+@command(
     "spart tune",
     "spart tune 'ctrl.kp=[60,60,20]' qd=0.3",
     "spart tune --print-set",
     "spart tune --save diagrams/spacecraft_pd.yaml",
 )
 def tune(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[LOOP] [NAME=VALUE]...",
-            help="The loop, by name or process ID, and values to set: ctrl.kp=[60,60,20], "
-            "ctrl.kp[0]=60, qd=0.3. A scalar fills a vector.",
-            show_default=False,
-        ),
-    ] = None,
-    loop: LoopOption = None,
-    print_set: Annotated[
-        bool,
-        typer.Option(
-            "--print-set", help="Print the changes as options --set of the other commands."
-        ),
-    ] = False,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            metavar="FILE",
-            help="Write the changes into the diagram's file; the rest of its text stays.",
-            show_default=False,
-        ),
-    ] = None,
-    debug: Debug = False,
+    *,
+    words: Texts = argument(
+        "[LOOP] [NAME=VALUE]...",
+        "The loop, by name or process ID, and values to set: ctrl.kp=[60,60,20], "
+        "ctrl.kp[0]=60, qd=0.3. A scalar fills a vector.",
+        None,
+    ),
+    loop: str | None = LOOP,
+    print_set: bool = switch(
+        "--print-set", "Print the changes as options --set of the other commands."
+    ),
+    save: Path | None = option(
+        "--save FILE",
+        "Write the changes into the diagram's file; the rest of its text stays.",
+    ),
 ) -> None:
     """List the parameters of a running loop, or set some. Values set by one command take effect
     together, before one step; if a value is invalid, none is set, and the loop continues unchanged.
     Without arguments, if several loops are running, the loops are listed.
     """
-    with reporting(debug):
-        name, settings = _parted(words or (), loop)
-        values = _values(settings)
-        if name is None and not (values or print_set or save) and _listed():
-            return
-        with connected(name) as client:
-            if values:
-                _report(client.set(values))
-            elif not (print_set or save):
-                put(*_described(client))
-            if print_set:
-                typer.echo(_as_options(client.describe()["parameters"]))
-            if save:
-                _saved(client.describe()["parameters"], save)
+    name, settings = _parted(words or (), loop)
+    values = _values(settings)
+    if name is None and not (values or print_set or save) and _listed():
+        return
+    with connected(name) as client:
+        if values:
+            _report(client.set(values))
+        elif not (print_set or save):
+            put(*_described(client))
+        if print_set:
+            typer.echo(_as_options(client.describe()["parameters"]))
+        if save:
+            _saved(client.describe()["parameters"], save)
 
 
 def connected(name: str | None) -> LiveClient:
@@ -124,7 +103,7 @@ def _listed() -> bool:
     places = running()
     if len(places) < 2:
         return False
-    table = new_table("loop", "process", "rate [Hz]", "time [s]", "deadlines missed")
+    table = headed_table("loop", "process", "rate [Hz]", "time [s]", "deadlines missed")
     for place in places:
         try:
             with LiveClient(place) as client:
@@ -139,16 +118,6 @@ def _listed() -> bool:
     return True
 
 
-def new_table(first: str, *others: str, right: bool = True) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(first)
-    for column in others:
-        table.add_column(column, justify="right" if right else "left")
-    return table
-
-
 def _described(client: LiveClient) -> list[Any]:
     """The page with a loop's parameters."""
     found = client.describe()
@@ -156,7 +125,7 @@ def _described(client: LiveClient) -> list[Any]:
         f"{client.hello['name']} (process {client.hello['pid']}): {found['phase']}, "
         f"{found['rate']:g} Hz, t = {found['time']:.3f} s, {found['overruns']} deadlines missed"
     )
-    table = new_table("parameter", "value", "shape", "unit", "bounds", "", right=False)
+    table = headed_table("parameter", "value", "shape", "unit", "bounds", "", left=6)
     for row in found["parameters"]:
         shape = " x ".join(map(str, row["shape"]))
         if "fixed" in row:
