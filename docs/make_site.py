@@ -1,7 +1,7 @@
 """Hooks of MkDocs: pages that are made of what is elsewhere in the repository, and links to
 files that are no pages.
 
-The README becomes the start page, bdsim's help on its blocks a page beside that of ours, every
+The README becomes a page, bdsim's help on its blocks a page beside that of ours, every
 public name of the package a heading of the API pages with its docstring, and a link to a file
 outside docs/ one to a copy of it under source/.
 """
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 COPIES = "source"
 """The folder of the site with files of the repository that pages link to."""
 WHOLE = {
-    "index.md": "README.md",
+    "readme.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
 }
