@@ -1,8 +1,31 @@
 """Forward dynamics: the motion that forces cause, in SPART's quantities.
 
-The articulated-body recursion in inertial axes, tips to base and back. Source:
-SPART's manual, FD; R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 7;
-Saha (1999) for its form with B and p.
+The articulated-body algorithm in inertial axes. Every link is at first seen with all that hangs
+on it: a body with joints that are free to move has an articulated inertia M (6,6), smaller than
+that of a rigid body, and at rest takes a bias wrench w (6,). Tips to base, M and w of a link pass
+on to its parent; then, base to tips, the twist rates of the parents give the joints'
+accelerations.
+
+Of link i with joint rate um, joint twist p = pm[i] and B = Bij[i, parent]; sums are over its
+children c:
+
+    M = I + sum B_c' Ma_c B_c                                                        (1)
+    w = gyroscopic wrench - wFm + sum B_c' wa_c                                      (2)
+    b = twist rate that rates and prescribed joints alone cause                      (3)
+    h = M p,  d = p' h + motor inertia                                               (4)
+    Ma = M - h h' / d                                                                (5)
+    wa = w + h / d (tau - p' w) + Ma b                                               (6)
+    (P0' M0 P0) u0dot = tau0 - P0' w0, of the base                                   (7)
+    umdot = (tau - p' (w + M b)) / d - h' / d (B tdot_parent)                        (8)
+    tdot = B tdot_parent + b + p umdot                                               (9)
+    tau_k = p' (M tdot + w) + motor inertia * umdot_k - tau, of a prescribed joint  (10)
+
+A prescribed joint passes M and w + M b on as they are. tau: the joint's force net of friction and
+stops. In the code `gain` is h / d, and `free` the first term of (8).
+
+Source: SPART's manual, FD; R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 7.3;
+S. K. Saha, "Dynamics of serial multibody systems using the decoupled natural orthogonal
+complement matrices" (1999), for the form with B and p.
 """
 
 from __future__ import annotations
@@ -101,6 +124,7 @@ def forward_dynamics(
     M0 = a.M0 + link_inertia(I0, robot.base_link.mass)
     w0 = a.w0 - wF0
     w0[:3] = w0[:3] + cross(t0[:3], I0 @ t0[:3])
+    # (7)
     u0dot = solve_spd(P0.T @ M0 @ P0, tau0 - P0.T @ w0, "the articulated inertia of the base")
     umdot, tdot = _outward(P0 @ u0dot, a, forces, pm, Bij, Bi0, robot)
     if not robot.kinematic:
@@ -133,8 +157,9 @@ def fixed_forward_dynamics(
 
 
 class _Joints(NamedTuple):
-    """Data of the joints: forces (nu,) net of friction and stops, those in excess of taum,
-    motors' inertia (nu,), and the given accelerations by place in um.
+    """What acts at the joints: net, their forces (nu,) [N m, N] less friction and stops; inertia,
+    of their motors (nu,) [kg m^2, kg]; given, the accelerations of prescribed joints by place in
+    um.
     """
 
     net: Array
@@ -152,12 +177,12 @@ class _Joints(NamedTuple):
 
 
 def _held(tdot: Array, a: _Articulated, joints: _Joints, pm: Array, robot: Robot) -> Array:
-    """tau_k of the prescribed joints, of the twist rates tdot (n,6) of the links."""
+    """The forces tau_k (n_k,) of the prescribed joints, from the links' twist rates tdot (n,6)."""
     place = {k: i for i, k in enumerate(robot.u_index) if k is not None}
     held = zeros(len(robot.kinematic), tdot, a.w, joints.net)
     for j, k in enumerate(robot.kinematic):
         i = place[k]
-        force = pm[i].reshape(1, 6) @ (a.M[i] @ tdot[i] + a.w[i])
+        force = pm[i].reshape(1, 6) @ (a.M[i] @ tdot[i] + a.w[i])  # (10)
         held[j : j + 1] = force + joints.inertia[k] * joints.given[k] - joints.net[k : k + 1]
     return held
 
@@ -174,6 +199,7 @@ def _inward(
     um: Any,
     robot: Robot,
 ) -> _Articulated:
+    """Tips to base: the articulated inertias and bias wrenches of all links, (1) to (6)."""
     n = robot.n_links_joints
     taum, um = joints.net, array(um, (robot.nu,), "um")
     wFm = array(wFm, (n, 6), "wFm")
@@ -183,11 +209,11 @@ def _inward(
     gain, bias, free = zeros((n, 6), *like), zeros((n, 6), *like), zeros(robot.nu, *like)
     for i in reversed(range(n)):
         parent, k = robot.parents[i], robot.u_index[i]
-        M[i] = M[i] + link_inertia(Im[i], robot.links[i].mass)
-        w[i] = w[i] - wFm[i]
+        M[i] = M[i] + link_inertia(Im[i], robot.links[i].mass)  # (1)
+        w[i] = w[i] - wFm[i]  # (2)
         w[i, :3] = w[i, :3] + cross(tL[i, :3], Im[i] @ tL[i, :3])
         t = t0 if parent == 0 else tL[parent - 1]
-        bias[i, 3:] = cross(t[3:] - tL[i, 3:], t[:3])
+        bias[i, 3:] = cross(t[3:] - tL[i, 3:], t[:3])  # (3)
         if k is not None:
             carrier = robot.carriers[i] - 1
             bias[i] = bias[i] + turned(tL[carrier, :3], pm[i] * um[k : k + 1])
@@ -197,15 +223,15 @@ def _inward(
         elif k is not None:
             p = pm[i]
             Mp = M[i] @ p
-            felt = p.reshape(1, 6) @ Mp + joints.inertia[k]
+            felt = p.reshape(1, 6) @ Mp + joints.inertia[k]  # (4)
             whole = M[i] if carrier == i else _of_the_ball(M[carrier], Bij[carrier, i], felt)
             d = joint_inertia(felt, whole, p, robot.joints[i].name)
             gain[i] = Mp / d
             rest = taum[k : k + 1] - p.reshape(1, 6) @ (w[i] + M[i] @ bias[i])
             free[k : k + 1] = rest / d
-            Ma = M[i] - gain[i].reshape(6, 1) @ Mp.reshape(1, 6)
+            Ma = M[i] - gain[i].reshape(6, 1) @ Mp.reshape(1, 6)  # (5)
             wa = w[i] + gain[i] * (taum[k : k + 1] - p.reshape(1, 6) @ w[i])
-        wa = wa + Ma @ bias[i]
+        wa = wa + Ma @ bias[i]  # (6)
         if parent == 0:
             M0, w0 = M0 + Bi0[i].T @ Ma @ Bi0[i], w0 + Bi0[i].T @ wa
         else:
@@ -216,8 +242,8 @@ def _inward(
 
 
 def _of_the_ball(M: Array, B: Array, felt: Array) -> Array:
-    """The inertia (6,6) beside which a row of a spherical joint feels none: M of the link
-    that it moves, which the rows after it have not eased yet. Symbols are not compared."""
+    """The inertia (6,6) against which that of one axis of a spherical joint is compared: M of the
+    link that the joint moves, before its other axes are freed. Symbols are not compared."""
     moved: Array = M if kind(felt) is object else B.T @ M @ B
     return moved
 
@@ -231,7 +257,7 @@ def _outward(
     Bi0: Array,
     robot: Robot,
 ) -> tuple[Array, Array]:
-    """The joint accelerations (nu,) and the twist rates (n,6) of the links."""
+    """Base to tips: the joint accelerations (nu,) and the links' twist rates (n,6), (8) and (9)."""
     tdot = zeros((robot.n_links_joints, 6), t0dot, a.free, a.bias)
     umdot = zeros(robot.nu, tdot)
     for i, parent in enumerate(robot.parents):
@@ -241,6 +267,6 @@ def _outward(
         if k in joints.given:  # what it does is part of the bias
             umdot[k : k + 1] = joints.given[k]
         elif k is not None:
-            umdot[k : k + 1] = a.free[k : k + 1] - a.gain[i].reshape(1, 6) @ carried
-            tdot[i] = tdot[i] + pm[i] * umdot[k : k + 1]
+            umdot[k : k + 1] = a.free[k : k + 1] - a.gain[i].reshape(1, 6) @ carried  # (8)
+            tdot[i] = tdot[i] + pm[i] * umdot[k : k + 1]  # (9)
     return umdot, tdot

@@ -1,10 +1,21 @@
 """Blocks within conditional subsystems: the same blocks, whose states move only while their
 subsystem runs.
 
-A gated block is a copy of a block with more inputs behind its own. Its class is made from that of
-the block, so that it has all its attributes; `ungated` is the block's own class. The functions that
-gate a method serve those of classes and those of lowering rules alike: each takes a method
-(block, ..., inputs, x) and returns one for the gated block.
+The idea: no engine knows of conditional subsystems. A gated block is a copy of a block with more
+inputs behind its own, on which the phases of the conditions arrive as numbers
+(`formulas/phases.py`). Its methods call those of the block, and choose by the phases: `deriv` is
+zero while the subsystem does not run, `next` keeps the state, `watch` reports a reset as a zero-
+crossing, and `switch` returns the state to its start. So the interpreter, traces, lanes and
+exported code run them as they run any block.
+
+A sampled block in a triggered subsystem has no clock. It becomes a block of modes: its state
+stands twice, as it shows it and as it will be. At a trigger (phase STOPS) the second half is
+computed, while all blocks still read each other's first halves; then (phase STEPS) it becomes the
+first.
+
+The class of a gated block is made from that of the block, so that it has all its attributes;
+`ungated` is the block's own class. Functions that gate a method serve classes and lowering rules
+alike: each takes a method (block, ..., inputs, x) and returns one for the gated block.
 """
 
 from __future__ import annotations

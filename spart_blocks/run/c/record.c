@@ -200,6 +200,24 @@ static void sb_keep(struct sb_run *r, sb_log *L, double t, const double *v, int 
   L->pending = 0;
 }
 
+/* Where a step is looked at.
+
+   A step of the solver may be long, and each look within it costs an evaluation of all signals. So
+   there are as few looks as the curvature of the signals allows:
+
+   - sb_cover goes over a step in intervals, as long as the curvature between the last rows permits
+     for a straight line (sb_bend: the interval is the stride). While nothing bends more than
+     expected (sb_kinked), an interval passes by its end alone, SB_TRUST times in turn at most.
+   - In any other interval sb_between looks once, at SB_SPLIT of it. A row that lies on the line ends the
+     search. If not, the interval is cut into as many parts as a parabola with this bulge needs, and those
+     parts where three neighbouring rows are not straight (sb_strays) are looked at in the same way, SB_DEPTH
+     times at most. Where cutting does not lessen the bulge the signal is noise, and the search ends.
+   - Steps shorter than half a stride are remembered (sb_unseen), and looked at only where they
+     have led (sb_catch_up): at each of their ends if a signal has bent on the way.
+   - A stop, a tick and a crossing end the line and begin a new one (sb_anew, sb_late).
+
+   What is looked at is offered (sb_offer): whether the row is kept, the swinging door says. */
+
 /* Learn the curvature from the last three rows. */
 static void sb_bend(sb_log *L, double t, const double *v) {
   double first = 1 / (L->t_last - L->t_before), second = 1 / (t - L->t_last),

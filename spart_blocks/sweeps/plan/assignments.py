@@ -1,7 +1,15 @@
 """From the values of a plan to works: runs of programs that differ in their parameters.
 
-A value is a parameter of the program where it can be: of a block, an element of it, an initial
-state, a mass. All other values are structural: each set of them is loaded and traced once.
+A plan gives each run a value for each path. A value is a parameter of the program where it can
+be: of a block, an element of it, an initial state, a mass. Runs that differ in parameters alone
+are rows of one matrix p, which the lanes take as it is. All other values are structural (a file,
+a size, a block's type): each set of them needs a diagram that is loaded and traced by itself, a
+Structure.
+
+So the runs asked for are grouped by variant, fault and structural values; a group gets its
+structure, which writes the values of the other paths into rows of p; and groups with the same
+program become one Work. A path that one structure lacks as a parameter is structural there, and
+its group is split again. Values that a block refuses make their runs fail, and no others.
 """
 
 from __future__ import annotations
