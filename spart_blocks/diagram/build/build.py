@@ -7,29 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from spart_blocks.diagram.build.arguments import MAX_PORTS, ArgumentReader, same_numbers
-from spart_blocks.diagram.build.late_blocks import BUSES, Arrival, arrivals, is_waiting, made_last
-from spart_blocks.diagram.build.buses import Ports, bus_arguments, with_shapes
-from spart_blocks.diagram.build.composed import parts_of
-from spart_blocks.diagram.written.conditions import trigger_clock
-from spart_blocks.diagram.build.for_each import Copies
-from spart_blocks.diagram.check.formula_names import warn_of_constants
-from spart_blocks.diagram.check.other_names import type_hint
-from spart_blocks.diagram.build.own_blocks import add_installed
-from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
-from spart_blocks.diagram.build.registry import (
-    PACKAGE,
-    BlockType,
-    find_type,
-    inner_diagram,
-    name_problem,
-    type_names,
-)
-from spart_blocks.diagram.sections.schema import MAX_COLLECTED, BlockSection, PartSection, SubsystemSection
-from spart_blocks.diagram.build.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
-from spart_blocks.diagram.written.wire_texts import MAX_WIRES, InputCount, count_inputs, read_wires
-from spart_blocks.diagram.written.wires import WireText
-from spart_blocks.diagram.build.wiring import Wiring
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import (
     DiagramError,
@@ -41,6 +18,34 @@ from spart_blocks.base.errors import (
     warn,
 )
 from spart_blocks.block_support.ports import attribute
+from spart_blocks.diagram.build.arguments import MAX_PORTS, ArgumentReader, same_numbers
+from spart_blocks.diagram.build.buses import Ports, bus_arguments, with_shapes
+from spart_blocks.diagram.build.composed import parts_of
+from spart_blocks.diagram.build.for_each import Copies
+from spart_blocks.diagram.build.late_blocks import BUSES, Arrival, arrivals, is_waiting, made_last
+from spart_blocks.diagram.build.own_blocks import add_installed
+from spart_blocks.diagram.build.registry import (
+    PACKAGE,
+    BlockType,
+    find_type,
+    inner_diagram,
+    name_problem,
+    type_names,
+)
+from spart_blocks.diagram.build.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
+from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.diagram.check.formula_names import warn_of_constants
+from spart_blocks.diagram.check.other_names import type_hint
+from spart_blocks.diagram.sections.schema import (
+    MAX_COLLECTED,
+    BlockSection,
+    PartSection,
+    SubsystemSection,
+)
+from spart_blocks.diagram.written.conditions import trigger_clock
+from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
+from spart_blocks.diagram.written.wire_texts import MAX_WIRES, InputCount, count_inputs, read_wires
+from spart_blocks.diagram.written.wires import WireText
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spart_blocks.diagram.build.late_blocks import Arrival
 from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.build.late_blocks import Arrival
 
 Ports = Mapping[str, Port]
 

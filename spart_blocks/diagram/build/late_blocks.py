@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from spart_blocks.base.errors import Place
+from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.written.bundles import bundle_of
 from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd
 from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER
 from spart_blocks.diagram.written.wires import End, WireText
-from spart_blocks.base.errors import Place
-from spart_blocks.block_support.ports import Port
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.sections.schema import BlockSection
     from spart_blocks.diagram.build.wiring import Wiring
+    from spart_blocks.diagram.sections.schema import BlockSection
 
 BUSES = ("BUS_CREATOR", "BUS_SELECTOR", "BUS_ASSIGNMENT")
 

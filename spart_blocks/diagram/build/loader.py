@@ -8,21 +8,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.build.block_values import settle_values
-from spart_blocks.diagram.build.paused_collector import collector_paused
-from spart_blocks.diagram.written.content import DiagramContent
-from spart_blocks.diagram.diagram import Diagram
-from spart_blocks.diagram.sections.expectations import Expectations
-from spart_blocks.diagram.written.files import Robots, project_root
-from spart_blocks.diagram.check.interface_check import Choices
-from spart_blocks.diagram.written.overrides import Overrides, apply_overrides
-from spart_blocks.diagram.build.own_blocks import add_blocks
-from spart_blocks.diagram.written.references import MAX_EXPANDED
-from spart_blocks.diagram.sections.schema import VariantSection
-from spart_blocks.diagram.written.variants import Asked, Chosen, chosen_of, read_variants, with_choices
-from spart_blocks.diagram.written.wires import complete
 from spart_blocks.base.document import Document, parse_document, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, refusing
+from spart_blocks.diagram.build.block_values import settle_values
+from spart_blocks.diagram.build.own_blocks import add_blocks
+from spart_blocks.diagram.build.paused_collector import collector_paused
+from spart_blocks.diagram.check.interface_check import Choices
+from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.sections.expectations import Expectations
+from spart_blocks.diagram.sections.schema import VariantSection
+from spart_blocks.diagram.written.content import DiagramContent
+from spart_blocks.diagram.written.files import Robots, project_root
+from spart_blocks.diagram.written.overrides import Overrides, apply_overrides
+from spart_blocks.diagram.written.references import MAX_EXPANDED
+from spart_blocks.diagram.written.variants import (
+    Asked,
+    Chosen,
+    chosen_of,
+    read_variants,
+    with_choices,
+)
+from spart_blocks.diagram.written.wires import complete
 
 MAX_SHOWN = 100
 BLOCK_COST = 10

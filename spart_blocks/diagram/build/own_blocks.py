@@ -21,9 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spart_blocks.diagram.diagram import STANDARD
-from spart_blocks.diagram.build.registry import runtime
 from spart_blocks.base.errors import Fault, InputError, Place, warn
+from spart_blocks.diagram.build.registry import runtime
+from spart_blocks.diagram.diagram import STANDARD
 
 GROUP = "spart_blocks.blocks"
 """The entry points of installed packages of blocks; each names a module or package."""

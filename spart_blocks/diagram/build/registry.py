@@ -15,9 +15,9 @@ from io import StringIO
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.lazy_modules import imported_later
 from spart_blocks.diagram.check.wrong_names import tell_names
-from spart_blocks.block_support.ports import Port
 
 if TYPE_CHECKING:
     from spart_blocks.blocks import PortSpec

@@ -7,13 +7,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spart_blocks.diagram.build.arguments import MAX_PORTS
-from spart_blocks.diagram.written.conditions import CONDITIONS, NONE, Conditions, wrong_names, wrong_values
-from spart_blocks.diagram.written.references import Resolved
-from spart_blocks.diagram.build.registry import find_type, name_problem
-from spart_blocks.diagram.sections.schema import BlockSection, PartSection, SubsystemSection
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault
+from spart_blocks.diagram.build.arguments import MAX_PORTS
+from spart_blocks.diagram.build.registry import find_type, name_problem
+from spart_blocks.diagram.sections.schema import BlockSection, PartSection, SubsystemSection
+from spart_blocks.diagram.written.conditions import (
+    CONDITIONS,
+    NONE,
+    Conditions,
+    wrong_names,
+    wrong_values,
+)
+from spart_blocks.diagram.written.references import Resolved
 
 MAX_BLOCKS = 20_000
 MAX_LEVELS = 16

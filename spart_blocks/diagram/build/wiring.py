@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spart_blocks.diagram.build.late_blocks import Incoming
-from spart_blocks.diagram.written.bundles import Bundle, bundle_of, spread, takes_bus
+from spart_blocks.base.document import MAX_FAULTS, Document, Keys
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
 from spart_blocks.diagram.build.companions import (
     AUDIT,
     COMPANION,
@@ -15,9 +16,11 @@ from spart_blocks.diagram.build.companions import (
     make_companion,
     wants_audit,
 )
+from spart_blocks.diagram.build.late_blocks import Incoming
+from spart_blocks.diagram.build.registry import port_names
+from spart_blocks.diagram.written.bundles import Bundle, bundle_of, spread, takes_bus
 from spart_blocks.diagram.written.conditions import NONE, Conditions
 from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd, index_of, no_port
-from spart_blocks.diagram.build.registry import port_names
 from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER, InputCount
 from spart_blocks.diagram.written.wires import (
     End,
@@ -32,9 +35,6 @@ from spart_blocks.diagram.written.wires import (
     unconnected,
     wire_name,
 )
-from spart_blocks.base.document import MAX_FAULTS, Document, Keys
-from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
-from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
 
 Output = tuple[Any, int]
 
