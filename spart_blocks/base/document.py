@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isinf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -46,6 +46,7 @@ _WORDS: dict[str, Any] = {
 DIAGRAM_SECTIONS = "a diagram has sections such as blocks:, wires: and run:"
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _FLATTER = "write it in fewer levels"
+_COLON = re.compile(r"[ \t]*:")
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -53,30 +54,61 @@ _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 class Node:
     """One value of the file. line and column are 0-based, as PyYAML counts.
 
-    inside is the column where a scalar's first character stands, when the text in the
-    file is the scalar's value letter by letter; otherwise None.
+    start, end: its first character in the text and the one behind its last, without an anchor;
+    comments and blank lines behind a collection in lines are not part of it. flow: it is a scalar,
+    or in brackets. alias: only its name stands at start; line, column and what is inside are of
+    the value that it names. inside is the column where a scalar's first character stands, when the
+    text in the file is the scalar's value letter by letter; otherwise None. children, keys: of a
+    mapping or a list, in the order of the file.
     """
 
     value: Any
     line: int
     column: int
+    start: int = 0
+    end: int = 0
+    flow: bool = False
+    alias: bool = False
     inside: int | None = None
-    children: dict[Key, Node] = field(default_factory=dict)
-    keys: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    children: dict[Key, Node] = field(default_factory=lambda: _NONE)
+    keys: dict[Key, Node] = field(default_factory=lambda: _NONE)
     size: int = 1
     height: int = 1
+
+    @property
+    def kind(self) -> Literal["alias", "mapping", "list", "scalar"]:
+        """What it is in the text."""
+        if self.alias:
+            return "alias"
+        if isinstance(self.value, dict):
+            return "mapping"
+        return "list" if isinstance(self.value, list) else "scalar"
+
+    def at(self, path: Keys) -> Node | None:
+        """The value at a path, or None: also for what lies in the value of an alias."""
+        node = self
+        for key in path:
+            if node.alias or key not in node.children:
+                return None
+            node = node.children[key]
+        return node
+
+
+_NONE: dict[Key, Node] = {}
+"""What is inside of a scalar; never changed."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file's plain values in data, and the place of each. replaced: paths whose value comes from
-    elsewhere, such as an override, with its place. moved: paths in data whose value is at another
-    path of the file.
+    """A file's text, its plain values in data, and the place of each. replaced: paths whose value
+    comes from elsewhere, such as an override, with its place. moved: paths in data whose value is
+    at another path of the file.
     """
 
     file: str
     data: dict[str, Any]
     root: Node
+    text: str = ""
     replaced: Mapping[Keys, Place] = field(default_factory=dict)
     moved: Mapping[Keys, Keys] = field(default_factory=dict)
 
@@ -94,8 +126,8 @@ class Document:
             return self.place(*path)
         path = self._written(path)
         holder = self._nearest(path[:-1])
-        line, column = holder.keys.get(path[-1], (holder.line, holder.column))
-        return Place(self.file, line + 1, column + 1)
+        key = holder.keys.get(path[-1], holder)
+        return Place(self.file, key.line + 1, key.column + 1)
 
     def place_inside(self, path: Keys, offset: int) -> Place:
         """Where the character at offset in the text at this path is written."""
@@ -136,7 +168,7 @@ def parse_document(text: str, file: str, sections: str = DIAGRAM_SECTIONS) -> Do
         place = Place(file, root.line + 1, root.column + 1)
         problem = "the file must be a mapping of keys to values"
         raise DiagramError(Fault(problem, place, sections))
-    return Document(file, root.value, root)
+    return Document(file, root.value, root, text)
 
 
 def parse_value(text: str, origin: str) -> Any:
@@ -198,7 +230,7 @@ def _compose(text: str, file: str) -> Node | None:
         problem = f"character U+{ord(control[0]):04X} is not allowed in YAML"
         hint = "take it out; in double quotes it can be written with a backslash"
         raise DiagramError(Fault(problem, Place(file, line, column), hint))
-    composer = _Composer(file)
+    composer = _Composer(file, text)
     try:
         root = composer.compose(yaml.parse(text, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
@@ -234,14 +266,15 @@ class _Open:
 
     node: Node
     anchor: str | None
-    key: tuple[str, Any] | None = None
+    mapping: bool
+    key: tuple[str, Node] | None = None
 
 
 class _Composer:
     """Builds the tree from events with an explicit stack, without recursion."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, text: str) -> None:
+        self.file, self.text = file, text
         self.faults: list[Fault] = []
         self.stack: list[_Open] = []
         self.anchors: dict[str, Node | None] = {}
@@ -265,11 +298,7 @@ class _Composer:
             self._check(event)
             self._start(event)
         elif isinstance(event, yaml.CollectionEndEvent):
-            closed = self.stack.pop()
-            if closed.anchor:
-                self.anchors[closed.anchor] = closed.node
-            if self.stack:
-                self._absorb(self.stack[-1].node, closed.node)
+            self._close(self.stack.pop(), event)
         elif isinstance(event, yaml.AliasEvent):
             self._alias(event)
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -280,7 +309,10 @@ class _Composer:
                 raise _Stop
 
     def _fault(self, message: str, event: Any, hint: str | None = None) -> None:
-        mark = event.start_mark
+        self._fault_at(message, event.start_mark, hint)
+
+    def _fault_at(self, message: str, mark: Any, hint: str | None = None) -> None:
+        """A fault where a mark of PyYAML or a node stands."""
         self.faults.append(Fault(message, Place(self.file, mark.line + 1, mark.column + 1), hint))
         if len(self.faults) >= MAX_FAULTS:
             raise _Stop
@@ -303,10 +335,33 @@ class _Composer:
         if len(self.stack) >= MAX_DEPTH:
             self._fault(_TOO_DEEP, event, _FLATTER)
             raise _Stop
-        value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
-        node = Node(value, event.start_mark.line, event.start_mark.column)
+        mapping = isinstance(event, yaml.MappingStartEvent)
+        mark, start = event.start_mark, self._behind_anchor(event)
+        value: Any = {} if mapping else []
+        node = Node(value, mark.line, mark.column, start, start, bool(event.flow_style),
+                    children={}, keys={} if mapping else _NONE)  # fmt: skip
         self._add(node, event)
-        self.stack.append(_Open(node, event.anchor))
+        self.stack.append(_Open(node, event.anchor, mapping))
+
+    def _close(self, closed: _Open, event: Any) -> None:
+        node = closed.node
+        if node.flow:
+            node.end = event.end_mark.index
+        elif node.children:
+            node.end = max(node.start, next(reversed(node.children.values())).end)
+        if closed.anchor:
+            self.anchors[closed.anchor] = node
+        if self.stack:
+            self._absorb(self.stack[-1].node, node)
+
+    def _behind_anchor(self, event: Any) -> int:
+        """Where a value begins in the text."""
+        start: int = event.start_mark.index
+        if event.anchor and self.text[start : start + 1] == "&":
+            start += len(event.anchor) + 1
+            while self.text[start : start + 1].isspace():
+                start += 1
+        return start
 
     def _alias(self, event: Any) -> None:
         node = self.anchors.get(event.anchor)
@@ -320,20 +375,26 @@ class _Composer:
         if len(self.stack) + node.height > MAX_DEPTH:
             self._fault(_TOO_DEEP, event, _FLATTER)
             raise _Stop
-        self._add(node, event)
+        start, end = event.start_mark.index, event.end_mark.index
+        self._add(replace(node, start=start, end=end, alias=True), event)
         if self.stack and node.children:
             self._absorb(self.stack[-1].node, node)
 
     def _scalar(self, event: Any) -> Node:
-        start, end = event.start_mark, event.end_mark
+        start, end, text = event.start_mark, event.end_mark, event.value
+        first, last, line, column = start.index, end.index, start.line, start.column
         plain = not event.style
-        node = Node(event.value, start.line, start.column, size=text_size(event.value))
-        if plain and not self._expects_key():
-            node.value = self._resolve(event)
-        quotes = 0 if plain else 2
-        if start.line == end.line and end.column - start.column == len(event.value) + quotes:
-            node.inside = start.column + quotes // 2
+        inside, quotes = None, 0 if plain else 1
+        if line == end.line and last - first == len(text) + 2 * quotes:
+            inside = column + quotes
+        elif event.style in ("|", ">"):
+            last = first + len(self.text[first:last].rstrip())
+        value = self._resolve(event) if plain and not self._expects_key() else text
+        node = Node(value, line, column, first, last, True, False, inside, _NONE, _NONE,
+                    text_size(text))  # fmt: skip
         if event.anchor:
+            node.start = self._behind_anchor(event)
+            node.end = max(node.start, node.end)
             self.anchors[event.anchor] = node
         return node
 
@@ -367,11 +428,7 @@ class _Composer:
         self._fault(f"number {shown} is out of range", event, "write .inf for infinity")
 
     def _expects_key(self) -> bool:
-        return (
-            bool(self.stack)
-            and isinstance(self.stack[-1].node.value, dict)
-            and (self.stack[-1].key is None)
-        )
+        return bool(self.stack) and self.stack[-1].mapping and self.stack[-1].key is None
 
     def _add(self, node: Node, event: Any) -> None:
         """Put a node where it belongs: at the top, in a sequence, as key or as value."""
@@ -380,21 +437,29 @@ class _Composer:
             return
         top = self.stack[-1]
         holder = top.node
-        if isinstance(holder.value, list):
+        if not top.mapping:
             holder.children[len(holder.value)] = node
             holder.value.append(node.value)
         elif top.key is None:
-            top.key = (self._key(node, event), event)
+            top.key = (self._key(node, event), node)
         else:
-            (key, at), top.key = top.key, None
+            (key, named), top.key = top.key, None
             if key in holder.value:
-                self._duplicate(key, at, holder)
+                self._duplicate(key, named, holder)
                 return
+            if node.start == node.end and node.children is _NONE:
+                self._settle(node, named)
             holder.value[key] = node.value
             holder.children[key] = node
-            holder.keys[key] = (at.start_mark.line, at.start_mark.column)
-        if not node.children and not isinstance(node.value, dict | list):
+            holder.keys[key] = named
+        if node.children is _NONE:
             self._absorb(holder, node)
+
+    def _settle(self, empty: Node, key: Node) -> None:
+        """The place of a value without characters: right behind its colon."""
+        colon = _COLON.match(self.text, key.end)
+        if colon:
+            empty.start = empty.end = colon.end()
 
     def _key(self, node: Node, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):
@@ -408,14 +473,15 @@ class _Composer:
             return str(event.value)
         return "\0" + str(self.nodes)
 
-    def _duplicate(self, key: str, at: Any, holder: Node) -> None:
-        line = holder.keys[key][0] + 1
-        self._fault(f"key {key!r} is given twice", at, f"first given in line {line}")
+    def _duplicate(self, key: str, again: Node, holder: Node) -> None:
+        line = holder.keys[key].line + 1
+        self._fault_at(f"key {key!r} is given twice", again, f"first given in line {line}")
 
     @staticmethod
     def _absorb(holder: Node, node: Node) -> None:
         holder.size += node.size
-        holder.height = max(holder.height, node.height + 1)
+        if node.height >= holder.height:
+            holder.height = node.height + 1
 
 
 def text_size(text: str) -> int:

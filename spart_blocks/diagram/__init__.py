@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from spart_blocks.base.lazy import lazily
 
 if TYPE_CHECKING:
+    from spart_blocks.diagram.build.connect import complete
     from spart_blocks.diagram.build.loader import as_diagram, load, load_expectations
     from spart_blocks.diagram.build.registry import new_diagram
     from spart_blocks.diagram.diagram import Diagram
     from spart_blocks.diagram.sections.run_options import RunOptions, Solver
-    from spart_blocks.diagram.written.wires import complete
 
 __all__ = [
     "Diagram",
@@ -33,7 +33,7 @@ __getattr__, __dir__ = lazily(
         "RunOptions": "spart_blocks.diagram.sections.run_options",
         "Solver": "spart_blocks.diagram.sections.run_options",
         "as_diagram": "spart_blocks.diagram.build.loader",
-        "complete": "spart_blocks.diagram.written.wires",
+        "complete": "spart_blocks.diagram.build.connect",
         "load": "spart_blocks.diagram.build.loader",
         "load_expectations": "spart_blocks.diagram.build.loader",
         "new_diagram": "spart_blocks.diagram.build.registry",

@@ -47,13 +47,14 @@ def serve(
 
 def warm_up() -> None:
     """Import and look up what the first page will ask for, while its browser starts."""
-    from spart_blocks.diagram.build.loader import load_text
+    from spart_blocks.base.document import parse_document
+    from spart_blocks.diagram.build.loader import load_document
     from spart_blocks.studio.files import all_types
     from spart_blocks.studio.files.reading import LOADING
 
     all_types()
     with LOADING, suppress(SpartError):
-        load_text("blocks: {one: {type: CONSTANT}}", "one.yaml")
+        load_document(parse_document("blocks: {one: {type: CONSTANT}}", "one.yaml"), "one.yaml")
 
 
 def serving_at(session: Session, gate: Gate, page: Path, say: Say) -> Serving:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.cache import cache_folder, key_of
-from spart_blocks.base.document import read_file
+from spart_blocks.base.document import parse_document, read_file
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.diagram_drawing import LOOKS
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.results.files import write_whole
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.mistakes import Mistakes
-from spart_blocks.studio.files.reading import parsed
+from spart_blocks.studio.files.reading import unbuilt
 from spart_blocks.studio.files.scopes import whole
 from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.files.sheets import make_sheet
@@ -40,7 +41,7 @@ def _picture(place: Path, root: Path) -> bytes:
     if kept is not None:
         with suppress(OSError):
             return kept.read_bytes()
-    scope = whole(parsed(place, root, text, {}))
+    scope = whole(unbuilt(place, root, File(parse_document(text, str(place))), {}))
     picture = svg_of(make_sheet(scope, Mistakes(), {}, None).sheet).encode()
     if kept is not None:
         with suppress(InputError):  # a picture is drawn again where there is no room

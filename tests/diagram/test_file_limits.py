@@ -238,16 +238,16 @@ def test_the_documents_state_the_limits_as_they_are():
     from pathlib import Path
 
     from spart_blocks.base import document
-    from spart_blocks.diagram.build import subsystems
+    from spart_blocks.diagram.build import content, subsystems, wire_counts
     from spart_blocks.diagram.check import sizes
-    from spart_blocks.diagram.written import content, files, references, wire_texts
+    from spart_blocks.diagram.written import files, references
     from spart_blocks.run import start
 
     page = (Path(__file__).parents[2] / "docs" / "diagrams.md").read_text(encoding="utf-8")
     table = page.partition("## Limits")[2].partition("## In Python")[0]
     numbers = [
         *(document.MAX_NODES, document.MAX_DEPTH, references.MAX_EXPANDED, subsystems.MAX_BLOCKS),
-        *(wire_texts.MAX_WIRES, subsystems.MAX_LEVELS, content.MAX_USES, files.MAX_LINKS),
+        *(wire_counts.MAX_WIRES, subsystems.MAX_LEVELS, content.MAX_USES, files.MAX_LINKS),
         *(sizes.MOST_NUMBERS, start.MOST_SAMPLES, start.MOST_KEPT, document.TEXT_NODE, MAX_KEY),
     ]
     missing = [n for n in numbers if f"{n:,}" not in table and str(n) not in table]

@@ -13,8 +13,8 @@ import pytest
 
 from spart_blocks.base.errors import DiagramError
 from spart_blocks.diagram import complete, load
+from spart_blocks.diagram.build.connect import wire_name
 from spart_blocks.diagram.build.registry import block_types, find_type, new_diagram
-from spart_blocks.diagram.written.wires import wire_name
 
 MODELS = Path(__file__).parents[2] / "models"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.diagram import complete
-from spart_blocks.diagram.written.wires import wire_name
+from spart_blocks.diagram.build.connect import wire_name
 
 pytestmark = pytest.mark.usefixtures("fake_plants")
 

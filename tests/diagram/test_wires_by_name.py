@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.written.wires import wire_name
+from spart_blocks.diagram.build.connect import wire_name
 
 MODELS = Path(__file__).parents[2] / "models"
 ROBOT = f"robots: {{sc: {{urdf: {MODELS / 'spacecraft_3dof.urdf'}, base: floating}}}}\n"

@@ -22,7 +22,7 @@ from spart_blocks.versions.edits import (
     edited,
 )
 from spart_blocks.versions.edits.merging import merge
-from spart_blocks.versions.edits.wire_changes import Written, spelled
+from spart_blocks.versions.edits.wire_changes import read_wire
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "diagrams").rglob("*.yaml"))
@@ -51,10 +51,9 @@ def leaves(value, path=()):
     elif path[-1:] == ("wires",) and isinstance(value, list) and all(map(is_wire, value)):
         found = {}
         for text in filter(str.strip, value):  # an empty one is left out
-            wire = Written.read(text)
-            source = spelled(wire.source)
-            for end, _ in wire.ends:
-                key = (spelled(end), source if wire.source.names is not None else "")
+            wire = read_wire(text)
+            for source, end in wire.connections():
+                key = (end, source if wire.source.names is not None else "")
                 found.setdefault(key, []).append(source)
         yield from (((*path, key), sources) for key, sources in found.items())
     elif path and path[-1] in SETS and isinstance(value, list):
@@ -68,7 +67,7 @@ def leaves(value, path=()):
 
 def is_wire(text):
     try:
-        return not text.strip() or bool(Written.read(text))
+        return not text.strip() or bool(read_wire(text))
     except (InputError, AttributeError):
         return False
 

@@ -33,6 +33,13 @@ from spart_blocks.diagram.build.registry import (
     type_names,
 )
 from spart_blocks.diagram.build.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
+from spart_blocks.diagram.build.wire_counts import (
+    MAX_WIRES,
+    InputCount,
+    check_number_of_wires,
+    count_inputs,
+    wire_faults,
+)
 from spart_blocks.diagram.build.wiring import Wiring
 from spart_blocks.diagram.check.formula_names import warn_of_constants
 from spart_blocks.diagram.check.other_names import type_hint
@@ -44,8 +51,7 @@ from spart_blocks.diagram.sections.schema import (
 )
 from spart_blocks.diagram.written.conditions import trigger_clock
 from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
-from spart_blocks.diagram.written.wire_texts import MAX_WIRES, InputCount, count_inputs, read_wires
-from spart_blocks.diagram.written.wires import WireText
+from spart_blocks.diagram.written.sheets import File, Sheet
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
@@ -97,7 +103,7 @@ class Builder:
     parameters and the prefix of its blocks' names.
     """
 
-    document: Document
+    file: File
     product: Product
     subsystems: Mapping[str, SubsystemSection]
     broken_subsystems: set[str]
@@ -105,7 +111,11 @@ class Builder:
     reader: ArgumentReader
     use: Callable[[str, Place, Mapping[str, Resolved], str], Part | None]
     _built: set[str] = field(default_factory=set)
-    _wires: dict[Keys, dict[int, WireText]] = field(default_factory=dict)
+    _checked: set[Keys] = field(default_factory=set)
+
+    @property
+    def document(self) -> Document:
+        return self.file.document
 
     @property
     def faults(self) -> list[Fault]:
@@ -116,61 +126,54 @@ class Builder:
     def level(
         self,
         bd: Any,
+        sheet: Sheet,
         blocks: Mapping[str, BlockSection],
-        wires: tuple[str, ...],
         scope: Scope,
         *,
-        path: Keys = (),
         prefix: str = "",
         broken: set[str] | None = None,
         gates: Mapping[str, Any] | None = None,
     ) -> Wiring:
-        """Build the blocks and wires of the diagram, or of a subsystem, into bd.
+        """Build the blocks and wires of a sheet into bd.
 
         gates are a subsystem's blocks `in` and `out`. The caller finishes the wiring.
         """
-        if path not in self._wires:
-            self._wires[path] = read_wires(wires, self.document, path, self.faults)
-        texts = self._wires[path]
-        ends = sum(len(wire.ends) for wire in texts.values())
-        self.product.count(self.document.place(*path, "wires"), wires=ends)
+        self._check_wires(sheet)
+        ends = sum(len(wire.ends) for wire in sheet.wires.values())
+        self.product.count(self.document.place(*sheet.keys, "wires"), wires=ends)
         kinds = {name: block.kind for name, block in blocks.items()}
         wiring = Wiring(
             bd=bd,
             document=self.document,
-            path=path,
+            path=sheet.keys,
             prefix=prefix,
             faults=self.faults,
             places=self.product.places,
             kinds=kinds,
             broken=set(broken or ()),
-            counts=count_inputs(texts, kinds),
+            counts=count_inputs(sheet.wires.values(), kinds),
             count=self.product.count,
-            unread=len(texts) < sum(bool(text) for text in wires) or self._without_wires(path),
+            unread=bool(sheet.wrong_wires) or _lacks_wires(sheet.section),
         )
         if gates:
             wiring.blocks |= gates
             wiring.kinds |= {"in": "INPORT", "out": "OUTPORT"}
-        wiring.incoming = made_last(blocks, texts.values(), self._waits)
+        wiring.incoming = made_last(blocks, sheet.wires.values(), self._waits)
         for name, block in blocks.items():
             if name not in wiring.incoming:
                 self._block(wiring, name, block, scope)
         for name in wiring.incoming:
             self._block(wiring, name, blocks[name], scope)
-        for number, wire in texts.items():
+        for number, wire in sheet.wires.items():
             wiring.add(number, wire)
         return wiring
 
-    def _without_wires(self, path: Keys) -> bool:
-        """Whether the wires of a section are not a list, or are under a wrong name."""
-        section: Any = self.document.data
-        for key in path:
-            section = section[key]
-        wires = section.get("wires", [])
-        misspelt = "wires" not in section and any(
-            (did_you_mean(str(key), ["wires"]) or "").startswith("did") for key in section
-        )
-        return misspelt or not isinstance(wires, list)
+    def _check_wires(self, sheet: Sheet) -> None:
+        """The faults of a sheet's wires that cannot be read, told once."""
+        if sheet.keys not in self._checked:
+            self._checked.add(sheet.keys)
+            check_number_of_wires(sheet, self.document, self.faults)
+            self.product.faults += wire_faults(sheet, self.document)
 
     def _block(
         self,
@@ -440,7 +443,8 @@ class Builder:
         path: Keys = ("subsystems", type_name)
         self._built.add(type_name)
         inner = self.resolver.scope(section.params, (*path, "params"), scope.of_file, given)
-        wiring = self.with_ports(section, type_name, inner, path, prefix)
+        sheet = self.file.subsystems[type_name]
+        wiring = self.with_ports(section, type_name, inner, sheet, prefix)
         return None if wiring is None else (section, wiring)
 
     def with_ports(
@@ -448,11 +452,12 @@ class Builder:
         section: SubsystemSection | PartSection,
         label: str,
         scope: Scope,
-        path: Keys,
+        sheet: Sheet,
         prefix: str,
         broken: set[str] | None = None,
     ) -> Wiring | None:
-        """A diagram with ports, written at path; broken: its blocks known to be wrong."""
+        """A diagram with ports; broken: its blocks known to be wrong."""
+        path = sheet.keys
         ports = len(section.inputs) + len(section.outputs)
         self.product.count(self.document.key_place(*(path or ("outputs",))), wires=ports)
         bd = inner_diagram(label)
@@ -465,10 +470,9 @@ class Builder:
         self.product.triggered += section.triggered is not None
         wiring = self.level(
             bd,
+            sheet,
             section.blocks,
-            section.wires,
             scope,
-            path=path,
             prefix=prefix,
             broken=broken,
             gates=gates,
@@ -489,6 +493,14 @@ class Builder:
                 self.product.places, self.product.shared = {}, {}
                 self.instance(name, {}, f"{name}/", scope)
                 self.product.places, self.product.shared = kept
+
+
+def _lacks_wires(section: Mapping[str, Any]) -> bool:
+    """Whether the wires of a section are not a list, or are under a wrong name."""
+    misspelt = "wires" not in section and any(
+        (did_you_mean(str(key), ["wires"]) or "").startswith("did") for key in section
+    )
+    return misspelt or not isinstance(section.get("wires", []), list)
 
 
 def _with_inputs(

@@ -16,9 +16,11 @@ from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, did_you_mean
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.arguments import MAX_PORTS
+from spart_blocks.diagram.build.connect import connect
 from spart_blocks.diagram.build.late_blocks import arrival_of
 from spart_blocks.diagram.build.registry import find_type, inner_diagram
 from spart_blocks.diagram.build.subsystems import as_block, make_gates
+from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of
 from spart_blocks.diagram.build.wiring import Wiring
 from spart_blocks.diagram.sections.schema import (
     BlockSection,
@@ -27,8 +29,7 @@ from spart_blocks.diagram.sections.schema import (
     SubsystemSection,
 )
 from spart_blocks.diagram.written.references import Resolved
-from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd, index_of
-from spart_blocks.diagram.written.wires import End, connect
+from spart_blocks.diagram.written.wires import End
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.build import Builder, Part

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port
-from spart_blocks.diagram.written.bundles import bundle_of
-from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd
-from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER
-from spart_blocks.diagram.written.wires import End, WireText
+from spart_blocks.diagram.build.bundles import bundle_of
+from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd
+from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
@@ -43,7 +42,7 @@ class Arrival:
 
 def made_last(
     blocks: Mapping[str, BlockSection],
-    wires: Iterable[WireText],
+    wires: Iterable[WrittenWire],
     waits: Callable[[BlockSection], bool],
 ) -> Incoming:
     """The blocks that are made after the others, each after those that lead to it, and their

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import Document, parse_document, read_document
+from spart_blocks.base.document import Document, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, refusing
 from spart_blocks.diagram.build.block_values import settle_values
+from spart_blocks.diagram.build.connect import complete
+from spart_blocks.diagram.build.content import DiagramContent
 from spart_blocks.diagram.build.own_blocks import add_blocks
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.check.interface_check import Choices
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.sections.expectations import Expectations
 from spart_blocks.diagram.sections.schema import VariantSection
-from spart_blocks.diagram.written.content import DiagramContent
 from spart_blocks.diagram.written.files import Robots, project_root
 from spart_blocks.diagram.written.overrides import Overrides, apply_overrides
 from spart_blocks.diagram.written.references import MAX_EXPANDED
@@ -28,7 +29,6 @@ from spart_blocks.diagram.written.variants import (
     read_variants,
     with_choices,
 )
-from spart_blocks.diagram.written.wires import complete
 
 MAX_SHOWN = 100
 BLOCK_COST = 10
@@ -59,21 +59,25 @@ def load(
         return _of_document(read_document(file), file, overrides, root, variants)
 
 
-def load_text(text: str, path: str | Path, root: str | Path | None = None) -> Diagram:
-    """The diagram of a text that is to be written into a file. path: that file, from whose
-    folder the files are found that it names. Raises DiagramError as `load` does."""
+def load_document(
+    document: Document,
+    path: str | Path,
+    root: str | Path | None = None,
+    overrides: Overrides = (),
+    variants: Asked = (),
+) -> Diagram:
+    """The diagram of a document that has been read. path: its file, from whose folder the files are
+    found that it names. Other arguments, and errors, as for `load`."""
     file = Path(path)
     with collector_paused(), _reading(file):
-        return _of_document(parse_document(text, str(file)), file, (), root, ())
+        return _of_document(document, file, overrides, root, variants)
 
 
-def structure_faults(text: str, path: str | Path) -> list[Fault]:
-    """What is wrong with the sections of a diagram file whose text is given, as far as it can be
-    told without its blocks: entries that are missing, unknown or of the wrong kind. Raises
-    DiagramError for a text that cannot be read."""
+def structure_faults(document: Document, path: str | Path) -> list[Fault]:
+    """What is wrong with the sections of a diagram file, as far as it can be told without its
+    blocks: entries that are missing, unknown or of the wrong kind."""
     file = Path(path)
     with _reading(file):
-        document = parse_document(text, str(file))
         return DiagramContent.of(document, file, project_root(file.absolute())).structure()
 
 

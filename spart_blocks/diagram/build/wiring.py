@@ -9,6 +9,7 @@ from typing import Any
 from spart_blocks.base.document import MAX_FAULTS, Document, Keys
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
+from spart_blocks.diagram.build.bundles import Bundle, bundle_of, spread, takes_bus
 from spart_blocks.diagram.build.companions import (
     AUDIT,
     COMPANION,
@@ -16,24 +17,26 @@ from spart_blocks.diagram.build.companions import (
     make_companion,
     wants_audit,
 )
-from spart_blocks.diagram.build.late_blocks import Incoming
-from spart_blocks.diagram.build.registry import port_names
-from spart_blocks.diagram.written.bundles import Bundle, bundle_of, spread, takes_bus
-from spart_blocks.diagram.written.conditions import NONE, Conditions
-from spart_blocks.diagram.written.wire_ends import Skip, WrongEnd, index_of, no_port
-from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER, InputCount
-from spart_blocks.diagram.written.wires import (
-    End,
-    Selection,
-    WireSyntaxError,
-    WireText,
+from spart_blocks.diagram.build.connect import (
     complete,
     connect,
-    parse_end,
-    selection_text,
     signal_name,
     unconnected,
     wire_name,
+)
+from spart_blocks.diagram.build.late_blocks import Incoming
+from spart_blocks.diagram.build.registry import port_names
+from spart_blocks.diagram.build.wire_counts import InputCount
+from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of, no_port
+from spart_blocks.diagram.written.conditions import NONE, Conditions
+from spart_blocks.diagram.written.wires import (
+    FILLED_IN_ORDER,
+    End,
+    Selection,
+    WireSyntaxError,
+    WrittenWire,
+    parse_end,
+    selection_text,
 )
 
 Output = tuple[Any, int]
@@ -71,7 +74,7 @@ class Wiring:
     _picks: dict[str, Any] = field(default_factory=dict)
     _doubtful: set[str] = field(default_factory=set)
 
-    def add(self, number: int, wire: WireText) -> None:
+    def add(self, number: int, wire: WrittenWire) -> None:
         """Make the wires that one line of the file describes."""
         keys = (*self.path, "wires", number)
         place = self.document.place(*keys)
@@ -160,7 +163,7 @@ class Wiring:
 
     # --- ends -------------------------------------------------------------------
 
-    def _source(self, wire: WireText, place: Place) -> Output | Bundle:
+    def _source(self, wire: WrittenWire, place: Place) -> Output | Bundle:
         """The output, or the several, that a wire comes from."""
         bundle = bundle_of(self, wire.source, place)
         if bundle is None or (bundle.bare and not any(takes_bus(self, end) for end in wire.ends)):

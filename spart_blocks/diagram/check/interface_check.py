@@ -9,12 +9,13 @@ from typing import Any
 from spart_blocks.base.document import Document
 from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.block_support.ports import Port, input_ports, output_ports
+from spart_blocks.diagram.build.connect import signal_name
 from spart_blocks.diagram.check.first_values import Failure, Shape, first_values
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.diagram.sections.schema import VariantSection
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.diagram.written.variants import Chosen
-from spart_blocks.diagram.written.wires import WireSyntaxError, parse_wire, signal_name
 
 
 @dataclass(frozen=True)
@@ -146,13 +147,8 @@ class Choices:
 
 def _ports_used(document: Document, slot: str) -> Iterable[str]:
     """The ports of a block that the wires of the file name."""
-    wires = document.data.get("wires")
-    for text in wires if isinstance(wires, list) else ():
-        try:
-            wire = parse_wire(text) if isinstance(text, str) else None
-        except WireSyntaxError:
-            continue  # it is reported when the wires are read
-        for end in (wire.source, *wire.ends) if wire else ():
+    for wire in File(document).top.wires.values():
+        for end in (wire.source, *wire.ends):
             if end.block == slot and end.port is not None:
                 yield end.port
 

@@ -1,4 +1,4 @@
-"""Wires: their syntax, inputs without wires, and the zeros of optional inputs.
+"""Wires as they are written, their syntax, and their texts changed.
 
 SOURCE -> END, END, ...        SOURCE is block, block.port, block.port[slice],
                                block.* or block.{port, port}
@@ -9,16 +9,13 @@ A port's name may have dots: an audit's port is block.audit.port.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-
-from spart_blocks.block_support.ports import Port, input_ports, output_ports
-from spart_blocks.diagram.build.companions import AUDIT, make_companion, wants_audit
 
 Selection = int | tuple[int | None, int | None, int | None]
+
+FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
+"""Types of blocks whose wires take the next free input when they name none."""
 
 _PART = r"(?:[^\s.\[\]{}*][^\s.\[\]{}]*|\*[^\s.\[\]{}]+)"  # of a port's name: no star alone
 _PORT = rf"{_PART}(?:\.{_PART})*"
@@ -49,8 +46,9 @@ class Name:
 
 @dataclass(frozen=True)
 class End:
-    """One end of a wire as written, and the positions of its parts in the wire's text. names: of
-    a source of several signals, those in braces, or none for all; None for one signal.
+    """One end of a wire as written, and the positions of its parts in the wire's text; stop is the
+    one behind its last character. names: of a source of several signals, those in braces, or none
+    for all; None for one signal.
     """
 
     block: str
@@ -60,17 +58,59 @@ class End:
     port_offset: int
     selection_offset: int
     names: tuple[Name, ...] | None = None
+    stop: int = 0
+
+    def __str__(self) -> str:
+        """The end in one spelling."""
+        text = self.block if self.port is None else f"{self.block}.{self.port}"
+        if self.names is not None:
+            listed = ",".join(name.text for name in self.names)
+            return f"{text}.{{{listed}}}" if self.names else f"{text}.*"
+        return text if self.selection is None else text + selection_text(self.selection)
 
 
 @dataclass(frozen=True)
-class WireText:
-    """A wire as written: its source and the inputs it leads to."""
+class WrittenWire:
+    """A wire as it is written: its text, its source, and the inputs that it leads to."""
 
+    text: str
     source: End
     ends: tuple[End, ...]
 
+    def written(self, end: End) -> str:
+        """The text of one of its ends."""
+        return self.text[end.offset : end.stop]
 
-def parse_wire(text: str) -> WireText:
+    def connections(self) -> Iterator[tuple[str, str]]:
+        """The source with each input, in one spelling."""
+        source = str(self.source)
+        return ((source, str(end)) for end in self.ends)
+
+    def renamed(self, old: str, new: str) -> str:
+        """The text with another name for a block; its spaces stay."""
+        text = self.text
+        for end in (*reversed(self.ends), self.source):
+            if end.block == old:
+                text = text[: end.offset] + new + text[end.offset + len(old) :]
+        return text
+
+    def without(self, leaves: Callable[[End], bool]) -> str | None:
+        """The text without the ends for which leaves is true; None if none remains."""
+        if leaves(self.source):
+            return None
+        kept = [self.written(end) for end in self.ends if not leaves(end)]
+        if len(kept) == len(self.ends):
+            return self.text
+        head, _, _ = self.text.partition("->")
+        return f"{head}-> {', '.join(kept)}" if kept else None
+
+    def without_connections(self, gone: set[tuple[str, str]]) -> str | None:
+        """The text without some connections; None if none remains."""
+        source = str(self.source)
+        return self.without(lambda end: (source, str(end)) in gone)
+
+
+def parse_wire(text: str) -> WrittenWire:
     """Read one wire; raises WireSyntaxError."""
     arrow = text.find("->")
     if arrow < 0:
@@ -101,7 +141,7 @@ def parse_wire(text: str) -> WireText:
             raise WireSyntaxError("only a source can be sliced", end.selection_offset, hint)
         ends.append(end)
         start += len(part) + 1
-    return WireText(source, tuple(ends))
+    return WrittenWire(text, source, tuple(ends))
 
 
 def parse_end(text: str, start: int = 0) -> End:
@@ -131,6 +171,7 @@ def parse_end(text: str, start: int = 0) -> End:
         port_offset,
         offset + max(match.start("rest"), 0),
         names,
+        offset + len(bare),
     )
 
 
@@ -169,108 +210,3 @@ def selection_text(selection: Selection) -> str:
         return f"[{selection}]"
     start, stop, step = ("" if part is None else str(part) for part in selection)
     return f"[{start}:{stop}:{step}]" if step else f"[{start}:{stop}]"
-
-
-def signal_name(block: Any, index: int) -> str:
-    """The name of an output: the block's alone when it has one unnamed output."""
-    ports = output_ports(block)
-    name = ports[index].name
-    return str(block.name) if len(ports) == 1 and name == "0" else f"{block.name}.{name}"
-
-
-def wire_name(wire: Any) -> str:
-    """`ctrl.tau -> plant.taum`: the ends of a bdsim wire, as Diagram.places names it."""
-    source = output_ports(wire.start.block)[wire.start.port].name
-    end = input_ports(wire.end.block)[wire.end.port].name
-    return f"{wire.start.block.name}.{source} -> {wire.end.block.name}.{end}"
-
-
-def connect(bd: Any, source: tuple[Any, int], end: tuple[Any, int], callsite: Any = None) -> Any:
-    """Wire output (block, index) to input (block, index) and return bdsim's wire.
-
-    callsite (file, line) is what bdsim names when it finds the wire wrong.
-    """
-    from bdsim.connect import EndPlug, StartPlug, Wire
-
-    wire = Wire(StartPlug(*source), EndPlug(*end))
-    bd.add_wire(wire)
-    if callsite is not None:
-        wire.callsite = callsite
-    return wire
-
-
-def sources_of(bd: Any) -> dict[tuple[Any, int], tuple[Any, int]]:
-    """For each wired input (block, index) the output (block, index) that feeds it."""
-    return {
-        (wire.end.block, wire.end.port): (wire.start.block, wire.start.port) for wire in bd.wirelist
-    }
-
-
-def unconnected(bd: Any) -> Iterator[tuple[Any, int, Port]]:
-    """Each input that no wire reaches: block, index, port. Subsystems are not entered."""
-    wired = sources_of(bd)
-    for block in list(bd.blocklist):
-        missing = [index for index in range(block.nin) if (block, index) not in wired]
-        if missing:
-            ports = input_ports(block)
-            yield from ((block, index, ports[index]) for index in missing)
-
-
-def complete(bd: Any, *, companions: Mapping[Any, Any] | None = None) -> list[Any]:
-    """Give each optional input that no wire reaches a CONSTANT of zeros, and each plant
-    with `audit: true` its AUDIT.
-
-    For any bdsim BlockDiagram, its subsystems included; a second call adds nothing.
-    companions: blocks of bd that are to take a plant's wires, and the plant of each.
-    Returns the blocks added: `plant.audit`, and zeros such as `plant.tau0=0`.
-    """
-    from bdsim.components import SubsystemBlock
-
-    added: list[Any] = []
-    for block in list(bd.blocklist):
-        if isinstance(block, SubsystemBlock):
-            added += complete(block.subsystem)
-    plants = dict(companions or {})
-    for block in list(bd.blocklist):
-        if wants_audit(block) and f"{block.name}{AUDIT}" not in bd.blocknames:
-            audit = make_companion(block, AUDIT, bd)
-            plants[audit] = block
-            added.append(audit)
-    added += _fill(bd, leave=plants)  # a companion shares the zeros of its plant
-    if plants:
-        sources = sources_of(bd)
-        for companion, plant in plants.items():
-            _follow(bd, plant, companion, sources)
-        added += _fill(bd)
-    return added
-
-
-def _follow(
-    bd: Any, plant: Any, companion: Any, sources: Mapping[tuple[Any, int], tuple[Any, int]]
-) -> None:
-    """Wire a companion's inputs to the plant's inputs and outputs of the same names."""
-    gets = {port.name: k for k, port in enumerate(input_ports(plant))}
-    gives = {port.name: k for k, port in enumerate(output_ports(plant))}
-    for index, port in enumerate(input_ports(companion)):
-        if (companion, index) in sources:
-            continue
-        source = sources.get((plant, gets[port.name])) if port.name in gets else None
-        if port.name in gives and port.name not in gets:
-            source = (plant, gives[port.name])
-        if source is not None:
-            connect(bd, source, (companion, index))
-
-
-def _fill(bd: Any, leave: Collection[Any] = ()) -> list[Any]:
-    """Zeros on the optional inputs without a wire, but not on the blocks to leave."""
-    from bdsim.blocks import Constant
-
-    added: list[Any] = []
-    for block, index, port in list(unconnected(bd)):
-        if port.optional and block not in leave:
-            # A port of any shape takes a scalar, which broadcasts.
-            value = 0.0 if port.shape is None else np.zeros(port.shape)
-            zeros = Constant(value, bd=bd, name=f"{block.name}.{port.name}=0")
-            connect(bd, (zeros, 0), (block, index))
-            added.append(zeros)
-    return added

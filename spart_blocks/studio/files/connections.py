@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from spart_blocks.block_support.ports import Port
-from spart_blocks.diagram.written.wire_ends import index_of
+from spart_blocks.diagram.build.wire_ends import index_of
 from spart_blocks.diagram.written.wires import End, selection_text
 from spart_blocks.studio.files.ports import (
     Side,
@@ -17,7 +17,6 @@ from spart_blocks.studio.files.ports import (
     with_spare,
 )
 from spart_blocks.studio.files.scopes import BORDERS, Scope
-from spart_blocks.versions.edits.wire_changes import spelled
 
 Sides = tuple[Side, Side]
 
@@ -88,7 +87,7 @@ class _Maker:
 
     def made(self, number: int, source: End, end: End) -> Iterator[Connection]:
         """The connections of one end of a wire."""
-        texts = spelled(source), spelled(end)
+        texts = str(source), str(end)
         part = "" if source.selection is None else selection_text(source.selection)
         outputs = self._outputs(source)
         prefix, names = outputs

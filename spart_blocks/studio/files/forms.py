@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -20,7 +20,6 @@ from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import sides_told, type_of
 from spart_blocks.versions.differences.units import parameter_unit, section_unit
-from spart_blocks.versions.edits.spans import Span, spans
 from spart_blocks.versions.edits.values import flow_text
 
 _LONGEST_DEFAULT = 500
@@ -32,15 +31,11 @@ class Texts:
     def __init__(self, reading: Reading, own: bool = True) -> None:
         self._reading, self._own = reading, own
 
-    @cached_property
-    def _root(self) -> Span | None:
-        return spans(self._reading.text) if self._own else None
-
     def text(self, keys: Keys, value: Any) -> str:
         """A value in one line, as it is written where that has one."""
-        span = self._root.at(keys) if self._root is not None else None
-        if span is not None and span.flow and span.kind != "alias":
-            written = self._reading.text[span.start : span.end]
+        node = self._reading.document.root.at(keys) if self._own else None
+        if node is not None and node.flow and not node.alias:
+            written = self._reading.text[node.start : node.end]
             if written and "\n" not in written and "#" not in written:
                 return written
         return plain_text(value)

@@ -85,7 +85,8 @@ def _step(node: Node, at: tuple[int, int]) -> Any:
     """The child in which a place lies: the last one that begins before it."""
     best, found = (-1, -1), None
     for key, child in node.children.items():
-        begins = node.keys.get(key, (child.line, child.column))
+        named = node.keys.get(key, child)
+        begins = named.line, named.column
         if best <= begins <= at:
             best, found = begins, key
     return found

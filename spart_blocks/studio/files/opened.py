@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import mapping_at, read_file
+from spart_blocks.base.document import mapping_at, parse_document, read_document, read_file
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.studio.files.contents import contents_of
 from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of, param_fields, robot_fields
@@ -17,11 +18,19 @@ from spart_blocks.studio.files.layout import Drawn, Spot, Spots
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
-from spart_blocks.studio.files.reading import Reading, built, parsed, read, slots_of
+from spart_blocks.studio.files.reading import Reading, built, read, slots_of, unbuilt
 from spart_blocks.studio.files.scopes import scope_at
 from spart_blocks.studio.files.sheets import make_sheet
 from spart_blocks.studio.requests import problem_of
-from spart_blocks.versions.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
+from spart_blocks.versions.edits import (
+    Edited,
+    EditedFile,
+    Operation,
+    Patch,
+    applied,
+    edited_file,
+    write,
+)
 
 MOST_UNDONE = 1000
 Rounds = Sequence[Sequence[Patch]]
@@ -79,7 +88,7 @@ class OpenedFile:
         stamp = stamp_of(path)
         state = State(stored(path))
         try:
-            reading = read(path, root, read_file(path)[1], {})
+            reading = read(path, root, File(read_document(path)), {})
         except DiagramError as error:
             raise DiagramError([called(fault, root) for fault in error.faults]) from None
         found = OpenedFile(path, name, root, reading, replace(state, chosen=reading.chosen), stamp)
@@ -168,7 +177,7 @@ class OpenedFile:
         """Change the text, and write it. Raises InputError for an operation that the diagram does
         not allow, and where the file is no longer as the page has it."""
         self._check(revision)
-        found = edited(self.reading.text, asked.operations, str(self.path))
+        found = edited_file(self.reading.file, asked.operations)
         before = self.state
         after = replace(before, places=_moved(asked, before.places))
         if found.after == found.before and after == before:
@@ -184,8 +193,8 @@ class OpenedFile:
     def tried(self, revision: str, asked: Asked) -> list[dict[str, Any]]:
         """The mistakes as they would be after operations; nothing is written."""
         self._check(revision)
-        found = edited(self.reading.text, asked.operations, str(self.path))
-        would_be = parsed(self.path, self.root, found.after, self.state.chosen)
+        found = edited_file(self.reading.file, asked.operations)
+        would_be = unbuilt(self.path, self.root, found.file, self.state.chosen)
         return mistakes_of(built(would_be)).all
 
     def undo(self) -> None:
@@ -210,10 +219,11 @@ class OpenedFile:
             self._check(self.reading.revision)
             for patches in rounds:
                 text = applied(text, patches)
-            found = Edited(self.reading.text, text, tuple(tuple(p) for p in rounds))
+            file = File(parse_document(text, str(self.path)))
+            found = Edited(self.reading.text, text, file, tuple(tuple(p) for p in rounds))
             self._write(found, state.chosen)
         elif state.chosen != self.state.chosen:
-            self.reading = read(self.path, self.root, text, state.chosen)
+            self.reading = read(self.path, self.root, self.reading.file, state.chosen)
         self._become(state)
 
     def _check(self, revision: str) -> None:
@@ -226,7 +236,7 @@ class OpenedFile:
 
     def _write(self, found: Edited, chosen: Mapping[str, str]) -> None:
         """Write a text, if the file is as it was read; then read that."""
-        reading = read(self.path, self.root, found.after, chosen)
+        reading = read(self.path, self.root, found.file, chosen)
         raw = self.path.read_bytes() if self.path.is_file() else b""
         if raw.decode("utf-8-sig", "replace") != found.before:
             hint = "it is read again now: look at it, and do it again"
@@ -275,7 +285,7 @@ class OpenedFile:
         chosen = {**self.reading.chosen, slot: choice}
         if chosen == self.reading.chosen:
             return
-        self.reading = read(self.path, self.root, self.reading.text, chosen)
+        self.reading = read(self.path, self.root, self.reading.file, chosen)
         step = Step(f"choose {choice}", self.state, replace(self.state, chosen=chosen))
         self._done(step)
 
@@ -309,7 +319,8 @@ class OpenedFile:
             text = read_file(self.path)[1]
             same = text == self.reading.text
             if not same or elsewhere:
-                self.reading = read(self.path, self.root, text, self.state.chosen)
+                file = File(parse_document(text, str(self.path)))
+                self.reading = read(self.path, self.root, file, self.state.chosen)
                 self._note_files()
         except DiagramError as error:
             self.stamp = stamp

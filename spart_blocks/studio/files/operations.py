@@ -8,6 +8,7 @@ from typing import Any
 
 from spart_blocks.base.document import mapping_at, parse_value
 from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.studio.files.layout import Spot
 from spart_blocks.studio.files.ports import kind_of
 from spart_blocks.studio.requests import text_of
@@ -128,9 +129,9 @@ class _Checked(Operation):
     check: Operation
     done: Operation
 
-    def steps(self, data: dict[str, Any]) -> list[Any]:
-        self.check.steps(data)
-        return self.done.steps(data)
+    def steps(self, file: File) -> list[Any]:
+        self.check.steps(file)
+        return self.done.steps(file)
 
 
 def _remove(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
@@ -161,20 +162,19 @@ class _Retyped(Operation):
     type: str
     within: str
 
-    def steps(self, data: dict[str, Any]) -> list[Any]:
+    def steps(self, file: File) -> list[Any]:
+        known = _parameters(file, self.type)
         scope = ("subsystems", self.within) if self.within else ()
-        known = _parameters(data, self.type)
-        section = mapping_at(data, *scope, "blocks", self.name)
+        section = mapping_at(file.data, *scope, "blocks", self.name)
         gone = () if known is None else (set(section) - {"type", "use", *known})
         without = tuple(key for key in section if key in gone)
-        return Retype(self.name, self.type, without=without, within=self.within).steps(data)
+        return Retype(self.name, self.type, without=without, within=self.within).steps(file)
 
 
-def _parameters(data: Mapping[str, Any], kind: str) -> Collection[str] | None:
+def _parameters(file: File, kind: str) -> Collection[str] | None:
     """The parameters of a type or of a subsystem of the file; None for what is neither."""
-    subsystems = mapping_at(data, "subsystems")
-    if kind in subsystems:
-        return {"for_each", *mapping_at(subsystems, kind, "params")}
+    if kind in file.subsystems:
+        return {"for_each", *file.subsystems[kind].params}
     found = kind_of(kind)
     return None if found is None else found.parameters
 

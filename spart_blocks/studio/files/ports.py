@@ -11,7 +11,7 @@ from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.descriptions import describe
 from spart_blocks.diagram.build.registry import BlockType, find_type
 from spart_blocks.diagram.diagram_drawing import CLASSES, LOOKS
-from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER
+from spart_blocks.diagram.written.wires import FILLED_IN_ORDER
 from spart_blocks.studio.files.scopes import BORDERS, Scope, names_of
 from spart_blocks.versions.differences.units import port_names_of
 

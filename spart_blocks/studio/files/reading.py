@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.cache import key_of
-from spart_blocks.base.document import Document, mapping_at, parse_document, read_document, value_at
+from spart_blocks.base.document import Document, mapping_at, read_document, value_at
 from spart_blocks.base.errors import DiagramError, Fault, InputError, SpartWarning
 from spart_blocks.diagram.build.loader import attempt
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.sections.schema import PartSection, validate
 from spart_blocks.diagram.written.files import existing
+from spart_blocks.diagram.written.sheets import File
 
 LOADING = threading.Lock()
 """Diagrams are built one at a time: bdsim's printing is held back for the whole process."""
@@ -45,15 +46,14 @@ class Signals:
 
 @dataclass(frozen=True)
 class Reading:
-    """A file's text, read. root: the project's folder. bd: bdsim's diagram of the blocks that are
+    """A file, read. root: the project's folder. bd: bdsim's diagram of the blocks that are
     right; None where none can be built. diagram: the whole, if it has no mistakes. faults: its
     mistakes. chosen: for each slot of variants the choice that is looked at. pending: it is not
     built yet, and its mistakes are not known."""
 
     path: Path
     root: Path
-    text: str
-    document: Document
+    file: File
     chosen: Mapping[str, str]
     bd: Any = None
     diagram: Diagram | None = None
@@ -62,6 +62,16 @@ class Reading:
     used: dict[Path, Document | None] = field(default_factory=dict)
     built: dict[int, dict[str, Any]] = field(default_factory=dict)
     pending: bool = False
+
+    @property
+    def document(self) -> Document:
+        """The file's text with the place of each value."""
+        return self.file.document
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.document.text
 
     @property
     def revision(self) -> str:
@@ -122,20 +132,19 @@ def slots_of(data: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
     return found
 
 
-def read(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Reading:
-    """Read a text. chosen: choices of variants; those that there are not are left out. Raises
-    DiagramError for what is no YAML."""
-    reading = parsed(path, root, text, chosen)
+def read(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:
+    """A file with what it means. chosen: choices of variants; those that there are not are left
+    out."""
+    reading = unbuilt(path, root, file, chosen)
     return reading if blocks_in(reading.data) > AT_ONCE else built(reading)
 
 
-def parsed(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Reading:
-    """A text that is read, and not built yet: its mistakes are not known. As `read` otherwise."""
-    document = parse_document(text, str(path))
-    slots = slots_of(document.data)
+def unbuilt(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:
+    """A file that is not built yet: its mistakes are not known. As `read` otherwise."""
+    slots = slots_of(file.data)
     chosen = {slot: chosen[slot] if chosen.get(slot) in choices else default
               for slot, (choices, default) in slots.items()}  # fmt: skip
-    return Reading(path, root, text, document, chosen, pending=True)
+    return Reading(path, root, file, chosen, pending=True)
 
 
 def built(reading: Reading) -> Reading:
@@ -156,7 +165,7 @@ def built(reading: Reading) -> Reading:
                 faults += error.faults
     diagram = None if faults else found.diagram
     return Reading(
-        reading.path, reading.root, reading.text, document, reading.chosen,
+        reading.path, reading.root, reading.file, reading.chosen,
         found.bd, diagram, tuple(faults), signals,
     )  # fmt: skip
 

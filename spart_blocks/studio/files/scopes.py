@@ -11,7 +11,7 @@ from typing import Any
 from spart_blocks.base.document import Document, Keys, mapping_at
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.block_support.ports import attribute
-from spart_blocks.diagram.written.wires import WireSyntaxError, WireText, parse_wire
+from spart_blocks.diagram.written.wires import WireSyntaxError, WrittenWire, parse_wire
 from spart_blocks.studio.files.reading import Reading, is_part, slots_of
 
 BORDERS = ("in", "out")
@@ -72,7 +72,7 @@ class Scope:
         return not self.keys and name in mapping_at(self.document.data, "variants")
 
     @cached_property
-    def wires(self) -> list[tuple[int, str, WireText]]:
+    def wires(self) -> list[tuple[int, str, WrittenWire]]:
         """The wires that can be read: number, text, and what it says."""
         written = self.section.get("wires")
         found = []

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER
 from spart_blocks.diagram.written.wires import (
+    FILLED_IN_ORDER,
     End,
     Selection,
     WireSyntaxError,
-    WireText,
+    WrittenWire,
     parse_wire,
     selection_text,
 )
@@ -56,7 +56,7 @@ class Connection:
 
 
 @lru_cache(maxsize=65536)
-def _parsed(text: str) -> WireText | None:
+def _parsed(text: str) -> WrittenWire | None:
     try:
         return parse_wire(text)
     except WireSyntaxError:

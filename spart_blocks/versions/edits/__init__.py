@@ -18,7 +18,7 @@ from spart_blocks.versions.edits.operations import (
     Unset,
 )
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
-from spart_blocks.versions.edits.text import Edited, edited
+from spart_blocks.versions.edits.text import Edited, edited, edited_file
 
 __all__ = [
     "AddBlock",
@@ -42,6 +42,7 @@ __all__ = [
     "changed",
     "edit",
     "edited",
+    "edited_file",
     "inverse",
     "undo",
     "undone",

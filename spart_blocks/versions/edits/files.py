@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.cache import cache_folder, key_of
-from spart_blocks.base.document import parse_document, read_file
+from spart_blocks.base.document import Document, parse_document, read_file
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
-from spart_blocks.diagram.build.loader import load_text, structure_faults
+from spart_blocks.diagram.build.loader import load_document, structure_faults
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.results.files import write_bytes, write_whole
 from spart_blocks.versions.edits.operations import Operation
 from spart_blocks.versions.edits.patches import Patch, applied
-from spart_blocks.versions.edits.text import Edited, edited, mistakes
+from spart_blocks.versions.edits.text import Edited, edited_file, mistakes
 
 _MOST_UNDONE = 100
 """Edits of a file that can be undone."""
@@ -58,19 +59,21 @@ def changed(
 ) -> EditedFile:
     """As `edit`, without writing."""
     raw, text = read_file(path)
-    found = edited(text, operations, str(path))
+    before = parse_document(text, str(path))
+    found = edited_file(File(before), operations)
     if check and found.after != text:
-        if mistakes(text, path, root) is None:
-            load_text(found.after, path, root)
+        after = found.file.document
+        if mistakes(before, path, root) is None:
+            load_document(after, path, root)
         else:
-            _refuse_wrong_sections(found, path)
+            _refuse_wrong_sections(before, after, path)
     return EditedFile(path, found, raw)
 
 
-def _refuse_wrong_sections(found: Edited, path: Path) -> None:
+def _refuse_wrong_sections(before: Document, after: Document, path: Path) -> None:
     """Raise DiagramError for sections of a diagram with mistakes that an edit makes wrong."""
-    known = {fault.message for fault in structure_faults(found.before, path)}
-    new = [one for one in structure_faults(found.after, path) if one.message not in known]
+    known = {fault.message for fault in structure_faults(before, path)}
+    new = [one for one in structure_faults(after, path) if one.message not in known]
     if new:
         raise DiagramError(new)
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.diagram.written.sheets import Sheet
+from spart_blocks.diagram.written.wires import WrittenWire
 from spart_blocks.versions.edits.steps import RemoveValue, SetValue, Step
-from spart_blocks.versions.edits.wire_changes import Written
+from spart_blocks.versions.edits.wire_changes import wires_of
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,15 @@ class Part:
     outer: list[str]
 
 
-def grouped(name: str, blocks: Mapping[str, Any], wires: list[tuple[Keys, str]]) -> Part:
-    """The subsystem of some blocks. name: of the block that takes their place. wires: of the
-    diagram, by path. Raises InputError for a wire `a.* -> b` across its border."""
+def grouped(name: str, blocks: Mapping[str, Any], sheet: Sheet) -> Part:
+    """The subsystem of some blocks of a sheet. name: of the block that takes their place. Raises
+    InputError for a wire `a.* -> b` across its border."""
     ports = _Ports(name)
     inner: list[str] = []
     steps: list[Step] = []
-    for path, text in wires:
-        inside, outside, changed = _parted(Written.read(text), text, set(blocks), ports)
+    for number, wire in wires_of(sheet).items():
+        path = (*sheet.keys, "wires", number)
+        inside, outside, changed = _parted(wire, set(blocks), ports)
         inner += inside
         if not changed:
             continue
@@ -76,12 +78,11 @@ def _free(wanted: str, taken: Mapping[str, str]) -> str:
     return name
 
 
-def _parted(
-    wire: Written, text: str, blocks: set[str], ports: _Ports
-) -> tuple[list[str], str, bool]:
+def _parted(wire: WrittenWire, blocks: set[str], ports: _Ports) -> tuple[list[str], str, bool]:
     """The parts of a wire inside, the wire that is left outside, and whether it changes."""
-    ins = [written for end, written in wire.ends if end.block in blocks]
-    outs = [written for end, written in wire.ends if end.block not in blocks]
+    text, source = wire.text, wire.written(wire.source)
+    ins = [wire.written(end) for end in wire.ends if end.block in blocks]
+    outs = [wire.written(end) for end in wire.ends if end.block not in blocks]
     within = wire.source.block in blocks
     if not ins and not within:
         return [], text, False
@@ -94,16 +95,16 @@ def _parted(
     if within:
         if wanted.isdecimal():
             wanted = wire.source.block
-        port, new = ports.output(wire.source_text, wanted)
+        port, new = ports.output(source, wanted)
         inside = [*([f"out.{port}"] if new else []), *ins]
-        found = [f"{wire.source_text} -> {', '.join(inside)}"] if inside else []
+        found = [f"{source} -> {', '.join(inside)}"] if inside else []
         return found, f"{ports.name}.{port} -> {', '.join(outs)}", True
     if wanted.isdecimal():
         wanted = wire.source.block
-    port, new = ports.input(wire.source_text, wanted)
+    port, new = ports.input(source, wanted)
     led = [*outs, *([f"{ports.name}.{port}"] if new else [])]
     return (
         [f"in.{port} -> {', '.join(ins)}"],
-        f"{wire.source_text} -> {', '.join(led)}" if led else "",
+        f"{source} -> {', '.join(led)}" if led else "",
         True,
     )

@@ -16,17 +16,12 @@ from typing import Any
 from spart_blocks.base.document import Keys, parse_document
 from spart_blocks.base.errors import DiagramError, InputError, brief
 from spart_blocks.diagram.sections.expectations import CLAIMS
+from spart_blocks.diagram.written.sheets import File, Sheet
 from spart_blocks.versions.edits.operations import Operation
 from spart_blocks.versions.edits.steps import InsertItem, RemoveValue, SetValue, Step, ordered
-from spart_blocks.versions.edits.text import edited_data, mistakes
+from spart_blocks.versions.edits.text import edited_file, mistakes
 from spart_blocks.versions.edits.values import same
-from spart_blocks.versions.edits.wire_changes import (
-    Written,
-    spelled,
-    wire_steps,
-    wires_at,
-    without_connections,
-)
+from spart_blocks.versions.edits.wire_changes import read_wire, wire_steps, wires_of
 
 _AS_SETS = ("log", "effort", "tunable", "part", "keep", "signals", *CLAIMS)
 """Lists in which the order means nothing, by key; claims among them."""
@@ -81,14 +76,14 @@ def merge(
     if ours == base:
         return Merged(theirs)
     texts = zip(names, (base, ours, theirs), strict=True)
-    data = [parse_document(text, name).data for name, text in texts]
+    documents = [parse_document(text, name) for name, text in texts]
     work = _Merge()
-    work.values((), *data)
+    work.values((), *(document.data for document in documents))
     if work.conflicts:
         return Merged(None, tuple(work.conflicts))
     try:
         steps = _Steps(tuple(ordered(work.steps)))
-        text = edited_data(ours, data[1], steps, names[1], [(theirs, data[2])]).after
+        text = edited_file(File(documents[1]), steps, documents[2:]).after
     except InputError as error:
         return Merged(None, (Conflict((), "", "", "", str(error)),))
     if path is None or any(mistakes(side, Path(path)) for side in (ours, theirs)):
@@ -113,7 +108,7 @@ def is_diagram(text: str) -> bool:
 class _Steps(Operation):
     given: tuple[Step, ...]
 
-    def steps(self, data: dict[str, Any]) -> list[Step]:
+    def steps(self, file: File) -> list[Step]:
         return list(self.given)
 
 
@@ -200,11 +195,10 @@ def _wire_steps(
     path: Keys, ours: list[str], theirs: list[str], gone: _Connections, added: _Connections
 ) -> Iterator[Step]:
     """The steps on the wires of ours. New wires are written as theirs has them."""
-    yield from wire_steps(wires_at(path, ours), lambda text: without_connections(text, gone))
-    for text in theirs:
-        if not text.strip():
-            continue
-        new = without_connections(text, set(Written.read(text).connections()) - added)
+    mine, other = (Sheet(path[:-1], {"wires": wires}) for wires in (ours, theirs))
+    yield from wire_steps(mine, lambda wire: wire.without_connections(gone))
+    for wire in wires_of(other).values():
+        new = wire.without_connections(set(wire.connections()) - added)
         if new is not None:
             yield InsertItem(path, new)
 
@@ -218,10 +212,8 @@ def _sources(wires: list[Any]) -> dict[str, tuple[str, ...]]:
             raise InputError("a wire must be text")
         if not text.strip():
             continue
-        wire = Written.read(text)
-        source = spelled(wire.source)
-        for end, _ in wire.ends:
-            key = spelled(end)
+        wire = read_wire(text)
+        for source, key in wire.connections():
             if wire.source.names is not None:
                 key = f"{key}\0{source}"
             found[key] = (*found.get(key, ()), source)

@@ -15,6 +15,7 @@ from spart_blocks.base.document import Keys, mapping_at, value_at
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.sections.schema import is_whole
+from spart_blocks.diagram.written.sheets import File, Sheet, Slot
 from spart_blocks.versions.edits.grouping import grouped
 from spart_blocks.versions.edits.paths import keys_of
 from spart_blocks.versions.edits.references import (
@@ -32,15 +33,7 @@ from spart_blocks.versions.edits.steps import (
     ordered,
     stepped,
 )
-from spart_blocks.versions.edits.wire_changes import (
-    Written,
-    all_connections,
-    renamed,
-    wire_steps,
-    wires_at,
-    without,
-    without_connections,
-)
+from spart_blocks.versions.edits.wire_changes import connections_of, read_wire, wire_steps
 
 Data = dict[str, Any]
 _MISSING: Any = object()
@@ -49,7 +42,7 @@ _MISSING: Any = object()
 class Operation:
     """A change of a diagram. `steps` raises InputError where the diagram does not allow it."""
 
-    def steps(self, data: Data) -> list[Step]:
+    def steps(self, file: File) -> list[Step]:
         """The steps on the file's values."""
         raise NotImplementedError
 
@@ -61,8 +54,8 @@ class Put(Operation):
     path: Keys
     value: Any
 
-    def steps(self, data: Data) -> list[Step]:
-        found: Any = data
+    def steps(self, file: File) -> list[Step]:
+        found: Any = file.data
         for depth, key in enumerate(self.path[:-1]):
             inner = found.get(key) if isinstance(found, dict) else _item(found, key)
             if inner is None:  # made with what it holds
@@ -90,10 +83,10 @@ class Set(Operation):
     path: str
     value: Any
 
-    def steps(self, data: Data) -> list[Step]:
-        keys = keys_of(self.path, data)
-        _whole(data, keys, self.value)
-        return Put(keys, self.value).steps(data)
+    def steps(self, file: File) -> list[Step]:
+        keys = keys_of(self.path, file.data)
+        _whole(file.data, keys, self.value)
+        return Put(keys, self.value).steps(file)
 
 
 @dataclass(frozen=True)
@@ -104,12 +97,12 @@ class Append(Operation):
     path: str
     value: Any
 
-    def steps(self, data: Data) -> list[Step]:
-        keys = keys_of(self.path, data)
-        found = value_at(data, keys)
+    def steps(self, file: File) -> list[Step]:
+        keys = keys_of(self.path, file.data)
+        found = value_at(file.data, keys)
         if found is None:
-            _whole(data, keys, [self.value])
-            return Put(keys, [self.value]).steps(data)
+            _whole(file.data, keys, [self.value])
+            return Put(keys, [self.value]).steps(file)
         if not isinstance(found, list):
             raise InputError(f"{self.path} is not a list")
         return [InsertItem(keys, self.value)]
@@ -123,17 +116,17 @@ class Tune(Operation):
     path: str
     value: Any
 
-    def steps(self, data: Data) -> list[Step]:
-        keys = keys_of(self.path, data)
-        found = value_at(data, keys)
+    def steps(self, file: File) -> list[Step]:
+        keys = keys_of(self.path, file.data)
+        found = value_at(file.data, keys)
         reference = _REFERENCE.fullmatch(found) if isinstance(found, str) else None
         if reference:
             keys = ("params", reference[1])
-            found = value_at(data, keys)
+            found = value_at(file.data, keys)
         value = _plain_number(self.value)
         while isinstance(value, list) and not isinstance(found, list) and _uniform(value):
             value = value[0]
-        return Put(keys, value).steps(data)
+        return Put(keys, value).steps(file)
 
 
 _REFERENCE = re.compile(r"\$(\w+)")
@@ -156,9 +149,9 @@ class Unset(Operation):
 
     path: str
 
-    def steps(self, data: Data) -> list[Step]:
-        keys = keys_of(self.path, data)
-        if value_at(data, keys, _MISSING) is _MISSING:
+    def steps(self, file: File) -> list[Step]:
+        keys = keys_of(self.path, file.data)
+        if value_at(file.data, keys, _MISSING) is _MISSING:
             raise InputError(f"there is no {self.path} in the file")
         return [RemoveValue(keys)]
 
@@ -172,11 +165,11 @@ class AddBlock(Operation):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        scope = _scope(data, self.within)
-        _free(data, scope, self.name)
+    def steps(self, file: File) -> list[Step]:
+        sheet = _sheet(file, self.within)
+        _free(file, sheet, self.name)
         section = {"type": self.type, **self.parameters}
-        return Put((*scope, "blocks", self.name), section).steps(data)
+        return Put((*sheet.keys, "blocks", self.name), section).steps(file)
 
 
 @dataclass(frozen=True)
@@ -187,15 +180,14 @@ class RemoveBlock(Operation):
     name: str
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        scope = _scope(data, self.within)
-        home = _home(data, scope, self.name)
-        wires = _wires(data, scope)
-        steps = [*wire_steps(wires, lambda text: without(text, lambda e: e.block == self.name))]
-        if scope:
+    def steps(self, file: File) -> list[Step]:
+        sheet = _sheet(file, self.within)
+        home = _home(file, sheet, self.name)
+        steps = [*wire_steps(sheet, lambda wire: wire.without(lambda e: e.block == self.name))]
+        if sheet.keys:
             return ordered([*steps, RemoveValue(home)])
         used = []
-        for path in uses(data, self.name):
+        for path in uses(file.data, self.name):
             if path[:2] == ("run", "log") and len(path) == 3:
                 steps.append(RemoveValue(path))
             else:
@@ -215,14 +207,14 @@ class RenameBlock(Operation):
     new: str
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        scope = _scope(data, self.within)
-        home = _home(data, scope, self.name)
-        _free(data, scope, self.new)
-        steps = wire_steps(_wires(data, scope), lambda text: renamed(text, self.name, self.new))
-        names = {prefix + self.name: prefix + self.new for prefix in _instances(data, self.within)}
-        return ordered([*steps, *signals_renamed(data, names),
-                         RenameKey(home, self.new)])  # fmt: skip
+    def steps(self, file: File) -> list[Step]:
+        sheet = _sheet(file, self.within)
+        home = _home(file, sheet, self.name)
+        _free(file, sheet, self.new)
+        steps = wire_steps(sheet, lambda wire: wire.renamed(self.name, self.new))
+        names = {prefix + self.name: prefix + self.new for prefix in _prefixes(file, sheet)}
+        moved = signals_renamed(file.data, names)
+        return ordered([*steps, *moved, RenameKey(home, self.new)])
 
 
 @dataclass(frozen=True)
@@ -235,13 +227,13 @@ class Retype(Operation):
     without: tuple[str, ...] = ()
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        home = _home(data, _scope(data, self.within), self.name)
+    def steps(self, file: File) -> list[Step]:
+        home = _home(file, _sheet(file, self.within), self.name)
         if home[0] == "variants":
             raise InputError(f"{self.name} is a slot of variants: change one of its choices")
         steps: list[Step] = [SetValue((*home, "type"), self.type)]
         steps += [SetValue((*home, name), value) for name, value in self.parameters.items()]
-        section = value_at(data, home)
+        section = value_at(file.data, home)
         if not isinstance(section, dict):
             raise InputError(f"block {self.name} is not written as a mapping")
         gone = [*self.without, *(["use"] if "use" in section else [])]
@@ -255,14 +247,14 @@ class AddWire(Operation):
     text: str
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        scope = _scope(data, self.within)
-        there = all_connections([text for _, text in _wires(data, scope)])
-        double = [pair for pair in Written.read(self.text).connections() if pair in there]
+    def steps(self, file: File) -> list[Step]:
+        sheet = _sheet(file, self.within)
+        there = connections_of(sheet)
+        double = [pair for pair in read_wire(self.text).connections() if pair in there]
         if double:
             raise InputError(f"there is already a wire {double[0][0]} -> {double[0][1]}")
-        path = (*scope, "wires")
-        if isinstance(value_at(data, path), list):
+        path = (*sheet.keys, "wires")
+        if isinstance(sheet.section.get("wires"), list):
             return [InsertItem(path, self.text)]
         return [SetValue(path, [self.text])]
 
@@ -274,18 +266,17 @@ class RemoveWire(Operation):
     text: str
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        scope = _scope(data, self.within)
-        gone = set(Written.read(self.text).connections())
-        wires = _wires(data, scope)
-        texts = [text for _, text in wires]
-        missing = gone - all_connections(texts)
+    def steps(self, file: File) -> list[Step]:
+        sheet = _sheet(file, self.within)
+        gone = set(read_wire(self.text).connections())
+        there = connections_of(sheet)
+        missing = gone - there
         if missing:
             source, end = min(missing)
-            known = [f"{a} -> {b}" for a, b in all_connections(texts)]
+            known = [f"{a} -> {b}" for a, b in there]
             hint = did_you_mean(f"{source} -> {end}", known)
             raise InputError(Fault(f"there is no wire {source} -> {end}", hint=hint))
-        return ordered([*wire_steps(wires, lambda text: without_connections(text, gone))])
+        return ordered([*wire_steps(sheet, lambda wire: wire.without_connections(gone))])
 
 
 @dataclass(frozen=True)
@@ -295,8 +286,8 @@ class RenameParameter(Operation):
     name: str
     new: str
 
-    def steps(self, data: Data) -> list[Step]:
-        params = mapping_at(data, "params")
+    def steps(self, file: File) -> list[Step]:
+        params = file.top.params
         if self.name not in params:
             hint = did_you_mean(self.name, params)
             raise InputError(Fault(f"there is no parameter {self.name!r}", hint=hint))
@@ -306,10 +297,10 @@ class RenameParameter(Operation):
         word = re.compile(rf"\${re.escape(self.name)}(?!\w)")
         steps: list[Step] = [
             SetValue(path, word.sub(f"${self.new}", text))
-            for path, text, is_key in strings(_unshadowed(data, self.name), ())
+            for path, text, is_key in strings(_unshadowed(file, self.name), ())
             if not is_key and word.search(text)
         ]
-        moved = parameter_renamed(data, self.name, self.new)
+        moved = parameter_renamed(file.data, self.name, self.new)
         return ordered([*steps, *moved, RenameKey(("params", self.name), self.new)])
 
 
@@ -322,31 +313,29 @@ class Group(Operation):
     blocks: tuple[str, ...]
     within: str = ""
 
-    def steps(self, data: Data) -> list[Step]:
-        scope = _scope(data, self.within)
-        _free(data, scope, self.name)
-        if self.name in mapping_at(data, "subsystems"):
+    def steps(self, file: File) -> list[Step]:
+        sheet = _sheet(file, self.within)
+        _free(file, sheet, self.name)
+        if self.name in file.subsystems:
             raise InputError(f"there is already a subsystem {self.name!r}")
         if not self.blocks:
             raise InputError("name the blocks of the group")
-        homes = [_home(data, scope, name) for name in self.blocks]
+        homes = [_home(file, sheet, name) for name in self.blocks]
         if any(home[0] == "variants" for home in homes):
             raise InputError("a slot of variants cannot be put into a subsystem")
-        sections = mapping_at(data, *scope, "blocks")
-        part = grouped(
-            self.name, {name: sections[name] for name in dict.fromkeys(self.blocks)},
-            _wires(data, scope),
-        )  # fmt: skip
+        sections = mapping_at(sheet.section, "blocks")
+        blocks = {name: sections[name] for name in dict.fromkeys(self.blocks)}
+        part = grouped(self.name, blocks, sheet)
         names = {
             f"{prefix}{name}": f"{prefix}{self.name}/{name}"
-            for prefix in _instances(data, self.within)
+            for prefix in _prefixes(file, sheet)
             for name in self.blocks
         }
-        steps = [*part.steps, *signals_renamed(data, names)]
+        steps = [*part.steps, *signals_renamed(file.data, names)]
         steps += [RemoveValue(home) for home in homes]
-        steps += [InsertItem((*scope, "wires"), text) for text in part.outer]
-        after = Put(("subsystems", self.name), part.section).steps(data)
-        block = SetValue((*scope, "blocks", self.name), {"type": self.name})
+        steps += [InsertItem((*sheet.keys, "wires"), text) for text in part.outer]
+        after = Put(("subsystems", self.name), part.section).steps(file)
+        block = SetValue((*sheet.keys, "blocks", self.name), {"type": self.name})
         return ordered([*steps, *after, block])
 
 
@@ -397,33 +386,33 @@ def _whole(data: Data, keys: Keys, value: Any) -> None:
         raise InputError(Fault(f"there is no {kind} {name!r}{where}", hint=hint))
 
 
-def _scope(data: Data, within: str) -> Keys:
-    if not within:
-        return ()
-    subsystems = mapping_at(data, "subsystems")
-    if within not in subsystems:
-        hint = did_you_mean(within, subsystems)
+def _sheet(file: File, within: str) -> Sheet:
+    """The sheet of a subsystem, or of the file itself. Raises InputError."""
+    if within and within not in file.subsystems:
+        hint = did_you_mean(within, file.subsystems)
         raise InputError(Fault(f"there is no subsystem {within!r}", hint=hint))
-    return ("subsystems", within)
+    return file.subsystems[within] if within else file.top
 
 
-def _home(data: Data, scope: Keys, name: str) -> Keys:
+def _slots(file: File, sheet: Sheet) -> dict[str, Slot]:
+    """The slots of variants that stand on a sheet."""
+    return {} if sheet.keys else file.slots
+
+
+def _home(file: File, sheet: Sheet, name: str) -> Keys:
     """Where a block is written; InputError if there is none."""
-    blocks = mapping_at(data, *scope, "blocks")
-    if name in blocks:
-        return (*scope, "blocks", name)
-    slots = mapping_at(data, "variants") if not scope else {}
-    if name in slots:
-        return ("variants", name)
-    hint = did_you_mean(name, [*blocks, *slots])
-    raise InputError(Fault(f"there is no block {name!r}", hint=hint))
+    slots = _slots(file, sheet)
+    found = sheet.blocks.get(name) or slots.get(name)
+    if found is None:
+        hint = did_you_mean(name, [*sheet.blocks, *slots])
+        raise InputError(Fault(f"there is no block {name!r}", hint=hint))
+    return found.keys
 
 
-def _free(data: Data, scope: Keys, name: str) -> None:
+def _free(file: File, sheet: Sheet, name: str) -> None:
     """Refuse a name that a block cannot have, or has."""
     _named(name)
-    slots = mapping_at(data, "variants") if not scope else {}
-    if name in mapping_at(data, *scope, "blocks") or name in slots:
+    if name in sheet.blocks or name in _slots(file, sheet):
         raise InputError(f"there is already a block {name!r}")
 
 
@@ -433,45 +422,20 @@ def _named(name: str) -> None:
         raise InputError(f"the name {name[:60]!r} {problem}")
 
 
-def _wires(data: Data, scope: Keys) -> list[tuple[Keys, str]]:
-    """The wires of a diagram with their paths."""
-    path = (*scope, "wires")
-    return wires_at(path, value_at(data, path))
+def _prefixes(file: File, sheet: Sheet) -> list[str]:
+    """What the paths of signals on a sheet begin with: `arm/` for each block of its subsystem."""
+    return [prefix for prefix, one in file.instances() if one is sheet]
 
 
-def _instances(data: Data, within: str) -> Iterator[str]:
-    """The beginnings of the paths of signals in a subsystem: `arm/` for each block of its type.
-    Within itself a subsystem has none, since no diagram of it can be built."""
-    if not within:
-        yield ""
-        return
-    around: tuple[str, ...] = ()
-    parts = [("", mapping_at(data, "blocks"), around)]
-    subsystems = mapping_at(data, "subsystems")
-    seen = 0
-    while parts and seen < 10_000:
-        prefix, blocks, around = parts.pop()
-        for name, section in blocks.items():
-            kind = value_at(section, ("type",))
-            if isinstance(kind, str) and kind in subsystems and kind not in around:
-                seen += 1
-                path = f"{prefix}{name}/"
-                if kind == within:
-                    yield path
-                parts.append((path, mapping_at(subsystems, kind, "blocks"), (*around, kind)))
-
-
-def _unshadowed(data: Data, name: str) -> Data:
+def _unshadowed(file: File, name: str) -> Data:
     """The data without the subsystems that have a parameter of this name of their own."""
-    subsystems = mapping_at(data, "subsystems")
-    kept = {
-        key: value for key, value in subsystems.items() if name not in mapping_at(value, "params")
-    }
-    return {**data, "subsystems": kept} if subsystems else data
+    written = mapping_at(file.data, "subsystems")
+    kept = {key: one for key, one in written.items() if name not in file.subsystems[key].params}
+    return {**file.data, "subsystems": kept} if written else file.data
 
 
 def data_after(data: Data, operation: Operation) -> Data:
     """The file's values after an operation."""
-    for step in operation.steps(data):
+    for step in operation.steps(File.of(data)):
         data = stepped(data, step)
     return data

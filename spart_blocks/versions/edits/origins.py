@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from spart_blocks.versions.edits.lines import line_end
-from spart_blocks.versions.edits.spans import Span, spans
+from spart_blocks.base.document import Document, Node
+from spart_blocks.versions.edits.lines import column_of, line_end
 
 
 @dataclass
 class Origins:
-    """Where values stand in some texts: mappings that are entries of others, and items of lists,
-    each written in lines. A value is known by its identity."""
+    """Where values stand in some documents: mappings that are entries of others, and items of
+    lists, each written in lines. A value is known by its identity."""
 
-    files: Iterable[tuple[str, Any]]
+    documents: Iterable[Document]
     _found: dict[int, tuple[str, int, int, int]] | None = field(default=None, repr=False)
 
     def text(self, value: Any, column: int) -> str | None:
@@ -25,10 +25,8 @@ class Origins:
             return None
         if self._found is None:
             self._found = {}
-            for text, data in self.files:
-                root = spans(text)
-                if root is not None:
-                    self._note(text, root, data)
+            for document in self.documents:
+                self._note(document.text, document.root)
         place = self._found.get(id(value))
         if place is None:
             return None
@@ -36,22 +34,17 @@ class Origins:
         first, *others = text[start:end].replace("\r\n", "\n").split("\n")
         return "\n".join([first, *(_shifted(line, column - before) for line in others)])
 
-    def _note(self, text: str, span: Span, value: Any) -> None:
-        if span.flow or not isinstance(value, dict | list):
+    def _note(self, text: str, holder: Node) -> None:
+        if holder.flow or holder.alias:
             return
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for index, (_, item) in enumerate(items):
-            if index >= len(span.items):
-                return
-            inner = span.items[index]
-            kind = dict if isinstance(value, dict) else str
-            if isinstance(item, kind) and inner.kind != "alias":
-                start = inner.start
-                if kind is dict:
-                    start = span.behind_colon(text, index)
+        kind = dict if holder.keys else str
+        column = column_of(text, holder.start)
+        for key, item in holder.children.items():
+            if isinstance(item.value, kind) and not item.alias:
+                start = text.index(":", holder.keys[key].end) + 1 if holder.keys else item.start
                 assert self._found is not None
-                self._found[id(item)] = (text, start, line_end(text, inner.end), span.column)
-            self._note(text, inner, item)
+                self._found[id(item.value)] = (text, start, line_end(text, item.end), column)
+            self._note(text, item)
 
 
 def _shifted(line: str, by: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.base.document import Keys, value_at
+from spart_blocks.base.document import Document, Key, Keys, Node
 from spart_blocks.versions.edits.lines import (
     break_at,
     break_before,
@@ -17,7 +17,6 @@ from spart_blocks.versions.edits.lines import (
 )
 from spart_blocks.versions.edits.origins import Origins
 from spart_blocks.versions.edits.patches import Patch
-from spart_blocks.versions.edits.spans import Span, spans
 from spart_blocks.versions.edits.steps import InsertItem, RenameKey, SetValue, Step
 from spart_blocks.versions.edits.values import (
     IN_LINES,
@@ -47,19 +46,16 @@ class NotHere(Exception):  # noqa: N818 - a signal within this folder
         super().__init__(path)
 
 
-def patches_of(text: str, steps: Sequence[Step], before: Any, texts: Origins) -> list[Patch]:
-    """The patches of steps whose paths are all those of the text before the first of them. before:
-    the data of the text. texts: of values that are written as they were. Raises NotHere with the
-    path for which the text has no place."""
-    root = spans(text)
-    writer = _Writer(text, texts)
-    newline = "\r\n" if "\r\n" in text else "\n"
+def patches_of(before: Document, steps: Sequence[Step], texts: Origins) -> list[Patch]:
+    """The patches of a document's text for steps whose paths are all those before the first of
+    them. texts: of values that are written as they were. Raises NotHere with the path for which the
+    text has no place."""
+    writer = _Writer(before.text, before.root, texts)
+    newline = "\r\n" if "\r\n" in before.text else "\n"
     found: list[Patch] = []
     for step in steps:
-        if root is None:
-            raise NotHere(step.path)
         try:
-            found += writer.patches(root, step, before)
+            found += writer.patches(step)
         except NotHere:
             raise NotHere(step.path) from None
     return [Patch(p.start, p.end, p.text.replace("\n", newline)) for p in found]
@@ -68,64 +64,63 @@ def patches_of(text: str, steps: Sequence[Step], before: Any, texts: Origins) ->
 @dataclass(frozen=True)
 class _Writer:
     text: str
+    root: Node
     texts: Origins
 
-    def patches(self, root: Span, step: Step, before: Any) -> list[Patch]:
+    def patches(self, step: Step) -> list[Patch]:
         if isinstance(step, InsertItem):
-            items = self._of(root, step.path)
-            at = len(items.items) if step.index is None else step.index
-            first = self._in_lines(root, step.path, items, [step.value])
+            items = self._of(step.path)
+            at = len(items.children) if step.index is None else step.index
+            first = self._in_lines(step.path, items, [step.value])
             return first or self._insert(items, at, step.value)
         if not step.path:
             raise NotHere
-        holder = self._of(root, step.path[:-1])
+        holder = self._of(step.path[:-1])
         key = step.path[-1]
-        index = holder.index(key)
         if isinstance(step, SetValue):
-            if index is None:
-                entry = {str(key): step.value}
-                first = self._in_lines(root, step.path[:-1], holder, entry)
-                return first or self._add(root, step.path, holder, str(key), step.value)
-            value = value_at(before, step.path)
-            old = holder.items[index]
-            if not value and (first := self._in_lines(root, step.path, old, step.value)):
+            if key not in holder.children:
+                first = self._in_lines(step.path[:-1], holder, {str(key): step.value})
+                return first or self._add(step.path, holder, str(key), step.value)
+            old = holder.children[key]
+            if not old.value and (first := self._in_lines(step.path, old, step.value)):
                 return first
-            return self._replace(holder, index, value, step.value)
-        if index is None:
+            return self._replace(holder, key, step.value)
+        if key not in holder.children:
             raise NotHere
         if isinstance(step, RenameKey):
-            span = holder.keys[index]
-            return [Patch(span.start, span.end, scalar_text(step.name, in_flow=holder.flow))]
-        return self._remove(root, step.path, holder, index)
+            name = holder.keys[key]
+            return [Patch(name.start, name.end, scalar_text(step.name, in_flow=holder.flow))]
+        return self._remove(step.path, holder, key)
 
-    def _of(self, root: Span, path: Keys) -> Span:
-        span = root.at(path)
-        if span is None:
+    def _of(self, path: Keys) -> Node:
+        node = self.root.at(path)
+        if node is None or node.alias:
             raise NotHere
-        return span
+        return node
 
     # A value in place of another.
 
-    def _replace(self, holder: Span, index: int, old: Any, new: Any) -> list[Patch]:
-        span = holder.items[index]
+    def _replace(self, holder: Node, key: Key, new: Any) -> list[Patch]:
+        span = holder.children[key]
+        old = span.value
         if same(old, new):
             return []
         if span.kind == "mapping" and isinstance(new, dict) and isinstance(old, dict):
-            inner = self._mapping(span, old, new)
+            inner = self._mapping(span, new)
             if inner is not None:
                 return inner
-        if span.kind == "sequence" and isinstance(new, list) and isinstance(old, list):
-            inner = self._list(span, old, new)
+        if span.kind == "list" and isinstance(new, list) and isinstance(old, list):
+            inner = self._list(span, new)
             if inner is not None:
                 return inner
         column = column_of(self.text, span.start)
         written = self._like(span, new, column, holder.flow)
         start = span.start
-        if span.kind in ("mapping", "sequence") and not span.flow:
+        if span.kind in ("mapping", "list") and not span.flow:
             if self._comments(span.start, span.end):
                 raise NotHere
             if holder.kind == "mapping":  # to the line of its key
-                colon = holder.behind_colon(self.text, index)
+                colon = self._behind_colon(holder, key)
                 if self.text[colon : span.start].strip():
                     raise NotHere
                 column = column_of(self.text, colon) + 1
@@ -134,7 +129,7 @@ class _Writer:
             written = " " + written
         return [Patch(start, span.end, written)]
 
-    def _like(self, span: Span, value: Any, column: int, in_flow: bool) -> str:
+    def _like(self, span: Node, value: Any, column: int, in_flow: bool) -> str:
         """A value's text, a text in the quotes that the one before had."""
         quote = self.text[span.start : span.start + 1]
         if isinstance(value, str) and span.kind == "scalar" and quote in "'\"" and quote:
@@ -144,21 +139,16 @@ class _Writer:
             return written if written.startswith('"') else f'"{written}"'
         return flow_text(value, column, in_flow=in_flow)
 
-    def _mapping(self, span: Span, old: dict[str, Any], new: dict[str, Any]) -> list[Patch] | None:
+    def _mapping(self, span: Node, new: dict[str, Any]) -> list[Patch] | None:
         """Patches of values alone, if the keys are the same."""
-        if old.keys() != new.keys():
+        if span.children.keys() != new.keys():
             return None
-        found: list[Patch] = []
-        for name, value in new.items():
-            index = span.index(name)
-            if index is None:
-                return None
-            found += self._replace(span, index, old[name], value)
-        return found
+        return [patch for name, value in new.items() for patch in self._replace(span, name, value)]
 
-    def _list(self, span: Span, old: list[Any], new: list[Any]) -> list[Patch] | None:
+    def _list(self, span: Node, new: list[Any]) -> list[Patch] | None:
         """Patches of the items that differ, between the first and the last ones that are equal."""
-        if len(span.items) != len(old) or not (old and new):
+        old: list[Any] = span.value
+        if not (old and new):
             return None
         if len(old) != len(new) and span.flow:
             return None
@@ -171,7 +161,7 @@ class _Writer:
         changed = min(len(old), len(new)) - last
         found: list[Patch] = []
         for index in range(first, changed):
-            found += self._replace(span, index, old[index], new[index])
+            found += self._replace(span, index, new[index])
         for index in range(changed, len(old) - last):
             found += self._line_less(span, index)
         for index in range(changed, len(new) - last):
@@ -180,7 +170,7 @@ class _Writer:
 
     # A new entry.
 
-    def _add(self, root: Span, path: Keys, holder: Span, key: str, value: Any) -> list[Patch]:
+    def _add(self, path: Keys, holder: Node, key: str, value: Any) -> list[Patch]:
         if holder.kind == "scalar" and holder.start == holder.end:  # nothing is behind the colon
             return [Patch(holder.start, holder.end, " " + flow_text({key: value}))]
         if holder.kind != "mapping":
@@ -189,146 +179,148 @@ class _Writer:
             name = scalar_text(key, in_flow=True)
             return self._into_flow(
                 holder,
-                len(holder.items),
+                len(holder.children),
                 lambda column: f"{name}: {flow_text(value, column + len(name) + 2, in_flow=True)}",
             )
-        last = self._predecessor(holder, key) if holder is root else len(holder.items) - 1
-        if last < 0:
+        last = self._predecessor(holder, key)
+        if last is None:
             at = holder.start
             return [Patch(at, at, entry_text(key, value, 0, self.texts) + "\n")]
-        return [self._line_after(holder.items[last].end, holder.column,
-                                 entry_text(key, value, holder.column, self.texts))]  # fmt: skip
+        column = self._column(holder)
+        entry = entry_text(key, value, column, self.texts)
+        return [self._line_after(holder.children[last].end, column, entry)]
 
-    def _in_lines(self, root: Span, path: Keys, empty: Span, value: Any) -> list[Patch] | None:
+    def _in_lines(self, path: Keys, empty: Node, value: Any) -> list[Patch] | None:
         """The first entries of a section whose entries have lines of their own, which is empty."""
-        if not path or path[-1] not in IN_LINES or not value or empty.items:
+        if not path or path[-1] not in IN_LINES or not value or empty.children:
             return None
-        outer = root.at(path[:-1])
-        index = outer.index(path[-1]) if outer is not None else None
-        if outer is None or outer.flow or index is None or not isinstance(value, dict | list):
+        outer = self.root.at(path[:-1])
+        if outer is None or outer.flow or path[-1] not in outer.keys:
             return None
-        colon = outer.behind_colon(self.text, index)
+        if not isinstance(value, dict | list):
+            return None
+        colon = self._behind_colon(outer, path[-1])
         hollow = not self.text[empty.start : empty.end].strip("{}[] \t")
         if not hollow or self.text[colon : empty.start].strip(" \t"):
             return None
-        column = column_of(self.text, outer.keys[index].start)
+        column = column_of(self.text, outer.keys[path[-1]].start)
         written = "\n" + in_lines(value, column + 2, self.texts)
         end = line_end(self.text, empty.end)
         if empty.start == empty.end:  # a comment may be behind the colon
             return [Patch(end, end, written)]
         return None if self.text[empty.end : end].strip() else [Patch(colon, empty.end, written)]
 
-    def _predecessor(self, root: Span, key: str) -> int:
-        """The section after which a new one has its place."""
-        if key not in SECTIONS:
-            return len(root.items) - 1
-        earlier = SECTIONS[: SECTIONS.index(key)]
-        before = [k for k, name in enumerate(root.names) if name in earlier]
-        return max(before, default=-1)
+    def _predecessor(self, holder: Node, key: str) -> Key | None:
+        """The entry, or the section, after which a new one has its place; None for the first
+        place."""
+        before = list(holder.children)
+        if holder is self.root and key in SECTIONS:
+            before = [name for name in before if name in SECTIONS[: SECTIONS.index(key)]]
+        return before[-1] if before else None
 
     def _line_after(self, end: int, column: int, entry: str) -> Patch:
         """A new line behind the one in which a value ends."""
         at = line_end(self.text, end)
         return Patch(at, at, "\n" + " " * column + entry)
 
-    def _into_flow(self, holder: Span, index: int, entry: Callable[[int], str]) -> list[Patch]:
+    def _into_flow(self, holder: Node, index: int, entry: Callable[[int], str]) -> list[Patch]:
         """A new entry of a collection in brackets."""
-        if not holder.items:
+        keys = list(holder.children)
+        if not keys:
             at = holder.start + 1
             return [Patch(at, holder.end - 1, entry(column_of(self.text, at)))]
-        if index < len(holder.items):
-            at = holder.head(index).start
+        if index < len(keys):
+            at = _head(holder, keys[index]).start
             return [Patch(at, at, entry(column_of(self.text, at)) + ", ")]
-        at = holder.items[-1].end
+        at = holder.children[keys[-1]].end
         comma = self._comma(at, holder.end - 1)
         if comma is not None:  # behind the last entry too
             at = comma + 1
         column = column_of(self.text, at) + 2
         written = entry(column)
         if column + len(written.partition("\n")[0]) + 1 > WIDTH:
-            first = holder.head(0)
-            column = column_of(self.text, first.start)
+            column = column_of(self.text, _head(holder, keys[0]).start)
             written = "\n" + " " * column + entry(column)
         else:
             written = " " + written
         return [Patch(at, at, written if comma is not None else "," + written)]
 
-    def _insert(self, items: Span, index: int, value: Any) -> list[Patch]:
+    def _insert(self, items: Node, index: int, value: Any) -> list[Patch]:
         if items.kind == "scalar" and items.start == items.end:
             return [Patch(items.start, items.end, " " + flow_text([value]))]
-        if items.kind != "sequence":
+        if items.kind != "list":
             raise NotHere
         if items.flow:
             return self._into_flow(
                 items, index, lambda column: flow_text(value, column, in_flow=True)
             )
-        written = item_text(value, items.column, self.texts)
+        column = self._column(items)
+        written = item_text(value, column, self.texts)
         if index > 0:
-            return [self._line_after(items.items[index - 1].end, items.column, written)]
-        return [Patch(items.start, items.start, written + "\n" + " " * items.column)]
+            return [self._line_after(items.children[index - 1].end, column, written)]
+        return [Patch(items.start, items.start, written + "\n" + " " * column)]
 
     # An entry less.
 
-    def _remove(self, root: Span, path: Keys, holder: Span, index: int) -> list[Patch]:
-        if len(holder.items) == 1:
-            return self._emptied(root, path[:-1], holder)
-        first = holder.head(index)
-        if holder.flow:
-            return self._out_of_flow(holder, index, first.start, holder.items[index].end)
-        return self._line_less(holder, index)
+    def _remove(self, path: Keys, holder: Node, key: Key) -> list[Patch]:
+        if len(holder.children) == 1:
+            return self._emptied(path[:-1], holder)
+        return self._out_of_flow(holder, key) if holder.flow else self._line_less(holder, key)
 
-    def _line_less(self, holder: Span, index: int) -> list[Patch]:
+    def _line_less(self, holder: Node, key: Key) -> list[Patch]:
         """An entry that begins a line, with its line or lines."""
-        first = holder.head(index)
+        first = _head(holder, key)
         start = line_start(self.text, first.start)
-        if holder.kind == "sequence":
+        if holder.kind == "list":
             dash = self.text.rfind("-", start, first.start)
             lead = self.text[start:dash] if dash >= 0 else "?"
         else:
             lead = self.text[start : first.start]
-        end = line_end(self.text, holder.items[index].end)
-        if lead.strip() == "" and (lead or holder.column == 0):
+        end = line_end(self.text, holder.children[key].end)
+        if lead.strip() == "" and (lead or self._column(holder) == 0):
             if end < len(self.text):
                 return [Patch(start, end + break_at(self.text, end), "")]
             return [Patch(max(0, start - break_before(self.text, start)), end, "")]
-        if index + 1 < len(holder.items):  # it shares its line with the dash of a list
-            following = holder.head(index + 1).start
+        after = _beside(holder, key)[1]
+        if after is not None:  # it shares its line with the dash of a list
+            following = _head(holder, after).start
             if holder.kind == "mapping" and not self.text[end:following].strip():
                 return [Patch(first.start, following, "")]
         raise NotHere
 
-    def _emptied(self, root: Span, path: Keys, holder: Span) -> list[Patch]:
+    def _emptied(self, path: Keys, holder: Node) -> list[Patch]:
         """The last entry less: the empty collection on the line of its key."""
-        if holder is root:
+        if holder is self.root:
             raise NotHere
         empty = "{}" if holder.kind == "mapping" else "[]"
         if holder.flow:
             if self._comments(holder.start, holder.end):
                 raise NotHere
             return [Patch(holder.start, holder.end, empty)]
-        owner = root.at(path[:-1])
-        index = owner.index(path[-1]) if owner is not None else None
-        if owner is None or index is None or owner.kind != "mapping":
+        owner = self.root.at(path[:-1])
+        if owner is None or path[-1] not in owner.keys:
             raise NotHere
-        colon = owner.behind_colon(self.text, index)
+        colon = self._behind_colon(owner, path[-1])
         between = self.text[colon : holder.start]
         if between.strip():  # a comment stays where it is
             return [Patch(holder.start, holder.end, empty)]
         return [Patch(colon, holder.end, " " + empty)]
 
-    def _out_of_flow(self, holder: Span, index: int, start: int, end: int) -> list[Patch]:
+    def _out_of_flow(self, holder: Node, key: Key) -> list[Patch]:
         """An entry between brackets, with one of the commas beside it."""
-        last = index + 1 == len(holder.items)
-        comma = self._comma(end, holder.end - 1 if last else holder.head(index + 1).start)
+        start, end = _head(holder, key).start, holder.children[key].end
+        before, after = _beside(holder, key)
+        following = holder.end - 1 if after is None else _head(holder, after).start
+        comma = self._comma(end, following)
         if comma is None:  # the one before
-            comma = self._comma(holder.items[index - 1].end, start)
+            if before is not None:
+                comma = self._comma(holder.children[before].end, start)
             if comma is None:
                 raise NotHere
             if not self.text[comma + 1 : start].strip():
                 return [Patch(comma, end, "")]
             return [Patch(comma, comma + 1, ""), *self._cleared(start, end)]
-        following = holder.end - 1 if last else holder.head(index + 1).start
-        if not self.text[comma + 1 : following].strip() and not last:
+        if not self.text[comma + 1 : following].strip() and after is not None:
             return [Patch(start, following, "")]
         return self._cleared(start, comma + 1)
 
@@ -342,6 +334,14 @@ class _Writer:
         return [Patch(start, end, "")]
 
     # The text around.
+
+    def _column(self, collection: Node) -> int:
+        """The column at which the entries of a collection in lines stand."""
+        return column_of(self.text, collection.start)
+
+    def _behind_colon(self, holder: Node, key: Key) -> int:
+        """The place behind the colon of a key."""
+        return self.text.index(":", holder.keys[key].end) + 1
 
     def _comma(self, start: int, end: int) -> int | None:
         """The comma between two places, not one in a comment."""
@@ -357,3 +357,15 @@ class _Writer:
 
     def _comments(self, start: int, end: int) -> bool:
         return _COMMENT.search(self.text, start, end) is not None
+
+
+def _head(holder: Node, key: Key) -> Node:
+    """The node with which an entry begins: its key, or itself in a list."""
+    return holder.keys.get(key) or holder.children[key]
+
+
+def _beside(holder: Node, key: Key) -> tuple[Key | None, Key | None]:
+    """The keys before and behind a key in the text."""
+    keys = list(holder.children)
+    at = keys.index(key)
+    return keys[at - 1] if at else None, keys[at + 1] if at + 1 < len(keys) else None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from spart_blocks.base.document import Keys, parse_document
+from spart_blocks.base.document import Document, Keys, parse_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError
-from spart_blocks.diagram.build.loader import load_text
+from spart_blocks.diagram.build.loader import load_document
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.versions.edits.operations import Operation
 from spart_blocks.versions.edits.origins import Origins
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
@@ -21,11 +21,15 @@ from spart_blocks.versions.edits.values import same
 _BY_HAND = "change the file by hand there"
 
 
-def mistakes(text: str, path: Path, root: str | Path | None = None) -> DiagramError | None:
+def mistakes(
+    text: str | Document, path: Path, root: str | Path | None = None
+) -> DiagramError | None:
     """What is wrong with a diagram of this text at a path; None where it loads. root: as for
     `load`."""
     try:
-        load_text(text, path, root)
+        load_document(
+            parse_document(text, str(path)) if isinstance(text, str) else text, path, root
+        )
     except DiagramError as error:
         return error
     return None
@@ -34,10 +38,11 @@ def mistakes(text: str, path: Path, root: str | Path | None = None) -> DiagramEr
 @dataclass(frozen=True)
 class Edited:
     """A text before and after operations. rounds: the patches that lead there, each round on the
-    text that the one before gives."""
+    text that the one before gives. file: the text after, read."""
 
     before: str
     after: str
+    file: File = field(compare=False, repr=False)
     rounds: tuple[tuple[Patch, ...], ...] = ()
 
     @property
@@ -58,64 +63,62 @@ def edited(text: str, operations: Sequence[Operation] | Operation, file: str = "
     Raises DiagramError for a text that cannot be read, InputError for an operation that the
     diagram does not allow, or whose place in the text is not simple.
     """
-    return edited_data(text, parse_document(text, file).data, operations, file)
+    return edited_file(File(parse_document(text, file)), operations)
 
 
-def edited_data(
-    text: str,
-    data: dict[str, Any],
+def edited_file(
+    before: File,
     operations: Sequence[Operation] | Operation,
-    file: str = "it",
-    others: Sequence[tuple[str, dict[str, Any]]] = (),
+    others: Sequence[Document] = (),
 ) -> Edited:
-    """As `edited`, of a text whose data have been read. others: texts with their data, values of
-    which the operations take."""
-    after, rounds = text, []
+    """As `edited`, of a text that has been read. others: documents of which the operations take
+    values."""
+    file, rounds = before, []
     for operation in [operations] if isinstance(operations, Operation) else operations:
-        texts = Origins([(after, data), *others])
-        after, data, done = _done(after, operation.steps(data), data, file, texts)
+        origins = Origins([file.document, *others])
+        file, done = _done(file, operation.steps(file), origins)
         rounds += done
-    return Edited(text, after, tuple(rounds))
+    return Edited(before.document.text, file.document.text, file, tuple(rounds))
 
 
-def _done(
-    text: str, steps: Sequence[Step], data: dict[str, Any], file: str, texts: Origins
-) -> tuple[str, dict[str, Any], list[tuple[Patch, ...]]]:
-    """The text after steps, its data, and the rounds of patches: one for all, or one for each."""
+_Rounds = list[tuple[Patch, ...]]
+
+
+def _done(file: File, steps: Sequence[Step], origins: Origins) -> tuple[File, _Rounds]:
+    """The file after steps, and the rounds of patches: one for all, or one for each."""
     if not steps:
-        return text, data, []
+        return file, []
     bare = Origins(())
-    for found in (texts, bare):
+    for found in (origins, bare):
         with suppress(NotHere):
-            return _round(text, steps, data, file, found)
+            after, patches = _round(file, steps, found)
+            return after, [patches]
     if len(steps) < 2:
         raise _no_place(steps[0].path)
-    rounds: list[tuple[Patch, ...]] = []
+    rounds: _Rounds = []
     for step in steps:
         try:
-            text, data, done = _round(text, [step], data, file, bare)
+            file, patches = _round(file, [step], bare)
         except NotHere:
             raise _no_place(step.path) from None
-        rounds += done
-    return text, data, rounds
+        rounds.append(patches)
+    return file, rounds
 
 
-def _round(
-    text: str, steps: Sequence[Step], data: dict[str, Any], file: str, texts: Origins
-) -> tuple[str, dict[str, Any], list[tuple[Patch, ...]]]:
+def _round(file: File, steps: Sequence[Step], origins: Origins) -> tuple[File, tuple[Patch, ...]]:
     """All steps at once. Raises NotHere, also if the text then holds something else."""
-    wanted = data
+    wanted = file.data
     for step in steps:
         wanted = stepped(wanted, step)
+    document = file.document
     try:
-        patches = tuple(patches_of(text, steps, data, texts))
-        after = applied(text, patches)
-        found = parse_document(after, file).data
+        patches = tuple(patches_of(document, steps, origins))
+        after = parse_document(applied(document.text, patches), document.file)
     except (ValueError, DiagramError):
         raise NotHere(steps[0].path) from None
-    if not same(found, wanted):
+    if not same(after.data, wanted):
         raise NotHere(steps[0].path)
-    return after, found, [patches]
+    return File(after), patches
 
 
 def _no_place(path: Keys) -> InputError:

@@ -26,6 +26,7 @@ from spart_blocks.diagram.sections.table import rows
 from spart_blocks.diagram.sections.tunable import read_tunable
 from spart_blocks.diagram.written.files import MAX_BYTES, Robots, existing, inside
 from spart_blocks.diagram.written.references import MAX_EXPANDED, Resolved, Resolver, Scope
+from spart_blocks.diagram.written.sheets import File, Sheet
 from spart_blocks.robot import Robot
 
 MAX_USES = 2000
@@ -43,7 +44,7 @@ class Files:
     bd: Any = None
     product: Product = field(default_factory=Product)
     read: list[Path] = field(default_factory=list)
-    texts: dict[Path, Document | None] = field(default_factory=dict)
+    texts: dict[Path, File | None] = field(default_factory=dict)
     uses: int = 0
     values: int = 0
     robots: Robots = field(init=False)
@@ -70,16 +71,16 @@ class Files:
             message = f"files are used more than {MAX_USES} times"
             hint = "use fewer files in each other"
             raise DiagramError([*self.product.faults, Fault(message, place, hint)])
-        document = self._text(path, normpath(Path(user.document.file).parent / given))
-        if document is None:
+        file = self._text(path, normpath(Path(user.document.file).parent / given))
+        if file is None:
             return None
-        self.values += document.root.size
+        self.values += file.document.root.size
         if self.values > MAX_EXPANDED:
             message = f"the files that are used have more than {MAX_EXPANDED} values, each use anew"
             hint = "use them less often, or make them smaller"
             raise DiagramError([*self.product.faults, Fault(message, place, hint)])
         around = (*user.around, path)
-        part = _PartContent(document, self, around, prefix, PartSection, user.catalogue)
+        part = _PartContent(file, self, around, prefix, PartSection, user.catalogue)
         return part.part(parameters)
 
     def _circular(self, path: Path, around: tuple[Path, ...], given: str, place: Place) -> bool:
@@ -94,13 +95,12 @@ class Files:
             return False
         return True
 
-    def _text(self, path: Path, shown: str) -> Document | None:
+    def _text(self, path: Path, shown: str) -> File | None:
         if path not in self.texts:
             self.read.append(path)
             self.texts[path] = None
             try:
-                document = read_document(path)
-                self.texts[path] = replace(document, file=shown)
+                self.texts[path] = File(replace(read_document(path), file=shown))
             except DiagramError as error:
                 faults = [_shown_as(fault, shown) for fault in error.faults]
                 self.product.faults += faults
@@ -120,12 +120,16 @@ class _Content(Generic[AnyFile]):
     including those of the enclosing file.
     """
 
-    document: Document
+    file: File
     files: Files
     around: tuple[Path, ...]
     prefix: str
     model: type[AnyFile]
     catalogue: Catalogue = field(default_factory=lambda: Catalogue({}, {}))
+
+    @property
+    def document(self) -> Document:
+        return self.file.document
 
     @property
     def faults(self) -> list[Fault]:
@@ -153,7 +157,7 @@ class _Content(Generic[AnyFile]):
         )
         broken = check_subsystems(sections.subsystems, sections.blocks, self.document, self.faults)
         builder = Builder(
-            document=self.document,
+            file=self.file,
             product=self.files.product,
             subsystems={k: v for k, v in sections.subsystems.items() if k not in broken},
             broken_subsystems=broken | _names(dropped, "subsystems"),
@@ -226,7 +230,7 @@ class DiagramContent(_Content[DiagramSection]):
     @staticmethod
     def of(document: Document, source: Path, root: Path) -> DiagramContent:
         """The content of a document that was read from source; root: see Files."""
-        return DiagramContent(document, Files(root), (source.resolve(),), "", DiagramSection)
+        return DiagramContent(File(document), Files(root), (source.resolve(),), "", DiagramSection)
 
     def expectations(self) -> tuple[ExpectSection, Path | None]:
         """The section `expect:`, and the file of its baseline."""
@@ -253,7 +257,7 @@ class DiagramContent(_Content[DiagramSection]):
         if name not in sections.blocks:
             return None
         alone = {name: sections.blocks[name]}
-        return builder.level(self.files.bd, alone, (), scope).blocks.get(name)
+        return builder.level(self.files.bd, Sheet((), {}), alone, scope).blocks.get(name)
 
     def diagram(self, source: Path) -> Diagram:
         """Read all sections; faults are collected, and raised by the caller."""
@@ -262,7 +266,7 @@ class DiagramContent(_Content[DiagramSection]):
         bd, product = self.files.bd, self.files.product
         bd.name = sections.name or source.stem
         known_bad = _names(dropped, "blocks")
-        wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
+        wiring = builder.level(bd, self.file.top, sections.blocks, scope, broken=known_bad)
         self._check_content(sections, dropped)
         sections.check(wiring)
         if sections.expect is not None:
@@ -337,7 +341,7 @@ class _PartContent(_Content[PartSection]):
             return None
         label = self.around[-1].name
         broken = _names(dropped, "blocks")
-        wiring = builder.with_ports(sections, label, scope, (), self.prefix, broken)
+        wiring = builder.with_ports(sections, label, scope, self.file.top, self.prefix, broken)
         builder.check_unused(scope)
         return None if wiring is None else (sections, wiring)
 

@@ -1,42 +1,37 @@
-"""The wires of a section as written, and what they tell about the inputs of blocks."""
+"""The wires of a sheet: those that cannot be read, and the inputs that they ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from spart_blocks.base.document import Document, Keys
+from spart_blocks.base.document import Document
 from spart_blocks.base.errors import DiagramError, Fault
-from spart_blocks.diagram.written.wires import WireSyntaxError, WireText, parse_wire
-
-# Blocks whose wires take the next free input when they name none.
-FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
+from spart_blocks.diagram.written.sheets import Sheet
+from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, WrittenWire
 
 MAX_WIRES = 100_000
 
 
-def read_wires(
-    texts: tuple[str, ...], document: Document, path: Keys, faults: list[Fault]
-) -> dict[int, WireText]:
-    """The wires of a section by their number in it; an empty text is one left out."""
-    wires: dict[int, WireText] = {}
+def check_number_of_wires(sheet: Sheet, document: Document, faults: list[Fault]) -> None:
+    """Raise DiagramError, with the faults so far, for a sheet of more than MAX_WIRES wires."""
     ends = 0
-    for number, text in enumerate(texts):
-        if not text.strip() and text == "":
-            continue
+    for number, text in sheet.wire_texts.items():
         ends += text.count(",") + 1
         if ends > MAX_WIRES:
             hint = "put signals into vectors, or use subsystems"
-            place = document.place(*path, "wires", number)
+            place = document.place(*sheet.keys, "wires", number)
             raise DiagramError(
                 [*faults, Fault(f"there are more than {MAX_WIRES} wires", place, hint)]
             )
-        try:
-            wires[number] = parse_wire(text)
-        except WireSyntaxError as error:
-            place = document.place_inside((*path, "wires", number), error.offset)
-            faults.append(Fault(f"wire {text.strip()!r}: {error.message}", place, error.hint))
-    return wires
+
+
+def wire_faults(sheet: Sheet, document: Document) -> Iterator[Fault]:
+    """A fault for each wire of a sheet that cannot be read."""
+    for number, error in sheet.wrong_wires.items():
+        place = document.place_inside((*sheet.keys, "wires", number), error.offset)
+        text = sheet.wire_texts[number].strip()
+        yield Fault(f"wire {text!r}: {error.message}", place, error.hint)
 
 
 @dataclass
@@ -55,12 +50,12 @@ class InputCount:
         return max([self.unnamed + len(self.named), *numbers])
 
 
-def count_inputs(wires: dict[int, WireText], kinds: Mapping[str, str]) -> dict[str, InputCount]:
+def count_inputs(wires: Iterable[WrittenWire], kinds: Mapping[str, str]) -> dict[str, InputCount]:
     """For each block, its inputs as far as the wires tell. Wires of several signals into blocks
     that are filled in order are counted when their sources are known. kinds: types of the blocks.
     """
     counts: dict[str, InputCount] = {}
-    for wire in wires.values():
+    for wire in wires:
         for end in wire.ends:
             count = counts.setdefault(end.block, InputCount())
             if wire.source.names is not None:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
 from spart_blocks.diagram.build.registry import port_names
-from spart_blocks.diagram.written.wire_ends import WrongEnd, index_of, no_port
-from spart_blocks.diagram.written.wire_texts import FILLED_IN_ORDER
-from spart_blocks.diagram.written.wires import End
+from spart_blocks.diagram.build.wire_ends import WrongEnd, index_of, no_port
+from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
