@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 import spart_blocks as sb
 from spart_blocks.base.document import parse_document
 from spart_blocks.diagram.sections import table as module
-from spart_blocks.diagram.sections.schema import DiagramSection, json_schema, validate
-from spart_blocks.diagram.sections.table import MAPPING, SectionRow, Sections, rows
+from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema, validate
+from spart_blocks.diagram.sections.table import FILE_SECTIONS, MAPPING, SectionRow, Sections, rows
+from spart_blocks.diagram.written.conditions import CONDITIONS
 from spart_blocks.diagram.written.overrides import SECTIONS as SETTABLE
 
 PACKAGE = Path(sb.__file__).parent
@@ -30,6 +31,11 @@ def written(tmp_path):
         return path
 
     return write
+
+
+def test_every_section_of_a_file_has_a_row():
+    models = DiagramSection.model_fields.keys() | PartSection.model_fields.keys()
+    assert set(FILE_SECTIONS) == models - set(CONDITIONS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -22,7 +22,7 @@ from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.levels import check_tags
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.schema import AnyFile, DiagramSection, PartSection, validate
-from spart_blocks.diagram.sections.table import rows
+from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.sections.tunable import read_tunable
 from spart_blocks.diagram.written.files import MAX_BYTES, Robots, existing, inside
 from spart_blocks.diagram.written.references import MAX_EXPANDED, Resolved, Resolver, Scope
@@ -200,7 +200,7 @@ class _Content(Generic[AnyFile]):
         """
         data = dict(self.document.data)
         unresolved: set[Keys] = set()
-        for name in ("clocks", "robots", *(name for name, row in rows() if row.refers)):
+        for name in (name for name, row in FILE_SECTIONS.items() if row.refers):
             section = data.get(name)
             if not isinstance(section, dict):
                 continue

@@ -28,7 +28,7 @@ from pydantic_core import PydanticCustomError
 from spart_blocks.base.document import Document, Key, Keys
 from spart_blocks.base.errors import Fault, brief, did_you_mean
 from spart_blocks.diagram.sections.robot_section import RobotSection
-from spart_blocks.diagram.sections.table import MAPPING, Sections, rows
+from spart_blocks.diagram.sections.table import FILE_SECTIONS, MAPPING, STRUCTURE, Sections, rows
 from spart_blocks.diagram.written.conditions import Conditional
 
 MAX_COLLECTED = 2000
@@ -185,15 +185,8 @@ class DiagramSection(Sections, _WholeFile):
     """A diagram file."""
 
 
-_MAY_BE_EMPTY = (
-    *("robots", "params", "clocks", "subsystems", "variants"),
-    *("inputs", "outputs", "wires", "tunable"),
-)
-# Whose entries are left out one by one when they are wrong.
-_DIVIDED = (
-    *("robots", "clocks", "subsystems", "blocks", "wires", "tunable"),
-    *(name for name, _ in rows()),
-)
+_MAY_BE_EMPTY = tuple(name for name, row in STRUCTURE.items() if row.may_be_empty)
+_DIVIDED = tuple(name for name, row in FILE_SECTIONS.items() if row.divided)
 
 
 def json_schema(model: type[FileSection] = DiagramSection) -> str:

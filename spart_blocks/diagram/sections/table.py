@@ -1,12 +1,12 @@
-"""The sections of a diagram on its use: runs, comparison, export and so on.
+"""The sections of a diagram's file: those that it is made of, and those on its use.
 
-Each is a model in a file of its own and a row here; reading, checking, the JSON Schema and
-`Diagram.sections` follow from the row.
+A section on the use of a diagram (runs, comparison, export and so on) is a model in a file of its
+own and a row here; reading, checking, the JSON Schema and `Diagram.sections` follow from the row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -36,15 +36,43 @@ MAPPING = BeforeValidator(_empty_mapping)
 
 @dataclass(frozen=True)
 class SectionRow:
-    """Further properties of a section. check: collects the faults of names in it, once the blocks
-    are wired. refers: whether
-    `$name` in it stands for a parameter. settable: whether `--set` may give its entries by
-    the section's name, which no block can be addressed by then.
+    """Further properties of a section.
+
+    check: collects the faults of names in it, once the blocks are wired. refers: `$name` in it
+    stands for a parameter. settable: `--set` may give its entries by the section's name, which no
+    block can be addressed by then. named: it holds things by name. may_be_empty: nothing need stand
+    after its colon. divided: of its entries, those that are wrong are left out one by one.
+    in_lines: each of its entries has a line of its own. of_runs: what a run gives depends on it.
     """
 
     check: Callable[[Any, Wiring], None] | None = None
     refers: bool = False
     settable: bool = False
+    named: bool = False
+    may_be_empty: bool = True
+    divided: bool = True
+    in_lines: bool = False
+    of_runs: bool = False
+
+
+STRUCTURE: Mapping[str, SectionRow] = {
+    "name": SectionRow(settable=True, may_be_empty=False, divided=False, of_runs=True),
+    "description": SectionRow(may_be_empty=False, divided=False),
+    "inputs": SectionRow(divided=False, of_runs=True),
+    "outputs": SectionRow(divided=False, of_runs=True),
+    "params": SectionRow(settable=True, named=True, divided=False, of_runs=True),
+    "tunable": SectionRow(settable=True, of_runs=True),
+    "robots": SectionRow(refers=True, settable=True, named=True, in_lines=True, of_runs=True),
+    "clocks": SectionRow(refers=True, settable=True, named=True, in_lines=True, of_runs=True),
+    "subsystems": SectionRow(settable=True, named=True, in_lines=True, of_runs=True),
+    "variants": SectionRow(named=True, divided=False, in_lines=True, of_runs=True),
+    "blocks": SectionRow(
+        settable=True, named=True, may_be_empty=False, in_lines=True, of_runs=True
+    ),
+    "wires": SectionRow(in_lines=True, of_runs=True),
+}
+"""The sections that say what a diagram is made of, and its texts, in the order of a file. Their
+models are in schema.py. References in blocks are those of each block."""
 
 
 def _standard(model: type[Model]) -> Callable[[], Model]:
@@ -56,11 +84,14 @@ class Sections(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    run: Annotated[RunOptions, MAPPING, SectionRow(check_run, refers=True, settable=True)] = Field(
-        default_factory=_standard(RunOptions)
-    )
+    run: Annotated[
+        RunOptions, MAPPING, SectionRow(check_run, refers=True, settable=True, of_runs=True)
+    ] = Field(default_factory=_standard(RunOptions))
     compare: Annotated[CompareOptions, MAPPING, SectionRow(check_compare)] = Field(
         default_factory=_standard(CompareOptions), description="what `spart compare` measures"
+    )
+    sweep: Annotated[SweepSection | None, MAPPING, SectionRow(check_sweep)] = Field(
+        None, description="many runs of it: what they differ in, for `spart sweep`"
     )
     export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
         default_factory=_standard(ExportOptions),
@@ -70,12 +101,9 @@ class Sections(BaseModel):
         default_factory=_standard(RealtimeOptions),
         description="how that keeps its deadlines: for `spart realtime`",
     )
-    expect: Annotated[ExpectSection | None, MAPPING, SectionRow(check_expect, refers=True)] = Field(
-        None, description="what its runs must show, for `spart test` and pytest"
-    )
-    sweep: Annotated[SweepSection | None, MAPPING, SectionRow(check_sweep)] = Field(
-        None, description="many runs of it: what they differ in, for `spart sweep`"
-    )
+    expect: Annotated[
+        ExpectSection | None, MAPPING, SectionRow(check_expect, refers=True, in_lines=True)
+    ] = Field(None, description="what its runs must show, for `spart test` and pytest")
 
     def alone(self) -> Sections:
         """These sections of a whole file."""
@@ -102,3 +130,7 @@ def rows() -> Iterator[tuple[str, SectionRow]]:
     """The sections by name."""
     for name, field in Sections.model_fields.items():
         yield name, next(item for item in field.metadata if isinstance(item, SectionRow))
+
+
+FILE_SECTIONS: Mapping[str, SectionRow] = {**STRUCTURE, **dict(rows())}
+"""Every section that a file can have, in the order in which they are written."""

@@ -16,15 +16,12 @@ from spart_blocks.base import argument_checks as checked
 from spart_blocks.base.document import MAX_DEPTH, Document, Key, Keys, mapping_at, parse_value
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 from spart_blocks.diagram.sections.run_options import RunOptions
-from spart_blocks.diagram.sections.table import rows
+from spart_blocks.diagram.sections.table import FILE_SECTIONS, STRUCTURE
 from spart_blocks.diagram.written.unwritten import blocks_that_take
 
-SECTIONS = (
-    *("params", "blocks", "clocks", "robots", "subsystems", "name", "tunable"),
-    *(name for name, row in rows() if row.settable),
-)
+SECTIONS = tuple(name for name, row in FILE_SECTIONS.items() if row.settable)
 
-WHOLE = ("name", "tunable")
+WHOLE = tuple(name for name, row in STRUCTURE.items() if row.settable and not row.named)
 """Sections that are replaced as a whole."""
 
 MOST_CHOICES = 6
@@ -181,7 +178,7 @@ def _listed(choices: Sequence[Keys]) -> str:
 def _checked(keys: Keys, data: dict[str, Any]) -> Keys:
     """keys, if the entry to replace exists; a new entry would have no effect."""
     section, name = str(keys[0]), str(keys[1]) if len(keys) > 1 else ""
-    if section in ("params", "blocks", "clocks", "robots", "subsystems"):
+    if FILE_SECTIONS[section].named:
         known = mapping_at(data, section)
         if name not in known:
             kind = {"params": "parameter"}.get(section, section.rstrip("s"))

@@ -13,6 +13,7 @@ from typing import Any
 
 from spart_blocks.base.document import Document, Keys, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, SpartWarning
+from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.written.files import existing, project_root
 from spart_blocks.diagram.written.overrides import apply_overrides, as_texts, path_in
 from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
@@ -236,7 +237,7 @@ class FileSource(Source):
         data = {
             key: value
             for key, value in self._written.data.items()
-            if key not in ("sweep", "expect", "description", "compare", "export", "realtime")
+            if key in FILE_SECTIONS and FILE_SECTIONS[key].of_runs
         }
         digest = hashlib.blake2b(json.dumps([data, self.given.overrides]).encode(), digest_size=16)
         digest.update(json.dumps(sorted(self._asked.items())).encode())

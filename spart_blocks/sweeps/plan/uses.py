@@ -10,12 +10,12 @@ from typing import Any
 from spart_blocks.base.document import Document, Keys, read_document
 from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.diagram.build.composed import parts_of
+from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.written.files import existing
 from spart_blocks.diagram.written.references import Resolver
 
-_FOLLOWED = ("params", "blocks", "subsystems")
-_APART = ("wires", "variants", "sweep", "expect", "compare", "tunable")
-"""Sections whose references do not reach the program."""
+_OTHERS = tuple(name for name, row in FILE_SECTIONS.items() if row.refers and row.of_runs)
+"""Sections besides those of blocks whose references reach the program."""
 _DEEPEST = 32
 
 
@@ -77,8 +77,8 @@ class _Body:
                 for place in _places(value, text):
                     whole = other if place and not self.prefix else None if place else origin
                     yield from self._deeper().uses(other, place + within, whole)
-        for section, content in self.data.items():
-            if section not in _FOLLOWED + _APART and any(True for _ in _places(content, text)):
+        for section in _OTHERS:
+            if any(True for _ in _places(self.data.get(section), text)):
                 yield None
         for block, entry in _mapping(self.data, "blocks").items():
             for place in _places(entry, text):

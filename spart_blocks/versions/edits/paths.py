@@ -8,10 +8,10 @@ from typing import Any
 
 from spart_blocks.base.document import Document, Keys, Node, value_at
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.diagram.sections.table import STRUCTURE, Sections
 from spart_blocks.diagram.written.overrides import path_in
-from spart_blocks.versions.edits.references import SECTIONS
 
-_SECTIONS = (*SECTIONS, "params", "blocks", "clocks", "robots", "subsystems", "variants")
+_SECTIONS = (*Sections.model_fields, *(name for name, row in STRUCTURE.items() if row.named))
 _INDEX = re.compile(r"\[([0-9]{1,9})\]")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.base.document import Document, Key, Keys, Node
+from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.versions.edits.lines import (
     break_at,
     break_before,
@@ -29,11 +30,7 @@ from spart_blocks.versions.edits.values import (
     scalar_text,
 )
 
-SECTIONS = (
-    *("name", "description", "inputs", "outputs", "params", "tunable", "robots", "clocks"),
-    *("subsystems", "variants", "blocks", "wires", "run", "compare", "sweep", "export"),
-    *("realtime", "expect"),
-)
+SECTIONS = tuple(FILE_SECTIONS)
 """The order in which a file has its sections, where a new one has to find its place."""
 _COMMENT = re.compile(r"#[^\n\r]*")
 

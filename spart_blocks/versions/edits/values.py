@@ -11,12 +11,13 @@ from typing import Any
 from spart_blocks.base.document import parse_value
 from spart_blocks.base.errors import DiagramError, Fault, InputError, brief
 from spart_blocks.diagram.sections.expectations import CLAIMS
+from spart_blocks.diagram.sections.table import FILE_SECTIONS, STRUCTURE
 from spart_blocks.versions.edits.origins import Origins
 
 WIDTH = 100
 """Characters of a line that are written at most, where a value can be broken."""
-_HOLDERS = ("blocks", "wires", "robots", "clocks", "subsystems", "variants", "choices")
-IN_LINES = (*_HOLDERS, "expect", *CLAIMS)
+_HOLDERS = (*(name for name, row in STRUCTURE.items() if row.in_lines), "choices")
+IN_LINES = (*(name for name, row in FILE_SECTIONS.items() if row.in_lines), "choices", *CLAIMS)
 """Sections whose entries stand on lines of their own."""
 _PLAIN = re.compile(r"[^\s'\"][^\n\r\t'\"]*")
 
