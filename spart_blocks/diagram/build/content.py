@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from os.path import normpath
 from pathlib import Path
 from typing import Any, Generic
 
-from spart_blocks.base.document import Document, Key, Keys, read_document
+from spart_blocks.base.document import Document, Key, Keys
 from spart_blocks.base.errors import DiagramError, Fault, Place
 from spart_blocks.diagram.build.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build.build import Builder, Part, Product
@@ -27,6 +26,7 @@ from spart_blocks.diagram.sections.tunable import read_tunable
 from spart_blocks.diagram.written.files import MAX_BYTES, Robots, existing, inside
 from spart_blocks.diagram.written.references import MAX_EXPANDED, Resolved, Resolver, Scope
 from spart_blocks.diagram.written.sheets import File, Sheet
+from spart_blocks.diagram.written.used_files import UsedFiles
 from spart_blocks.robot import Robot
 
 MAX_USES = 2000
@@ -35,22 +35,22 @@ MAX_USES = 2000
 @dataclass
 class Files:
     """Common data of all files of one diagram. root: the project root. bd: the diagram, which has
-    all the clocks. read: the files read besides the diagram's own. texts: those with ports, so that
-    each is read once. uses: the number of uses of files; values: the number of values read for
-    these.
+    all the clocks. read: the files read besides the diagram's own. used: those with ports. uses:
+    the number of uses of these; values: the number of values read for them.
     """
 
     root: Path
     bd: Any = None
     product: Product = field(default_factory=Product)
     read: list[Path] = field(default_factory=list)
-    texts: dict[Path, File | None] = field(default_factory=dict)
+    used: UsedFiles = field(init=False)
     uses: int = 0
     values: int = 0
     robots: Robots = field(init=False)
 
     def __post_init__(self) -> None:
         self.robots = Robots(self.root)
+        self.used = UsedFiles(self.root)
 
     def part(
         self,
@@ -71,7 +71,9 @@ class Files:
             message = f"files are used more than {MAX_USES} times"
             hint = "use fewer files in each other"
             raise DiagramError([*self.product.faults, Fault(message, place, hint)])
-        file = self._text(path, normpath(Path(user.document.file).parent / given))
+        if path not in self.used.known:
+            self.read.append(path)
+        file = self.used.read(path, given, user.document, self.product.faults)
         if file is None:
             return None
         self.values += file.document.root.size
@@ -94,21 +96,6 @@ class Files:
         else:
             return False
         return True
-
-    def _text(self, path: Path, shown: str) -> File | None:
-        if path not in self.texts:
-            self.read.append(path)
-            self.texts[path] = None
-            try:
-                self.texts[path] = File(replace(read_document(path), file=shown))
-            except DiagramError as error:
-                faults = [_shown_as(fault, shown) for fault in error.faults]
-                self.product.faults += faults
-        return self.texts[path]
-
-
-def _shown_as(fault: Fault, file: str) -> Fault:
-    return fault if fault.place is None else replace(fault, place=replace(fault.place, file=file))
 
 
 @dataclass

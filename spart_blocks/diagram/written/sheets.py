@@ -129,8 +129,17 @@ class Slot:
 
     @cached_property
     def choices(self) -> dict[str, WrittenBlock]:
-        """Its alternatives by name."""
-        return _blocks((*self.keys, "choices"), mapping_at(self.section, "choices"))
+        """Its alternatives by name, those that are mappings."""
+        written = mapping_at(self.section, "choices")
+        right = {name: one for name, one in written.items() if isinstance(one, dict)}
+        return _blocks((*self.keys, "choices"), right)
+
+    def choice(self, asked: str | None = None) -> WrittenBlock | None:
+        """The choice of a name; without such a one the default, or else the first."""
+        for name in (asked, self.default, *self.choices):
+            if name is not None and name in self.choices:
+                return self.choices[name]
+        return None
 
 
 @dataclass(frozen=True, eq=False)

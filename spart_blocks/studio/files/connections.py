@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.wire_ends import index_of
+from spart_blocks.diagram.written.sheets import GATES
 from spart_blocks.diagram.written.wires import End, selection_text
 from spart_blocks.studio.files.ports import (
     Side,
@@ -16,7 +17,7 @@ from spart_blocks.studio.files.ports import (
     with_named,
     with_spare,
 )
-from spart_blocks.studio.files.scopes import BORDERS, Scope
+from spart_blocks.studio.files.scopes import Scope
 
 Sides = tuple[Side, Side]
 
@@ -50,11 +51,11 @@ def web_of(scope: Scope) -> Web:
     """The ports and connections of a diagram. Ports and blocks that there are not, but that wires
     name, are among them, so that each wire has two ends."""
     sides = {name: sides_of(scope, name) for name in scope.blocks}
-    if scope.has_border:
-        for name in BORDERS:
+    if scope.sheet.has_gates:
+        for name in GATES:
             sides.setdefault(name, sides_of(scope, name))
     maker = _Maker(scope, sides)
-    found = [one for number, text, wire in scope.wires for end in wire.ends
+    found = [one for number, wire in scope.sheet.wires.items() for end in wire.ends
              for one in maker.made(number, wire.source, end)]  # fmt: skip
     inputs: dict[str, dict[str, None]] = {}
     outputs: dict[str, dict[str, None]] = {}
@@ -176,7 +177,7 @@ class _Maker:
         """The inputs of a block that wires name."""
         if self.named is None:
             self.named = {}
-            for _, _, wire in self.scope.wires:
+            for wire in self.scope.sheet.wires.values():
                 for end in wire.ends:
                     if end.port is not None:
                         self.named.setdefault(end.block, set()).add(end.port)

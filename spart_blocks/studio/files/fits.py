@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.base.document import mapping_at
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.build.registry import BlockType, block_types
 from spart_blocks.studio.files.connections import web_of
-from spart_blocks.studio.files.scopes import Scope, names_of
+from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import PortSides, sides_told
 
 if TYPE_CHECKING:
@@ -48,9 +47,9 @@ def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, 
     own = _own(sides_told(scope, web_of(scope)), block, port, output)
     side = "inputs" if output else "outputs"
     found = {
-        str(name): f"it has no {side}"
-        for name, section in mapping_at(scope.document.data, "subsystems").items()
-        if not names_of(mapping_at(section), side)
+        name: f"it has no {side}"
+        for name, sheet in scope.file.subsystems.items()
+        if not (sheet.inputs if output else sheet.outputs)
     }
     for kind in block_types():
         specs = kind.declared[0 if output else 1]

@@ -60,7 +60,7 @@ def form_of(scope: Scope, name: str) -> dict[str, Any]:
     summary = told.get("summary", "")
     inner = scope.inner(name)
     if inner is not None:
-        summary = str(inner.section.get("description") or "")
+        summary = str(inner.sheet.section.get("description") or "")
     alone = Web({name: web.sides[name]}, web.connections)
     ports_told = sides_told(scope, alone)[name]
     return {
@@ -92,23 +92,15 @@ def file_form(reading: Reading) -> dict[str, Any]:
 # --- blocks ---------------------------------------------------------------------------------
 
 
-def _home(scope: Scope, name: str) -> Keys:
-    """Where a block is written in its file."""
-    if scope.is_slot(name):
-        chosen = scope.reading.chosen.get(name, "")
-        return ("variants", name, "choices", chosen)
-    return (*scope.keys, "blocks", name)
-
-
 def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-    section, keys = scope.blocks[name], _home(scope, name)
+    section, keys = scope.blocks[name], scope.written[name].keys
     own = scope.within is not None
     texts = Texts(scope.reading, own)
     full = f"{scope.at}/{name}" if scope.at else name
     known: dict[str, dict[str, Any]] = {}
     inner, kind = scope.inner(name), kind_of(section.get("type"))
     if inner is not None:
-        for key, value in mapping_at(inner.section, "params").items():
+        for key, value in inner.sheet.params.items():
             known[key] = _field(key, kind=_kind_of_value(value), default=plain_text(value))
         known["for_each"] = _field("for_each", doc="a copy for each entry of its inputs")
     elif kind is not None:
@@ -133,7 +125,7 @@ def _objects(scope: Scope, name: str) -> list[str] | None:
     """The names that a robot or a clock of a block can have."""
     if name not in ("robot", "clock"):
         return None
-    files = (scope.document, scope.reading.document)
+    files = (scope.file, scope.reading.file)
     return list(dict.fromkeys(key for one in files for key in mapping_at(one.data, f"{name}s")))
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import Document, Keys, Node, mapping_at, value_at
+from spart_blocks.base.document import Document, Keys, Node
 from spart_blocks.base.errors import Fault, Place
-from spart_blocks.diagram.written.wires import WireSyntaxError, parse_wire
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.requests import problem_of_fault
 
-MOST_INSTANCES = 10_000
 _NO_WIRE = re.compile(r"(?:input|output) (\S+) of .* has no wire")
 
 
@@ -34,7 +32,7 @@ class Mistakes:
 def mistakes_of(reading: Reading) -> Mistakes:
     """Each mistake, with its block and argument where its place tells."""
     found = Mistakes()
-    instances = {within: prefix for prefix, within in reversed(list(_instances(reading.data)))}
+    instances = {sheet.name: prefix for prefix, sheet in reversed([*reading.file.instances()])}
     users = _users(reading)
     for fault in reading.faults:
         problem = problem_of_fault(called(fault, reading.root))
@@ -44,7 +42,7 @@ def mistakes_of(reading: Reading) -> Mistakes:
             prefix = instances.get(str(scope[1]) if scope else "")
             if wire is not None:
                 found.wires.setdefault((scope, wire), []).append(problem)
-                block, argument = _end(reading.document, scope, wire, fault.place)
+                block, argument = _end(reading.file, scope, wire, fault.place)
             lacking = _NO_WIRE.match(fault.message)
             argument = argument or (lacking[1] if lacking else None)
             if block is not None:
@@ -104,15 +102,12 @@ def _home(document: Document, place: Place | None, users: Mapping[str, _Home]) -
     return _meant(path_at(document, place.line, place.column or 1))
 
 
-def _end(
-    document: Document, scope: Keys, wire: int, place: Place | None
-) -> tuple[str | None, str | None]:
+def _end(file: File, scope: Keys, wire: int, place: Place | None) -> tuple[str | None, str | None]:
     """The block and the port of the end of a wire that a place is at, or that is before it."""
-    try:
-        text = parse_wire(value_at(document.data, (*scope, "wires", wire)))
-    except (WireSyntaxError, TypeError, AttributeError):
+    text = file.sheet_at(scope).wires.get(wire)
+    if text is None:
         return None, None
-    first = document.place_inside((*scope, "wires", wire), 0).column or 1
+    first = file.document.place_inside((*scope, "wires", wire), 0).column or 1
     at = (place.column or first) - first if place is not None else 0
     ends = [end for end in (text.source, *text.ends) if end.offset <= at]
     best = ends[-1] if ends else text.ends[0]
@@ -134,37 +129,17 @@ def _meant(path: Keys) -> _Home | None:
     return (scope, None, str(inner[1]), None) if len(inner) > 1 and inner[0] == "params" else None
 
 
-def _instances(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The path of each subsystem's instance, `arm/`, and its definition; those of the whole."""
-    subsystems = mapping_at(data, "subsystems")
-    parts, seen = deque([("", "", mapping_at(data, "blocks"), 0)]), 0
-    while parts and seen < MOST_INSTANCES:
-        prefix, within, blocks, depth = parts.popleft()
-        yield prefix, within
-        for name, section in blocks.items():
-            kind = mapping_at(section).get("type")
-            if isinstance(kind, str) and kind in subsystems and depth < 16:
-                seen += 1
-                inner = mapping_at(subsystems[kind], "blocks")
-                parts.append((f"{prefix}{name}/", kind, inner, depth + 1))
-
-
 def _users(reading: Reading) -> dict[str, _Home]:
     """The block that uses each file, by the name that faults have for the file."""
     found: dict[str, _Home] = {}
     folder = Path(reading.document.file).parent
-    holders: list[tuple[Keys, Any]] = [((), reading.data)]
-    holders += [(("subsystems", name), section)
-                for name, section in mapping_at(reading.data, "subsystems").items()]  # fmt: skip
-    for scope, holder in holders:
-        blocks = dict(mapping_at(holder, "blocks"))
-        if not scope:
-            for slot, section in mapping_at(reading.data, "variants").items():
-                choices = mapping_at(section, "choices")
-                blocks[slot] = choices.get(reading.chosen.get(slot, ""))
-        for name, section in blocks.items():
-            given = mapping_at(section).get("use")
-            if isinstance(given, str):
-                file = os.path.normpath(folder / given)
-                found.setdefault(file, (scope, name, None, None))
+    for sheet in reading.file.sheets:
+        blocks = dict(sheet.blocks)
+        if not sheet.keys:
+            slots = reading.file.slots
+            blocks |= {name: slots[name].choices[one] for name, one in reading.chosen.items()}
+        for name, block in blocks.items():
+            if block.use is not None:
+                file = os.path.normpath(folder / block.use)
+                found.setdefault(file, (sheet.keys, name, None, None))
     return found

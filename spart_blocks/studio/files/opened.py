@@ -112,10 +112,10 @@ class OpenedFile:
             "undo": self.history[-1].label if self.history else None,
             "redo": self.undone[-1].label if self.undone else None,
             "variants": [
-                {"slot": slot, "choices": list(choices), "chosen": reading.chosen[slot]}
-                for slot, (choices, _) in slots_of(data).items()
+                {"slot": name, "choices": list(slot.choices), "chosen": reading.chosen[name]}
+                for name, slot in slots_of(reading.file).items()
             ],
-            "subsystems": list(mapping_at(data, "subsystems")),
+            "subsystems": list(reading.file.subsystems),
             "params": param_fields(reading),
             "robots": robot_fields(reading),
             "run": {
@@ -279,8 +279,8 @@ class OpenedFile:
 
     def choose(self, slot: str, choice: str) -> None:
         """Choose a variant for looking and running. Raises InputError where there is none."""
-        slots = slots_of(self.reading.data)
-        if slot not in slots or choice not in slots[slot][0]:
+        slots = slots_of(self.reading.file)
+        if slot not in slots or choice not in slots[slot].choices:
             raise InputError(f"there is no choice {choice[:60]!r} of {slot[:60]!r}")
         chosen = {**self.reading.chosen, slot: choice}
         if chosen == self.reading.chosen:

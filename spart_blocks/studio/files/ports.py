@@ -11,8 +11,9 @@ from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.descriptions import describe
 from spart_blocks.diagram.build.registry import BlockType, find_type
 from spart_blocks.diagram.diagram_drawing import CLASSES, LOOKS
+from spart_blocks.diagram.written.sheets import GATES
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER
-from spart_blocks.studio.files.scopes import BORDERS, Scope, names_of
+from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.versions.differences.units import port_names_of
 
 COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
@@ -54,12 +55,12 @@ def port_text(kind: Any, side: str, name: str) -> dict[str, str]:
 
 def look_of(scope: Scope, name: str) -> str:
     """The look of a block, by its class."""
-    if name in BORDERS and name not in scope.blocks:
+    if name in GATES and name not in scope.blocks:
         return "border"
     if scope.is_slot(name):
         return "variant"
     section = scope.blocks.get(name, {})
-    if "use" in section or scope.definition(section) is not None:
+    if "use" in section or scope.definition(name) is not None:
         return "subsystem"
     return type_look(kind_of(section.get("type")))
 
@@ -73,20 +74,18 @@ def type_look(kind: BlockType | None) -> str:
 
 def sides_of(scope: Scope, name: str) -> tuple[Side, Side]:
     """The inputs and outputs of a block, as far as they are known."""
-    if name in BORDERS and name not in scope.blocks:
-        own = scope.names("inputs" if name == "in" else "outputs")
+    if name in GATES and name not in scope.blocks:
+        own = scope.sheet.inputs if name == "in" else scope.sheet.outputs
         ports = Side(tuple(map(Port, own)))
         return (Side(()), ports) if name == "in" else (ports, Side(()))
     section = scope.blocks.get(name, {})
-    keys = scope.definition(section)
-    if keys is not None or "use" in section:
+    if scope.definition(name) is not None or "use" in section:
         inner = scope.inner(name)
-        of: Mapping[str, Any] = inner.section if inner is not None else {}
-        inputs, outputs = (
-            Side(tuple(map(Port, names_of(of, side))), inner is not None)
-            for side in ("inputs", "outputs")
+        if inner is None:
+            return Side((), False), Side((), False)
+        return Side(tuple(map(Port, inner.sheet.inputs))), Side(
+            tuple(map(Port, inner.sheet.outputs))
         )
-        return inputs, outputs
     block = scope.built(name)
     if block is not None:
         return _open(section, Side(input_ports(block))), Side(output_ports(block))

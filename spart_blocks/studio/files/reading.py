@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.cache import key_of
-from spart_blocks.base.document import Document, mapping_at, read_document, value_at
-from spart_blocks.base.errors import DiagramError, Fault, InputError, SpartWarning
+from spart_blocks.base.document import Document
+from spart_blocks.base.errors import Fault, InputError, SpartWarning
 from spart_blocks.diagram.build.loader import attempt
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.sections.schema import PartSection, validate
-from spart_blocks.diagram.written.files import existing
-from spart_blocks.diagram.written.sheets import File
+from spart_blocks.diagram.written.sheets import File, Sheet, Slot
+from spart_blocks.diagram.written.used_files import UsedFiles
 
 LOADING = threading.Lock()
 """Diagrams are built one at a time: bdsim's printing is held back for the whole process."""
@@ -59,7 +59,7 @@ class Reading:
     diagram: Diagram | None = None
     faults: tuple[Fault, ...] = ()
     signals: Signals = field(default_factory=Signals)
-    used: dict[Path, Document | None] = field(default_factory=dict)
+    used: dict[Path, File | None] = field(default_factory=dict)
     built: dict[int, dict[str, Any]] = field(default_factory=dict)
     pending: bool = False
 
@@ -89,18 +89,9 @@ class Reading:
         read = self.diagram.files if self.diagram is not None else ()
         return tuple(dict.fromkeys((*read, *self.used)))
 
-    def use(self, given: str, user: Document) -> tuple[Path, Document] | None:
-        """A file that a block of a document uses, read; None where it cannot be."""
-        path = existing(given, user, self.root, user.place(), [])
-        if path is None:
-            return None
-        if path not in self.used:
-            try:
-                self.used[path] = read_document(path)
-            except DiagramError:
-                self.used[path] = None
-        document = self.used[path]
-        return None if document is None else (path, document)
+    def use(self, given: str, user: File) -> tuple[Path, File] | None:
+        """A file that a block of a file uses, read; None where it cannot be."""
+        return UsedFiles(self.root, self.used).use(given, user.document)
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:
@@ -112,45 +103,29 @@ class Reading:
             return _tunable(self.diagram)
 
 
-def is_part(data: Mapping[str, Any]) -> bool:
-    """Whether a file has ports, and is for others to use."""
-    return "inputs" in data or "outputs" in data
-
-
-def slots_of(data: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
-    """The slots of variants of a file: their choices as they are written, and the default."""
-    found = {}
-    for slot, section in mapping_at(data, "variants").items():
-        choices = {
-            name: one
-            for name, one in mapping_at(section, "choices").items()
-            if isinstance(one, dict)
-        }
-        if choices:
-            default = value_at(section, ("default",))
-            found[slot] = choices, default if default in choices else next(iter(choices))
-    return found
+def slots_of(file: File) -> dict[str, Slot]:
+    """The slots of variants of a file that have choices."""
+    return {name: slot for name, slot in file.slots.items() if slot.choices}
 
 
 def read(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:
     """A file with what it means. chosen: choices of variants; those that there are not are left
     out."""
     reading = unbuilt(path, root, file, chosen)
-    return reading if blocks_in(reading.data) > AT_ONCE else built(reading)
+    return reading if blocks_in(reading.file) > AT_ONCE else built(reading)
 
 
 def unbuilt(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:
     """A file that is not built yet: its mistakes are not known. As `read` otherwise."""
-    slots = slots_of(file.data)
-    chosen = {slot: chosen[slot] if chosen.get(slot) in choices else default
-              for slot, (choices, default) in slots.items()}  # fmt: skip
+    found = {slot.name: slot.choice(chosen.get(slot.name)) for slot in file.slots.values()}
+    chosen = {slot: choice.name for slot, choice in found.items() if choice is not None}
     return Reading(path, root, file, chosen, pending=True)
 
 
 def built(reading: Reading) -> Reading:
     """A reading with its blocks built, as far as they can be, and its mistakes."""
     document = reading.document
-    if is_part(document.data):
+    if reading.file.top.has_gates:
         _, wrong, _ = validate(document, document.data, PartSection)
         return replace(reading, faults=tuple(wrong), pending=False, used={}, built={})
     with LOADING, warnings.catch_warnings():
@@ -170,26 +145,23 @@ def built(reading: Reading) -> Reading:
     )  # fmt: skip
 
 
-def blocks_in(data: Mapping[str, Any]) -> int:
+def blocks_in(file: File) -> int:
     """About how many blocks a diagram has with those in its subsystems; AT_ONCE + 1 for more."""
-    subsystems, known = mapping_at(data, "subsystems"), dict[str, int]()
+    known: dict[str, int] = {}
 
-    def count(holder: Any, depth: int) -> int:
+    def count(sheet: Sheet, depth: int) -> int:
         total = 0
-        for section in mapping_at(holder, "blocks").values():
-            kind = value_at(section, ("type",))
-            if isinstance(kind, str) and kind in subsystems and depth < _DEEPEST:
-                if kind not in known:
-                    known[kind] = 1
-                    known[kind] += count(subsystems[kind], depth + 1)
-                total += known[kind]
-            else:
-                total += 1
+        for block in sheet.blocks.values():
+            inner = file.subsystem_of(block) if depth < _DEEPEST else None
+            if inner is not None and inner.name not in known:
+                known[inner.name] = 1
+                known[inner.name] += count(inner, depth + 1)
+            total += 1 if inner is None else known[inner.name]
             if total > AT_ONCE:
                 return AT_ONCE + 1
         return total
 
-    return count(data, 0)
+    return count(file.top, 0)
 
 
 def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:

@@ -119,8 +119,8 @@ def _block(
     opens = file = None
     if look in ("subsystem", "variant") and (inner := scope.inner(name)) is not None:
         opens = inner.at
-        if inner.file != scope.file:
-            file = project_path(scope.reading, inner.file)
+        if inner.path != scope.path:
+            file = project_path(scope.reading, inner.path)
     clock = section.get("clock")
     own = scope.within is not None
     left, right = ports[False], ports[True]
