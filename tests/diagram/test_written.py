@@ -206,3 +206,12 @@ def test_loading_parses_once_and_a_cached_run_not_at_all(parsed, tmp_path):
     assert len(parsed) == 2
     sb.simulate(path)
     assert len(parsed) == 2
+
+
+def test_a_sweep_parses_once(parsed, tmp_path):
+    path = tmp_path / "servo.yaml"
+    path.write_text(RUNS + "expect: {stays_within: [{signal: servo, low: -1e9, high: 1e9}]}\n")
+    sb.sweep(path, workers=1)
+    assert len(parsed) == 1
+    sb.sweep(path, {"servo.gain": [1, 2]}, workers=1)
+    assert len(parsed) == 2

@@ -65,11 +65,14 @@ def load_document(
     root: str | Path | None = None,
     overrides: Overrides = (),
     variants: Asked = (),
+    blocks: Sequence[str | Path] = (),
 ) -> Diagram:
     """The diagram of a document that has been read. path: its file, from whose folder the files are
     found that it names. Other arguments, and errors, as for `load`."""
     file = Path(path)
     with collector_paused(), _reading(file):
+        if blocks:
+            add_blocks(*blocks)
         return _of_document(document, file, overrides, root, variants)
 
 
@@ -155,16 +158,32 @@ def load_expectations(
     """
     file = Path(path)
     with _reading(file):
-        return _expectations(file, overrides, root, variants)
+        document = read_document(file)
+    return expectations_of(document, file, overrides, root, variants)
+
+
+def expectations_of(
+    document: Document,
+    file: Path,
+    overrides: Overrides = (),
+    root: str | Path | None = None,
+    variants: Asked = (),
+) -> Expectations | None:
+    """As `load_expectations`, of a document that has been read from a file."""
+    if "expect" not in document.data:
+        return None
+    with _reading(file):
+        return _expectations(document, file, overrides, root, variants)
 
 
 def _expectations(
-    file: Path, overrides: Overrides, root: str | Path | None, variants: Asked
-) -> Expectations | None:
+    document: Document,
+    file: Path,
+    overrides: Overrides,
+    root: str | Path | None,
+    variants: Asked,
+) -> Expectations:
     faults: list[Fault] = []
-    document = read_document(file)
-    if "expect" not in document.data:
-        return None
     slots = read_variants(document)
     document = with_choices(document, slots, chosen_of(slots, variants))
     limit = Path(root) if root else project_root(file.absolute())

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spart_blocks.base import cache as kept
-from spart_blocks.base.errors import SpartWarning, warn
+from spart_blocks.base.errors import InputError, SpartWarning, warn
 from spart_blocks.diagram.sections.run_options import STANDARD, RunOptions
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.run.engines.native import Native
 
 if TYPE_CHECKING:
+    from spart_blocks.base.document import Document
     from spart_blocks.diagram import Diagram
     from spart_blocks.program import Program
     from spart_blocks.run.engines.engine import Engine
@@ -48,10 +49,13 @@ class DiagramFile:
         """The same file with these signals in its `run: log:`."""
         return replace(self, overrides=(*self.overrides, f"run.log={json.dumps(list(names))}"))
 
-    def load(self) -> Diagram:
-        """The diagram itself."""
-        from spart_blocks.diagram import load
+    def load(self, document: Document | None = None) -> Diagram:
+        """The diagram itself. document: as the file was read before."""
+        from spart_blocks.diagram.build.loader import load, load_document
 
+        if document is not None:
+            given = self.root, self.overrides, self.variants, self.blocks
+            return load_document(document, self.path, *given)
         return load(
             self.path,
             overrides=self.overrides,
@@ -123,21 +127,34 @@ def engine_of_file(
     file: DiagramFile,
     make: Callable[[Diagram], Engine],
     options: Options,
+    document: Document | None = None,
 ) -> Engine:
     """The engine of a file, from the cache, or made and kept there.
 
     make: makes the engine of a loaded diagram. options: changes to the file's run options.
+    document: as the file was read before; if the file has changed since then, nothing is kept.
     """
     found = file.remembered(options)
     if found is not None:
         return Native(replace(found, run=options(found.run)), file.reference)
     with overheard() as told:
-        diagram = file.load()
+        diagram = file.load(document)
         changed = diagram.with_sections(run=options(diagram.run))
         engine = make(changed)
-    if isinstance(engine, Native) and changed.run.of_program == diagram.run.of_program:
+    same = document is None or _holds(file.path, document)
+    if same and isinstance(engine, Native) and changed.run.of_program == diagram.run.of_program:
         file.remember(diagram, replace(engine.program, run=diagram.run), told)
     return engine
+
+
+def _holds(path: Path, document: Document) -> bool:
+    """Whether a file still is as a document was read from it."""
+    from spart_blocks.base.document import read_file
+
+    try:
+        return read_file(path)[1] == document.text
+    except InputError:
+        return False
 
 
 @lru_cache(maxsize=16)

@@ -13,6 +13,7 @@ from spart_blocks.diagram.sections.sweep_section import SweepSection
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.sweeps.measures.verdicts import left_out_of
 from spart_blocks.sweeps.plan.labels import plan_in_words
+from spart_blocks.sweeps.plan.sources import FileSource, source_of
 from spart_blocks.sweeps.plan.sweep_job import Planned, expectations
 from spart_blocks.sweeps.storage.history_files import form_for
 from spart_blocks.sweeps.storage.store import Description
@@ -63,7 +64,8 @@ def planned_of(description: Description, file: Path | None = None) -> Planned:
         hint = "if it has moved, name it: spart run FILE --from-sweep DIR --run N"
         raise InputError(Fault(f"{read.path}, of which the sweep is, is not there", hint=hint))
     section = SweepSection.model_validate(facts["section"])
-    planned = Planned(read, section, {}, dict(facts["options"]), expectations(read))
+    source = source_of(read)
+    planned = Planned(source, section, {}, dict(facts["options"]), expectations(source))
     if planned.plan.model not in description.files.values():
         hint = "its results cannot be made again; the diagram must be as it was"
         raise InputError(Fault(f"{read.path} has changed since the sweep", hint=hint))
@@ -72,7 +74,7 @@ def planned_of(description: Description, file: Path | None = None) -> Planned:
 
 def _identity(planned: Planned, plan: dict[str, Any]) -> dict[str, Any]:
     """What the results of a sweep depend on."""
-    section = planned.section
+    section, source = planned.section, planned.source
     identity = {k: v for k, v in plan.items() if k not in ("file", "runs", "version", "model")}
     if planned.plan.design == "latin_hypercube":  # whose points depend on how many there are
         identity["runs"] = planned.plan.runs
@@ -82,7 +84,7 @@ def _identity(planned: Planned, plan: dict[str, Any]) -> dict[str, Any]:
         "keep": section.keep,
         "every": section.every,
         "options": dict(planned.options),
-        "set": list(planned.given.overrides) if isinstance(planned.given, DiagramFile) else [],
+        "set": list(source.given.overrides) if isinstance(source, FileSource) else [],
         "claims": _claims(planned),
     }
     plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))

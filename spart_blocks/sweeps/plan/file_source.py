@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.document import Document, Keys, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, SpartWarning
@@ -32,6 +32,9 @@ from spart_blocks.sweeps.plan.targets import (
     target_of_uses,
 )
 from spart_blocks.sweeps.plan.uses import Use, uses_of_argument, uses_of_parameter, value_at
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.sections.expectations import Expectations
 
 _MOST_DOCUMENTS = 64
 """Documents that are held at once."""
@@ -114,12 +117,20 @@ class FileSource(Source):
         asked = tuple(f"{s}={c}" for s, c in {**self._asked, **chosen}.items())
         return replace(self.given, overrides=(*self.given.overrides, *texts), variants=asked or ())
 
+    def expectations(self) -> Expectations | None:
+        """What the file claims of its runs. Raises DiagramError."""
+        from spart_blocks.diagram.build.loader import expectations_of
+
+        given = self.given
+        options = given.overrides, given.root, given.variants
+        return expectations_of(self._written, given.path, *options)
+
     def problem(self, chosen: Chosen, overrides: Mapping[str, Any]) -> str | None:
         """Why the diagram cannot be loaded with some values; None if it can."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SpartWarning)
-                self.file(chosen, overrides).load()
+                self.file(chosen, overrides).load(self._written)
         except InputError as error:
             return error.faults[0].message
         return None
@@ -127,8 +138,9 @@ class FileSource(Source):
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
         from spart_blocks.run.simulate import engine_of
 
+        file = self.file(chosen, overrides)
         made = engine_of_file(
-            self.file(chosen, overrides), lambda ready: engine_of(ready, "native"), lambda run: run
+            file, lambda ready: engine_of(ready, "native"), lambda run: run, self._written
         )
         assert isinstance(made, Native)
         return made

@@ -22,7 +22,7 @@ from spart_blocks.sweeps.measures.verdicts import Verdicts
 from spart_blocks.sweeps.plan.assignments import works_of
 from spart_blocks.sweeps.plan.plan import Plan
 from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
-from spart_blocks.sweeps.plan.sources import source_of
+from spart_blocks.sweeps.plan.sources import FileSource, MemorySource, source_of
 from spart_blocks.sweeps.run.batches import AnyWork, columns_of
 from spart_blocks.sweeps.storage.columns import FALSE, UNKNOWN, Array, Column, succeeded
 from spart_blocks.sweeps.storage.histories import Histories, histories_of
@@ -56,11 +56,12 @@ class _Measured:
 class Planned:
     """The plan of a sweep, with its diagram, metrics and claims. It is the `Job` of `Going`.
 
-    given: as `source_of` takes it. section: what is asked for. functions: metrics in Python, by
-    name. options: run options of the call. expected: the claims of the diagram.
+    source: the diagram, as what is varied in it is found. section: what is asked for. functions:
+    metrics in Python, by name. options: run options of the call. expected: the claims of the
+    diagram.
     """
 
-    given: Any
+    source: FileSource | MemorySource
     section: SweepSection
     functions: Mapping[str, Function] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -87,14 +88,9 @@ class Planned:
         section = section_of(source, **asked)
         if metrics:
             section = section_of(source, **asked, metrics={**section.metrics, **texts})
-        return Planned(source.given, section, functions, dict(options), expectations(source.given))
+        return Planned(source, section, functions, dict(options), expectations(source))
 
     # --- the plan ----------------------------------------------------------------------
-
-    @cached_property
-    def source(self) -> Any:
-        """The diagram, as what is varied in it is found."""
-        return source_of(self.given)
 
     @cached_property
     def plan(self) -> Plan:
@@ -141,7 +137,7 @@ class Planned:
     # --- runs -----------------------------------------------------------------------------
 
     def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
-        placed = works_of(self.plan, runs, self.given)
+        placed = works_of(self.plan, runs, self.source)
         return [self.measured(work) for work in placed.works], placed.failed
 
     def measured(self, work: AnyWork) -> AnyWork:
@@ -328,14 +324,11 @@ def with_options(diagram: Any, options: Mapping[str, Any]) -> Any:
     return ready.with_sections(run=options_with(ready.run, options))
 
 
-def expectations(given: Any) -> Expectations | None:
+def expectations(source: FileSource | MemorySource) -> Expectations | None:
     """The claims of a diagram, if it has any."""
-    from spart_blocks.diagram import load_expectations
     from spart_blocks.diagram.sections.expectations import Expectations
 
-    if isinstance(given, DiagramFile):
-        return load_expectations(
-            given.path, overrides=given.overrides, root=given.root, variants=given.variants
-        )
-    section = getattr(given, "expect", None)
-    return None if section is None else Expectations(given.name, section, None, {})
+    if isinstance(source, FileSource):
+        return source.expectations()
+    section = getattr(source.given, "expect", None)
+    return None if section is None else Expectations(source.given.name, section, None, {})
