@@ -52,11 +52,10 @@ from spart_blocks.diagram.sections.schema import (
 from spart_blocks.diagram.written.conditions import trigger_clock
 from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.written.sheets import File, Sheet
+from spart_blocks.diagram.written.wires import COUNTED
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
-# Blocks whose number of inputs is that of their wires, when it is not given.
-_COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
 
 
 Part = tuple[SubsystemSection | PartSection, Wiring]
@@ -508,7 +507,7 @@ def _with_inputs(
 ) -> dict[str, Any]:
     """The parameters, with the number of inputs that the wires ask for. A scope with one wire has
     a line for each entry of its vector, where the port states its length."""
-    if kind.package != "bdsim" or kind.name not in _COUNTED or "nin" in given:
+    if kind.package != "bdsim" or kind.name not in COUNTED or "nin" in given:
         return given
     if kind.name == "SCOPE":
         if "vector" in given:

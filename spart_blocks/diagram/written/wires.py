@@ -16,6 +16,8 @@ Selection = int | tuple[int | None, int | None, int | None]
 
 FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
 """Types of blocks whose wires take the next free input when they name none."""
+COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
+"""Types of blocks that have an input for each wire, where their number is not given."""
 
 _PART = r"(?:[^\s.\[\]{}*][^\s.\[\]{}]*|\*[^\s.\[\]{}]+)"  # of a port's name: no star alone
 _PORT = rf"{_PART}(?:\.{_PART})*"

@@ -12,12 +12,10 @@ from spart_blocks.descriptions import describe
 from spart_blocks.diagram.build.registry import BlockType, find_type
 from spart_blocks.diagram.diagram_drawing import CLASSES, LOOKS
 from spart_blocks.diagram.written.sheets import GATES
-from spart_blocks.diagram.written.wires import FILLED_IN_ORDER
+from spart_blocks.diagram.written.wires import COUNTED, FILLED_IN_ORDER
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.versions.differences.units import port_names_of
 
-COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
-"""Types that have an input for each wire, where their number is not given."""
 MOST_PORTS = 1000
 
 
