@@ -10,6 +10,7 @@ import robots
 from scipy.integrate import solve_ivp
 
 import spart_blocks as sb
+from spart_blocks.base import errors
 from spart_blocks.dynamics import multibody_forces
 from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.robot import Loop
@@ -126,7 +127,7 @@ def test_a_prescribed_joint_moves_its_partner_and_feels_it(geared, prescribed, c
 
 
 def test_both_joints_cannot_be_prescribed(geared):
-    with pytest.raises(sb.errors.RobotError, match="too few freedoms for the prescribed joints"):
+    with pytest.raises(errors.RobotError, match="too few freedoms for the prescribed joints"):
         sb.dynamics.kept_rows(geared.with_kinematic(["a", "b"]))
 
 
@@ -167,7 +168,7 @@ def test_a_tree_with_couplings_accelerates_as_with_its_joints_eliminated(seed, b
 def test_a_plant_without_loops_refuses_and_says_what_to_do(geared, tmp_path):
     text = DIAGRAM.replace("CLOSED_CHAIN", "MULTIBODY").replace(", um: {a: 1.5}", "")
     (tmp_path / "diagram.yaml").write_text(text)
-    with pytest.raises(sb.errors.InputError, match="use CLOSED_CHAIN, or read the URDF with mimic"):
+    with pytest.raises(errors.InputError, match="use CLOSED_CHAIN, or read the URDF with mimic"):
         sb.load(tmp_path / "diagram.yaml")
     free = text.replace("geared.urdf}", "geared.urdf, mimic: false}").replace(", plant.lam", "")
     (tmp_path / "diagram.yaml").write_text(free)

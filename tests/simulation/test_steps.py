@@ -144,7 +144,7 @@ class InC:
     """sb_step.h over the same system, at T and X."""
 
     def __init__(self, method: Tableau, own: bool) -> None:
-        text = files("spart_blocks.program").joinpath("sb_step.h").read_text()
+        text = files("spart_blocks.program.c").joinpath("sb_step.h").read_text()
         source = SYSTEM.replace('#include "sb_step.h"', text)
         # Products and sums apart, as NumPy has them.
         self.library = strict_loaded(source, ["-O1", "-ffp-contract=off"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError, SpartWarning
 from spart_blocks.sweeps import statistics
 from spart_blocks.sweeps.plan.describing import planned_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
@@ -282,7 +282,7 @@ def test_a_replay_has_the_stored_bits_and_all_of_a_run(spring, tmp_path, recwarn
 def test_a_replay_that_differs_is_told(spring):
     found = sb.sweep(spring)
     found.store._columns[0]["low"][3] += 1e-15
-    with pytest.warns(sb.errors.SpartWarning, match=r"run 3 is not as the sweep has stored it"):
+    with pytest.warns(SpartWarning, match=r"run 3 is not as the sweep has stored it"):
         found.replay(3)
 
 
@@ -367,7 +367,7 @@ def test_a_metric_in_python(spring):
 def test_without_a_compiler_runs_go_one_by_one_with_a_line(spring, monkeypatch):
     by_lanes = sb.sweep(spring)
     monkeypatch.setattr("spart_blocks.sweeps.run.lane_setup.compiler_name", lambda: None)
-    with pytest.warns(sb.errors.SpartWarning, match="runs go one by one, .*no C compiler"):
+    with pytest.warns(SpartWarning, match="runs go one by one, .*no C compiler"):
         found = sb.sweep(spring, workers=1)
     assert found["last"] == pytest.approx(by_lanes["last"], rel=1e-9)
     with pytest.raises(InputError, match="cannot go to cuda: there is no C compiler"):
@@ -408,7 +408,7 @@ sweep: {over: {bend.level: [0, 0.05]}, runs: 2}
 def test_a_diagram_that_cannot_be_traced_runs_by_its_blocks(diagram_file):
     own = diagram_file(BRANCHING, "own.py")
     path = diagram_file(UNTRACED)
-    with pytest.warns(sb.errors.SpartWarning, match="one by one.*the diagram cannot be traced"):
+    with pytest.warns(SpartWarning, match="one by one.*the diagram cannot be traced"):
         found = sb.sweep(path, blocks=own, keep="all", every=0.5, workers=1)
     assert found["bend.level"].tolist() == [0, 0.05, 0, 0.05]
     assert found["status"].tolist() == ["complete"] * 4
