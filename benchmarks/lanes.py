@@ -1,6 +1,6 @@
 """Forward dynamics of the 7-joint arm in 2, 4 and 8 lanes of one core, against Pinocchio's C++.
 
-Each side is called in a loop in C: ours as lane_code.py prints it, each lane with its own q, v
+Each side is called in a loop in C: ours over lanes, each lane with its own q, v
 and tau, and Pinocchio's headers as dynamics.py compiles them. Both give the same accelerations,
 which is checked first. Interleaved rounds; times are per evaluation, that is, of a call by the
 number of its lanes: medians, with the median of each round's ratio, and the fastest rounds of all,
@@ -27,7 +27,8 @@ from twins import ARM, Twins, interleaved, ratio
 
 import spart_blocks as sb
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.lane_code import FLAGS, lane_function, numbers_header
+from spart_blocks.program.c.dialects import FLAGS, LANES, numbers_header
+from spart_blocks.program.c.functions import c_function
 
 LOOP = """
 void loop(const SB_REAL *q, const SB_REAL *v, const SB_REAL *tau, SB_REAL *out, long long calls) {
@@ -48,7 +49,8 @@ def aligned(size: int) -> np.ndarray:
 
 def lanes_loop(function: ca.Function, lanes: int, given: list[np.ndarray], flags: list[str]):
     """Our function in a loop, and its results: a row a lane. given: (lanes, n) each."""
-    text = f"#define SB_LANES {lanes}\n" + numbers_header() + lane_function("forward", function)
+    text = f"#define SB_LANES {lanes}\n" + numbers_header()
+    text += c_function("forward", function, dialect=LANES)
     library = loaded_library(text + LOOP, (*FLAGS, *flags))
     arrays = [aligned(v[:lanes].size) for v in given]
     for array, v in zip(arrays, given, strict=True):

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spart_blocks.program.c.called import called_texts
 from spart_blocks.program.c.compiler import loaded_library
-from spart_blocks.program.c.lane_code import (
-    BY_VALUE,
-    FLAGS,
-    lane_function,
-    lane_tables,
-    numbers_header,
-)
+from spart_blocks.program.c.dialects import FLAGS, LANES, numbers_header
+from spart_blocks.program.c.functions import BY_VALUE, c_function
 
 STRICT = (*FLAGS, "-Wall", "-Wextra", "-Werror", "-Wno-ignored-optimization-argument")
 
@@ -23,14 +19,14 @@ def text_of(functions, lanes, *, single=False):
     """C with an entry `call_NAME` for each of {name: function}, all of whose arguments are
     arrays."""
     head = f"#define SB_LANES {lanes}\n" + "#define SB_SINGLE\n" * single + numbers_header()
-    texts = [head, lane_tables(functions.values())]
+    texts = [head, *called_texts(functions.values(), LANES)]
     for name, function in functions.items():
         names = function.name_in()
         given = ", ".join(f"*{n}" if n in BY_VALUE else n for n in names)
         declared = ", ".join(f"const SB_REAL *{n}" for n in names)
         entry = f"void call_{name}({declared}, SB_REAL *out);\n"
         entry += f"void call_{name}({declared}, SB_REAL *out) {{ {name}({given}, out); }}"
-        texts += [lane_function(name, function), entry]
+        texts += [c_function(name, function, dialect=LANES), entry]
     return "\n\n".join(texts)
 
 

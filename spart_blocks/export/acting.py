@@ -8,9 +8,10 @@ located.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from spart_blocks.program.c.writer import entries_named, firsts
 from spart_blocks.program.program import Program
 from spart_blocks.program.tracing.switching import Crossing
 
@@ -28,7 +29,7 @@ class Acting:
     rows: tuple[int, ...]
     of: tuple[Crossing, ...]
     first: tuple[int, ...]
-    states: Mapping[int, range]
+    states: Mapping[int, Sequence[int]]
     jumps: bool
 
     @property
@@ -54,14 +55,12 @@ def acting_of(program: Program) -> Acting:
         for k, c in enumerate(program.crossings)
         if c.kind in ("stop", "mode", "fault") or (c.kind == "limit" and c.block in ending)
     ]
-    places = {slot.name: slot.part for slot in program.states}
     of = tuple(program.crossings[k] for k in rows)
-    first: dict[tuple[str, str], int] = {}
-    firsts = tuple(first.setdefault((c.block, c.kind), k) for k, c in enumerate(of))
+    first = tuple(firsts((c.block, c.kind) for c in of))
     states = {
-        k: range(places[c.block].start, places[c.block].stop)
+        k: entries_named(program.states, [c.block])
         for k, c in enumerate(of)
-        if c.kind == "mode" and firsts[k] == k
+        if c.kind == "mode" and first[k] == k
     }
     jumps = any(c.kind == "bend" for c in program.crossings)
-    return Acting(tuple(rows), of, firsts, states, jumps)
+    return Acting(tuple(rows), of, first, states, jumps)

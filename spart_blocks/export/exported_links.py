@@ -17,9 +17,9 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.check.first_values import start_values
 from spart_blocks.diagram.network.algebraic_loops import uncut
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
-from spart_blocks.export.header import c_comment
 from spart_blocks.export.step import StepCode
 from spart_blocks.program import Slot
+from spart_blocks.program.c.text import c_comment
 from spart_blocks.program.subdiagram import Subdiagram, is_link
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.transports.connection import Connection

@@ -7,10 +7,10 @@ from typing import Any
 
 from spart_blocks import __version__
 from spart_blocks.export.acting import faults_of
-from spart_blocks.export.functions import indented
 from spart_blocks.export.interface import Interface, Member
 from spart_blocks.export.schedule import Schedule
-from spart_blocks.program.c.scalar_code import Real
+from spart_blocks.program.c.dialects import Real
+from spart_blocks.program.c.text import c_comment, indented
 from spart_blocks.program.subdiagram import Subdiagram
 
 OK, STOPPED, NOT_FINITE, FAULT = range(4)
@@ -126,15 +126,3 @@ def _faults(name: str, faults: Sequence[str]) -> str:
    in this table. */
 extern const char *const {name}_faults[];
 """
-
-
-def c_comment(text: str) -> str:
-    """A text that cannot end its comment, nor go on in another line."""
-    shown = text.encode("ascii", "replace").decode()
-    return " ".join(shown.split()).replace("*/", "* /").replace("/*", "/ *")
-
-
-def c_string(text: str) -> str:
-    """A text as a C string."""
-    safe = "".join(c if c.isascii() and c.isprintable() and c not in '"\\?' else "_" for c in text)
-    return f'"{safe}"'

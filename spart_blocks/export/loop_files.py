@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib import resources
 
 from spart_blocks.export.exported_links import LiveLink, link_initialisers
-from spart_blocks.export.functions import indented
-from spart_blocks.export.header import c_string
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
+from spart_blocks.program.c.text import c_string, header, indented
 
 
 def runtime_file(name: str) -> str:
     """The text of a file of the C runtime."""
-    return resources.files("spart_blocks.export").joinpath("c", name).read_text("utf-8")
+    return header(f"export/c/{name}")
 
 
 def model_header(code: StepCode) -> str:

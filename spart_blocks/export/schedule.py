@@ -17,6 +17,7 @@ from typing import Any
 from spart_blocks.base.errors import DiagramError, Fault, InputError
 from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
 from spart_blocks.diagram.network.clocks import Clock, meant
+from spart_blocks.program.c.writer import entries_named
 from spart_blocks.program.subdiagram import Subdiagram
 
 USUAL_RATE = Fraction(1000)  # Hz
@@ -101,26 +102,21 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
     clocks = part.program.clocks
     step = _step(clocks or part.around, rate, bool(part.program.states))
     _refuse_between(clocks, step)
-    parts = {slot.name: slot.part for slot in part.program.discrete}
-    ticking = [
-        Ticking(
+    slots = part.program.discrete
+    ticking = {
+        clock.name: Ticking(
             clock,
             int(clock.offset / step),
             int(clock.period / step),
-            tuple(i for b in clock.blocks for i in range(parts[b].start, parts[b].stop)),
+            tuple(entries_named(slots, clock.blocks)),
         )
         for clock in clocks
-    ]
-    by_name = {one.clock.name: one for one in ticking}
+    }
     handovers = tuple(
-        Handing(
-            by_name[one.clock],
-            tuple(i for name in one.slots for i in range(parts[name].start, parts[name].stop)),
-            one.renewed,
-        )
+        Handing(ticking[one.clock], tuple(entries_named(slots, one.slots)), one.renewed)
         for one in part.program.handovers
     )
-    return Schedule(step, method, tuple(ticking), handovers)
+    return Schedule(step, method, tuple(ticking.values()), handovers)
 
 
 def rate_reason(part: Subdiagram, schedule: Schedule, asked: bool) -> str:

@@ -6,9 +6,8 @@ The code allocates no memory and has no global variables. The state is in the ca
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import resources
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,20 +16,32 @@ from spart_blocks import __version__
 from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.base.tableaus import RECOMMENDED
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of, faults_of
-from spart_blocks.export.called import called_texts
-from spart_blocks.export.functions import (
-    Argument,
-    array_text,
-    c_function,
-    indented,
-    selected,
-    vector,
-)
-from spart_blocks.export.header import c_comment, c_string, header_text
+from spart_blocks.export.header import header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
-from spart_blocks.program.c.c_code import step_header
-from spart_blocks.program.c.scalar_code import LARGEST, Real, literal
+from spart_blocks.program.c.dialects import DOUBLE, LARGEST, PLAIN, Real, literal
+from spart_blocks.program.c.functions import Argument, c_function, result, vector
+from spart_blocks.program.c.text import (
+    c_comment,
+    c_string,
+    header,
+    indented,
+    macros,
+    step_header,
+    table,
+    with_headers,
+)
+from spart_blocks.program.c.writer import (
+    Writer,
+    handover_clocks,
+    handovers_of,
+    rates_of,
+    selected,
+    sizes_of,
+    stepped_entries,
+    tableau_tables,
+    updates_of,
+)
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.loops import solvers_called_by
 from spart_blocks.program.tracing.switching import KINDS
@@ -41,8 +52,7 @@ FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
 
 def included() -> dict[str, str]:
     """The texts of these headers."""
-    part = resources.files("spart_blocks.export").joinpath("c", FIXED_RATE).read_text("utf-8")
-    return {FIXED_RATE: part, STEP: step_header()}
+    return {FIXED_RATE: header(f"export/c/{FIXED_RATE}"), STEP: step_header()}
 
 
 @dataclass(frozen=True)
@@ -68,10 +78,7 @@ class StepCode:
 
     def whole_source(self) -> str:
         """All files in one text."""
-        text, files = self.source, self.files
-        for name in (f"{self.name}.h", FIXED_RATE, STEP):
-            text = text.replace(f'#include "{name}"', files[name], 1)
-        return text
+        return with_headers(self.source, self.files)
 
 
 def step_code(
@@ -92,9 +99,9 @@ def step_code(
     if real == "float":
         _refuse_whole_numbers(part)
     interface = interface_of(part, name)
-    header = header_text(part, schedule, interface, real)
+    declared = header_text(part, schedule, interface, real)
     source = _Source(part, schedule, interface, real).text()
-    return StepCode(part, schedule, real, interface, header, source)
+    return StepCode(part, schedule, real, interface, declared, source)
 
 
 def _refuse_whole_numbers(part: Subdiagram) -> None:
@@ -132,22 +139,19 @@ class _Source:
         self.name = interface.name
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
         self.acting = acting_of(self.program)
-        self.written: list[Any] = []
+        dialect = PLAIN[real]
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
         time = Argument(("double t",), ("t" if real == "double" else "(float)t",))
-        self.arguments = (
-            time,
-            vector("x", self.nx, real),
-            vector("xd", self.nd, real),
-            Argument(structs, tuple(interface.entries_of_p())),
-        )
+        p = Argument(structs, tuple(interface.entries_of_p()))
+        vectors = (vector("x", self.nx, dialect), vector("xd", self.nd, dialect))
+        self.writer = Writer(self.program, dialect, (time, *vectors, p))
 
     def text(self) -> str:
         functions = self._functions()
         texts = [
             f"/* {c_comment(self.program.name)}. Made by spart_blocks {__version__}. */\n\n"
             f'#include "{self.name}.h"\n\n#include <math.h>',
-            *called_texts(self.written, self.real),
+            *self.writer.called(),
             *functions,
             self._sizes(),
             *self._tables(),
@@ -172,19 +176,12 @@ class _Source:
             **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in types.items()},
             **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in status.items()},
             "SB_REAL": self.real,
-            "SB_NX": self.nx,
-            "SB_NXD": self.nd,
+            **sizes_of(program),
             "SB_NY": numbers_of(self.interface.outputs),
-            "SB_NC": len(self.schedule.clocks),
             "SB_NE": len(program.switching) if self.nx else 0,
             "SB_CROSSINGS": len(self.acting.rows),
-            "SB_SWITCHES": self.acting.switches,
             "SB_JUMPS": int(self.acting.jumps and self.nx > 0),
             "SB_FAULTS": len(faults_of(program)),
-            "SB_HANDOVERS": len(self.schedule.handovers),
-            "SB_PROJECTS": int(program.project is not None and self.nx > 0),
-            "SB_REACHES": int(program.reach is not None),
-            "SB_STEPPED": len(self._own_entries()),
             "SB_STAGES": len(self.schedule.tableau.b),
             "SB_MOST_SWITCHES": MOST_SWITCHES,
             "SB_MOST_STEPS": MOST_STEPS,
@@ -195,105 +192,65 @@ class _Source:
                 values[f"SB_JUST_{macro}(t)"] = (
                     f"nextafterf(nextafterf((float)(t), {towards}), {towards})"
                 )
-        return "\n".join(f"#define {name} {value}" for name, value in values.items())
+        return macros(values)
 
     def _tables(self) -> list[str]:
-        method, acting, texts = self.schedule.tableau, self.acting, []
+        acting, dialect, texts = self.acting, self.writer.dialect, []
         if self.nx:
-            for name, values in (("a", method.A.ravel()), ("b", method.b), ("c", method.c)):
-                numbers = [literal(float(value), self.real) for value in values]
-                texts.append(array_text(self.real, f"sb_rk_{name}", numbers))
-        if self._own_entries():
-            texts.append(array_text("int", "sb_stepped", sorted(self._own_entries())))
+            texts += tableau_tables(self.schedule.tableau, dialect, letters="abc")
+        if stepped := stepped_entries(self.program):
+            texts.append(table("int", "sb_stepped", stepped))
         if acting.rows:
-            texts.append(array_text("int", "sb_kinds", [KINDS.index(c.kind) for c in acting.of]))
+            texts.append(table("int", "sb_kinds", [KINDS.index(c.kind) for c in acting.of]))
         if self.program.reach is not None:
             directions = [literal(c.direction, self.real) for c in acting.of]
-            texts.append(array_text(self.real, "sb_directions", directions))
+            texts.append(table(self.real, "sb_directions", directions))
         if acting.switches:
-            texts.append(array_text("int", "sb_first", acting.first))
+            texts.append(table("int", "sb_first", acting.first))
         if self.nd:
-            places = {ticking.clock.name: k for k, ticking in enumerate(self.schedule.clocks)}
-            clocks = [places[one.ticking.clock.name] for one in self.schedule.handovers]
-            texts.append(array_text("int", "sb_handover_clocks", clocks))
+            texts.append(table("int", "sb_handover_clocks", handover_clocks(self.program)))
         return texts
 
     # --- the program's functions ------------------------------------------------------
 
     def _functions(self) -> list[str]:
-        program, acting = self.program, self.acting
+        program, acting, writer = self.program, self.acting, self.writer
         rows = entries_of(self.part.outputs)
         members = tuple(f"y->{e}" for m in self.interface.outputs for e in m.entries)
-        y = Argument((f"{self.name}_outputs *y",), members)
         texts = []
         if members:
-            texts.append(self._c("sb_outputs", selected(program.outputs, rows, "outputs"), y))
+            y = Argument((f"{self.name}_outputs *y",), members)
+            texts.append(writer.function("sb_outputs", selected(program.outputs, rows, "y"), y))
         if self.nd:
-            clocks, handing = self.schedule.clocks, self.schedule.handovers
-            texts += self._numbered(
-                "sb_tick",
-                [
-                    (selected(program.updates[one.clock.name], one.states, "tick"), one.states)
-                    for one in clocks
-                ],
-            )
-            texts += self._numbered(
-                "sb_handover",
-                [(selected(one.renewed, one.states, "handover"), one.states) for one in handing],
-            )
+            texts += writer.numbered("sb_tick", updates_of(program))
+            texts += writer.numbered("sb_handover", handovers_of(program))
             texts.append(self._is_due())
         if acting.rows:
             watched = selected(program.watched, acting.rows, "watched")
-            texts.append(self._of_watch("sb_watched", watched, len(acting.rows)))
+            texts.append(self._of_watch("sb_watched", watched))
         if acting.switches:
-            texts += self._numbered(
-                "sb_switched_by",
-                [
-                    (selected(program.switched, acting.states[k], "switched"), acting.states[k])
-                    if k in acting.states
-                    else None
-                    for k in range(len(acting.rows))
-                ],
-            )
+            switched = [
+                (program.switched, acting.states[k]) if k in acting.states else None
+                for k in range(len(acting.rows))
+            ]
+            texts += writer.numbered("sb_switched_by", switched)
         return [*texts, *self._of_states()] if self.nx else texts
 
     def _of_states(self) -> list[str]:
         """The functions of the continuous states."""
-        program, all_x = self.program, self._result(range(self.nx))
-        start = vector("start", self.nx, self.real)
-        if program.held is not None:
-            texts = [self._c("sb_rates", program.held, all_x, start)]
-        else:
-            texts = [self._c("sb_rates", program.rates, all_x, replace(start, entries=()))]
+        program, function = self.program, self.writer.function
+        texts = [function("sb_rates", rates_of(program))]
         if program.advance is not None:
-            h = Argument((f"{self.real} h",), ("h",))
-            texts.append(self._c("sb_advance", program.advance, all_x, h))
+            texts.append(function("sb_advance", program.advance))
         if program.project is not None:
-            texts.append(self._c("sb_model_project", program.project, all_x))
+            texts.append(function("sb_model_project", program.project))
         if program.reach is not None:
-            texts.append(self._of_watch("sb_model_reach", program.reach, 1))
-        if program.switching:
-            texts.append(self._edges())
+            texts.append(self._of_watch("sb_model_reach", program.reach))
+        if program.switching:  # (first, period) of each block; times are always doubles
+            out = result(range(2 * len(program.switching)))
+            p = self.writer.arguments[3:]
+            texts.append(c_function("sb_edges", program.edges, p, out, self.writer.dialect))
         return texts
-
-    def _numbered(
-        self, name: str, functions: Sequence[tuple[Any, Sequence[int]] | None]
-    ) -> list[str]:
-        """Numbered functions, each of which writes its entries of a vector, and the function that
-        calls them by number."""
-        texts = [
-            self._c(f"{name}_{k}", one[0], self._result(one[1])) if one is not None else None
-            for k, one in enumerate(functions)
-        ]
-        declared = [text for argument in self.arguments for text in argument.declared]
-        names = [text.split()[-1].lstrip("*") for text in declared]
-        cases = [
-            f"if (which == {k}) {name}_{k}({', '.join(names)}, out);"
-            for k, text in enumerate(texts)
-            if text is not None
-        ] or [f"(void){argument};" for argument in ("which", *names, "out")]
-        head = f"static void {name}(int which, {', '.join(declared)}, {self.real} *out) {{"
-        return [*filter(None, texts), "\n".join([head, *indented(cases), "}"])]
 
     def _is_due(self) -> str:
         """The C function that says whether a clock ticks at step k."""
@@ -308,28 +265,11 @@ class _Source:
             [head, "  (void)clock;", "  (void)k;", *indented(lines), "  return 0;", "}"]
         )
 
-    def _of_watch(self, name: str, function: Any, size: int) -> str:
+    def _of_watch(self, name: str, function: Any) -> str:
         """A function that detects loops that lose rank. It is in double precision, because it takes
         differences over short distances."""
-        loops = solvers_called_by([function])
-        real = self.real if self.program.reach is None and not loops else "double"
-        return self._c(name, function, self._result(range(size)), real=real)
-
-    def _c(
-        self, name: str, function: Any, result: Argument, *more: Argument, real: Real | None = None
-    ) -> str:
-        self.written.append(function)
-        return c_function(name, function, (*self.arguments, *more), result, real or self.real)
-
-    def _result(self, entries: Iterable[int]) -> Argument:
-        """A result that is written to these entries of a vector."""
-        return Argument((f"{self.real} *out",), tuple(f"out[{k}]" for k in entries))
-
-    def _edges(self) -> str:
-        """(first, period) of each switching block. Times are always doubles."""
-        size = 2 * len(self.program.switching)
-        result = Argument(("double *out",), tuple(f"out[{k}]" for k in range(size)))
-        return c_function("sb_edges", self.program.edges, self.arguments[3:], result, self.real)
+        precise = self.program.reach is not None or solvers_called_by([function])
+        return self.writer.function(name, function, dialect=DOUBLE if precise else None)
 
     # --- what the header declares ----------------------------------------------------------
 
@@ -411,10 +351,6 @@ class _Source:
         elif not used:
             lines.insert(0, "(void)p;")
         return self._public("void", "init", ["*s", "const *p"], lines)
-
-    def _own_entries(self) -> set[int]:
-        states = self.program.states
-        return set(entries_of(slot for slot in states if slot.name in self.program.stepped))
 
     def _steps(self) -> str:
         name = self.name

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.program.c.compiler import strict_loaded
 from spart_blocks.program.c.mirrors import mirrored
+from spart_blocks.program.c.text import header, with_headers
 from spart_blocks.transports.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
 from spart_blocks.transports.shared_memory import MemoryStruct
 
@@ -76,9 +76,7 @@ MIRRORS: dict[str, type[ctypes.Structure]] = {
 @cache
 def library() -> ctypes.CDLL:
     """sb_link as a library. Raises NoCompilerError without a compiler."""
-    folder = resources.files("spart_blocks.export").joinpath("c")
-    header, source = (folder.joinpath(f"sb_link.{end}").read_text("utf-8") for end in "hc")
-    text = source.replace('#include "sb_link.h"', header)
+    text = with_headers(header("export/c/sb_link.c"), {"sb_link.h": header("export/c/sb_link.h")})
     made = strict_loaded(f"{text}\n{mirrored(MIRRORS)}", FLAGS)
     link, frame = ctypes.POINTER(LinkStruct), ctypes.POINTER(FrameStruct)
     signatures: dict[str, tuple[Any, list[Any]]] = {

@@ -1,6 +1,7 @@
 """CasADi functions as C: the same numbers, in double and in float."""
 
 import ctypes
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -10,20 +11,23 @@ from hypothesis import strategies as st
 from operations import every_operation
 
 from spart_blocks.base.errors import DiagramError
-from spart_blocks.export.functions import Argument, c_function, vector
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.c.compiler import strict_library
-from spart_blocks.program.c.scalar_code import literal
+from spart_blocks.program.c.dialects import DOUBLE, PLAIN, literal
+from spart_blocks.program.c.functions import c_function, result, vector
 
 
-def compiled(function, real):
+def compiled(function, real, dialect=None):
     kind = {"double": np.float64, "float": np.float32}[real]
     size = function.numel_out(0)
-    out = Argument((f"{real} *out",), tuple(f"out[{k}]" for k in range(size)))
-    text = c_function("f", function, (vector("x", 3, real), vector("p", 2, real)), out, real)
+    dialect = dialect or PLAIN[real]
+    given = (vector("x", 3, dialect), vector("p", 2, dialect))
+    text = c_function("f", function, given, result(range(size), dialect), dialect)
     entry = f"\nvoid entry(const {real} *x, const {real} *p, {real} *out);\n"
     entry += f"void entry(const {real} *x, const {real} *p, {real} *out) {{ f(x, p, out); }}\n"
-    library = ctypes.CDLL(str(strict_library(f"#include <math.h>\n{text}\n{entry}", STRICT)))
+    library = ctypes.CDLL(
+        str(strict_library(f"#include <math.h>\n#define SB_APART\n{text}\n{entry}", STRICT))
+    )
 
     def call(x, p):
         arrays = [np.array(v, kind) for v in (x, p)] + [np.zeros(size, kind)]
@@ -37,6 +41,12 @@ def compiled(function, real):
 def both(request):
     function = every_operation()
     return function, compiled(function, request.param), request.param
+
+
+@pytest.fixture(scope="module")
+def in_pieces():
+    function = every_operation()
+    return function, compiled(function, "double", replace(DOUBLE, longest=7, piece=7))
 
 
 NUMBERS = st.floats(-3, 3, width=32).filter(lambda v: v == 0 or abs(v) > 1e-3)
@@ -53,6 +63,14 @@ def test_the_c_gives_what_casadi_gives(both, x):
         assert np.array_equal(found, expected, equal_nan=True)
     else:
         assert found == pytest.approx(expected, rel=1e-4, abs=1e-4, nan_ok=True)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(NUMBERS, min_size=3, max_size=3))
+def test_a_function_in_pieces_gives_the_same(in_pieces, x):
+    function, call = in_pieces
+    expected = np.array(function(x, [3.0, -0.5])).ravel()
+    assert np.array_equal(call(x, [3.0, -0.5]), expected, equal_nan=True)
 
 
 def test_what_is_not_a_number_stays_so():
@@ -76,4 +94,4 @@ def test_an_operation_without_a_counterpart_in_c_is_refused():
     x = ca.SX.sym("x")
     function = ca.Function("f", [x], [ca.erfinv(x)])
     with pytest.raises(DiagramError, match="f cannot become C: CasADi's operation"):
-        c_function("f", function, (vector("x", 1, "double"),), vector("out", 1, "double"))
+        c_function("f", function, (vector("x", 1),), result(range(1)))

@@ -344,7 +344,7 @@ wires: [a -> b]
 
 def test_a_wrong_digit_in_the_c_is_found():
     code = step_code(subdiagram_of(PD, ["ctrl"]))
-    wrong = replace(code, source=code.source.replace("- w", "- 1.0000001 * w", 1))
+    wrong = replace(code, source=code.source.replace("- v", "- 1.0000001 * v", 1))
     assert wrong.source != code.source
     inputs = np.tile([0.5, -0.3, 0.2, 0.1, 0, 0, 0.1, 0.2, 0.3], (5, 1))
     assert verify(code, inputs).passed

@@ -8,7 +8,7 @@ import pytest
 from lane_libraries import STRICT, aligned, same_bits
 
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.lane_code import FLAGS, numbers_header
+from spart_blocks.program.c.dialects import FLAGS, numbers_header
 
 OF_ONE = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh"),

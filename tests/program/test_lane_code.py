@@ -2,17 +2,20 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
+import lane_libraries
 import numpy as np
 import pytest
 from lane_libraries import STRICT, Lanes, same_bits, text_of
 from operations import every_operation
 
 import spart_blocks as sb
-from spart_blocks.program.c import lane_code
 from spart_blocks.program.c.compiler import compiler_name
+from spart_blocks.program.c.dialects import LANES
+from spart_blocks.program.c.functions import unsupported
 from spart_blocks.program.tracing.lookup_tables import called_line
 from spart_blocks.program.tracing.symbol_scalar import Symbol, sx_of
 
@@ -89,10 +92,11 @@ def test_every_operation_is_alike_in_all_lanes(single):
 
 def test_a_function_of_another_kind_is_refused_in_words():
     x = ca.SX.sym("x")
-    assert "no equivalent in math.h" in lane_code.unsupported(ca.Function("f", [x], [ca.erfinv(x)]))
+    unknown = ca.Function("f", [x], [ca.erfinv(x)])
+    assert "no equivalent in math.h" in unsupported(unknown, LANES)
     v = ca.MX.sym("v")
-    assert lane_code.unsupported(ca.Function("f", [v], [v])) == "f is no function of scalars"
-    assert lane_code.unsupported(every_operation()) is None
+    assert unsupported(ca.Function("f", [v], [v]), LANES) == "f is no function of scalars"
+    assert unsupported(every_operation(), LANES) is None
 
 
 @pytest.mark.parametrize("even", [True, False])
@@ -114,9 +118,25 @@ def test_large_tables_are_looked_up_in_each_lane(even):
         np.testing.assert_allclose(alone[:, 0], exact, rtol=1e-9, atol=1e-9)
 
 
-def test_a_function_in_pieces_is_the_same_one(monkeypatch):
-    program = sb.trace(ROOT / "diagrams" / "signals" / "limited_servo.yaml")
-    monkeypatch.setattr(lane_code, "PIECE", 7)
+LOOP = """
+name: loop
+blocks:
+  t: {type: TIME}
+  f: {type: FCN, expression: "z**3 + z - 3*sin(t)", arguments: [z]}
+  z: {type: ALGEBRAIC_CONSTRAINT}
+  x: {type: INTEGRATOR}
+wires: [z -> f.z, f -> z, z -> x]
+run: {T: 1}
+"""
+
+
+@pytest.mark.parametrize("name", ["signals/limited_servo", "loop"])
+def test_a_function_in_pieces_is_the_same_one(name, monkeypatch, tmp_path):
+    """So is the Newton step of a loop that is solved."""
+    (tmp_path / "loop.yaml").write_text(LOOP)
+    path = ROOT / "diagrams" / f"{name}.yaml"
+    program = sb.trace(path if path.exists() else tmp_path / "loop.yaml")
+    monkeypatch.setattr(lane_libraries, "LANES", replace(LANES, longest=7, piece=7))
     assert_lanes_are_alike(program)
 
 

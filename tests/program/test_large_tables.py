@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.export.functions import Argument, c_function, vector
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify
 from spart_blocks.program import trace
+from spart_blocks.program.c.called import table_texts
 from spart_blocks.program.c.compiler import strict_library
-from spart_blocks.program.c.table_code import table_texts
+from spart_blocks.program.c.functions import c_function, vector
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.program.tracing.lookup_tables import (
@@ -112,8 +112,7 @@ def test_derivatives_of_a_large_table_in_c_are_its_slopes(bench, points):
     y = program.selected([name])(t, program.x0, [], program.p)
     both = ca.vertcat(y, ca.jtimes(y, t, seed), ca.jtimes(y, t, seed, True))
     function = ca.Function("f", [t, seed], [both])
-    out = Argument(("double *out",), tuple(f"out[{k}]" for k in range(3)))
-    text = c_function("f", function, (vector("t", 1, "double"), vector("s", 1, "double")), out)
+    text = c_function("f", function, (vector("t", 1), vector("s", 1)))
     entry = "void entry(const double *t, const double *s, double *out)"
     source = "\n".join(
         [

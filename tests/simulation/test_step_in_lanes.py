@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, tableau
-from spart_blocks.program.c.c_code import step_header
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
+from spart_blocks.program.c.text import with_headers
 
 LANES = """
 typedef double SB_REAL __attribute__((vector_size(32)));
@@ -164,7 +164,7 @@ STARTS = np.array([[0.5, 0.1], [2.0, -1.0], [-1.5, 2.5], [0.01, 0.0]])
 
 def text_of(numbers):
     source = SYSTEM.replace("NUMBERS", numbers)
-    return source.replace('#include "sb_step.h"', step_header())
+    return with_headers(source)
 
 
 def compiled(lanes):

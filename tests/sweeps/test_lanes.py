@@ -15,7 +15,7 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.lane_code import FLAGS
+from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.joined_outcomes import joined

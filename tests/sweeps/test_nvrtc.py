@@ -11,7 +11,8 @@ from lane_libraries import Lanes, same_bits
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.lane_code import FLAGS, lane_function, lane_tables, numbers_header
+from spart_blocks.program.c.dialects import FLAGS, LANES, numbers_header
+from spart_blocks.program.c.functions import c_function
 from spart_blocks.sweeps.run.nvrtc import KernelError, cubin, usages
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -32,8 +33,7 @@ SB_KERNEL void all_rates(long long n, const SB_REAL *t, const SB_REAL *x, const 
 def kernel_of(program, *, single=False):
     sizes = {"NX": len(program.x0), "ND": len(program.xd0), "NP": len(program.p)}
     head = "#define SB_SINGLE\n" * single + numbers_header()
-    function = {"rates": program.rates}
-    text = lane_tables(function.values()) + lane_function("rates", program.rates) + KERNEL
+    text = c_function("rates", program.rates, dialect=LANES) + KERNEL
     return head + re.sub(r"\bN[XDP]\b", lambda name: str(sizes[name[0]]), text)
 
 

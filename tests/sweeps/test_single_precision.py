@@ -11,7 +11,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.lane_code import FLAGS
+from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.plan.describing import description_of
 from spart_blocks.sweeps.plan.sweep_job import Planned

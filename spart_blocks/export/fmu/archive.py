@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import re
 import sys
 import uuid
 import zipfile
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import IO
 
@@ -29,13 +27,13 @@ from spart_blocks.export.fmu.description import (
 from spart_blocks.export.fmu.inputs import started
 from spart_blocks.export.fmu.model import Version, model_header, slides
 from spart_blocks.export.fmu.stepping import Stepping, stepping_of
-from spart_blocks.program.c.c_code import step_header
 from spart_blocks.program.c.compiler import (
     LEVEL,
     CompilerError,
     NoCompilerError,
     strict_library,
 )
+from spart_blocks.program.c.text import header, step_header, with_headers
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.results.files import write_atomically
 
@@ -93,10 +91,10 @@ def _target(part: Subdiagram, path: Path) -> Path:
 
 def fmu_files(part: Subdiagram, version: Version, stepping: Stepping) -> dict[str, bytes]:
     """The files of an FMU, by their paths in it."""
-    header = model_header(part, version, stepping)
-    sources = _sources(version, slides(part)) | {"sb_fmu_model.h": header}
+    model = model_header(part, version, stepping)
+    sources = _sources(version, slides(part)) | {"sb_fmu_model.h": model}
     token = _token([*sources.values(), model_description(part, version, stepping, "").decode()])
-    sources["sb_fmu_model.h"] = f'#define SB_TOKEN "{token}"\n\n{header}'
+    sources["sb_fmu_model.h"] = f'#define SB_TOKEN "{token}"\n\n{model}'
     found = {"modelDescription.xml": model_description(part, version, stepping, token)}
     found |= {f"sources/{name}": text.encode() for name, text in sorted(sources.items())}
     if version == 3:
@@ -116,8 +114,7 @@ def _sources(version: Version, slide: bool) -> dict[str, str]:
         names.append("sb_fmu_adjoint.h")
     if slide:
         names.append("sb_fmu_slide.h")
-    folder = files("spart_blocks.export") / "c"
-    found = {name: (folder / name).read_text(encoding="utf-8") for name in names}
+    found = {name: header(f"export/c/{name}") for name in names}
     return {**found, "sb_step.h": step_header()}
 
 
@@ -132,14 +129,7 @@ def _token(texts: list[str]) -> str:
 
 def whole_source(sources: Mapping[str, str], version: Version) -> str:
     """All C code of an FMU in one text."""
-
-    def included(found: re.Match[str]) -> str:
-        return opened(sources.get(found[1], ""))  # missing if its #if condition is false
-
-    def opened(text: str) -> str:
-        return re.sub(r'^#include "(\w+\.h)"$', included, text, flags=re.MULTILINE)
-
-    return opened(sources[f"sb_fmu{version}.c"])
+    return with_headers(sources[f"sb_fmu{version}.c"], sources)
 
 
 def _binary(sources: Mapping[str, str], version: Version) -> bytes | None:

@@ -7,21 +7,34 @@ program.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import lcm
 from typing import Any, Literal
 
+import casadi as ca
 import numpy as np
 
 from spart_blocks import __version__
 from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.diagram.network.clocks import Clock
-from spart_blocks.export.called import called_texts
 from spart_blocks.export.fmu.stepping import Stepping, stepping_text
 from spart_blocks.export.fmu.variables import Variable, row_of, variables_of
-from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
-from spart_blocks.export.header import c_string
-from spart_blocks.export.long_functions import long_function
-from spart_blocks.program.c.scalar_code import literal
+from spart_blocks.program.c.dialects import DOUBLE, literal
+from spart_blocks.program.c.functions import c_function
+from spart_blocks.program.c.text import c_string, macros, table
+from spart_blocks.program.c.writer import (
+    Numbered,
+    Writer,
+    entries_named,
+    firsts,
+    handover_clocks,
+    handovers_of,
+    rates_of,
+    selected,
+    sizes_of,
+    stepped_entries,
+    updates_of,
+)
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.switching import KINDS
@@ -41,13 +54,12 @@ def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
     Raises DiagramError naming an EVENT block whose function could not be traced.
     """
     _check(part)
-    writer = _Writer(part)
     parts = [
         f'/* Made by spart_blocks {__version__}. */\n\n#include "sb_fmu_types.h"',
         _sizes(part),
         *_tables(part, version),
         stepping_text(stepping),
-        *writer.functions(version),
+        *_functions(part, version),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -70,29 +82,13 @@ def _check(part: Subdiagram) -> None:
 
 
 def _sizes(part: Subdiagram) -> str:
-    program = part.program
-    row = row_of(part)
-    sizes = {
-        "SB_NX": len(program.x0),
-        "SB_NXD": len(program.xd0),
-        "SB_NP": len(program.p),
-        "SB_NY": row.crossings - row.outputs,
-        "SB_CROSSINGS": len(program.crossings),
-        "SB_SWITCHES": sum(crossing.kind == "mode" for crossing in program.crossings),
-        "SB_NC": len(program.clocks),
-        "SB_NE": len(program.switching),
-        "SB_HANDOVERS": len(program.handovers),
-        "SB_PROJECTS": int(program.project is not None and bool(len(program.x0))),
-        "SB_DRIFTS": int(bool(program.drifting)),
-        "SB_REACHES": int(program.reach is not None),
-        "SB_STEPPED": len(_stepped(part)),
-        "SB_SLIDES": int(slides(part)),
-    }
+    program, row = part.program, row_of(part)
+    sizes = {**sizes_of(program), "SB_NY": row.crossings - row.outputs}
+    sizes["SB_SLIDES"] = int(slides(part))
     if slides(part):
         sizes["SB_RESETS"] = sum(crossing.kind == "event" for crossing in program.crossings)
     nearest = min([NEAREST, *(1e-3 * float(clock.period) for clock in program.clocks)])
-    lines = [f"#define {name} {value}" for name, value in sizes.items()]
-    return "\n".join([*lines, f"#define SB_NEAREST {literal(nearest)}"])
+    return macros({**sizes, "SB_NEAREST": literal(nearest)})
 
 
 def slides(part: Subdiagram) -> bool:
@@ -100,12 +96,6 @@ def slides(part: Subdiagram) -> bool:
     program = part.program
     asked = program.run.sliding == "filippov"
     return asked and bool(len(program.x0)) and bool(program.crossings)
-
-
-def _stepped(part: Subdiagram) -> list[int]:
-    """The states with a one-step map of their own."""
-    states = part.program.states
-    return entries_of(slot for slot in states if slot.name in part.program.stepped)
 
 
 def _tables(part: Subdiagram, version: Version) -> list[str]:
@@ -127,27 +117,20 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
         )
     ]
     return [
-        array_text("sb_slot", "sb_slots", slots),
-        array_text("sb_crossing", "sb_crossings", crossings, '{0, 0, 0, "", ""}'),
-        array_text("sb_clock", "sb_clocks", clocks, "{0, 1, 1, 0, 0, 1}"),
-        array_text("double", "sb_p", [literal(value) for value in program.p]),
-        array_text("int", "sb_start_of_x", starts[0]),
-        array_text("int", "sb_start_of_xd", starts[1]),
-        array_text("int", "sb_stepped", _stepped(part)),
-        array_text("int", "sb_handover_clocks", _handover_clocks(program)),
+        table("sb_slot", "sb_slots", slots),
+        table("sb_crossing", "sb_crossings", crossings, empty='{0, 0, 0, "", ""}'),
+        table("sb_clock", "sb_clocks", clocks, empty="{0, 1, 1, 0, 0, 1}"),
+        table("double", "sb_p", map(literal, program.p)),
+        table("int", "sb_start_of_x", starts[0]),
+        table("int", "sb_start_of_xd", starts[1]),
+        table("int", "sb_stepped", stepped_entries(program)),
+        table("int", "sb_handover_clocks", handover_clocks(program)),
     ]
-
-
-def _handover_clocks(program: Program) -> list[int]:
-    """For each handover the number of its clock."""
-    numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
-    return [numbers[one.clock] for one in program.handovers]
 
 
 def _first_of_block(part: Subdiagram) -> list[int]:
     """For each crossing the first crossing of its block."""
-    first: dict[str, int] = {}
-    return [first.setdefault(c.block, k) for k, c in enumerate(part.program.crossings)]
+    return firsts(crossing.block for crossing in part.program.crossings)
 
 
 def _by_reference(part: Subdiagram, version: Version) -> list[Variable | None]:
@@ -181,173 +164,92 @@ def _clock(clock: Clock) -> str:
 # --- functions ---------------------------------------------------------------------------
 
 
-class _Writer:
-    """Writes the functions of a program in C."""
+FMU = replace(DOUBLE, longest=8000)
+"""gcc 12 -O1 takes 14.5 s for an adjoint of 17 000 statements in one function, mostly for register
+allocation, and 5 s for pieces of 500."""
 
-    def __init__(self, part: Subdiagram) -> None:
-        self.part, self.program = part, part.program
-        self.nx, self.nd = len(part.program.x0), len(part.program.xd0)
-        self.written: list[Any] = []
-        self.arguments = (
-            Argument(("double t",), ("t",)),
-            vector("x", self.nx, "double"),
-            vector("xd", self.nd, "double"),
-            vector("p", len(part.program.p), "double"),
-        )
-        self.start = vector("start", self.nx, "double")
 
-    def functions(self, version: Version) -> list[str]:
-        program = self.program
-        h = Argument(("double h",), ("h",))
-        texts = [
-            self._c("rates", self.rates(), self.start),
-            self._c("outputs", selected(program.outputs, entries_of(self.part.outputs), "outputs")),
-            self._c("watched", program.watched),
-            self._or_nothing("project", program.project),
-            self._or_nothing("advance", program.advance, h),
-            self._or_nothing("reach", program.reach),
-            c_function(
-                "sb_model_edges", program.edges, self.arguments[3:], self._out(program.edges)
-            ),
-            *self._switched("tick", "int clock", self._ticks()),
-            *self._switched("handover", "int handover", self._handovers()),
-            *self._switched("reset", "int crossing", self._resets()),
-            self._forward(),
-        ]
-        if version == 3:
-            texts.append(self._backward())
-        return [*called_texts(self.written), *texts]
+def _functions(part: Subdiagram, version: Version) -> list[str]:
+    """The functions of a program, and before them what they call."""
+    program, writer = part.program, Writer(part.program, FMU)
+    rows = entries_of(part.outputs)
+    functions = {
+        "rates": rates_of(program),
+        "outputs": selected(program.outputs, rows, "outputs"),
+        "watched": program.watched,
+        "project": program.project or _nothing(program, "project"),
+        "advance": program.advance or _nothing(program, "advance", "h"),
+        "reach": program.reach or _nothing(program, "reach"),
+        "forward": _derivative(part),
+    }
+    if version == 3:
+        functions["backward"] = _derivative(part, adjoint=True)
+    texts = [
+        *(writer.function(f"sb_model_{name}", f) for name, f in functions.items()),
+        c_function("sb_model_edges", program.edges),
+        *writer.numbered("sb_model_tick", updates_of(program)),
+        *writer.numbered("sb_model_handover", handovers_of(program)),
+        *writer.numbered("sb_model_reset", _resets(part)),
+    ]
+    return [*writer.called(), *texts]
 
-    def rates(self) -> Any:
-        """xdot as a function of (t, x, xd, p, x_start)."""
-        import casadi as ca
 
-        if self.program.held is not None:
-            return self.program.held
-        arguments = [*self.program.rates.sx_in(), ca.SX.sym("start", self.nx)]
-        names = ["t", "x", "xd", "p", "start"]
-        return ca.Function("rates", arguments, [self.program.rates(*arguments[:4])], names, ["y"])
+def _nothing(program: Program, name: str, *more: str) -> Any:
+    """A function that does nothing, of (t, x, xd, p) and more numbers."""
+    rates = program.rates
+    arguments = [*rates.sx_in(), *map(ca.SX.sym, more)]
+    return ca.Function(name, arguments, [ca.SX(0, 1)], [*rates.name_in(), *more], ["y"])
 
-    def _c(self, name: str, function: Any, *more: Argument, out: Argument | None = None) -> str:
-        result = out or self._out(function)
-        self.written.append(function)
-        return long_function(f"sb_model_{name}", function, (*self.arguments, *more), result)
 
-    def _out(self, function: Any) -> Argument:
-        size = function.numel_out(0)
-        return Argument(("double *out",), tuple(f"out[{k}]" for k in range(size)))
+def _resets(part: Subdiagram) -> Numbered:
+    """The reset or mode switch of each block, at the block's first crossing; else None."""
+    program = part.program
+    whole = range(len(program.x0) + len(program.xd0))
+    found: list[tuple[Any, Sequence[int]] | None] = []
+    for k, (crossing, first) in enumerate(
+        zip(program.crossings, _first_of_block(part), strict=True)
+    ):
+        reset = program.resets.get(crossing.block)
+        if first != k:
+            found.append(None)
+        elif crossing.kind == "mode":
+            found.append((program.switched, entries_named(program.states, [crossing.block])))
+        else:
+            found.append((reset, whole) if reset is not None else None)
+    return found
 
-    def _or_nothing(self, name: str, function: Any, *more: Argument) -> str:
-        """The C of a function, or of one that does nothing if there is none."""
-        if function is not None:
-            return self._c(name, function, *more)
-        return self._c(name, selected(self.program.rates, [], name), *self._ignored(more))
 
-    def _ignored(self, more: Sequence[Argument]) -> list[Argument]:
-        return [Argument(argument.declared, ()) for argument in more]
+# --- derivatives -------------------------------------------------------------------------
 
-    def _ticks(self) -> list[str]:
-        """For each clock the update of its states, written to their entries."""
-        parts = {slot.name: slot.part for slot in self.program.discrete}
-        texts = []
-        for k, clock in enumerate(self.program.clocks):
-            rows = [i for b in clock.blocks for i in range(parts[b].start, parts[b].stop)]
-            function = selected(self.program.updates[clock.name], rows, "tick")
-            out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
-            texts.append(self._c(f"tick_{k}", function, out=out))
-        return texts
 
-    def _handovers(self) -> list[str]:
-        """For each handover the held outputs that it renews, written to their entries."""
-        parts = {slot.name: slot.part for slot in self.program.discrete}
-        texts = []
-        for k, one in enumerate(self.program.handovers):
-            rows = [i for name in one.slots for i in range(parts[name].start, parts[name].stop)]
-            function = selected(one.renewed, rows, "handover")
-            out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
-            texts.append(self._c(f"handover_{k}", function, out=out))
-        return texts
+def _all(part: Subdiagram) -> tuple[list[Any], Any]:
+    """The symbols (t, x, xd, p, start), and the column vector of rates, outputs, crossings."""
+    rates = rates_of(part.program)
+    arguments = rates.sx_in()
+    outputs = selected(part.program.outputs, entries_of(part.outputs), "outputs")
+    functions = (outputs, part.program.watched)
+    return arguments, ca.vertcat(rates(*arguments), *(f(*arguments[:4]) for f in functions))
 
-    def _resets(self) -> list[str | None]:
-        """The reset or mode switch of each block, at the block's first crossing; else None."""
-        texts: list[str | None] = []
-        firsts = _first_of_block(self.part)
-        parts = {slot.name: slot.part for slot in self.program.states}
-        for k, crossing in enumerate(self.program.crossings):
-            if firsts[k] != k:
-                texts.append(None)
-            elif crossing.kind == "mode":
-                rows = range(parts[crossing.block].start, parts[crossing.block].stop)
-                out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
-                switched = selected(self.program.switched, rows, "switched")
-                texts.append(self._c(f"reset_{k}", switched, out=out))
-            else:
-                function = self.program.resets.get(crossing.block)
-                texts.append(self._c(f"reset_{k}", function) if function is not None else None)
-        return texts
 
-    def _switched(self, name: str, number: str, texts: Sequence[str | None]) -> list[str]:
-        """The numbered functions, and the function that calls them by number."""
-        which = number.split()[-1]
-        pointers = ", ".join(f"const double *{v}" for v in ("x", "xd", "p"))
-        cases = [
-            f"  if ({which} == {k}) sb_model_{name}_{k}(t, x, xd, p, out);"
-            for k, text in enumerate(texts)
-            if text
-        ]
-        if not cases:
-            cases = [f"  (void){v};" for v in (which, "t", "x", "xd", "p", "out")]
-        head = f"static void sb_model_{name}({number}, double t, {pointers}, double *out) {{"
-        return [*filter(None, texts), "\n".join([head, *cases, "}"])]
-
-    # --- derivatives ---------------------------------------------------------------------
-
-    def _all(self) -> tuple[list[Any], Any]:
-        """The symbols (t, x, xd, p, start), and the column vector of rates, outputs, crossings."""
-        import casadi as ca
-
-        rates = self.rates()
-        arguments = rates.sx_in()
-        outputs = selected(self.program.outputs, entries_of(self.part.outputs), "outputs")
-        functions = (outputs, self.program.watched)
-        column = ca.vertcat(rates(*arguments), *(f(*arguments[:4]) for f in functions))
-        return arguments, column
-
-    def _forward(self) -> str:
-        """The derivative of this vector along seeds of t, x, xd and p."""
-        import casadi as ca
-
-        arguments, column = self._all()
-        known = ca.vertcat(*arguments[:4])
-        seeds = [ca.SX.sym(f"s{k}", argument.numel()) for k, argument in enumerate(arguments[:4])]
-        change = ca.jtimes(column, known, ca.vertcat(*seeds))
-        result = ca.cse(ca.densify(change))
-        function = ca.Function("forward", [*arguments, *seeds], [result])
-        more = [vector(f"s_{n}", s.numel(), "double") for n, s in zip("txdp", seeds, strict=True)]
-        return self._c("forward", function, self.start, *more)
-
-    def _backward(self) -> str:
-        """The derivatives of a weighted sum of this vector by t, x, xd and p."""
-        import casadi as ca
-
-        arguments, column = self._all()
-        known = ca.vertcat(*arguments[:4])
-        sizes = [self.nx, len(entries_of(self.part.outputs)), len(self.program.crossings)]
-        weights = [ca.SX.sym(f"w{k}", size) for k, size in enumerate(sizes)]
-        change = ca.jtimes(column, known, ca.vertcat(*weights), True)
-        result = ca.cse(ca.densify(change))
-        function = ca.Function("backward", [*arguments, *weights], [result])
-        more = [vector(f"s_{n}", w.numel(), "double") for n, w in zip("xyg", weights, strict=True)]
-        return self._c("backward", function, self.start, *more)
+def _derivative(part: Subdiagram, *, adjoint: bool = False) -> Any:
+    """The derivative of this vector along seeds of t, x, xd and p, or the derivatives by these of
+    its sum with weights of rates, outputs and crossings."""
+    program = part.program
+    sizes = {"s_t": 1, "s_x": len(program.x0), "s_d": len(program.xd0), "s_p": len(program.p)}
+    if adjoint:
+        outputs, crossings = len(entries_of(part.outputs)), len(program.crossings)
+        sizes = {"s_x": len(program.x0), "s_y": outputs, "s_g": crossings}
+    arguments, column = _all(part)
+    seeds = [ca.SX.sym(name, size) for name, size in sizes.items()]
+    change = ca.jtimes(column, ca.vertcat(*arguments[:4]), ca.vertcat(*seeds), adjoint)
+    names = ["t", "x", "xd", "p", "start", *sizes]
+    return ca.Function("change", [*arguments, *seeds], [ca.cse(ca.densify(change))], names, ["y"])
 
 
 def dependencies(part: Subdiagram) -> dict[str, np.ndarray]:
     """The dependencies of rates, outputs and crossings: for each of 't', 'x', 'xd' and 'p' a
     boolean matrix with a row for each of these and a column for each entry."""
-    import casadi as ca
-
-    writer = _Writer(part)
-    arguments, column = writer._all()
+    arguments, column = _all(part)
     function = ca.Function("all", arguments, [column])
     found = {}
     for k, name in enumerate(("t", "x", "xd", "p")):

@@ -9,9 +9,10 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, RECOMMENDED, Tableau, tableau
-from spart_blocks.export.functions import array_text
 from spart_blocks.export.schedule import checked_rate
-from spart_blocks.program.c.scalar_code import literal
+from spart_blocks.program.c.dialects import literal
+from spart_blocks.program.c.text import macros
+from spart_blocks.program.c.writer import tableau_tables
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.run.loop import LEAST_STEPS
 
@@ -75,28 +76,15 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
 
 def stepping_text(stepping: Stepping) -> str:
     """The stepping as macros and tables of C."""
-    table = stepping.tableau
-    errors = np.zeros_like(table.b) if table.e is None else table.e
-    dense = np.zeros(1) if table.P is None else table.P.ravel()
-    return "\n".join(
-        [
-            f"#define SB_STAGES {len(table.b)}",
-            f"#define SB_CONTROLLED(m) ((void)(m), {int(stepping.controlled)})",
-            f"#define SB_DENSE_ORDER(m) {0 if table.P is None else table.P.shape[1]}",
-            f"#define SB_STEP {literal(stepping.step)}",
-            f"#define SB_MAX_STEP {literal(stepping.max_step)}",
-            f"#define SB_RTOL {literal(stepping.rtol)}",
-            f"#define SB_ATOL_PER_RTOL {literal(stepping.atol / stepping.rtol)}",
-            f"#define SB_EXPONENT(m) ((void)(m), {literal(-1.0 / table.order)})",
-            *(
-                array_text("double", f"sb_rk_{name}", [literal(value) for value in values])
-                for name, values in (
-                    ("a", table.A.ravel()),
-                    ("b", table.b),
-                    ("c", table.c),
-                    ("e", errors),
-                    ("p", dense),
-                )
-            ),
-        ]
-    )
+    tableau = stepping.tableau
+    sizes = {
+        "SB_STAGES": len(tableau.b),
+        "SB_CONTROLLED(m)": f"((void)(m), {int(stepping.controlled)})",
+        "SB_DENSE_ORDER(m)": 0 if tableau.P is None else tableau.P.shape[1],
+        "SB_STEP": literal(stepping.step),
+        "SB_MAX_STEP": literal(stepping.max_step),
+        "SB_RTOL": literal(stepping.rtol),
+        "SB_ATOL_PER_RTOL": literal(stepping.atol / stepping.rtol),
+        "SB_EXPONENT(m)": f"((void)(m), {literal(-1.0 / tableau.order)})",
+    }
+    return "\n".join([macros(sizes), *tableau_tables(tableau)])

@@ -19,9 +19,9 @@ from spart_blocks.export.fmu.inputs import started
 from spart_blocks.export.fmu.model import slides
 from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.export.fmu.variables import Variable, variables_of
-from spart_blocks.export.functions import selected
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import Schedule
+from spart_blocks.program.c.writer import selected
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.run import simulate
 from spart_blocks.run.engines.engine import Floats

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from importlib import resources
 from typing import Any
 
 import casadi as ca
@@ -12,11 +11,6 @@ import casadi as ca
 _LOAD = re.compile(r"arg\[(\d+)\]\? arg\[\1\]\[(\d+)\] : 0")
 _STORE = re.compile(r"if \(res\[(\d+)\]!=0\) res\[\1\]")
 _LINES_A_LOAD = 50
-
-
-def step_header() -> str:
-    """The text of sb_step.h."""
-    return resources.files("spart_blocks.program.c").joinpath("sb_step.h").read_text("utf-8")
 
 
 def c_source(functions: Iterable[Any]) -> str:

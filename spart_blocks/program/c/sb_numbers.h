@@ -1,4 +1,4 @@
-/* Numbers of one run, or of several runs side by side, for sb_step.h and for lane_code.py.
+/* Numbers of one run, or of several runs side by side, for sb_step.h and what is written of a program.
 
    The including file first defines, or leaves as they are:
      SB_LANES   how many numbers SB_REAL holds: 1, 2, 4 or 8

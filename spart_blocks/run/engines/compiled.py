@@ -11,7 +11,6 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +19,17 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import RunError
 from spart_blocks.base.tableaus import FIXED_STEP, Tableau
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.program.c.c_code import c_source, step_header
+from spart_blocks.program.c.c_code import c_source
 from spart_blocks.program.c.mirrors import mirrored
+from spart_blocks.program.c.text import header, macros, table, with_headers
+from spart_blocks.program.c.writer import (
+    Numbered,
+    handover_clocks,
+    handovers_of,
+    sizes_of,
+    stepped_entries,
+    updates_of,
+)
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.run.engines.engine import Floats, not_finite
 from spart_blocks.run.events.meeting import held_at
@@ -197,58 +205,38 @@ def _renamed(name: str, function: Any) -> Any:
 
 def _source(program: Program, functions: dict[str, Any]) -> str:
     """The library in C: the program's functions, tables of its clocks, the driver."""
-    discrete = {slot.name: slot.part for slot in program.discrete}
-    states = [_entries(discrete, clock.blocks) for clock in program.clocks]
-    handed = [_entries(discrete, one.slots) for one in program.handovers]
-    numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
-    stepped = _entries({slot.name: slot.part for slot in program.states}, program.stepped)
-    lines = [
-        c_source(functions.values()),
-        "typedef int (*sb_tick_function)(const double **, double **, long long *, double *, int);",
-        f"#define SB_PROJECTS {int(program.project is not None)}",
-        f"#define SB_DRIFTS {int(bool(program.drifting))}",
-        f"#define SB_REACHES {int(program.reach is not None)}",
-        f"#define SB_STEPPED {len(stepped)}",
-        f"static const long long sb_stepped[] = {_list(stepped)};",
-    ]
+    sizes = {**sizes_of(program), "SB_SWITCHES": 0}  # modes switch outside the driver
     # Functions that the program does not have are never called.
     never = [f"program_{name}" for name in ("project", "reach", "advance", "measured")]
-    lines += [f"#define {name} program_rates" for name in never if name not in functions]
+    sizes |= {name: "program_rates" for name in never if name not in functions}
     if "program_looked" not in functions:
-        lines.append("#define program_looked program_kept")
-    lines += _tables("program_tick_", "SB_TICKS", "SB_TICK", states)
-    lines += _tables("program_handover_", "SB_HANDED", "SB_HANDED", handed)
-    lines += [
-        f"#define SB_HANDOVERS {len(handed)}",
-        "static const long long SB_HANDOVER_CLOCKS[] = "
-        f"{_list([numbers[one.clock] for one in program.handovers])};",
-    ]
-    folder = resources.files("spart_blocks.run").joinpath("c")
+        sizes["program_looked"] = "program_kept"
     names = ("record.c", "measure.c", "driver.c")
-    parts = [folder.joinpath(name).read_text("utf-8") for name in names]
-    parts[-1] = parts[-1].replace('#include "sb_step.h"', step_header())
-    return "\n".join([*lines, *parts, mirrored(_MIRRORS)])
-
-
-def _tables(function: str, name: str, what: str, states: Sequence[Sequence[int]]) -> list[str]:
-    """Tables in C of functions by number, and of the entries of xd that each writes."""
-    count = range(len(states))
-    return [
-        *(f"static const long long {what}_OF_{k}[] = {_list(states[k])};" for k in count),
-        f"static const sb_tick_function {name}[] = {_list([f'{function}{k}' for k in count])};",
-        f"static const long long {what}_SIZES[] = {_list([len(states[k]) for k in count])};",
-        f"static const long long *const {what}_STATES[] = "
-        f"{_list([f'{what}_OF_{k}' for k in count])};",
+    driver = "\n".join(header(f"run/c/{name}") for name in names)
+    parts = [
+        c_source(functions.values()),
+        "typedef int (*sb_tick_function)(const double **, double **, long long *, double *, int);",
+        macros(sizes),
+        table("long long", "sb_stepped", stepped_entries(program)),
+        *_numbered("program_tick_", "SB_TICKS", "SB_TICK", updates_of(program)),
+        *_numbered("program_handover_", "SB_HANDED", "SB_HANDED", handovers_of(program)),
+        table("long long", "SB_HANDOVER_CLOCKS", handover_clocks(program)),
+        with_headers(driver),
+        mirrored(_MIRRORS),
     ]
+    return "\n".join(parts)
 
 
-def _entries(parts: dict[str, slice], blocks: Sequence[str]) -> list[int]:
-    """Mask of the entries of a vector that belong to these blocks."""
-    return [k for name in blocks for k in range(parts[name].start, parts[name].stop)]
-
-
-def _list(items: Sequence[Any]) -> str:
-    return "{" + (", ".join(map(str, items)) or "0") + "}"
+def _numbered(function: str, name: str, what: str, functions: Numbered) -> list[str]:
+    """Tables in C of functions by number, and of the entries of xd that each writes."""
+    entries = [one[1] for one in functions if one is not None]
+    count = range(len(entries))
+    return [
+        *(table("long long", f"{what}_OF_{k}", entries[k]) for k in count),
+        table("sb_tick_function", name, (f"{function}{k}" for k in count)),
+        table("long long", f"{what}_SIZES", map(len, entries)),
+        table("long long *const", f"{what}_STATES", (f"{what}_OF_{k}" for k in count)),
+    ]
 
 
 class CompiledLoop:

@@ -15,7 +15,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import tableau
 from spart_blocks.program import Program
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.lane_code import FLAGS
+from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.program.tracing.switching import rounded_times
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.loop import Run

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from spart_blocks.base.tableaus import Tableau
 from spart_blocks.program import Program
-from spart_blocks.program.c.c_code import step_header
-from spart_blocks.program.c.lane_code import (
-    lane_function,
-    lane_tables,
-    numbers_header,
-    unsupported,
+from spart_blocks.program.c.dialects import LANES, numbers_header
+from spart_blocks.program.c.functions import unsupported
+from spart_blocks.program.c.text import header, listed, macros, table, with_headers
+from spart_blocks.program.c.writer import (
+    Writer,
+    entries_named,
+    firsts,
+    handover_clocks,
+    stepped_entries,
+    tableau_tables,
 )
+from spart_blocks.program.program import Slot
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.sweeps.run.lane_meters import FROM_START, Meters
+
+_table = partial(table, head=LANES.tables)
 
 
 @dataclass(frozen=True)
@@ -55,34 +60,30 @@ def refused(made: Made) -> str | None:
     missing = [name for name in _events(made.program) if name not in made.program.resets]
     if missing:
         return f"the function of {missing[0]} is not traced"
-    reasons = (unsupported(f) for f in functions_of(made).values())
+    reasons = (unsupported(f, LANES) for f in functions_of(made).values())
     return next((reason for reason in reasons if reason), None)
 
 
 def source(made: Made, lanes: int) -> str:
     """The library in C: an entry sb_go for a queue of runs, in `lanes` lanes at once."""
     head = ["#include <stddef.h>", "#include <string.h>", f"#define SB_LANES {lanes}"]
-    return "\n".join([*head, _whole(made), _text("entry.c")])
+    return "\n".join([*head, _whole(made), header("sweeps/run/entry.c")])
 
 
 def kernel_source(made: Made, *, single: bool = False) -> str:
     """The kernel sb_runs in CUDA C++, which compiles as C too: a run in each thread. single: with
     states of single precision; times and what is measured are double."""
     head = ["#define SB_SINGLE"] if single else []
-    return "\n".join([*head, _whole(made), _text("kernel.cu")])
+    return "\n".join([*head, _whole(made), header("sweeps/run/kernel.cu")])
 
 
 def _whole(made: Made) -> str:
     """The numbers, the program's functions, tables of it, and the loop over runs."""
-    functions = functions_of(made)
-    texts = [lane_function(name, f) for name, f in functions.items()]
-    loop = (_text("meters.h") + _text("runs.h")).replace('#include "sb_step.h"', step_header())
-    head = [numbers_header(), lane_tables(functions.values())]
-    return "\n".join([*head, *texts, *_tables(made), loop])
-
-
-def _text(name: str) -> str:
-    return resources.files("spart_blocks.sweeps.run").joinpath(name).read_text("utf-8")
+    writer = Writer(made.program, LANES)
+    functions = [writer.function(name, f) for name, f in functions_of(made).items()]
+    loop = header("sweeps/run/meters.h") + header("sweeps/run/runs.h")
+    parts = [*functions, *_sizes(made), *_tables(made), *_choices(made.program, writer)]
+    return "\n".join([numbers_header(), *writer.called(), *parts, with_headers(loop)])
 
 
 def _modes(program: Program) -> list[int]:
@@ -94,15 +95,41 @@ def _events(program: Program) -> list[str]:
     return list(dict.fromkeys(c.block for c in program.crossings if c.kind == "event"))
 
 
-def _tables(made: Made) -> list[str]:
+def _choices(program: Program, writer: Writer) -> list[str]:
+    """The functions that call others by number, where there are any."""
+    events = _events(program)
+    numbered = {
+        "sb_reset": {
+            k: f"program_reset_{events.index(c.block)}"
+            for k, c in enumerate(program.crossings)
+            if c.kind == "event"
+        },
+        "sb_moved": {k: f"program_tick_{k}" for k in range(len(program.clocks))},
+        "sb_handed_over": {k: f"program_handover_{k}" for k in range(len(program.handovers))},
+    }
+    return [writer.choice(name, functions) for name, functions in numbered.items() if functions]
+
+
+def _width(made: Made) -> int:
+    """How many numbers are measured."""
+    names = made.meters.names
+    return made.program.selected(names).numel_out(0) if names else 0
+
+
+def _steps_of_their_own(made: Made) -> list[int]:
+    """The states that move by a one-step map of their blocks."""
+    fixed = made.method.e is None and made.program.advance is not None
+    return stepped_entries(made.program) if fixed else []
+
+
+def _sizes(made: Made) -> list[str]:
     program, method, meters = made.program, made.method, made.meters
-    width = 0 if not meters.names else program.selected(meters.names).numel_out(0)
     sizes = {
         "STATES": len(program.x0),
         "DISCRETE": len(program.xd0),
         "PARAMETERS": len(program.p),
         "WATCHED": len(program.crossings),
-        "WIDTH": width,
+        "WIDTH": _width(made),
         "METERS": len(meters.rows),
         "METER_NUMBERS": meters.numbers,
         "BLOCKS": len(made.blocks),
@@ -114,18 +141,41 @@ def _tables(made: Made) -> list[str]:
         "HELD": int(program.held is not None),
         "SWITCHES": len(_modes(program)),
         "RESETS": len(_events(program)),
+        "STEPPED": len(_steps_of_their_own(made)),
         "STAGES_COUNT": len(method.b),
         "IS_CONTROLLED": int(method.e is not None),
         "ORDER": method.order,
         "DENSE": 0 if method.P is None else method.P.shape[1],
     }
-    lines = [f"#define SB_{name} {value}" for name, value in sizes.items()]
+    lines = [macros({f"SB_{name}": value for name, value in sizes.items()})]
     if meters.rows:
-        lines.append(f"#define SB_METER_ROWS {', '.join(row.text() for row in meters.rows)}")
-        lines.append(f"#define SB_METER_COLUMNS {', '.join(map(str, meters.columns))}")
-    lines.append(_table("unsigned char", "sb_squared", _squared(meters, width)))
-    lines += [*_tableau(method), *_own_steps(made), *_crossings(made), *_clocks(program)]
+        rows, columns = ", ".join(row.text() for row in meters.rows), listed(meters.columns)[1:-1]
+        lines.append(macros({"SB_METER_ROWS": rows, "SB_METER_COLUMNS": columns}))
     return lines
+
+
+def _tables(made: Made) -> list[str]:
+    program, crossings = made.program, made.program.crossings
+    modes = [c.block if c.kind == "mode" else None for c in crossings]
+    numbers = {
+        "sb_stepped": _steps_of_their_own(made),
+        "sb_kind": [KINDS.index(c.kind) for c in crossings],
+        "sb_first": firsts(block or k for k, block in enumerate(modes)),
+        "sb_block_of": [
+            made.blocks.index(c.block) if c.block in made.blocks else -1 for c in crossings
+        ],
+        "SB_HANDOVER_CLOCKS": handover_clocks(program),
+    }
+    directions = (LANES.scalar_constant(c.direction) for c in crossings)
+    return [
+        _table("unsigned char", "sb_squared", _squared(made.meters, _width(made))),
+        *tableau_tables(made.method, LANES, "sb_"),
+        _table("SB_SCALAR", "sb_direction", directions),
+        *(_table("int", name, values) for name, values in numbers.items()),
+        _masks("sb_mode_states", [[b] if b else [] for b in modes], program.states),
+        _masks("sb_clock_states", [c.blocks for c in program.clocks], program.discrete),
+        _masks("sb_handover_states", [h.slots for h in program.handovers], program.discrete),
+    ]
 
 
 def _squared(meters: Meters, width: int) -> list[int]:
@@ -136,93 +186,9 @@ def _squared(meters: Meters, width: int) -> list[int]:
     return [int(k in chosen) for k in range(width)]
 
 
-def _tableau(method: Tableau) -> list[str]:
-    tables = {"a": method.A, "b": method.b, "c": method.c, "e": method.e, "p": method.P}
-    return [
-        _table("SB_SCALAR", f"sb_{name}", [0.0] if table is None else np.ravel(table).tolist())
-        for name, table in tables.items()
-    ]
-
-
-def _table(kind: str, name: str, values: Sequence[Any]) -> str:
-    return f"SB_TABLE {kind} {name}[] = {{{', '.join(map(repr, values)) or '0'}}};"
-
-
-def _own_steps(made: Made) -> list[str]:
-    program = made.program
-    entries = [] if made.method.e is not None or program.advance is None else program.stepped
-    parts = {slot.name: slot.part for slot in program.states}
-    stepped = [k for name in entries for k in range(parts[name].start, parts[name].stop)]
-    return [f"#define SB_STEPPED {len(stepped)}", _table("int", "sb_stepped", stepped)]
-
-
-def _crossings(made: Made) -> list[str]:
-    program, crossings = made.program, made.program.crossings
-    first: dict[str, int] = {}
-    for k, crossing in enumerate(crossings):
-        if crossing.kind == "mode":
-            first.setdefault(crossing.block, k)
-    states = {slot.name: slot.part for slot in program.states}
-    lines = [
-        _table("int", "sb_kind", [KINDS.index(c.kind) for c in crossings]),
-        _table("SB_SCALAR", "sb_direction", [float(c.direction) for c in crossings]),
-        _table("int", "sb_first", [first.get(c.block, k) for k, c in enumerate(crossings)]),
-        _table(
-            "int",
-            "sb_block_of",
-            [made.blocks.index(c.block) if c.block in made.blocks else -1 for c in crossings],
-        ),
-    ]
-    masks = [
-        _mask([c.block] if c.kind == "mode" else [], states, len(program.x0)) for c in crossings
-    ]
-    lines.append(_masks("sb_mode_states", masks, len(program.x0)))
-    events = _events(program)
-    arguments = "SB_REAL t, const SB_REAL *x, const SB_REAL *xd, const SB_REAL *p, SB_REAL *out"
-    cases = [
-        f"  case {k}: program_reset_{events.index(c.block)}(t, x, xd, p, out); break;"
-        for k, c in enumerate(crossings)
-        if c.kind == "event"
-    ]
-    if cases:
-        lines += _choice("sb_reset", arguments, cases)
-    return lines
-
-
-def _clocks(program: Program) -> list[str]:
-    states = {slot.name: slot.part for slot in program.discrete}
-    numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
-    count = len(program.xd0)
-    arguments = "SB_REAL t, const SB_REAL *x, const SB_REAL *xd, const SB_REAL *p, SB_REAL *out"
-    lines = [
-        _masks("sb_clock_states", [_mask(c.blocks, states, count) for c in program.clocks], count),
-        _masks(
-            "sb_handover_states", [_mask(h.slots, states, count) for h in program.handovers], count
-        ),
-        _table("int", "SB_HANDOVER_CLOCKS", [numbers[h.clock] for h in program.handovers]),
-    ]
-    for name, function, many in (
-        ("sb_moved", "tick", len(program.clocks)),
-        ("sb_handed_over", "handover", len(program.handovers)),
-    ):
-        cases = [
-            f"  case {k}: program_{function}_{k}(t, x, xd, p, out); break;" for k in range(many)
-        ]
-        if cases:
-            lines += _choice(name, arguments, cases)
-    return lines
-
-
-def _choice(name: str, arguments: str, cases: Sequence[str]) -> list[str]:
-    head = f"SB_FUNCTION void {name}(int k, {arguments}) {{"
-    return [head, "  switch (k) {", *cases, "  default: break;", "  }", "}"]
-
-
-def _mask(blocks: Iterable[str], parts: Mapping[str, slice], count: int) -> list[int]:
-    chosen = {k for name in blocks for k in range(parts[name].start, parts[name].stop)}
-    return [int(k in chosen) for k in range(count)]
-
-
-def _masks(name: str, rows: Sequence[Sequence[int]], count: int) -> str:
-    texts = ["{" + (", ".join(map(str, row)) or "0") + "}" for row in rows] or ["{0}"]
-    return f"SB_TABLE unsigned char {name}[][{max(count, 1)}] = {{{', '.join(texts)}}};"
+def _masks(name: str, rows: Sequence[Sequence[str]], slots: Sequence[Slot]) -> str:
+    """For each row of names whether each entry of a vector belongs to them."""
+    count = slots[-1].part.stop if slots else 0
+    chosen = [set(entries_named(slots, names)) for names in rows]
+    texts = [listed([int(k in entries) for k in range(count)]) for entries in chosen]
+    return _table("unsigned char", f"{name}[]", texts, empty="{0}", size=max(count, 1))

@@ -1,0 +1,84 @@
+"""Fragments of C: tables, choices, strings and comments, and the headers of the package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+_A_LINE = 8
+_HERE = Path(__file__).parent
+_INCLUDED = re.compile(r'^#include "(\w+\.h)"$', re.MULTILINE)
+
+
+def header(path: str) -> str:
+    """The text of a file of the package, such as `export/c/sb_fmu.h`."""
+    return resources.files("spart_blocks").joinpath(path).read_text("utf-8")
+
+
+def with_headers(text: str, headers: Mapping[str, str] = MappingProxyType({})) -> str:
+    """C with its headers in the place of the lines that include them: these, and those of
+    program/c."""
+
+    def included(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in headers and not (_HERE / name).is_file():
+            return found[0]
+        return with_headers(headers.get(name) or (_HERE / name).read_text("utf-8"), headers)
+
+    return _INCLUDED.sub(included, text)
+
+
+def step_header() -> str:
+    """The text of sb_step.h with all that it includes."""
+    return with_headers('#include "sb_step.h"')
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    """Lines of C, indented by one level."""
+    return [f"  {line}" for line in lines]
+
+
+def macros(values: Mapping[str, Any]) -> str:
+    """A `#define` for each value."""
+    return "\n".join(f"#define {name} {value}" for name, value in values.items())
+
+
+def table(
+    kind: str,
+    name: str,
+    entries: Iterable[Any],
+    *,
+    head: str = "static const",
+    empty: str = "0",
+    size: int | str = "",
+) -> str:
+    """A constant array. An array without entries contains `empty`, since C has no arrays of length
+    zero. size: the last one, if not as many as there are entries."""
+    texts = [str(entry) for entry in entries] or [empty]
+    step = 1 if texts[0].startswith(('{"', "{")) else _A_LINE
+    rows = [", ".join(texts[k : k + step]) for k in range(0, len(texts), step)]
+    if len(rows) == 1:
+        return f"{head} {kind} {name}[{size}] = {{{rows[0]}}};"
+    body = ",\n".join(indented(rows))
+    return f"{head} {kind} {name}[{size}] = {{\n{body}\n}};"
+
+
+def listed(entries: Sequence[Any]) -> str:
+    """A list of values in braces."""
+    return "{" + (", ".join(map(str, entries)) or "0") + "}"
+
+
+def c_comment(text: str) -> str:
+    """A text that cannot end its comment, nor go on in another line."""
+    shown = text.encode("ascii", "replace").decode()
+    return " ".join(shown.split()).replace("*/", "* /").replace("/*", "/ *")
+
+
+def c_string(text: str) -> str:
+    """A text as a C string."""
+    safe = "".join(c if c.isascii() and c.isprintable() and c not in '"\\?' else "_" for c in text)
+    return f'"{safe}"'

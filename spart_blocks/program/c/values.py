@@ -1,0 +1,126 @@
+"""CasADi functions of scalars as values, each computed once, in an order of evaluation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+
+from spart_blocks.program.tracing.loops import PREFIX as SOLVES
+from spart_blocks.program.tracing.loops import is_derivative
+
+PART = -1
+"""The operation of one entry of the solution of a loop; its place is (entry, -1)."""
+TURNED = {ca.OP_SIN: ca.OP_COS, ca.OP_COS: ca.OP_SIN}
+
+
+@dataclass(eq=False)
+class Value:
+    """One value of a function. of: its operands. place: (argument, entry) of an input. number: of a
+    constant. called: the function of a call. results: the entries of the result that it is. width:
+    how many numbers a call gives. name: in C."""
+
+    operation: int
+    of: tuple[Value, ...] = ()
+    place: tuple[int, int] = (-1, -1)
+    number: float = math.nan
+    called: str = ""
+    width: int = 1
+    results: list[int] = field(default_factory=list)
+    name: str = ""
+
+    @property
+    def is_solution(self) -> bool:
+        """Whether it is the call of a function that solves an algebraic loop."""
+        return self.called.startswith(SOLVES)
+
+
+Step = tuple[Value, ...]
+"""What one statement computes: a value, or the sine and the cosine of one angle, or the solution of
+a loop: the call, and its parts."""
+
+
+def values_of(function: Any) -> list[Value]:
+    """The values of an SX function with one dense result, each once, and only those needed."""
+    at: dict[int, Value] = {}
+    known: dict[Any, Value] = {}
+
+    def once(value: Value) -> Value:
+        key = (value.operation, *map(id, value.of), value.place, value.number.hex(), value.called)
+        return known.setdefault(key, value)
+
+    for operation, inputs, outputs, detail in instructions(function):
+        if operation == ca.OP_INPUT:
+            at[outputs[0]] = once(Value(operation, place=(inputs[0], inputs[1])))
+            continue
+        if operation == ca.OP_CONST:
+            at |= {slot: once(Value(operation, number=detail)) for slot in outputs}
+            continue
+        of = tuple(at[slot] for slot in inputs)
+        if operation == ca.OP_OUTPUT:
+            of[0].results.append(outputs[1])
+        elif operation == ca.OP_ASSIGN:
+            at[outputs[0]] = of[0]
+        elif operation == ca.OP_CALL:
+            call = once(Value(operation, of, called=detail, width=len(outputs)))
+            parts = {slot: (k, -1) for k, slot in enumerate(outputs) if slot >= 0}
+            if call.is_solution:
+                at |= {slot: once(Value(PART, (call,), place)) for slot, place in parts.items()}
+            else:
+                at[outputs[0]] = call
+        else:
+            same = ca.OP_POW if operation == ca.OP_CONSTPOW else operation
+            at[outputs[0]] = once(Value(same, of))
+    return _needed(list(known.values()))
+
+
+def instructions(function: Any) -> Iterator[tuple[int, list[int], list[int], Any]]:
+    """The operation of each instruction of an SX function, the slots that it reads and writes, and
+    the number of a constant or the name of the function of a call. An input has (argument, entry)
+    in place of what it reads, an output (result, entry) of what it writes."""
+    calls = function.instructions_sx() if function.find_functions(0) else []
+    for k in range(function.n_instructions()):
+        operation: int = function.instruction_id(k)
+        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        detail: Any = None
+        if operation == ca.OP_CONST:
+            detail = function.instruction_constant(k)
+        elif operation == ca.OP_CALL:
+            detail = calls[k].which_function().name()
+            if is_derivative(detail):
+                yield ca.OP_CONST, [], [slot for slot in outputs if slot >= 0], 0.0
+                continue
+        yield operation, inputs, outputs, detail
+
+
+def _needed(values: list[Value]) -> list[Value]:
+    needed: set[int] = set()
+    for value in reversed(values):
+        if value.results or id(value) in needed:
+            needed.update(map(id, value.of))
+            needed.add(id(value))
+    return [value for value in values if id(value) in needed]
+
+
+def steps_of(values: Sequence[Value], *, turned: bool) -> list[Step]:
+    """The values as steps, in their order. turned: a sine and a cosine of one angle are one."""
+    pairs = {(v.operation, v.of[0]): v for v in values if turned and v.operation in TURNED}
+    parts: dict[Value, list[Value]] = {}
+    for value in values:
+        if value.operation == PART:
+            parts.setdefault(value.of[0], []).append(value)
+    steps: list[Step] = []
+    done: set[Value] = set()
+    for value in values:
+        if value in done:
+            continue
+        others = parts.get(value, [])
+        if value.operation in TURNED:
+            other = pairs.get((TURNED[value.operation], value.of[0]))
+            others = [other] if other is not None else []
+        steps.append((value, *others))
+        done.update(steps[-1])
+    return steps

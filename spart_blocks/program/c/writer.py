@@ -1,0 +1,171 @@
+"""The functions of a program in C, and the tables that the loops around them read."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.base.tableaus import Tableau
+from spart_blocks.program.c.called import called_texts
+from spart_blocks.program.c.dialects import DOUBLE, Dialect
+from spart_blocks.program.c.functions import (
+    Argument,
+    arguments_of,
+    c_function,
+    defined,
+    names_of,
+    result,
+)
+from spart_blocks.program.c.text import table
+from spart_blocks.program.program import Program, Slot
+
+Numbered = Sequence[tuple[Any, Sequence[int]] | None]
+"""Functions by number, each with the entries of a vector that it writes; None for no function."""
+
+
+class Writer:
+    """Writes the functions of a program, and remembers which, for what they call.
+
+    arguments: those of the functions of (t, x, xd, p), by default these names.
+    """
+
+    def __init__(
+        self, program: Program, dialect: Dialect, arguments: Sequence[Argument] | None = None
+    ) -> None:
+        self.dialect = dialect
+        self.arguments = tuple(arguments or arguments_of(program.rates, dialect))
+        self.written: list[Any] = []
+
+    def called(self) -> list[str]:
+        """The C of the tables and solutions of loops that the written functions call, which
+        precedes them."""
+        return called_texts(self.written, self.dialect)
+
+    def function(
+        self,
+        name: str,
+        function: Any,
+        out: Argument | None = None,
+        dialect: Dialect | None = None,
+    ) -> str:
+        """A function of (t, x, xd, p) and more arguments, which go by their names. dialect: of its
+        body."""
+        self.written.append(function)
+        given = (*self.arguments, *arguments_of(function, self.dialect)[4:])
+        found = out or result(range(function.numel_out(0)), self.dialect)
+        return c_function(name, function, given, found, dialect or self.dialect)
+
+    def numbered(self, name: str, functions: Numbered) -> list[str]:
+        """Functions by number, and the function that calls them by number."""
+        texts, cases = [], {}
+        for k, one in enumerate(functions):
+            if one is not None:
+                chosen = selected(one[0], one[1], name)
+                texts.append(self.function(f"{name}_{k}", chosen, result(one[1], self.dialect)))
+                cases[k] = f"{name}_{k}"
+        return [*texts, self.choice(name, cases)]
+
+    def choice(self, name: str, functions: Mapping[int, str]) -> str:
+        """A function that calls one of (t, x, xd, p) by its number."""
+        out = result((), self.dialect)
+        declared = [text for a in (*self.arguments, out) for text in a.declared]
+        names = ", ".join(names_of(declared))
+        cases = [f"  case {k}: {function}({names}); break;" for k, function in functions.items()]
+        lines = ["switch (which) {", *cases, "  default: break;", "}"] if cases else []
+        return defined(self.dialect.static, name, ["int which", *declared], lines)
+
+
+def rates_of(program: Program) -> Any:
+    """xdot as a function of (t, x, xd, p, start), the last being x at the start of a step."""
+    if program.held is not None:
+        return program.held
+    arguments = program.rates.sx_in()
+    names = [*program.rates.name_in(), "start"]
+    start = ca.SX.sym("start", arguments[1].numel())
+    return ca.Function("rates", [*arguments, start], [program.rates(*arguments)], names, ["y"])
+
+
+def selected(function: Any, rows: Sequence[int], name: str) -> Any:
+    """A function that returns only these rows of a function's result."""
+    arguments = function.sx_in()
+    picked = ca.densify(function(*arguments)[list(rows)]) if rows else ca.SX(0, 1)
+    return ca.Function(name, arguments, [picked], function.name_in(), ["y"])
+
+
+# --- tables -------------------------------------------------------------------------------
+
+
+def sizes_of(program: Program) -> dict[str, Any]:
+    """How many of what a program has, and whether it has functions, by their names in C."""
+    return {
+        "SB_NX": len(program.x0),
+        "SB_NXD": len(program.xd0),
+        "SB_NP": len(program.p),
+        "SB_CROSSINGS": len(program.crossings),
+        "SB_SWITCHES": sum(crossing.kind == "mode" for crossing in program.crossings),
+        "SB_NC": len(program.clocks),
+        "SB_NE": len(program.switching),
+        "SB_HANDOVERS": len(program.handovers),
+        "SB_PROJECTS": int(program.project is not None and len(program.x0) > 0),
+        "SB_DRIFTS": int(bool(program.drifting)),
+        "SB_REACHES": int(program.reach is not None),
+        "SB_STEPPED": len(stepped_entries(program)),
+    }
+
+
+def entries_named(slots: Iterable[Slot], names: Iterable[str]) -> list[int]:
+    """The entries of a vector that belong to these names."""
+    parts = {slot.name: slot.part for slot in slots}
+    return [k for name in names for k in range(parts[name].start, parts[name].stop)]
+
+
+def updates_of(program: Program) -> Numbered:
+    """For each clock the update of its states."""
+    return [
+        (program.updates[clock.name], entries_named(program.discrete, clock.blocks))
+        for clock in program.clocks
+    ]
+
+
+def handovers_of(program: Program) -> Numbered:
+    """For each handover the held outputs that it renews."""
+    return [(one.renewed, entries_named(program.discrete, one.slots)) for one in program.handovers]
+
+
+def handover_clocks(program: Program) -> list[int]:
+    """For each handover the number of its clock."""
+    numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
+    return [numbers[one.clock] for one in program.handovers]
+
+
+def stepped_entries(program: Program) -> list[int]:
+    """The states with a one-step map of their own."""
+    return entries_named(program.states, program.stepped)
+
+
+def tableau_tables(
+    method: Tableau, dialect: Dialect = DOUBLE, prefix: str = "sb_rk_", letters: str = "abcep"
+) -> list[str]:
+    """The tables of a method: its stages a, b and c, weights e of errors, and dense output p, zeros
+    where there is none."""
+    errors = np.zeros_like(method.b) if method.e is None else method.e
+    dense = np.zeros(1) if method.P is None else method.P
+    tables = {"a": method.A, "b": method.b, "c": method.c, "e": errors, "p": dense}
+    return [
+        table(
+            dialect.scalar,
+            f"{prefix}{letter}",
+            map(dialect.scalar_constant, tables[letter].ravel().tolist()),
+            head=dialect.tables,
+        )
+        for letter in letters
+    ]
+
+
+def firsts(keys: Iterable[Hashable]) -> list[int]:
+    """For each key the place at which it is first."""
+    found: dict[Hashable, int] = {}
+    return [found.setdefault(key, k) for k, key in enumerate(keys)]
