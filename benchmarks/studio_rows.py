@@ -23,8 +23,10 @@ from spart_blocks.results import Results
 from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.run.loop import Run
 from spart_blocks.studio.runs import runner as runs
-from spart_blocks.studio.runs.process import RunProcess
-from spart_blocks.studio.runs.worker import Outbox, Wall
+from spart_blocks.studio.runs.registry import WORKER
+from spart_blocks.studio.runs.worker import WallClock
+from spart_blocks.workers.async_process import AsyncWorker
+from spart_blocks.workers.boxes import Outbox
 
 SIGNALS = 20
 
@@ -64,7 +66,7 @@ class _Never:
 
 def told(path: Path) -> float:
     """The same of a run in the studio, whose rows are sent away."""
-    runner = Runner(job(path, None), _Never(), Outbox(_NOWHERE), Wall())
+    runner = Runner(job(path, None), _Never(), Outbox(_NOWHERE), WallClock())
     with suppress(EOFError):
         runner.go()
     return _TIMED.pop()
@@ -105,9 +107,9 @@ async def watched(path: Path, speed: float | None) -> tuple[float, int, int, flo
         if header.get("state") in ("ended", "failed"):
             over.set()
 
-    process = RunProcess(heard, lambda why: over.set())
+    process = AsyncWorker(WORKER, heard, lambda why: over.set())
     await process.start()
-    await process.write(job(path, speed))
+    await process.send(job(path, speed))
     await over.wait()
     saved = path.with_suffix(".npz")
     await process.ask("save", {"file": str(saved)})

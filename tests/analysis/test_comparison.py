@@ -19,17 +19,12 @@ from spart_blocks.analysis.compare import compare as compare_files
 from spart_blocks.analysis.measures import NO_TRACK, measures_of
 from spart_blocks.base.errors import (
     DiagramError,
-    Fault,
     InputError,
-    Place,
-    RobotError,
     RunError,
     SpartWarning,
 )
 from spart_blocks.results.plots import COLOURS
 from spart_blocks.run import processes
-from spart_blocks.run.processes import error_from
-from spart_blocks.run.worker import described
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 
@@ -238,7 +233,7 @@ def test_a_run_that_fails_leaves_the_others(pole):
 
 
 def test_a_wrong_case_is_refused_before_anything_runs(lag, monkeypatch):
-    monkeypatch.setattr(processes, "start", None)
+    monkeypatch.setattr(processes, "Worker", None)
     sets = {"good": {"goal.T": 0.5}, "bad": {"goal.TT": 3}, "worse": {"goll.T": 3}}
     with pytest.raises(DiagramError) as caught:
         sb.compare(lag, cases=sets)
@@ -279,7 +274,7 @@ def test_a_reference_of_another_shape_is_refused(lag):
 
 
 def test_a_process_that_dies_is_an_error_with_its_last_words(lag, monkeypatch):
-    monkeypatch.setattr(processes, "WORKER", "spart_blocks.no_such_worker")
+    monkeypatch.setattr(processes, "SERVED", "spart_blocks.no_such_worker")
     with pytest.raises(RunError, match="ended without an answer") as caught:
         sb.compare(lag, {"gain": "slow"})
     assert "no_such_worker" in str(caught.value)
@@ -318,28 +313,6 @@ def test_a_warning_names_its_case_where_not_all_have_it(tmp_path):
     assert found.results["fast"].info["engine"] == "interpreter"
     with pytest.warns(SpartWarning, match="^running on the interpreter"):
         sb.compare(file, {"gain": "fast"}, T=0.1, blocks=own)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        DiagramError([Fault("wrong", Place("a.yaml", 3, 4), "do so"), Fault("too")]),
-        RobotError("a link"),
-        RunError("it fell", block="plant", time=0.5, hint="hold it"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_an_error_crosses_processes_as_it_is(error):
-    back = error_from(described(error))
-    assert type(back) is type(error)
-    assert str(back) == str(error)
-    assert getattr(back, "faults", None) == getattr(error, "faults", None)
-
-
-def test_an_unforeseen_error_brings_its_traceback():
-    back = error_from(described(ZeroDivisionError("by zero")))
-    assert "should not have happened: ZeroDivisionError: by zero" in str(back)
-    assert "ZeroDivisionError" in back.__notes__[0]
 
 
 # --- cases -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 import sweep_runners
 from lane_runs import RELAY
 
-from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.base.errors import InputError
 from spart_blocks.program.c import borrowed
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
@@ -23,9 +23,9 @@ from spart_blocks.sweeps.run import executors, lanes
 from spart_blocks.sweeps.run.executors import spread
 from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.run.one_by_one import each_run, run
-from spart_blocks.sweeps.run.processes import Processes, WorkerEndedError
 from spart_blocks.sweeps.run.runners import fastest
 from spart_blocks.sweeps.work import FAILED, STATUSES
+from spart_blocks.workers.executor import Processes
 
 OSCILLATOR = """
 name: oscillator
@@ -215,32 +215,6 @@ def test_a_worker_with_a_compiler_is_refused_where_there_is_none(work, monkeypat
         monkeypatch.setenv("SPART_COMPILER", "none")
         with pytest.raises(InputError, match=r"compiled runs: yes, this process has .*no"):
             list(run(work, executor=processes))
-
-
-def test_a_process_that_ends_fails_its_call_alone():
-    with Processes(1) as processes:
-        failing = processes.submit(os._exit, 3)
-        after = processes.submit(os.getpid)
-        with pytest.raises(WorkerEndedError, match=r"exit code 3"):
-            failing.result()
-        assert after.result() != os.getpid()
-
-
-def test_exceptions_of_calls_come_back():
-    with Processes(1) as processes, pytest.raises(ValueError, match="invalid literal"):
-        processes.submit(int, "x").result()
-
-
-def test_processes_that_cannot_start_are_told(monkeypatch):
-    from spart_blocks.sweeps.run import processes as module
-
-    monkeypatch.setattr(module, "WORKER", "spart_blocks.sweeps.no_such_module")
-    with Processes(1) as processes:
-        for _ in range(2):
-            with pytest.raises(WorkerEndedError):
-                processes.submit(int).result()
-        with pytest.raises(RunError, match="no worker process can start"):
-            processes.submit(int).result()
 
 
 def test_chunks_go_through_the_lanes_where_they_can(work):

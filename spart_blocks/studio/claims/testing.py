@@ -10,12 +10,12 @@ from typing import Any
 from spart_blocks.base.errors import Fault, InputError, SpartError
 from spart_blocks.claims.baselines import record
 from spart_blocks.claims.outcome import Change
-from spart_blocks.run.processes import error_from
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.opened import Stamp, stamp_of
 from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.requests import problem_of
-from spart_blocks.studio.runs.process import Ready, RunProcess
+from spart_blocks.workers.async_process import AsyncWorker, Standby
+from spart_blocks.workers.faults import error_from_json
 
 WORKER = "spart_blocks.studio.claims.worker"
 STOPPING = 3.0
@@ -41,7 +41,7 @@ class FileTest:
     path: Path
     stamp: Stamp
     facts: dict[str, Any]
-    process: RunProcess | None = None
+    process: AsyncWorker | None = None
     proposed: list[Proposed] = field(default_factory=list)
 
     @property
@@ -56,7 +56,7 @@ class FileTests:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.tests: dict[str, FileTest] = {}
-        self._ready = Ready(WORKER)
+        self._standby = Standby(WORKER)
         opened_files(session).closed.append(self._end)
         session.closing.append(self.close)
 
@@ -75,7 +75,7 @@ class FileTests:
             "problem": None,
         }
         test = self.tests[name] = FileTest(path, stamp_of(path), facts)
-        process = test.process = await self._ready.take(
+        process = test.process = await self._standby.take(
             lambda header, body: self._heard(name, test, header, body),
             lambda why: self._ended(name, test, why),
         )
@@ -84,7 +84,7 @@ class FileTests:
             "root": str(self.session.root.resolve()),
             "blocks": list(self.session.blocks),
         }
-        await process.write({"file": file, "update": update})
+        await process.send({"file": file, "update": update})
         return test.facts
 
     async def stop(self, name: str) -> None:
@@ -92,7 +92,7 @@ class FileTests:
         test = self.tests.get(name)
         if test is None or not test.active or test.process is None:
             return
-        await test.process.write({"do": "stop"})
+        await test.process.send({"do": "stop"})
         if not await test.process.gone(STOPPING):
             self._tell(name, test, state="stopped")
             await test.process.close()
@@ -116,7 +116,7 @@ class FileTests:
         """End all processes."""
         for name in list(self.tests):
             await self._end(name)
-        await self._ready.close()
+        await self._standby.close()
 
     async def _end(self, name: str) -> None:
         """End the process of a test at once."""
@@ -137,7 +137,9 @@ class FileTests:
         elif what == "tested":
             self._tested(name, test, header["case"], body.decode())
         elif what == "failed":
-            self._tell(name, test, state="failed", problem=problem_of(error_from(header["error"])))
+            self._tell(
+                name, test, state="failed", problem=problem_of(error_from_json(header["error"]))
+            )
         else:
             self._tell(name, test, state={"done": "ended", "stopped": "stopped"}[what])
 

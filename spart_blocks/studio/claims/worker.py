@@ -1,80 +1,59 @@
-"""Tests of a file in a process of their own: `python -m spart_blocks.studio.claims.worker`.
+"""Tests of a file in a worker process.
 
-The job comes as a line on stdin, {"file": {path, root, blocks}, "update"}; what has been found goes
-to stdout in frames (runs/frames.py): "began", "progress", "tested" with the text of a baseline as
-its body, "done". A second line on stdin asks to stop, as Ctrl-C does; when stdin is closed, the
-process ends.
+The first message is the job, {"file": {path, root, blocks}, "update"}; what has been found is told:
+"began", "progress", "tested" with the text of a baseline as the body, "done". A second message asks
+to stop, as Ctrl-C does.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spart_blocks.base.cache import key_of
+from spart_blocks.base.document import parse_document, read_file
 from spart_blocks.base.errors import InputError
-from spart_blocks.run.worker import described, own_stdout
-from spart_blocks.studio.runs.frames import frame
+from spart_blocks.claims.baselines import record
+from spart_blocks.claims.check import Manner, check
+from spart_blocks.claims.files import cases
+from spart_blocks.claims.outcome import Outcome
+from spart_blocks.studio.claims.listing import keys_in
+from spart_blocks.studio.claims.outcome_messages import told_case
+from spart_blocks.workers.boxes import Inbox, Outbox
+from spart_blocks.workers.faults import error_as_json
+from spart_blocks.workers.progress import Report, throttled
 
-if TYPE_CHECKING:
-    from spart_blocks.claims.outcome import Outcome
-
-_PERIOD = 0.1  # s between reports of progress
+_Say = Callable[..., None]
 
 
-def main() -> None:
+def serve(inbox: Inbox, outbox: Outbox) -> None:
     """Test, and tell."""
-    answers = own_stdout()
-    # What every test needs is imported before there is a job, in a process that waits for one.
-    import spart_blocks.claims.check
-    import spart_blocks.studio.claims.outcome_messages  # noqa: F401
-
-    asked = os.fdopen(0, "rb", buffering=0)
-    line = asked.readline()
-    if not line:
-        return
-    job = json.loads(line)
-    over = threading.Event()
-    threading.Thread(target=_watch, args=(asked, over), daemon=True).start()
-
-    def say(header: dict[str, Any], body: bytes = b"") -> None:
-        answers.write(frame(header, body))
-        answers.flush()
-
+    job, _ = inbox.receive()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Thread(target=_interrupt, args=(inbox,), daemon=True).start()
     try:
-        _test(job, say)
+        _test(job, outbox.send)
     except KeyboardInterrupt:
-        say({"tell": "stopped"})
+        outbox.send({"tell": "stopped"})
     except Exception as error:
-        say({"tell": "failed", "error": described(error)})
-    over.set()
+        outbox.send({"tell": "failed", "error": error_as_json(error)})
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over, or one is enough
 
 
-def _watch(asked: RawIOBase, over: threading.Event) -> None:
-    """Interrupt the main thread when that is asked for; end with the studio."""
+def _interrupt(inbox: Inbox) -> None:
+    """Interrupt the main thread when that is asked for."""
     main_thread = threading.main_thread().ident
     assert main_thread is not None
-    while asked.readline():
-        if not over.is_set():
-            signal.pthread_kill(main_thread, signal.SIGINT)
-    if not over.is_set():
-        os._exit(1)
+    while inbox.receive():
+        signal.pthread_kill(main_thread, signal.SIGINT)
 
 
-def _test(job: dict[str, Any], say: Callable[..., None]) -> None:
-    from spart_blocks.base.cache import key_of
-    from spart_blocks.base.document import parse_document, read_file
-    from spart_blocks.claims.check import Manner, check
-    from spart_blocks.claims.files import cases
-    from spart_blocks.studio.claims.listing import keys_in
-    from spart_blocks.studio.claims.outcome_messages import told_case
+def _test(job: dict[str, Any], say: _Say) -> None:
 
     file = job["file"]
     path, root = Path(file["path"]), Path(file["root"])
@@ -95,7 +74,6 @@ def _test(job: dict[str, Any], say: Callable[..., None]) -> None:
 
 def _recorded(outcome: Outcome) -> tuple[Outcome, bool]:
     """The outcome once a baseline is recorded that takes no other's place, and whether it was."""
-    from spart_blocks.claims.baselines import record
 
     if outcome.change is None or outcome.change.path.exists():
         return outcome, False
@@ -106,19 +84,7 @@ def _recorded(outcome: Outcome) -> tuple[Outcome, bool]:
     return outcome, True
 
 
-def _reporter(say: Callable[..., None], name: str, unit: str) -> Callable[[float, float], None]:
-    """Report how far a case is, at a limited rate."""
-    due = 0.0
-
-    def report(done: float, end: float) -> None:
-        nonlocal due
-        now = time.monotonic()
-        if now >= due:
-            due = now + _PERIOD
-            say({"tell": "progress", "running": name, "done": done, "all": end, "unit": unit})
-
-    return report
-
-
-if __name__ == "__main__":
-    main()
+def _reporter(say: _Say, name: str, unit: str) -> Report:
+    """Report how far a case is."""
+    told = {"tell": "progress", "running": name, "unit": unit}
+    return throttled(lambda done, whole: say({**told, "done": done, "all": whole}))

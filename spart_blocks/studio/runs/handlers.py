@@ -15,11 +15,11 @@ from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.studio.runs import loops, opened
 from spart_blocks.studio.runs.earlier_runs import loaded
 from spart_blocks.studio.runs.opened import job_of
-from spart_blocks.studio.runs.process import RunProcess
 from spart_blocks.studio.runs.record import table_of
-from spart_blocks.studio.runs.registry import Entry, book_of
+from spart_blocks.studio.runs.registry import WORKER, Entry, book_of
 from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.versions.edits import Operation, Tune
+from spart_blocks.workers.async_process import AsyncWorker
 
 SLOWEST, FASTEST = 1e-3, 1e3
 """Times real time."""
@@ -183,10 +183,10 @@ async def motion(client: Client, given: Given) -> Any:
 
 async def _still(job: Given) -> bytes:
     """The plants of a file where they start, by a process of its own."""
-    process = RunProcess(lambda *_: None, lambda _: None)
+    process = AsyncWorker(WORKER, lambda *_: None, lambda _: None)
     await process.start()
     try:
-        await process.write({**job, "still": True})
+        await process.send({**job, "still": True})
         return (await process.ask("still", {}))[1]
     finally:
         await process.close()

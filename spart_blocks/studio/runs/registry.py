@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, SpartError
-from spart_blocks.run.processes import error_from
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.requests import problem_of
-from spart_blocks.studio.runs.process import PATIENCE, Ready, RunProcess
+from spart_blocks.workers.async_process import PATIENCE, AsyncWorker, Standby
+from spart_blocks.workers.faults import error_from_json
 
+WORKER = "spart_blocks.studio.runs.worker"
 MOST_RUNS = 20
 """Runs whose records are kept."""
 MOST_PROCESSES = 4
@@ -34,7 +35,7 @@ class Entry:
 
     number: int
     path: str
-    process: RunProcess | None = None
+    process: AsyncWorker | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     saved: Path | None = None
     tuned: dict[str, str] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class Book:
         self.entries: dict[int, Entry] = {}
         self.shows_motion: set[str] = set()
         self._last = self._files = 0
-        self._ready = Ready()
+        self._standby = Standby(WORKER)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         session.closing.append(self.close)
@@ -108,16 +109,16 @@ class Book:
         dropped = await self._make_room()
         entry.facts["warnings"] = dropped
         self.entries[entry.number] = entry
-        entry.process = await self._ready.take(
+        entry.process = await self._standby.take(
             lambda header, body: self._heard(entry, header, body, dropped),
             lambda why: self._ended(entry, why),
         )
-        await entry.process.write(job)
+        await entry.process.send(job)
         if path in self.shows_motion:
             self._later(self._ask_for_poses(entry.process))
         return entry
 
-    async def _ask_for_poses(self, process: RunProcess) -> None:
+    async def _ask_for_poses(self, process: AsyncWorker) -> None:
         await _quietly(process, "poses")
 
     async def _make_room(self) -> list[str]:
@@ -179,7 +180,7 @@ class Book:
         for process in processes:
             if process is not None:
                 await process.close()
-        await self._ready.close()
+        await self._standby.close()
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -200,7 +201,7 @@ class Book:
             self._tell(entry, **header)
         elif what == "status":
             problem = header.get("problem")
-            header["problem"] = problem and _at_block(problem_of(error_from(problem)))
+            header["problem"] = problem and _at_block(problem_of(error_from_json(problem)))
             header["warnings"] = [*dropped, *header["warnings"]]
             self._tell(entry, **header)
 
@@ -226,7 +227,7 @@ def _at_block(problem: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _quietly(
-    process: RunProcess, what: str, patience: float = PATIENCE, **arguments: Any
+    process: AsyncWorker, what: str, patience: float = PATIENCE, **arguments: Any
 ) -> bool:
     """Ask for something that may fail; whether it was done."""
     try:

@@ -18,11 +18,11 @@ from spart_blocks.run.loop import Run
 from spart_blocks.run.record.watching import row_count, rows_since
 from spart_blocks.run.simulate import begin, begin_engine, finish
 from spart_blocks.run.states import set_states
-from spart_blocks.run.worker import described
 from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import Part, shapes_of, so_far, state_from
 from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
+from spart_blocks.workers.faults import error_as_json
 
 if TYPE_CHECKING:
     from spart_blocks.studio.runs.posing import Posing
@@ -294,7 +294,7 @@ class Runner:
             "stopped": self._stopped(),
         }
         if problem is not None:
-            said["problem"] = described(problem)
+            said["problem"] = error_as_json(problem)
         self.outbox.send(said)
 
     def _stopped(self) -> str | None:
@@ -340,7 +340,7 @@ class Runner:
             else:
                 header["ok"] = self._steered(what, command)
         except Exception as error:
-            header["error"] = described(error)
+            header["error"] = error_as_json(error)
         with suppress(TypeError):
             self.outbox.send(header, body)
 

@@ -9,7 +9,8 @@ from typing import Literal
 
 from spart_blocks.base.errors import RunError, told
 from spart_blocks.sweeps.run.chunks import Answer, Chunk, do
-from spart_blocks.sweeps.run.processes import Processes, WorkerEndedError
+from spart_blocks.workers.executor import Processes
+from spart_blocks.workers.process import WorkerEndedError
 
 Cause = Literal["the worker ended", "the connection ended", "an error"]
 

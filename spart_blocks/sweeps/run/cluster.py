@@ -15,7 +15,7 @@ from typing import Any
 from spart_blocks.base.errors import Fault, InputError, MissingExtraError, RunError, brief, told
 from spart_blocks.sweeps.run.chunk_workers import Cause, Crew
 from spart_blocks.sweeps.run.chunks import Answer, Chunk, do
-from spart_blocks.sweeps.run.processes import WorkerEndedError
+from spart_blocks.workers.process import WorkerEndedError
 
 FIRST_WAIT, WAIT = 10.0, 300.0
 """Longest time [s] in which a scheduler must answer at the start, and after it was lost."""

@@ -12,9 +12,9 @@ from spart_blocks.base.errors import Fault, InputError, brief, warn
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.executors import WORTH, spread
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.run.processes import Processes
 from spart_blocks.sweeps.run.runners import fastest
 from spart_blocks.sweeps.work import Done, FileWork, Work
+from spart_blocks.workers.executor import Processes
 
 COST = "about ten times as long"
 """How much longer runs take that go one by one."""

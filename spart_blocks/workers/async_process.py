@@ -1,11 +1,12 @@
-"""The studio's end of a run's process: commands to it, answers and messages from it."""
+"""A worker process among others in one event loop: commands to it, answers and messages from it.
+
+A command is {"do": what, "id": number, ...}; its answer has the id and "ok" or "error". Messages
+without an id are told as they come.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.errors import RunError, SpartError
-from spart_blocks.run.processes import error_from, how_it_ended
-from spart_blocks.studio.runs.frames import read_frame
+from spart_blocks.workers.faults import error_from_json
+from spart_blocks.workers.frames import frame, read_async
+from spart_blocks.workers.process import command, environment, how_it_ended
 
-WORKER = "spart_blocks.studio.runs.worker"
 PATIENCE = 300.0
 """Longest wait for an answer [s]: a first push traces and compiles the diagram."""
 _DYING = 2.0  # s, from the end of its output to that of a process
@@ -24,30 +25,27 @@ _DYING = 2.0  # s, from the end of its output to that of a process
 Heard = Callable[[dict[str, Any], bytes], None]
 
 
-class RunProcess:
-    """A process for one run. heard: called with each message that is no answer. ended: called once
-    with why, when the process has ended. module: what it runs."""
+class AsyncWorker:
+    """A process that serves a module. heard: called with each message that is no answer. ended:
+    called once with why, when the process has ended."""
 
-    def __init__(
-        self, heard: Heard, ended: Callable[[SpartError], None], module: str = WORKER
-    ) -> None:
-        self.heard, self.ended, self.module = heard, ended, module
+    def __init__(self, module: str, heard: Heard, ended: Callable[[SpartError], None]) -> None:
+        self.module, self.heard, self.ended = module, heard, ended
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[tuple[Any, bytes]]] = {}
         self._number = 0
-        self._log = tempfile.NamedTemporaryFile(prefix="spart-studio-", suffix=".txt")  # noqa: SIM115
+        self._log = tempfile.NamedTemporaryFile(prefix="spart-worker-", suffix=".txt")  # noqa: SIM115
         self._reader: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the process, which waits for a job."""
-        places = [str(Path(place or ".").absolute()) for place in sys.path]
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", self.module),
+            *command(self.module),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=self._log,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
-            start_new_session=True,  # Ctrl-C in the terminal is the studio's
+            env=environment(),
+            start_new_session=True,  # Ctrl-C in the terminal is the parent's
         )
         self._reader = asyncio.create_task(self._read())
 
@@ -56,12 +54,12 @@ class RunProcess:
         """Whether it can be asked."""
         return self._process is not None and self._process.returncode is None
 
-    async def write(self, line: Mapping[str, Any]) -> None:
+    async def send(self, header: Mapping[str, Any]) -> None:
         """Send the job, or a command. Raises RunError where the process is gone."""
         assert self._process is not None
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(line).encode() + b"\n")
+            self._process.stdin.write(frame(header))
             await self._process.stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
             raise RunError("the process of this run has ended") from None
@@ -78,7 +76,7 @@ class RunProcess:
         future: asyncio.Future[tuple[Any, bytes]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         try:
-            await self.write({**arguments, "do": what, "id": number})
+            await self.send({**arguments, "do": what, "id": number})
             return await asyncio.wait_for(future, patience)
         except TimeoutError:
             raise RunError(f"the run did not answer within {patience:g} s") from None
@@ -88,19 +86,9 @@ class RunProcess:
     async def _read(self) -> None:
         assert self._process is not None
         assert self._process.stdout is not None
-        with suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
+        with suppress(EOFError, ConnectionError, ValueError):
             while True:
-                header, body = await read_frame(self._process.stdout)
-                if "id" not in header:
-                    self.heard(header, body)
-                    continue
-                future = self._waiting.get(header["id"])
-                if future is None or future.done():
-                    continue
-                if "error" in header:
-                    future.set_exception(error_from(header["error"]))
-                else:
-                    future.set_result((header.get("ok"), body))
+                self._take(*await read_async(self._process.stdout))
         try:
             code = await asyncio.wait_for(self._process.wait(), _DYING)
         except TimeoutError:  # it goes on, but what it wrote cannot be read
@@ -113,6 +101,19 @@ class RunProcess:
                 future.set_exception(gone)
         self._log.close()
         self.ended(gone)
+
+    def _take(self, header: dict[str, Any], body: bytes) -> None:
+        """Take a message: the answer to a command, or one that is told."""
+        if "id" not in header:
+            self.heard(header, body)
+            return
+        future = self._waiting.get(header["id"])
+        if future is None or future.done():
+            return
+        if "error" in header:
+            future.set_exception(error_from_json(header["error"]))
+        else:
+            future.set_result((header.get("ok"), body))
 
     async def gone(self, patience: float) -> bool:
         """Whether the process ends by itself in a time [s]."""
@@ -131,22 +132,21 @@ class RunProcess:
                 await self._reader
 
 
-class Ready:
-    """Processes for jobs, one of which is there already and waits for the next. module: what they
-    run."""
+class Standby:
+    """Worker processes that serve a module, one of which is started ahead and waits for a job."""
 
-    def __init__(self, module: str = WORKER) -> None:
+    def __init__(self, module: str) -> None:
         self.module = module
-        self._next: RunProcess | None = None
+        self._next: AsyncWorker | None = None
         self._starting: asyncio.Task[None] | None = None
 
-    async def take(self, heard: Heard, ended: Callable[[SpartError], None]) -> RunProcess:
+    async def take(self, heard: Heard, ended: Callable[[SpartError], None]) -> AsyncWorker:
         """The process that waits, or a new one; another is started in its place."""
         if self._starting is not None:
             await self._starting
         found, self._next = self._next, None
         if found is None or not found.alive:
-            found = RunProcess(heard, ended, self.module)
+            found = AsyncWorker(self.module, heard, ended)
             await found.start()
         found.heard, found.ended = heard, ended
         self._starting = asyncio.create_task(self._start())
@@ -154,7 +154,7 @@ class Ready:
 
     async def _start(self) -> None:
         """A process without a job has nothing to tell, and may end: another is started then."""
-        self._next = RunProcess(lambda *_: None, lambda _: None, self.module)
+        self._next = AsyncWorker(self.module, lambda *_: None, lambda _: None)
         await self._next.start()
 
     async def close(self) -> None:
