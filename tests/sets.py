@@ -1,23 +1,25 @@
 """The sets of tests: quick, which a plain `pytest` runs, slow (`pytest -m slow`), and long.
 
-Slow is what slow.txt lists: functions of which a case took longer than SLOW, and diagrams that
-did. Long is what long.txt lists: cases of these that took longer than LONG, which run by night
-(`pytest -m long`), but for those of the documentation. Whoever names tests or folders gets all of
-them. `pytest --part-sets -m "slow or long or not slow"` measures anew and writes the lists.
+Who belongs where follows from durations.json, the recorded duration [s] of each case that took SLOW
+or more. Slow are functions with such a case, and such diagrams. Long are cases that took LONG or
+more; they run by night (`pytest -m long`), but for those of the documentation. A case without a
+record is quick. Whoever names tests or folders gets all of them.
+`pytest --part-sets -m "slow or long or not slow"` measures anew; with names, those alone.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 SLOW, LONG = 0.5, 1.2  # s
-LIST, LONG_LIST = (Path(__file__).with_name(name) for name in ("slow.txt", "long.txt"))
+DURATIONS = Path(__file__).with_name("durations.json")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--part-sets", action="store_true", help="write the lists of sets anew")
+    parser.addoption("--part-sets", action="store_true", help="record durations anew")
 
 
 @pytest.hookimpl(trylast=True)
@@ -31,7 +33,7 @@ def pytest_configure(config):
     if not (named or config.option.markexpr or config.option.keyword):
         config.option.markexpr = "not slow and not long"
     if config.option.part_sets:
-        config.pluginmanager.register(_Parting(), "parting")
+        config.pluginmanager.register(_Recording(), "recording")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,27 +44,49 @@ def pytest_configure_node(node):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    slow, long = (frozenset(read(path)) for path in (LIST, LONG_LIST))
+    slow, long = sets_of(recorded())
     for item in items:
         if item.nodeid in long:
             item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
             item.add_marker(pytest.mark.long)
-        elif _function(item.nodeid) in slow:
+        elif function_of(item.nodeid) in slow:
             item.add_marker(pytest.mark.slow)
 
 
-def read(path: Path) -> list[str]:
-    """What a list names, a line each."""
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+def recorded() -> dict[str, float]:
+    """The recorded durations [s] by case."""
+    if not DURATIONS.exists():
+        return {}
+    found: dict[str, float] = json.loads(DURATIONS.read_text(encoding="utf-8"))
+    return found
 
 
-def _function(nodeid: str) -> str:
+def sets_of(durations: dict[str, float]) -> tuple[set[str], set[str]]:
+    """The functions and diagrams that are slow, and the cases that are long."""
+    slow = {function_of(case) for case, seconds in durations.items() if seconds >= SLOW}
+    long = {
+        case
+        for case, seconds in durations.items()
+        if seconds >= LONG and not case.startswith("tests/docs/")
+    }
+    return slow, long
+
+
+def function_of(case: str) -> str:
     """A test without its case; a diagram without its variant."""
-    file = nodeid.partition("::")[0]
-    return nodeid.partition("[")[0] if file.endswith(".py") else file
+    file = case.partition("::")[0]
+    return case.partition("[")[0] if file.endswith(".py") else file
 
 
-class _Parting:
+def updated(before: dict[str, float], took: dict[str, float]) -> dict[str, float]:
+    """Durations after tests were run: their functions are recorded anew, the others stay."""
+    ran = {function_of(case) for case in took}
+    kept = {case: seconds for case, seconds in before.items() if function_of(case) not in ran}
+    fresh = {case: round(seconds, 2) for case, seconds in took.items() if seconds >= SLOW}
+    return dict(sorted((kept | fresh).items()))
+
+
+class _Recording:
     """Notes how long each case took."""
 
     def __init__(self):
@@ -72,11 +96,5 @@ class _Parting:
         self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self):
-        slow = {_function(case) for case, seconds in self.took.items() if seconds > SLOW}
-        long = {
-            case
-            for case, seconds in self.took.items()
-            if seconds > LONG and not case.startswith("tests/docs/")
-        }
-        for path, names in ((LIST, slow), (LONG_LIST, long)):
-            path.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
+        text = json.dumps(updated(recorded(), self.took), indent=0)
+        DURATIONS.write_text(f"{text}\n", encoding="utf-8")

@@ -1,17 +1,18 @@
-"""The lists of slow and long tests name tests that there are."""
+"""The sets of tests follow from recorded durations, of tests that there are."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
-from sets import LIST, LONG_LIST, read
+from sets import recorded, sets_of, updated
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_every_slow_test_exists():
+def test_every_recorded_test_exists():
     gone = []
-    for name in (*read(LIST), *read(LONG_LIST)):
+    for name in recorded():
         file, _, case = name.partition("::")
         function = case.partition("[")[0] if file.endswith(".py") else ""
         path = ROOT / file
@@ -20,7 +21,23 @@ def test_every_slow_test_exists():
         )
         if not there:
             gone.append(name)
-    assert not gone, 'write the list anew: pytest --part-sets -m "slow or long or not slow"'
+    assert not gone, 'record anew: pytest --part-sets -m "slow or long or not slow"'
+
+
+def test_sets_follow_from_durations():
+    took = {"tests/test_a.py::test_f[1]": 0.5, "tests/test_a.py::test_g": 1.2, "a.yaml::a-b": 2.0}
+    slow, long = sets_of(took | {"tests/docs/test_d.py::test_d": 9.0})
+    assert slow == {
+        "tests/test_a.py::test_f", "tests/test_a.py::test_g", "a.yaml",
+        "tests/docs/test_d.py::test_d",
+    }  # fmt: skip
+    assert long == {"tests/test_a.py::test_g", "a.yaml::a-b"}
+
+
+def test_what_is_run_is_recorded_anew_and_the_rest_stays():
+    before = {"tests/a.py::test_f[1]": 3.0, "tests/a.py::test_g": 2.0}
+    took = {"tests/a.py::test_f[2]": 0.712, "tests/a.py::test_h": 0.1}
+    assert updated(before, took) == {"tests/a.py::test_f[2]": 0.71, "tests/a.py::test_g": 2.0}
 
 
 @pytest.mark.parametrize("way", [("-p", "no:xdist"), ("-n", "2")], ids=["alone", "xdist"])
@@ -33,8 +50,8 @@ def test_named_tests_are_all_run_and_a_plain_call_leaves_out_the_slow(pytester, 
     (folder / "test_a.py").write_text(
         "def test_quick(): pass\ndef test_slow(): pass\ndef test_long(): pass\n"
     )
-    (folder / "slow.txt").write_text("tests/test_a.py::test_slow\ntests/test_a.py::test_long\n")
-    (folder / "long.txt").write_text("tests/test_a.py::test_long\n")
+    durations = {"tests/test_a.py::test_slow": 0.6, "tests/test_a.py::test_long": 1.3}
+    (folder / "durations.json").write_text(json.dumps(durations))
 
     def passed(*more):
         run = pytester.runpytest_subprocess("-p", "no:cacheprovider", *way, *more)
@@ -46,3 +63,5 @@ def test_named_tests_are_all_run_and_a_plain_call_leaves_out_the_slow(pytester, 
     assert passed("-m", "long") == 1
     assert passed("-k", "long") == 1
     assert passed("-m", "slow or long or not slow") == 3
+    assert passed("--part-sets", "tests/test_a.py") == 3
+    assert json.loads((folder / "durations.json").read_text()) == {}
