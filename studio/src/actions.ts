@@ -1,6 +1,6 @@
 // What a person can do: requests to the server, and the state after them.
 
-import type { Changed, Operation, Opened, Point, Problem, Project, Sheet } from "./protocol";
+import type { Changed, Operation, Opened, Point, Problem } from "./protocol";
 import { Refused } from "./socket";
 import { connection, now, patch, type Notice } from "./store";
 
@@ -47,26 +47,26 @@ export async function attempt<T>(what: () => Promise<T>): Promise<T | null> {
 /** Go to the list of diagrams. */
 export async function showProject(): Promise<void> {
   closeFile();
-  const project = await attempt(() => connection.ask<Project>("project"));
+  const project = await attempt(() => connection.ask("project"));
   if (project) patch({ project, opened: null, sheet: null, ...NOTHING });
 }
 
 /** Open a file at a sheet. */
 export async function openFile(path: string, at = ""): Promise<void> {
-  await attempt(async () => begin(await connection.ask<Opened>("open", { path }), at));
+  await attempt(async () => begin(await connection.ask("open", { path }), at));
 }
 
 /** Make a file with an empty diagram, and open it. Answers whether it is there. */
 export async function newFile(path: string, name: string): Promise<boolean> {
   const made = await attempt(async () => {
-    await begin(await connection.ask<Opened>("new", { path, name }), "");
+    await begin(await connection.ask("new", { path, name }), "");
     return true;
   });
   return made !== null;
 }
 
 async function begin(opened: Opened, at: string): Promise<void> {
-  const sheet = await connection.ask<Sheet>("sheet", { path: opened.path, at });
+  const sheet = await connection.ask("sheet", { path: opened.path, at });
   if (now().opened?.path !== opened.path) closeFile();
   patch({ opened, sheet, conflict: null, ...NOTHING });
 }
@@ -80,7 +80,7 @@ function closeFile(): void {
 export async function showSheet(at: string, selection: readonly string[] = []): Promise<void> {
   const { opened } = now();
   if (!opened) return;
-  const sheet = await attempt(() => connection.ask<Sheet>("sheet", { path: opened.path, at }));
+  const sheet = await attempt(() => connection.ask("sheet", { path: opened.path, at }));
   if (sheet && now().opened?.path === opened.path) patch({ sheet, ...NOTHING, selection });
 }
 
@@ -107,13 +107,15 @@ const NOTHING = {
 
 let last: Promise<unknown> = Promise.resolve();
 
+type Change = "edit" | "undo" | "redo" | "place" | "tidy" | "choose" | "keep";
+
 /** Requests that change a file go one after the other, each with the revision before it. */
-function change(what: string, given: () => object): Promise<Changed | null> {
+function change(what: Change, given: () => object): Promise<Changed | null> {
   const next = last.then(async () => {
     const { opened, sheet } = now();
     if (!opened || !sheet) return null;
     const about = { path: opened.path, at: sheet.at, ...given() };
-    const changed = await attempt(() => connection.ask<Changed>(what, about));
+    const changed = await attempt(() => connection.ask(what, about));
     if (changed && now().opened?.path === changed.opened.path) {
       show(changed);
       if (changed.opened.undo) patch({ said: `Done: ${changed.opened.undo}` });
@@ -186,7 +188,7 @@ export async function tried(...operations: Operation[]): Promise<Tried> {
   const { path, revision } = opened;
   try {
     const about = { path, at: sheet.at, revision, operations };
-    return await connection.ask<Tried>("try", about);
+    return await connection.ask("try", about);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     return { problems: [error.problem], refused: error.problem };
@@ -216,7 +218,7 @@ export function start(): void {
 }
 
 async function greet(): Promise<void> {
-  const project = await attempt(() => connection.ask<Project>("project"));
+  const project = await attempt(() => connection.ask("project"));
   if (!project) return;
   if (!location.hash && project.opened) await openFile(project.opened);
   else await follow();
@@ -228,7 +230,7 @@ async function reload(opened: Opened): Promise<void> {
   const at = now().sheet?.at ?? "";
   const lost = now().opened?.undo && !opened.undo;
   patch({ opened, conflict: null });
-  const answer = await connection.ask<Sheet>("sheet", { path: opened.path, at }).catch(() => null);
+  const answer = await connection.ask("sheet", { path: opened.path, at }).catch(() => null);
   if (answer && now().opened?.path === opened.path) show({ opened, sheet: answer });
   else await showSheet("");
   const more = lost ? "; what was done here before cannot be undone any more" : "";

@@ -1,16 +1,110 @@
-// What the page and the server say to each other over one WebSocket, /socket.
+// Written by docs/make_protocol.py.
+
+// What the page of the studio and its server say to each other over one WebSocket, /socket.
 //
 // The page sends requests, {n, do, ...arguments}; the server answers each with its number n. In
 // between it tells what has happened, {tell, ...}. Rows of numbers come as binary messages: the
 // length of a JSON header (uint32, little-endian), the header, zeros up to a multiple of 8 bytes,
-// and float64 numbers. The server's side: spart_blocks/studio/.
+// and float64 numbers. `python docs/make_protocol.py` writes these types as studio/src/protocol.ts.
+
+/** The file has changed outside, and was read again. */
+export interface FileChanged {
+  tell: "changed";
+  path: string;
+  opened: Opened;
+}
+
+/** It has changed outside, and cannot be read, or is gone. */
+export interface FileConflict {
+  tell: "conflict";
+  path: string;
+  problem: Problem;
+}
+
+export interface RunTold {
+  tell: "run";
+  path: string;
+  run: Run;
+}
+
+/** A run is no longer kept. */
+export interface RunDropped {
+  tell: "run-dropped";
+  path: string;
+  run: number;
+}
+
+export interface TestTold {
+  tell: "test";
+  path: string;
+  test: Test;
+}
+
+export interface LoopEnded {
+  tell: "loop-ended";
+  loop: string;
+  reason: string;
+}
+
+export type Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded;
+
+export interface Answers {
+  "project": Project;
+  "models": ModelFile[];
+  "open": Opened;
+  "new": Opened;
+  "close": null;
+  "sheet": Sheet;
+  "form": Form;
+  "fits": Fits;
+  "unfit": Unfit;
+  "contents": Content[];
+  "edit": Changed;
+  "try": Tried;
+  "undo": Changed;
+  "redo": Changed;
+  "place": Changed;
+  "tidy": Changed;
+  "choose": Changed;
+  "types": BlockType[];
+  "run": Run;
+  "continue": Run;
+  "pause": null;
+  "resume": null;
+  "stop": null;
+  "speed": null;
+  "tune": null;
+  "push": null;
+  "keep": Changed;
+  "runs": Run[];
+  "values": Record<string, Value>;
+  "signals": Rows;
+  "suggest": Suggested;
+  "states": State[];
+  "pushed": string[];
+  "tunables": Tunable[];
+  "motion": unknown;
+  "loops": Loop[];
+  "attach": Run;
+  "watch": null;
+  "detach": null;
+  "claims": Claims;
+  "test": Test;
+  "stop-test": null;
+  "record": Test;
+}
+
+// Answers, and what is wrong.
 
 export type Keys = (string | number)[];
-export type Point = [x: number, y: number];
 
-export interface Answer<T = unknown> {
+// x and y.
+export type Point = [number, number];
+
+/** The answer of a request. */
+export interface Answer {
   n: number;
-  ok?: T;
+  ok?: unknown;
   problem?: Problem;
 }
 
@@ -30,9 +124,9 @@ export interface Problem {
   others?: Problem[];
 }
 
-// --- the project ---------------------------------------------------------------------------
+// The project, and a file with its sheets.
 
-/** do: "project" */
+/** do: "project". */
 export interface Project {
   name: string;
   diagrams: ProjectDiagram[];
@@ -48,11 +142,9 @@ export interface ProjectDiagram {
   name: string;
   description: string;
   blocks: number;
+  /** Its picture: GET /thumbnail?path=... */
   problem: string | null;
-  // Its picture: GET /thumbnail?path=...
 }
-
-// --- a file ----------------------------------------------------------------------------------
 
 /** do: "open" {path}; also the answer of what changes a file. do: "new" {path, name} writes the
  * file of a diagram without blocks, which is not there yet, and opens it. do: "close" {path}. */
@@ -67,14 +159,34 @@ export interface Opened {
   undo: string | null;
   redo: string | null;
   /** Slots of variants. */
-  variants: { slot: string; choices: string[]; chosen: string }[];
+  variants: Slot[];
   /** Names of subsystems of the file, each a definition that blocks may be of. */
   subsystems: string[];
   params: Field[];
   /** Its robots, each a section as text. */
   robots: Field[];
-  run: { T: number; solver: string };
-  clocks: { name: string; period: number; offset: number }[];
+  run: RunOptions;
+  clocks: ClockOfFile[];
+}
+
+/** A slot of variants. */
+export interface Slot {
+  slot: string;
+  choices: string[];
+  chosen: string;
+}
+
+/** How a file is run. */
+export interface RunOptions {
+  T: number;
+  solver: string;
+}
+
+/** A clock, its period and offset [s]. */
+export interface ClockOfFile {
+  name: string;
+  period: number;
+  offset: number;
 }
 
 /** do: "sheet" {path, at}: the blocks of the whole (at = "") or of a subsystem's instance
@@ -92,7 +204,7 @@ export interface SheetBlock {
   name: string;
   type: string;
   /** What it looks like: its class. */
-  look: "source" | "sink" | "function" | "continuous" | "sampled" | "subsystem" | "border" | "variant";
+  look: Look;
   x: number;
   y: number;
   width: number;
@@ -122,12 +234,21 @@ export interface SheetPort {
   doc: string;
 }
 
-export interface SheetWire {
+/** A port of a block on a sheet. */
+export interface WireEnd {
+  block: string;
+  port: string;
+}
+
+interface _WireFrom {
+  "from": WireEnd;
+}
+
+export interface SheetWire extends _WireFrom {
   /** Source and target in the notation of wires: "plant.qm", "ctrl.qm". */
   source: string;
   target: string;
-  from: { block: string; port: string };
-  to: { block: string; port: string };
+  to: WireEnd;
   points: Point[];
   /** The signal that `values` names, `*` for the numbers of copies; null where it has none. */
   signal: string | null;
@@ -140,34 +261,97 @@ export interface Changed {
   sheet: Sheet;
 }
 
-/** do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing
- * and answers {problems: Problem[]} of the diagram as it would be.
- * do: "undo" | "redo" {path, at}. do: "place" {path, at, places: {[block]: Point}} moves blocks;
- * do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
- * the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running. */
-export type Operation =
-  | { op: "set"; path: string; text: string } // a value as YAML: blocks.ctrl.kp, params.kp, expect.final[1].value
-  | { op: "unset"; path: string }
-  | { op: "rename-parameter"; name: string; to: string } // of params, with all its uses
-  | { op: "append"; path: string; text: string } // to a list, which may not be there yet: expect.final
-  | { op: "add"; name: string; type: string; parameters?: Record<string, string>; within: string; place?: Point }
-  | { op: "remove"; names: string[]; within: string }
-  | { op: "rename"; name: string; to: string; within: string }
-  | { op: "retype"; name: string; type: string; within: string } // without parameters that it has not
-  | { op: "wire"; source: string; target: string; within: string }
-  | { op: "unwire"; source: string; target: string; within: string }
-  | { op: "group"; name: string; names: string[]; within: string };
+// do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing.
+// do: "undo" | "redo" {path, at}. do: "place" {path, at, places: {[block]: Point}} moves blocks;
+// do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
+// the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running.
+/** The answer of "try": the mistakes of the diagram as it would be. */
+export interface Tried {
+  problems: Problem[];
+}
 
-/** do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
- * "block.port", null where a wire fits, or the reason why not. */
+/** Write a value as YAML: blocks.ctrl.kp, params.kp, expect.final[1].value. */
+export interface SetOperation {
+  op: "set";
+  path: string;
+  text: string;
+}
+
+export interface UnsetOperation {
+  op: "unset";
+  path: string;
+}
+
+/** Rename a parameter of params, with all its uses. */
+export interface RenameParameter {
+  op: "rename-parameter";
+  name: string;
+  to: string;
+}
+
+/** Append to a list, which may not be there yet: expect.final. */
+export interface AppendOperation {
+  op: "append";
+  path: string;
+  text: string;
+}
+
+export interface AddOperation {
+  op: "add";
+  name: string;
+  type: string;
+  parameters?: Record<string, string>;
+  within: string;
+  place?: Point;
+}
+
+export interface RemoveOperation {
+  op: "remove";
+  names: string[];
+  within: string;
+}
+
+export interface RenameOperation {
+  op: "rename";
+  name: string;
+  to: string;
+  within: string;
+}
+
+/** Change the type of a block; parameters that the new type has not are left out. */
+export interface RetypeOperation {
+  op: "retype";
+  name: string;
+  type: string;
+  within: string;
+}
+
+export interface WireOperation {
+  op: "wire" | "unwire";
+  source: string;
+  target: string;
+  within: string;
+}
+
+export interface GroupOperation {
+  op: "group";
+  name: string;
+  names: string[];
+  within: string;
+}
+
+export type Operation = SetOperation | UnsetOperation | RenameParameter | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation;
+
+// do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
+// "block.port", null where a wire fits, or the reason why not.
 export type Fits = Record<string, string | null>;
 
-/** do: "unfit" {path, at, from: {block, port}, output: boolean}: for each type of which no port
- * surely takes the wire, the reason. */
+// do: "unfit" {path, at, from: {block, port}, output: boolean}: for each type of which no port
+// surely takes the wire, the reason.
 export type Unfit = Record<string, string>;
 
-/** do: "contents" {path} -> Content[]: the blocks of all sheets, to search in: the whole first, then
- * subsystem by subsystem. */
+/** do: "contents" {path} -> Content[]: the blocks of all sheets, to search in: the whole first,
+ * then subsystem by subsystem. */
 export interface Content {
   at: string;
   block: string;
@@ -178,15 +362,18 @@ export interface Content {
   parameters: Record<string, string>;
 }
 
-/** do: "models" {path}: files of the project that describe robots, with the section that names each
- * in that diagram. */
+/** do: "models" {path}: files of the project that describe robots, with the section that names
+ * each in that diagram. */
 export interface ModelFile {
   path: string;
   name: string;
   text: string;
 }
 
-// --- types of blocks and their parameters ---------------------------------------------------------
+// Types of blocks and their parameters.
+
+// The class of a block, by which it is drawn.
+export type Look = "source" | "sink" | "function" | "continuous" | "sampled" | "subsystem" | "border" | "variant";
 
 /** do: "types" -> BlockType[], by subjects in the order of lists. */
 export interface BlockType {
@@ -198,7 +385,7 @@ export interface BlockType {
   elsewhere: string[];
   inputs: string[];
   outputs: string[];
-  look: SheetBlock["look"];
+  look: Look;
 }
 
 /** do: "form" {path, at, block} */
@@ -208,7 +395,16 @@ export interface Form {
   summary: string;
   description: string[];
   fields: Field[];
-  ports: { name: string; output: boolean; shape: string; unit: string; doc: string }[];
+  ports: FormPort[];
+}
+
+/** A port of a block, as its form shows it. */
+export interface FormPort {
+  name: string;
+  output: boolean;
+  shape: string;
+  unit: string;
+  doc: string;
 }
 
 export interface Field {
@@ -228,7 +424,7 @@ export interface Field {
   tunable: string | null;
 }
 
-// --- runs --------------------------------------------------------------------------------------------
+// Runs, and loops of `spart realtime`.
 
 /** do: "run" {path, speed, T?}: speed: times real time, null for as fast as it goes.
  * do: "pause" | "resume" | "stop" {path}; do: "speed" {path, speed}.
@@ -236,8 +432,9 @@ export interface Field {
  * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
  * on, by its place among the recording's bodies, its name, or "plant/name"; at a point (3,) [m] in
  * the inertial frame (its centre of mass without); zero lets go.
- * do: "continue" {path, run, t, speed, T?, states?, tuned?}: a new run from time t of an earlier one;
- * states: vectors of blocks in place of what they were, {[block]: number[]}; tuned: {[name]: text}.
+ * do: "continue" {path, run, t, speed, T?, states?, tuned?}: a new run from time t of an earlier
+ * one; states: vectors of blocks in place of what they were, {[block]: number[]}; tuned: {[name]:
+ * text}.
  * do: "states" {path, run, t} -> State[]: what "continue" may replace, as it was at time t.
  * do: "pushed" {path, run, t} -> string[]: the plants on which a push acts at time t; "continue"
  * begins without it.
@@ -246,21 +443,21 @@ export interface Field {
  * do: "values" {path, at, run, t, names?} -> {[signal]: Value}: of the wires of a sheet, or of
  * signals by name.
  * do: "suggest" {path, run, signal} -> Suggested: claims that hold for a signal of the run.
- * do: "signals" {path, run, names, from?, to?} -> binary Rows, thinned for drawing; of a part of the
- * run from one time to another, with a row before and after.
+ * do: "signals" {path, run, names, from?, to?} -> binary Rows, thinned for drawing; of a part of
+ * the run from one time to another, with a row before and after.
  * do: "motion" {path, run} -> the recording that viewer/src/recording.ts reads; run null: the
- * plants where they start.
- * GET /download?path=&run=&kind=npz|csv|html|svg */
+ * plants where they start. GET /download?path=&run=&kind=npz|csv|html|svg */
 export interface Run {
   run: number;
   label: string;
   state: "preparing" | "running" | "paused" | "ended" | "failed";
   t: number;
   start: number;
-  T: number;
+  /** None of a loop, which goes on until it is ended. */
+  T: number | null;
   speed: number | null;
   /** What scopes show first: groups of signals, as the diagram's scopes have them. */
-  scopes: { title: string; signals: string[] }[];
+  scopes: Scope[];
   /** Everything that can be plotted. */
   signals: Signal[];
   tuned: Record<string, string>;
@@ -272,6 +469,12 @@ export interface Run {
   doing: string | null;
   warnings: string[];
   problem: Problem | null;
+}
+
+/** A group of signals that are shown together. */
+export interface Scope {
+  title: string;
+  signals: string[];
 }
 
 export interface Signal {
@@ -314,6 +517,12 @@ export interface Value {
   rate: string;
 }
 
+/** A signal of rows, and how many numbers of each row are its. */
+export interface SignalWidth {
+  name: string;
+  width: number;
+}
+
 /** The header of a binary message. Each row is the time and the numbers of all signals in turn.
  * n: the request that it answers; without it rows are told as a run goes on. */
 export interface Rows {
@@ -321,7 +530,7 @@ export interface Rows {
   n?: number;
   path: string;
   run: number;
-  signals: { name: string; width: number }[];
+  signals: SignalWidth[];
   rows: number;
   /** Numbers of a row besides its time. */
   width: number;
@@ -329,8 +538,8 @@ export interface Rows {
   thinned?: boolean;
 }
 
-/** The header of poses of a running run, for 3-D: each row is the time, then for each body of the
- * recording its position (3) and quaternion (4, scalar last). */
+/** The header of poses of a running run, for 3-D: each row is the time, then for each body of
+ * the recording its position (3) and quaternion (4, scalar last). */
 export interface Poses {
   tell: "poses";
   path: string;
@@ -339,15 +548,23 @@ export interface Poses {
   rows: number;
 }
 
-// --- tests: the section `expect:` --------------------------------------------------------------------------
+/** do: "loops" -> Loop[]; do: "attach" {loop} -> Run with signals; rows are then told with path
+ * "loop:NAME"; do: "tune" {path: "loop:NAME", ...}; do: "watch" {loop, names}; do: "detach". */
+export interface Loop {
+  name: string;
+  pid: number;
+  diagram: string;
+}
 
-/** do: "claims" {path}: what the file claims of its runs, and its test. Claims are edited by "edit":
- * append, set and unset of their paths.
- * do: "test" {path, update?} -> Test: does what `spart test FILE` does, for the file as it is on disk;
- * with update what `spart test --update` does: baselines that are not there are recorded, others
- * are not written before "record".
- * do: "stop-test" {path}. do: "record" {path} -> Test: writes the baselines that would change.
- * A test ends when no page has its file open any more. */
+// Tests: the section `expect:`.
+
+/** do: "claims" {path}: what the file claims of its runs, and its test. Claims are edited by
+ * "edit": append, set and unset of their paths.
+ * do: "test" {path, update?} -> Test: does what `spart test FILE` does, for the file as it is on
+ * disk; with update what `spart test --update` does: baselines that are not there are recorded,
+ * others are not written before "record".
+ * do: "stop-test" {path}. do: "record" {path} -> Test: writes the baselines that would change. A
+ * test ends when no page has its file open any more. */
 export interface Claims {
   /** Whether there is a section `expect:`; without one there is no test. */
   tested: boolean;
@@ -390,7 +607,8 @@ export interface Test {
   done: number;
   all: number;
   unit: "s" | "runs";
-  /** Those that have ended: the diagram as it is, and its other variants where `each_variant` says so. */
+  /** Those that have ended: the diagram as it is, and its other variants where `each_variant`
+   * says so. */
   cases: TestCase[];
   problem: Problem | null;
 }
@@ -404,7 +622,14 @@ export interface TestCase {
   faults: Problem[];
   warnings: string[];
   /** The baseline that is or would be recorded. */
-  change: { file: string; lines: string[]; written: boolean } | null;
+  change: BaselineChange | null;
+}
+
+/** What a test would write to the file of a baseline, and whether it has. */
+export interface BaselineChange {
+  file: string;
+  lines: string[];
+  written: boolean;
 }
 
 /** What a test has found of a claim, or of one of the signals of a baseline. */
@@ -420,28 +645,5 @@ export interface Finding {
   message: string;
 }
 
-/** For each kind of claim, the texts of its values. */
+// For each kind of claim, the texts of its values.
 export type Suggested = Record<string, Record<string, string>>;
-
-// --- loops of `spart realtime` ---------------------------------------------------------------------------
-
-/** do: "loops" -> Loop[]; do: "attach" {loop} -> Run with signals; rows are then told with path
- * "loop:NAME"; do: "tune" {path: "loop:NAME", ...}; do: "watch" {loop, names}; do: "detach". */
-export interface Loop {
-  name: string;
-  pid: number;
-  diagram: string;
-}
-
-// --- what is told ------------------------------------------------------------------------------------------
-
-export type Told =
-  /** The file has changed outside, and was read again. */
-  | { tell: "changed"; path: string; opened: Opened }
-  /** It has changed outside, and cannot be read, or is gone. */
-  | { tell: "conflict"; path: string; problem: Problem }
-  | { tell: "run"; path: string; run: Run }
-  /** A run is no longer kept. */
-  | { tell: "run-dropped"; path: string; run: number }
-  | { tell: "test"; path: string; test: Test }
-  | { tell: "loop-ended"; loop: string; reason: string };

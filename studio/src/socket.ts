@@ -1,8 +1,10 @@
 // The one connection to the server: requests with answers, and what is told in between.
 
-import type { Answer, Poses, Problem, Rows, Told } from "./protocol";
+import type { Answer, Answers, Poses, Problem, Rows, Told } from "./protocol";
 
 export type Block = { header: Rows | Poses; numbers: Float64Array };
+/** The answer of a request; rows come with their numbers. */
+export type Result<K extends keyof Answers> = K extends "signals" ? { header: Rows; numbers: Float64Array } : Answers[K];
 type Listener = (told: Told) => void;
 type BlockListener = (block: Block) => void;
 
@@ -42,9 +44,9 @@ export class Connection {
     this.socket = socket;
   }
 
-  ask<T>(what: string, given: object = {}): Promise<T> {
+  ask<K extends keyof Answers>(what: K, given: object = {}): Promise<Result<K>> {
     const n = ++this.number;
-    return new Promise<T>((resolve, reject) => {
+    return new Promise<Result<K>>((resolve, reject) => {
       if (this.socket?.readyState !== WebSocket.OPEN) {
         reject(new Refused({ message: "the server is gone", hint: "start spart studio again" }));
         return;

@@ -79,10 +79,10 @@ const rows = (number: number, names: string[], values: number[][], n?: number): 
 describe("Runs", () => {
   const asked: unknown[] = [];
   const answers: ReturnType<typeof rows>[] = [];
-  const ask = <T>(what: string, given: object): Promise<T> => {
+  const ask = (what: string, given: object): Promise<{ header: Rows; numbers: Float64Array }> => {
     asked.push([what, given]);
     const answer = answers.shift();
-    return answer ? Promise.resolve({ header: answer[0], numbers: answer[1] } as T) : Promise.reject(new Error("not kept"));
+    return answer ? Promise.resolve({ header: answer[0], numbers: answer[1] }) : Promise.reject(new Error("not kept"));
   };
 
   beforeEach(() => {

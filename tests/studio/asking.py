@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+from protocol_types import check_answer, check_told
+
 from spart_blocks.studio.client import Client, Session
 from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.requests import all_handlers, answer
@@ -62,7 +64,9 @@ class Asking:
         told = [client.waiting.get_nowait() for _ in range(client.waiting.qsize())]
         *others, last = map(json.loads, told)
         for other in others:
+            check_told(other)
             client.waiting.put_nowait(json.dumps(other))
+        check_answer(what, {key: value for key, value in last.items() if key != "n"})
         return last
 
     def ok(self, what, **given):

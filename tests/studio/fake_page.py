@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
+from protocol_types import check_answer, check_told
 
 from spart_blocks.studio.client import Client, Session
 from spart_blocks.studio.requests import all_handlers, answer
@@ -35,6 +36,7 @@ class Page:
             if "n" in message:
                 self.answers[message["n"]] = message
             else:
+                check_told(message)
                 self.told.append(message)
             self._news.notify_all()
 
@@ -61,6 +63,7 @@ class Page:
         n = self._n
         await answer(self.client, self._handlers, json.dumps({"n": n, "do": do, **given}))
         found: dict[str, Any] = await self.until(lambda: self.answers.get(n))
+        check_answer(do, _as_json(found))
         return found
 
     async def ask(self, do: str, **given: Any) -> Any:
@@ -84,6 +87,12 @@ class Page:
         """A run, once it has ended or failed."""
         await self.until(lambda: self.run(number).get("state") in ("ended", "failed"))
         return self.run(number)
+
+
+def _as_json(found: dict[str, Any]) -> dict[str, Any]:
+    """An answer without its number; of a binary one, the header."""
+    ok = {"ok": found["ok"][0]} if isinstance(found.get("ok"), tuple) else {}
+    return {key: value for key, value in found.items() if key != "n"} | ok
 
 
 @asynccontextmanager

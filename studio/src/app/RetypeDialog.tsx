@@ -1,7 +1,7 @@
 import { attempt, edit, notify } from "../actions";
 import { addable } from "../canvas/adding";
 import { choiceOf } from "../canvas/choices";
-import type { BlockType, Form } from "../protocol";
+import type { BlockType } from "../protocol";
 import { connection, now, patch } from "../store";
 import { Chooser } from "./Chooser";
 import { Dialog } from "./Dialog";
@@ -36,7 +36,7 @@ async function retype(name: string, type: string): Promise<void> {
 function written(block: string): Promise<string[] | null> {
   const { opened, sheet } = now();
   return attempt(async () => {
-    const { fields } = await connection.ask<Form>("form", { path: opened?.path, at: sheet?.at, block });
+    const { fields } = await connection.ask("form", { path: opened?.path, at: sheet?.at, block });
     return fields.filter(({ text }) => text !== null).map(({ name }) => name);
   });
 }

@@ -14,7 +14,7 @@ export function Search() {
   const params = useStudio((state) => state.opened?.params);
   const [contents, setContents] = useState<readonly Content[]>([]);
   useEffect(() => {
-    void attempt(() => connection.ask<Content[]>("contents", { path })).then((found) => found && setContents(found));
+    void attempt(() => connection.ask("contents", { path })).then((found) => found && setContents(found));
   }, [path]);
   const choices = useMemo(() => finds(contents, params ?? []), [contents, params]);
   const close = (): void => patch({ dialog: null });

@@ -47,7 +47,7 @@ function useUnfit(from: Drawing | null): Unfit {
     if (!from || !opened || !sheet) return;
     const { block, port, output } = from;
     const about = { path: opened.path, at: sheet.at, from: { block, port }, output };
-    void attempt(() => connection.ask<Unfit>("unfit", about)).then((found) => found && setUnfit(found));
+    void attempt(() => connection.ask("unfit", about)).then((found) => found && setUnfit(found));
   }, [from]);
   return unfit;
 }

@@ -25,7 +25,7 @@ async function selected(): Promise<Copied | null> {
   if (!opened || !sheet) return null;
   const chosen = boxesOf(sheet.blocks, selection).filter(({ look }) => look !== "border");
   const about = { path: opened.path, at: sheet.at };
-  const ask = ({ name }: SheetBlock) => connection.ask<Form>("form", { ...about, block: name });
+  const ask = ({ name }: SheetBlock) => connection.ask("form", { ...about, block: name });
   const forms = await attempt(() => Promise.all(chosen.map(ask)));
   if (!forms) return null;
   const inside = new Set(chosen.map(({ name }) => name));

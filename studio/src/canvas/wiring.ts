@@ -19,7 +19,7 @@ async function fitsOf({ block, port, output }: Drawing): Promise<Fits | null> {
   const { opened, sheet } = now();
   if (!opened || !sheet) return null;
   const about = { path: opened.path, at: sheet.at, from: { block, port }, output };
-  return attempt(() => connection.ask<Fits>("fits", about));
+  return attempt(() => connection.ask("fits", about));
 }
 
 export function endWire(): void {

@@ -38,7 +38,7 @@ export function useClaims(path: string): Claims | null {
   useEffect(() => {
     if (revision === undefined) return;
     let wanted = true;
-    void attempt(() => connection.ask<Claims>("claims", { path })).then((found) => {
+    void attempt(() => connection.ask("claims", { path })).then((found) => {
       if (!found || !wanted) return;
       if (found.test && !tests.has(path)) take(path, found.test);
       setClaims(found);
@@ -49,7 +49,7 @@ export function useClaims(path: string): Claims | null {
 }
 
 export async function beginTest(path: string, update = false): Promise<void> {
-  const begun = await attempt(() => connection.ask<Test>("test", { path, update }));
+  const begun = await attempt(() => connection.ask("test", { path, update }));
   if (begun && tests.get(path)?.state !== "running") take(path, begun);
 }
 
@@ -59,11 +59,11 @@ export function stopTest(path: string): void {
 
 /** Write the baselines that the test would change. */
 export async function record(path: string): Promise<void> {
-  const test = await attempt(() => connection.ask<Test>("record", { path }));
+  const test = await attempt(() => connection.ask("record", { path }));
   if (test) take(path, test);
 }
 
 /** Claims that hold for a signal of a run; null where it has none. */
 export async function suggestions(path: string, run: number, signal: string): Promise<Suggested | null> {
-  return connection.ask<Suggested>("suggest", { path, run, signal }).catch(() => null);
+  return connection.ask("suggest", { path, run, signal }).catch(() => null);
 }

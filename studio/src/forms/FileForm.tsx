@@ -71,7 +71,7 @@ function NewRobot() {
   const [name, setName] = useState("");
   const [text, setText] = useState("");
   const look = (): void => {
-    if (!models) void connection.ask<ModelFile[]>("models", { path }).then(setModels, () => undefined);
+    if (!models) void connection.ask("models", { path }).then(setModels, () => undefined);
   };
   const choose = (file: string): void => {
     const model = models?.find((one) => one.path === file);

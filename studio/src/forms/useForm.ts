@@ -15,7 +15,7 @@ export function useForm(name: string): Form | null {
   useEffect(() => {
     if (path === undefined) return;
     let wanted = true;
-    void connection.ask<Form>("form", { path, at, block: name }).then((found) => wanted && setForm(found), () => undefined);
+    void connection.ask("form", { path, at, block: name }).then((found) => wanted && setForm(found), () => undefined);
     return () => void (wanted = false);
   }, [path, revision, at, name]);
   useFilling(form !== null);

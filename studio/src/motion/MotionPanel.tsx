@@ -54,7 +54,7 @@ function usePlayer(runs: Runs, host: React.RefObject<HTMLDivElement | null>): { 
   useEffect(() => {
     if (made.current && number !== null && !over) return; // its poses come
     let stale = false;
-    const asked = connection.ask<Recording>("motion", { path: runs.path, run: over ? number : null });
+    const asked = connection.ask("motion", { path: runs.path, run: over ? number : null }) as Promise<Recording>;
     Promise.all([import("./player"), asked]).then(
       ([{ Player }, recording]) => {
         if (stale || !host.current) return;

@@ -29,8 +29,8 @@ export function ContinueDialog({ runs, run, onClose }: Props) {
   const [pushed, setPushed] = useState<readonly string[]>([]);
   useEffect(() => dialog.current!.showModal(), []);
   useEffect(() => {
-    void attempt(() => connection.ask<State[]>("states", { path: runs.path, run: run.run, t })).then((all) => all && setStates(all));
-    void attempt(() => connection.ask<string[]>("pushed", { path: runs.path, run: run.run, t })).then((plants) => plants && setPushed(plants));
+    void attempt(() => connection.ask("states", { path: runs.path, run: run.run, t })).then((all) => all && setStates(all));
+    void attempt(() => connection.ask("pushed", { path: runs.path, run: run.run, t })).then((plants) => plants && setPushed(plants));
   }, [runs, run.run, t]);
   const go = async (): Promise<void> => {
     setBusy(true);

@@ -11,7 +11,7 @@ import { attach, detach } from "./loops";
 export function LoopsPanel() {
   const watched = useLoop();
   const [loops, setLoops] = useState<readonly Loop[] | null>(null);
-  const list = (): void => void attempt(() => connection.ask<Loop[]>("loops")).then(setLoops);
+  const list = (): void => void attempt(() => connection.ask("loops")).then(setLoops);
   useEffect(list, []);
   return (
     <div className="panel-page">

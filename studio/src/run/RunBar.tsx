@@ -89,7 +89,8 @@ export function wordsOf({ state, doing, stopped, problem }: Run): string {
 }
 
 function Doing({ run: shown }: { run: Run }) {
-  const { start, t, T, state, doing, stopped, problem, warnings } = shown;
+  const { start, t, state, doing, stopped, problem, warnings } = shown;
+  const T = shown.T ?? t;
   const begun = state !== "preparing";
   const still = useStill(`${state} ${doing} ${t}`);
   const waits = doing !== null || (state === "running" && still >= LONG); // some solvers tell their time at stops alone

@@ -30,7 +30,7 @@ export function hearPoses(listener: PosesListener): () => void {
 }
 
 async function begin(runs: Runs): Promise<void> {
-  const known = await attempt(() => connection.ask<Run[]>("runs", { path: runs.path }));
+  const known = await attempt(() => connection.ask("runs", { path: runs.path }));
   if (known) runs.takeAll(known);
 }
 

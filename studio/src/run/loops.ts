@@ -1,7 +1,6 @@
 // Watching a loop of `spart realtime`: its signals come as rows of a run.
 
 import { attempt, notify } from "../actions";
-import type { Run } from "../protocol";
 import { connection } from "../store";
 import { runsOf, showLoop } from "./book";
 import type { Runs } from "./runs";
@@ -11,7 +10,7 @@ const SHOWN_AT_FIRST = 10; // s
 let endWatching: (() => void) | null = null;
 
 export async function attach(name: string): Promise<void> {
-  const run = await attempt(() => connection.ask<Run>("attach", { loop: name }));
+  const run = await attempt(() => connection.ask("attach", { loop: name }));
   if (!run) return;
   const runs = runsOf(`loop:${name}`);
   runs.recordOf(run.run).clear();

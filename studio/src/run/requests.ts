@@ -1,7 +1,7 @@
 // What a person can ask of the runs of a file.
 
 import { attempt, keepTuned, notify, written } from "../actions";
-import type { Run } from "../protocol";
+import type { Answers } from "../protocol";
 import { connection, now, patch } from "../store";
 import { isOver, type Runs } from "./runs";
 
@@ -14,7 +14,7 @@ export async function run(runs: Runs): Promise<void> {
     patch({ listing: true });
     return notify(`It runs when ${mistakes} mended`, "fault");
   }
-  const started = await attempt(() => connection.ask<Run>("run", { path: runs.path, speed, ...(T === null ? {} : { T }) }));
+  const started = await attempt(() => connection.ask("run", { path: runs.path, speed, ...(T === null ? {} : { T }) }));
   if (started) runs.take(started);
 }
 
@@ -65,12 +65,12 @@ export interface Perturbed {
 export async function continueFrom(runs: Runs, given: Perturbed): Promise<boolean> {
   const { speed, T } = runs.state;
   const about = { path: runs.path, speed, ...(T === null ? {} : { T }), ...given };
-  const started = await attempt(() => connection.ask<Run>("continue", about));
+  const started = await attempt(() => connection.ask("continue", about));
   if (started) runs.take(started);
   return started !== null;
 }
 
-function ask(runs: Runs, what: string, given: object = {}): Promise<unknown> {
+function ask(runs: Runs, what: keyof Answers, given: object = {}): Promise<unknown> {
   return attempt(() => connection.ask(what, { path: runs.path, ...given }));
 }
 

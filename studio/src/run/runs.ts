@@ -4,6 +4,7 @@
 import type { ScopeOf } from "../scopes/lines";
 import type { View } from "../scopes/thinning";
 import type { Rows, Run } from "../protocol";
+import type { Result } from "../socket";
 import { RunRecord } from "./record";
 import { Timeline } from "./timeline";
 
@@ -39,7 +40,7 @@ const FIRST: RunsState = {
 
 const REFINE_AFTER = 150; // ms
 
-export type Ask = <T>(what: string, given: object) => Promise<T>;
+export type Ask = (what: "signals", given: object) => Promise<Result<"signals">>;
 
 export class Runs {
   readonly timeline = new Timeline();
@@ -120,7 +121,7 @@ export class Runs {
   /** From the start to the end that the run will have; never empty. */
   get wholeView(): View {
     const { start, end } = this.timeline;
-    const ends = this.together.map(({ run }) => (isOver(run) ? run.t : run.T)).filter(Number.isFinite);
+    const ends = this.together.map(({ run }) => (isOver(run) ? run.t : (run.T ?? Number.NaN))).filter(Number.isFinite);
     const last = Math.max(end, ...ends);
     return last > start ? [start, last] : [start, start + 1];
   }
@@ -231,7 +232,7 @@ export class Runs {
       const part: View = [from - (to - from), to + (to - from)];
       try {
         const about = { path: this.path, run: run.run, names, from: part[0], to: part[1] };
-        const { header, numbers } = await this.ask<{ header: Rows; numbers: Float64Array }>("signals", about);
+        const { header, numbers } = await this.ask("signals", about);
         record.refine({ header, numbers }, part);
       } catch {
         continue; // what is drawn is coarser
@@ -251,7 +252,7 @@ export class Runs {
   private async askFor({ run }: Run, names: readonly string[]): Promise<void> {
     for (const name of names) this.asked.add(`${run}:${name}`);
     try {
-      const { header, numbers } = await this.ask<{ header: Rows; numbers: Float64Array }>("signals", { path: this.path, run, names });
+      const { header, numbers } = await this.ask("signals", { path: this.path, run, names });
       this.takeRows(header, numbers);
     } catch {
       // Not kept while the run goes on: asked for again when it has ended.

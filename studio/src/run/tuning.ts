@@ -37,7 +37,7 @@ function tunablesOf(path: string, run: number): Promise<Tunable[] | null> {
   const key = `${path} ${run}`;
   let answer = asked.get(key);
   if (!answer) {
-    answer = connection.ask<Tunable[]>("tunables", { path, run }).catch(() => null); // nothing to tune is no fault
+    answer = connection.ask("tunables", { path, run }).catch(() => null); // nothing to tune is no fault
     asked.set(key, answer);
     void answer.then((found) => found ?? asked.delete(key));
   }

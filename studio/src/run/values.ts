@@ -23,7 +23,7 @@ const asking = new Newest(async (wanted: { path: string; at: string; run: number
   const key = `${wanted.path} ${wanted.at} ${wanted.run}`;
   let values: Found;
   try {
-    values = await connection.ask<Found>("values", wanted);
+    values = await connection.ask("values", wanted);
   } catch {
     return; // the wire's own line stands; the next time is asked for again
   }

@@ -1,0 +1,1 @@
+"""Types of what the page of the studio and its server say to each other."""

@@ -1,0 +1,278 @@
+"""The project, and a file with its sheets."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from spart_blocks.studio.protocol.problems import Point, Problem
+from spart_blocks.studio.protocol.types import Field, Look
+
+
+class Project(TypedDict):
+    """do: "project"."""
+
+    name: str
+    diagrams: list[ProjectDiagram]
+    # Where a new diagram goes: "diagrams/", or "" for the root.
+    folder: str
+    # The file that the command line named, or null.
+    opened: str | None
+
+
+class ProjectDiagram(TypedDict):
+    # From the project's root, with slashes.
+    path: str
+    name: str
+    description: str
+    blocks: int
+    # Its picture: GET /thumbnail?path=...
+    problem: str | None
+
+
+class Opened(TypedDict):
+    """do: "open" {path}; also the answer of what changes a file. do: "new" {path, name} writes the
+    file of a diagram without blocks, which is not there yet, and opens it. do: "close" {path}."""
+
+    path: str
+    name: str
+    description: str
+    # Of the text; edits name the one they were made for.
+    revision: str
+    # Mistakes of the diagram as it is; it runs when there are none.
+    problems: list[Problem]
+    undo: str | None
+    redo: str | None
+    # Slots of variants.
+    variants: list[Slot]
+    # Names of subsystems of the file, each a definition that blocks may be of.
+    subsystems: list[str]
+    params: list[Field]
+    # Its robots, each a section as text.
+    robots: list[Field]
+    run: RunOptions
+    clocks: list[ClockOfFile]
+
+
+class Slot(TypedDict):
+    """A slot of variants."""
+
+    slot: str
+    choices: list[str]
+    chosen: str
+
+
+class RunOptions(TypedDict):
+    """How a file is run."""
+
+    T: float
+    solver: str
+
+
+class ClockOfFile(TypedDict):
+    """A clock, its period and offset [s]."""
+
+    name: str
+    period: float
+    offset: float
+
+
+class Sheet(TypedDict):
+    """do: "sheet" {path, at}: the blocks of the whole (at = "") or of a subsystem's instance
+    ("arm/servo"), laid out. Lengths are in pixels at zoom 1."""
+
+    at: str
+    # The definition that edits name in `within`; null where the sheet is of another file, and so
+    # cannot be edited here.
+    within: str | None
+    blocks: list[SheetBlock]
+    wires: list[SheetWire]
+
+
+class SheetBlock(TypedDict):
+    name: str
+    type: str
+    # What it looks like: its class.
+    look: Look
+    x: float
+    y: float
+    width: float
+    height: float
+    # Whether a person has put it there.
+    moved: bool
+    inputs: list[SheetPort]
+    outputs: list[SheetPort]
+    # The sheet that it opens, or null.
+    opens: str | None
+    # Of a subsystem from another file: the file, to open it.
+    file: str | None
+    clock: str | None
+    # A line under the name, such as a gain.
+    caption: str
+    problems: list[Problem]
+
+
+class SheetPort(TypedDict):
+    name: str
+    # From the block's upper edge.
+    offset: float
+    wired: bool
+    # Shape and unit where they are known: "3", "[rad/s]".
+    shape: str
+    unit: str
+    doc: str
+
+
+class WireEnd(TypedDict):
+    """A port of a block on a sheet."""
+
+    block: str
+    port: str
+
+
+_WireFrom = TypedDict("_WireFrom", {"from": WireEnd})  # a keyword of Python
+
+
+class SheetWire(_WireFrom):
+    # Source and target in the notation of wires: "plant.qm", "ctrl.qm".
+    source: str
+    target: str
+    to: WireEnd
+    points: list[Point]
+    # The signal that `values` names, `*` for the numbers of copies; null where it has none.
+    signal: str | None
+    problems: list[Problem]
+
+
+class Changed(TypedDict):
+    """The answer of "edit", "undo", "redo", "place", "tidy", "choose"."""
+
+    opened: Opened
+    sheet: Sheet
+
+
+# do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing.
+# do: "undo" | "redo" {path, at}. do: "place" {path, at, places: {[block]: Point}} moves blocks;
+# do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
+# the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running.
+class Tried(TypedDict):
+    """The answer of "try": the mistakes of the diagram as it would be."""
+
+    problems: list[Problem]
+
+
+class SetOperation(TypedDict):
+    """Write a value as YAML: blocks.ctrl.kp, params.kp, expect.final[1].value."""
+
+    op: Literal["set"]
+    path: str
+    text: str
+
+
+class UnsetOperation(TypedDict):
+    op: Literal["unset"]
+    path: str
+
+
+class RenameParameter(TypedDict):
+    """Rename a parameter of params, with all its uses."""
+
+    op: Literal["rename-parameter"]
+    name: str
+    to: str
+
+
+class AppendOperation(TypedDict):
+    """Append to a list, which may not be there yet: expect.final."""
+
+    op: Literal["append"]
+    path: str
+    text: str
+
+
+class AddOperation(TypedDict):
+    op: Literal["add"]
+    name: str
+    type: str
+    parameters: NotRequired[dict[str, str]]
+    within: str
+    place: NotRequired[Point]
+
+
+class RemoveOperation(TypedDict):
+    op: Literal["remove"]
+    names: list[str]
+    within: str
+
+
+class RenameOperation(TypedDict):
+    op: Literal["rename"]
+    name: str
+    to: str
+    within: str
+
+
+class RetypeOperation(TypedDict):
+    """Change the type of a block; parameters that the new type has not are left out."""
+
+    op: Literal["retype"]
+    name: str
+    type: str
+    within: str
+
+
+class WireOperation(TypedDict):
+    op: Literal["wire", "unwire"]
+    source: str
+    target: str
+    within: str
+
+
+class GroupOperation(TypedDict):
+    op: Literal["group"]
+    name: str
+    names: list[str]
+    within: str
+
+
+Operation = (
+    SetOperation
+    | UnsetOperation
+    | RenameParameter
+    | AppendOperation
+    | AddOperation
+    | RemoveOperation
+    | RenameOperation
+    | RetypeOperation
+    | WireOperation
+    | GroupOperation
+)
+
+# do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
+# "block.port", null where a wire fits, or the reason why not.
+Fits = dict[str, str | None]
+
+# do: "unfit" {path, at, from: {block, port}, output: boolean}: for each type of which no port
+# surely takes the wire, the reason.
+Unfit = dict[str, str]
+
+
+class Content(TypedDict):
+    """do: "contents" {path} -> Content[]: the blocks of all sheets, to search in: the whole first,
+    then subsystem by subsystem."""
+
+    at: str
+    block: str
+    type: str
+    # Those that have names.
+    ports: list[str]
+    # As YAML in one line; long ones are cut.
+    parameters: dict[str, str]
+
+
+class ModelFile(TypedDict):
+    """do: "models" {path}: files of the project that describe robots, with the section that names
+    each in that diagram."""
+
+    path: str
+    name: str
+    text: str

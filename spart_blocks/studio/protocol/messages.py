@@ -1,0 +1,120 @@
+"""What the page of the studio and its server say to each other over one WebSocket, /socket.
+
+The page sends requests, {n, do, ...arguments}; the server answers each with its number n. In
+between it tells what has happened, {tell, ...}. Rows of numbers come as binary messages: the
+length of a JSON header (uint32, little-endian), the header, zeros up to a multiple of 8 bytes,
+and float64 numbers. `python docs/make_protocol.py` writes these types as studio/src/protocol.ts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+from spart_blocks.studio.protocol.claims import Claims, Suggested, Test
+from spart_blocks.studio.protocol.files import (
+    Changed,
+    Content,
+    Fits,
+    ModelFile,
+    Opened,
+    Project,
+    Sheet,
+    Tried,
+    Unfit,
+)
+from spart_blocks.studio.protocol.problems import Problem
+from spart_blocks.studio.protocol.runs import Loop, Rows, Run, State, Tunable, Value
+from spart_blocks.studio.protocol.types import BlockType, Form
+
+
+class FileChanged(TypedDict):
+    """The file has changed outside, and was read again."""
+
+    tell: Literal["changed"]
+    path: str
+    opened: Opened
+
+
+class FileConflict(TypedDict):
+    """It has changed outside, and cannot be read, or is gone."""
+
+    tell: Literal["conflict"]
+    path: str
+    problem: Problem
+
+
+class RunTold(TypedDict):
+    tell: Literal["run"]
+    path: str
+    run: Run
+
+
+class RunDropped(TypedDict):
+    """A run is no longer kept."""
+
+    tell: Literal["run-dropped"]
+    path: str
+    run: int
+
+
+class TestTold(TypedDict):
+    tell: Literal["test"]
+    path: str
+    test: Test
+
+
+class LoopEnded(TypedDict):
+    tell: Literal["loop-ended"]
+    loop: str
+    reason: str
+
+
+Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded
+
+ANSWERS: Mapping[str, Any] = {
+    "project": Project,
+    "models": list[ModelFile],
+    "open": Opened,
+    "new": Opened,
+    "close": None,
+    "sheet": Sheet,
+    "form": Form,
+    "fits": Fits,
+    "unfit": Unfit,
+    "contents": list[Content],
+    "edit": Changed,
+    "try": Tried,
+    "undo": Changed,
+    "redo": Changed,
+    "place": Changed,
+    "tidy": Changed,
+    "choose": Changed,
+    "types": list[BlockType],
+    "run": Run,
+    "continue": Run,
+    "pause": None,
+    "resume": None,
+    "stop": None,
+    "speed": None,
+    "tune": None,
+    "push": None,
+    "keep": Changed,
+    "runs": list[Run],
+    "values": dict[str, Value],
+    "signals": Rows,
+    "suggest": Suggested,
+    "states": list[State],
+    "pushed": list[str],
+    "tunables": list[Tunable],
+    "motion": Any,
+    "loops": list[Loop],
+    "attach": Run,
+    "watch": None,
+    "detach": None,
+    "claims": Claims,
+    "test": Test,
+    "stop-test": None,
+    "record": Test,
+}
+"""What each request is answered with. Those of "signals" are binary: Rows are their header."""

@@ -1,0 +1,62 @@
+"""Types of blocks and their parameters."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+# The class of a block, by which it is drawn.
+Look = Literal[
+    "source", "sink", "function", "continuous", "sampled", "subsystem", "border", "variant"
+]
+
+
+class BlockType(TypedDict):
+    """do: "types" -> BlockType[], by subjects in the order of lists."""
+
+    name: str
+    # The heading under which it stands in docs/blocks.md and in the palette.
+    subject: str
+    summary: str
+    # What other tools call it; found by search too.
+    elsewhere: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    look: Look
+
+
+class Form(TypedDict):
+    """do: "form" {path, at, block}"""
+
+    block: str
+    type: str
+    summary: str
+    description: list[str]
+    fields: list[Field]
+    ports: list[FormPort]
+
+
+class FormPort(TypedDict):
+    """A port of a block, as its form shows it."""
+
+    name: str
+    output: bool
+    shape: str
+    unit: str
+    doc: str
+
+
+class Field(TypedDict):
+    name: str
+    # What "set" names.
+    path: str
+    doc: str
+    unit: str
+    kind: Literal["number", "integer", "flag", "choice", "text", "array", "any"]
+    choices: list[str]
+    required: bool
+    # YAML text of the default; "" where there is none.
+    default: str
+    # YAML text as the file has it; null where it does not.
+    text: str | None
+    # Whether it can be changed while a run goes on, and its name for "tune".
+    tunable: str | None
