@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, configuration, settings
 from spart_blocks.diagram.build import own_blocks
 from spart_blocks.diagram.diagram import STANDARD
 
-pytest_plugins = ["pytester", "sets"]
+pytest_plugins = ["pytester", "sets", "live_loop"]
 
 # Random tests are the same on every machine and leave no folder in the project: pytest's
 # hypothesis plugin warns of one, and here warnings are errors.

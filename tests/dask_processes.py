@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+
+from free_ports import free_port
 
 
 class Cluster:
     """address: of the scheduler, which may end and start again there."""
 
     def __init__(self, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.folder, self.started, self.scheduler = folder, [], None
 

@@ -1,4 +1,7 @@
-"""A loop that a test directs, for what listens beside loops; and a folder for it to be found."""
+"""A loop that a test directs, for what listens beside loops; and a folder for it to be found.
+
+The fixtures are of all tests.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from spart_blocks.diagram import load
 from spart_blocks.export import step_code
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import live_places
 from spart_blocks.realtime.exchange import Parameters, Signals
+from spart_blocks.realtime.live import LiveServer
 from spart_blocks.realtime.structs import Ended, LoopStruct, Phase
 
 SERVO = """
@@ -142,3 +147,22 @@ def connections_to(place, count):
                     assert time.monotonic() < end
                     time.sleep(0.001)
         yield
+
+
+@pytest.fixture
+def loop_folder(monkeypatch):
+    """The folder for sockets of a test, in which no other loop is."""
+    with runtime_folder(monkeypatch) as found:
+        yield found
+
+
+@pytest.fixture
+def loop():
+    return DirectedLoop()
+
+
+@pytest.fixture
+def server(loop, loop_folder):
+    """The loop, at which others may look."""
+    with LiveServer(loop, "servo", patience=WAIT) as started:
+        yield started

@@ -12,31 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from live_loop import SERVO, WAIT, DirectedLoop, runtime_folder, until
+from live_loop import SERVO, WAIT, until
 
 from spart_blocks.cli import scope as scope_command
 from spart_blocks.cli.live_plot import LivePlot
-from spart_blocks.realtime.live import LiveServer
 from spart_blocks.realtime.live_client import LiveClient
 from spart_blocks.realtime.live_places import running
 from spart_blocks.results import Results
 
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, in_an_empty_folder):
-    with runtime_folder(monkeypatch) as found:
-        yield found
-
-
-@pytest.fixture
-def loop():
-    return DirectedLoop()
-
-
-@pytest.fixture
-def server(loop):
-    with LiveServer(loop, "servo", patience=WAIT) as started:
-        yield started
+pytestmark = pytest.mark.usefixtures("loop_folder")
 
 
 @pytest.fixture
@@ -303,7 +287,7 @@ def started(process, tmp_path, spart):
     return child
 
 
-def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process, folder):
+def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process, loop_folder):
     recorder = process("scope", "ctrl.tau", "qd", "--out", "run.npz")
     said = recorder.stderr.readline()
     assert b"watching servo-ctrl-sum at 1000 Hz" in said, (said, started.poll())
@@ -324,7 +308,9 @@ def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process
     assert np.ptp(steps) + 1 - len(steps) <= run.info["steps lost"]
 
 
-def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(spart, started, process, folder):
+def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(
+    spart, started, process, loop_folder
+):
     recorder = process("scope", "--out", "run.npz")
     recorder.stderr.readline()
     until(lambda: recorder.poll() is None)
@@ -337,7 +323,7 @@ def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(spart, started, p
     assert spart("tune").code == 2
 
 
-def test_ctrl_c_at_the_loop_is_told_to_who_watches(spart, started, process, folder):
+def test_ctrl_c_at_the_loop_is_told_to_who_watches(spart, started, process, loop_folder):
     recorder = process("scope", "--out", "run.npz")
     recorder.stderr.readline()
     spart("scope", "--t", "0.1", "--out", "x.npz")
@@ -345,12 +331,12 @@ def test_ctrl_c_at_the_loop_is_told_to_who_watches(spart, started, process, fold
     assert recorder.wait(WAIT) == 0, recorder.communicate()
     assert b"the loop has ended: it was interrupted" in recorder.stderr.read()
     assert started.wait(WAIT) == 0
-    assert list(folder.iterdir()) == []
+    assert list(loop_folder.iterdir()) == []
 
 
-def test_a_loop_that_cannot_be_reached_runs_all_the_same(spart, folder, monkeypatch, tmp_path):
-    folder.write_text("")
-    folder.with_name(f"spart-{os.getuid()}").write_text("")
+def test_a_loop_that_cannot_be_reached_runs_all_the_same(spart, loop_folder, monkeypatch, tmp_path):
+    loop_folder.write_text("")
+    loop_folder.with_name(f"spart-{os.getuid()}").write_text("")
     (tmp_path / "servo.yaml").write_text(SERVO, encoding="utf-8")
     answer = spart("realtime", "servo.yaml", "--t", "0.05")
     assert answer.code == 0

@@ -8,27 +8,12 @@ import shlex
 
 import numpy as np
 import pytest
-from live_loop import SERVO, DirectedLoop, runtime_folder
+from live_loop import SERVO, DirectedLoop
 
 import spart_blocks as sb
 from spart_blocks.realtime.live import LiveServer
 
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, in_an_empty_folder):
-    with runtime_folder(monkeypatch) as found:
-        yield found
-
-
-@pytest.fixture
-def loop():
-    return DirectedLoop()
-
-
-@pytest.fixture
-def server(loop):
-    with LiveServer(loop, "servo") as started:
-        yield started
+pytestmark = pytest.mark.usefixtures("loop_folder")
 
 
 def rows_of(text):

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from free_ports import free_port
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
@@ -41,12 +42,6 @@ export: {part: ctrl, name: gains}
 """
 RATE = 50  # Hz: a socket keeps what is sent for seconds in which nobody reads
 PATIENCE = 120.0  # s, until something is given up that should happen at once
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def export(diagram, folder, **options):

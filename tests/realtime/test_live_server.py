@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from live_loop import WAIT, DirectedLoop, runtime_folder, until
+from live_loop import WAIT, DirectedLoop, until
 
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.realtime import live_connection
@@ -20,22 +20,7 @@ from spart_blocks.realtime.live import MOST_CLIENTS, LiveServer
 from spart_blocks.realtime.live_client import LiveClient, Recording
 from spart_blocks.realtime.structs import Ended
 
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch):
-    with runtime_folder(monkeypatch) as found:
-        yield found
-
-
-@pytest.fixture
-def loop():
-    return DirectedLoop()
-
-
-@pytest.fixture
-def server(loop):
-    with LiveServer(loop, "servo", patience=WAIT) as started:
-        yield started
+pytestmark = pytest.mark.usefixtures("loop_folder")
 
 
 @pytest.fixture
@@ -536,7 +521,7 @@ def test_for_every_end_there_is_a_word(client, loop, why):
     assert client.ended
 
 
-def test_when_it_no_longer_listens_nothing_is_left(loop, folder):
+def test_when_it_no_longer_listens_nothing_is_left(loop, loop_folder):
     before = threading.active_count()
     with LiveServer(loop, "servo") as server:
         client = LiveClient(server.place, patience=WAIT)
@@ -544,7 +529,7 @@ def test_when_it_no_longer_listens_nothing_is_left(loop, folder):
     client.rows(WAIT)
     assert client.ended == "it can no longer be reached"
     client.close()
-    assert list(folder.iterdir()) == []
+    assert list(loop_folder.iterdir()) == []
     assert threading.active_count() == before
     assert not loop.signals.streaming
 
@@ -556,7 +541,7 @@ def test_a_client_that_goes_is_forgotten(server, loop):
     until(lambda: not server._clients)
 
 
-def test_a_process_that_dies_is_noticed(folder):
+def test_a_process_that_dies_is_noticed(loop_folder):
     place_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     loop = DirectedLoop()
     with LiveServer(loop, "servo") as server:
@@ -569,7 +554,7 @@ def test_a_process_that_dies_is_noticed(folder):
     place_socket.close()
 
 
-def test_a_socket_where_nobody_listens_is_an_error_of_the_run(folder, server, loop):
+def test_a_socket_where_nobody_listens_is_an_error_of_the_run(loop_folder, server, loop):
     place = server.place
     place.token_file.with_suffix(".keep").write_text(place.token)
     loop.end()

@@ -13,29 +13,14 @@ import textwrap
 import threading
 
 import pytest
-from live_loop import WAIT, DirectedLoop, connections_to, runtime_folder, until
+from live_loop import WAIT, connections_to, until
 
 from spart_blocks.base.errors import RunError
-from spart_blocks.realtime.live import MOST_STRANGERS, LiveServer
+from spart_blocks.realtime.live import MOST_STRANGERS
 from spart_blocks.realtime.live_client import LiveClient
 from spart_blocks.realtime.live_places import running
 
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch):
-    with runtime_folder(monkeypatch) as found:
-        yield found
-
-
-@pytest.fixture
-def loop():
-    return DirectedLoop()
-
-
-@pytest.fixture
-def server(loop):
-    with LiveServer(loop, "servo", patience=WAIT) as started:
-        yield started
+pytestmark = pytest.mark.usefixtures("loop_folder")
 
 
 def test_connections_without_a_token_keep_nobody_out(server, loop):
@@ -112,7 +97,7 @@ LOOP = """
 """
 
 
-def test_a_loop_that_stands_still_is_waited_for_and_answers_when_it_goes_on(folder):
+def test_a_loop_that_stands_still_is_waited_for_and_answers_when_it_goes_on(loop_folder):
     command = [sys.executable, "-c", textwrap.dedent(LOOP), os.path.dirname(__file__) + "/.."]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:

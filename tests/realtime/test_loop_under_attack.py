@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from free_ports import free_port
 from live_loop import until
 
 from spart_blocks.realtime import Session, prepare
@@ -46,9 +47,7 @@ def actuator():
 @pytest.fixture
 def diagram(tmp_path, actuator):
     """A file, and the port at which its controller hears."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        here = free.getsockname()[1]
+    here = free_port()
     path = tmp_path / "attacked.yaml"
     path.write_text(DIAGRAM.format(here=here, there=actuator.getsockname()[1]))
     return path, here

@@ -12,6 +12,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from free_ports import free_ports
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
@@ -79,16 +80,6 @@ def loop(tmp_path):
         return path, ports
 
     return written
-
-
-def free_ports(number):
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(number)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 @contextmanager

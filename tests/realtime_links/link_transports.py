@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 import numpy as np
+from free_ports import free_port
 
 import spart_blocks as sb
 
@@ -31,12 +32,6 @@ wires: [plant -> sensors.q, sensors.q -> ctrl, ctrl -> actuators.tau, actuators.
 """
 LONGEST = 60.0
 """How long a test waits for what must come [s]: far longer than any machine needs."""
-
-
-def free_port():
-    with socket.socket() as each:
-        each.bind(("127.0.0.1", 0))
-        return each.getsockname()[1]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from free_ports import free_ports
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
@@ -59,13 +60,7 @@ wires:
 @pytest.fixture
 def ports():
     """Two ports on loopback that are free."""
-    taken = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
-    for each in taken:
-        each.bind(("127.0.0.1", 0))
-    numbers = [each.getsockname()[1] for each in taken]
-    for each in taken:
-        each.close()
-    return numbers
+    return free_ports(2)
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
+from free_ports import free_port
 from link_transports import (
     DIAGRAM,
     LONGEST,
     TRANSPORTS,
     arrives,
-    free_port,
     load,
     shared_memory,
     until,

@@ -9,7 +9,6 @@ import sys
 import pytest
 from browsers import needs_chromium
 from diagram_pages import DiagramPage
-from live_loop import runtime_folder
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
@@ -31,22 +30,21 @@ SAID = "document.querySelector('.run-state [role=status]')?.textContent"
 
 
 @pytest.fixture
-def loop(tmp_path, monkeypatch):
+def loop(tmp_path, loop_folder):
     """The process of a loop that goes on until it is interrupted."""
     (tmp_path / "spart.toml").write_text("")
     (tmp_path / "ramp.yaml").write_text(RAMP)
-    with runtime_folder(monkeypatch) as places:
-        words = ["realtime", str(tmp_path / "ramp.yaml"), "--rate", "200"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "spart_blocks", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            yield process, places
-        finally:
-            process.kill()
-            process.communicate()
+    words = ["realtime", str(tmp_path / "ramp.yaml"), "--rate", "200"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spart_blocks", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        yield process, loop_folder
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_loop_is_watched_tuned_and_told_when_it_ends(browser, loop, tmp_path):

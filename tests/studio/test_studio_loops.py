@@ -7,26 +7,8 @@ import os
 import numpy as np
 import pytest
 from fake_page import another, in_page
-from live_loop import DirectedLoop, runtime_folder
 
-from spart_blocks.realtime.live import LiveServer
-
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch):
-    with runtime_folder(monkeypatch) as found:
-        yield found
-
-
-@pytest.fixture
-def loop():
-    return DirectedLoop()
-
-
-@pytest.fixture
-def server(loop):
-    with LiveServer(loop, "servo") as started:
-        yield started
+pytestmark = pytest.mark.usefixtures("loop_folder")
 
 
 def rows_told(page):
