@@ -1,10 +1,12 @@
 """A diagram's file as it is written: sheets, blocks, wires, slots, and where each is."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
 import spart_blocks as sb
-from spart_blocks.base.document import parse_document
+from spart_blocks.base.document import parse_document, parse_value, read_document
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.diagram.written.wires import parse_wire
 from spart_blocks.versions.edits import (
@@ -16,6 +18,7 @@ from spart_blocks.versions.edits import (
     edited,
 )
 
+DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 TEXT = """\
 name: servo
 params: {k: &k 2, same: *k}
@@ -151,6 +154,26 @@ def test_each_value_knows_its_characters(file):
     assert root.at(("params", "none")) is None
     wires = root.at(("wires",))
     assert text[wires.start : wires.end].endswith('- ""\n  - 7')
+
+
+@pytest.mark.parametrize("path", sorted(DIAGRAMS.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_each_value_of_a_shipped_diagram_is_what_stands_there(path):
+    document = read_document(path)
+    waiting, seen = [document.root], 0
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children.values()
+        written = document.text[node.start : node.end]
+        if node.flow and not node.alias and written[:1] not in ("|", ">"):
+            assert parse_value(written, "it") == node.value
+            seen += 1
+        for key, named in node.keys.items():
+            assert parse_value(document.text[named.start : named.end], "it") in (key, int_of(key))
+    assert seen > 5
+
+
+def int_of(text):
+    return int(text) if text.isdecimal() else text
 
 
 # --- texts are parsed once -------------------------------------------------------------------

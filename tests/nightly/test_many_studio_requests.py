@@ -23,7 +23,7 @@ EACH = 250
 
 def unbuilt(*arguments):
     """A reading without its blocks, which other tests build."""
-    return replace(reading.parsed(*arguments), pending=False)
+    return replace(reading.unbuilt(*arguments), pending=False)
 
 
 @pytest.mark.parametrize("seed", range(SEQUENCES // EACH))

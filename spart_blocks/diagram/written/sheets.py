@@ -24,11 +24,27 @@ MOST_INSTANCES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class WrittenBlock:
-    """A block. keys: where it is written. section: its entries."""
+    """A block. keys: where it is written. written: its entries, or what stands in their place."""
 
     name: str
     keys: Keys
-    section: Mapping[str, Any]
+    written: Any
+
+    @property
+    def section(self) -> dict[str, Any]:
+        """Its entries; none where it is no mapping."""
+        return mapping_at(self.written)
+
+    @property
+    def uses(self) -> bool:
+        """Whether it is of a file that it uses."""
+        return "use" in self.section and "type" not in self.section
+
+    @property
+    def kind(self) -> str:
+        """Its type, or the path of the file that it uses, as text."""
+        kind = self.section.get("use" if self.uses else "type")
+        return kind if isinstance(kind, str) else repr(kind)
 
     @property
     def type(self) -> str | None:
@@ -193,6 +209,11 @@ class File:
         for slot in self.slots.values():
             yield from slot.choices.values()
 
+    @property
+    def used(self) -> dict[str, None]:
+        """The paths of the files that these use, as they are written."""
+        return {block.use: None for block in self.blocks() if block.use is not None}
+
     def subsystem_of(self, block: WrittenBlock) -> Sheet | None:
         """The subsystem that a block is of; None for others."""
         return self.subsystems.get(block.type) if block.type is not None else None
@@ -214,8 +235,7 @@ class File:
 
 
 def _blocks(keys: Keys, written: Mapping[str, Any]) -> dict[str, WrittenBlock]:
-    return {name: WrittenBlock(name, (*keys, name), mapping_at(one))
-            for name, one in written.items()}  # fmt: skip
+    return {name: WrittenBlock(name, (*keys, name), one) for name, one in written.items()}
 
 
 def _names(written: Any) -> tuple[str, ...]:
