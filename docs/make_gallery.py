@@ -53,10 +53,11 @@ def file_stem(one: Example) -> str:
 def draw(one: Example) -> None:
     """Draw a diagram, run it, and keep its first scope."""
     from spart_blocks.diagram.diagram_drawing import draw as drawn
+    from spart_blocks.drawing.files import write
 
     PICTURES.mkdir(parents=True, exist_ok=True)
     diagram = sb.load(one.path)
-    drawn(diagram, PICTURES / f"{file_stem(one)}.svg")
+    write(drawn(diagram), PICTURES / f"{file_stem(one)}.svg")
     results = sb.simulate(one.path)
     for figure in results.plot()[:1]:
         figure.set_size_inches(SIZE)

@@ -15,6 +15,7 @@ STATIONS = (
     "base",  # errors, caches, documents, rotations: what every part may use
     "workers",  # processes that serve a module, and the messages with them
     "results",  # data and pictures that know nothing of what made them
+    "drawing",  # pictures of boxes and wires: where they go, and how they are painted
     "robot",
     "dynamics",
     "spart",
@@ -25,7 +26,6 @@ STATIONS = (
     "block_support",  # ports, checks, states and laws that blocks share
     "fmu",  # FMUs of others, as blocks run them
     "blocks",
-    "drawing",  # layouts of boxes and wires
     "diagram",
     "descriptions",  # of block types, for people
     "versions",  # edits of diagram files, and differences of two
@@ -41,7 +41,7 @@ STATIONS = (
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
-DRAWING = ("results", "analysis", "sweeps", "cli")
+DRAWING = ("results", "drawing", "analysis", "sweeps", "cli")
 
 
 def files_of(station):

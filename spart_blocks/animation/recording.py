@@ -194,7 +194,7 @@ def drawing(diagram: Diagram | None) -> str:
 
     if diagram is None or len(diagram.bd.blocklist) > MOST_SHOWN:
         return ""
-    from spart_blocks.diagram.diagram_drawing import draw, rendered
+    from spart_blocks.diagram.diagram_drawing import draw
+    from spart_blocks.drawing.svg import svg_of
 
-    svg = rendered(draw(diagram), "svg").decode()
-    return svg[svg.index("<svg") :]
+    return svg_of(draw(diagram), paper="")

@@ -7,39 +7,38 @@ outline, and a dashed line, its chord, to the body that it represents.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from spart_blocks.diagram.diagram_drawing import (
-    GRID,
+from spart_blocks.drawing.boxes import Outline, framed
+from spart_blocks.drawing.picture import (
+    DARK,
+    INK,
     MARGIN,
     MUTED,
-    WIRE,
-    canvas,
-    paint_title,
-    picture_format,
-    text_inches,
-    write_picture,
+    Line,
+    Picture,
+    Shape,
+    Text,
+    arrow_head,
+    row_of_texts,
+    title,
+    title_width,
 )
+from spart_blocks.drawing.texts import text_width
 from spart_blocks.robot.graph import BodiesGraph, GraphBody, GraphJoint
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 NAME_SIZE, JOINT_SIZE = 9.0, 7.0
 HEIGHT, PITCH = 3.0, 5.0  # of a box, and from one row to the next [grid]
 LEGEND = 30.0  # what the lines below the title take [grid]
 STUB = 2.0  # from a box to where its joints part
 FLIPPED, CHORD = "#B4471B", "#8159B3"
+DASHES = (3.7, 1.6)
 LOOKS = {
-    "ground": ("#F1F2F4", "#7B828E"),
-    "body": ("#EAF1FB", "#4472B0"),
-    "virtual": ("#FFFFFF", CHORD),
+    "ground": Outline("#F1F2F4", "#7B828E"),
+    "body": Outline("#EAF1FB", "#4472B0"),
+    "virtual": Outline("#FFFFFF", CHORD, dashes=DASHES),
 }
-"""Fill and edge of a box."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +55,25 @@ class BoxPlace:
         return self.x + self.width
 
 
-def draw_graph(graph: BodiesGraph, title: str, path: str | Path | None = None) -> Figure:
-    """Draw bodies and joints, and write the picture to path if one is given: .svg, .png or
-    .pdf. Returns the Matplotlib figure."""
-    chosen = picture_format(path)
+def draw_graph(graph: BodiesGraph, name: str) -> Picture:
+    """The picture of bodies and joints. name: its title."""
     places = _places(graph)
     width = max(place.right for place in places.values()) + STUB
     height = max(place.y for place in places.values()) + HEIGHT
-    width = max(width, text_inches(title, 10.0, "bold") / GRID, LEGEND)
     top = MARGIN + 4
-    figure, axis = canvas(width, height, top)
-    paint_title(axis, title, -top + 1.5)
-    _paint_legend(axis, graph, -top + 3.5)
+    notes = [(FLIPPED, "against the tree")] * any(joint.flipped for joint in graph.joints)
+    notes += [(CHORD, "cut: a virtual body is where its body is")] * bool(graph.chords)
+    shapes: list[Shape] = [title(name, -top + 1.5)]
+    shapes += row_of_texts(notes, -top + 3.5, JOINT_SIZE)
     for chord in graph.chords:
-        _paint_chord(axis, chord.joint, places[chord.parent], places[chord.child])
+        shapes.append(_chord(chord.joint, places[chord.parent], places[chord.child]))
     for joint in graph.joints:
-        _paint_joint(axis, joint, places[joint.near], places[joint.far])
+        shapes += _joint(joint, places[joint.near], places[joint.far])
     for body in graph.bodies:
-        _paint_body(axis, body, places[body.name])
-    if path is not None:
-        write_picture(figure, path, chosen)
-    return figure
+        shapes += _body(body, places[body.name])
+    for joint in graph.joints:
+        shapes.append(_joint_text(joint, places[joint.near], places[joint.far]))
+    return Picture(max(width, title_width(name), LEGEND), height, shapes, top)
 
 
 # --- where things are ----------------------------------------------------------------------------
@@ -92,9 +89,9 @@ def _places(graph: BodiesGraph) -> dict[str, BoxPlace]:
     gaps: dict[int, float] = {}
     labels = {joint.far: _label(joint) for joint in graph.joints}
     for body in graph.bodies:
-        name = text_inches(_text(body), NAME_SIZE, "bold") / GRID + 2
+        name = text_width(_text(body), NAME_SIZE, bold=True) + 2
         widths[body.level] = max(widths.get(body.level, 5.0), name)
-        label = text_inches(labels.get(body.name, ""), JOINT_SIZE) / GRID
+        label = text_width(labels.get(body.name, ""), JOINT_SIZE)
         gaps[body.level] = max(gaps.get(body.level, 0.0), label + STUB + 3)
     left: dict[int, float] = {}
     x = 0.0
@@ -130,67 +127,40 @@ def _label(joint: GraphJoint) -> str:
     return f"{joint.name}  {joint.kind}"
 
 
-# --- painting ------------------------------------------------------------------------------------
+# --- shapes --------------------------------------------------------------------------------------
 
 
-def _paint_legend(axis: Axes, graph: BodiesGraph, y: float) -> None:
-    told = [(FLIPPED, "against the tree")] * any(joint.flipped for joint in graph.joints)
-    told += [(CHORD, "cut: a virtual body is where its body is")] * bool(graph.chords)
-    x = 0.0
-    for colour, text in told:
-        axis.text(x, y, text, size=JOINT_SIZE, color=colour, va="center", parse_math=False)
-        x += text_inches(text, JOINT_SIZE) / GRID + 2
-
-
-def _paint_joint(axis: Axes, joint: GraphJoint, near: BoxPlace, far: BoxPlace) -> None:
-    colour = FLIPPED if joint.flipped else WIRE
-    bend = near.right + STUB
-    gid = f"joint {joint.name}" + (" flipped" if joint.flipped else "")
-    axis.plot(
-        [near.right, bend, bend, far.x], [near.y, near.y, far.y, far.y],
-        color=WIRE, linewidth=0.9, gid=gid, zorder=2, solid_joinstyle="round",
-    )  # fmt: skip
-    if joint.flipped:
-        _arrow(axis, bend + 0.2, far.y, -1, colour)
-        axis.plot([bend, far.x], [far.y, far.y], color=colour, linewidth=0.9, zorder=2.5)
+def _joint(joint: GraphJoint, near: BoxPlace, far: BoxPlace) -> Iterator[Shape]:
+    bend, flipped = near.right + STUB, joint.flipped
+    name = f"joint {joint.name}" + (" flipped" if flipped else "")
+    way = [(near.right, near.y), (bend, near.y), (bend, far.y), (far.x, far.y)]
+    yield Line(way, name=name)
+    if flipped:
+        yield Line([(bend, far.y), (far.x, far.y)], FLIPPED)
+        yield arrow_head((bend + 0.2, far.y), -1, 0.4, FLIPPED)
     else:
-        _arrow(axis, far.x, far.y, 1, colour)
-    style: dict[str, Any] = {"size": JOINT_SIZE, "ha": "center", "va": "bottom", "zorder": 5}
-    middle = (bend + far.x) / 2
-    axis.text(middle, far.y - 0.35, _label(joint), color=colour, parse_math=False, **style)
+        yield arrow_head((far.x, far.y), 1, 0.4)
 
 
-def _arrow(axis: Axes, x: float, y: float, way: int, colour: str) -> None:
-    """A head with its tip at x, y that points right (1) or left (-1)."""
-    back = x - 0.95 * way
-    axis.fill([x, back, back], [y, y - 0.4, y + 0.4], color=colour, linewidth=0, zorder=3)
+def _joint_text(joint: GraphJoint, near: BoxPlace, far: BoxPlace) -> Text:
+    """The name and kind of a joint, above its line."""
+    middle, colour = (near.right + STUB + far.x) / 2, FLIPPED if joint.flipped else INK
+    return Text(middle, far.y - 0.82, _label(joint), JOINT_SIZE, colour)
 
 
-def _paint_chord(axis: Axes, joint: str, virtual: BoxPlace, body: BoxPlace) -> None:
+def _chord(joint: str, virtual: BoxPlace, body: BoxPlace) -> Line:
     """A dashed line: round the right edges within a column, else behind the boxes."""
-    style: dict[str, Any] = {"color": CHORD, "linewidth": 1.0, "linestyle": (0, (4, 2))}
+    way = [(virtual.x + 1, virtual.y), (body.right - 1, body.y)]
     if virtual.x == body.x:
         bend = body.right + STUB / 2
-        xs, ys = [virtual.right, bend, bend, body.right], [virtual.y, virtual.y, body.y, body.y]
-    else:
-        xs, ys = [virtual.x + 1, body.right - 1], [virtual.y, body.y]
-    axis.plot(xs, ys, gid=f"chord {joint}", zorder=1, **style)
+        ends = (virtual.right, virtual.y), (body.right, body.y)
+        way = [ends[0], (bend, virtual.y), (bend, body.y), ends[1]]
+    return Line(way, CHORD, 1.0, (4, 2), f"chord {joint}")
 
 
-def _paint_body(axis: Axes, body: GraphBody, place: BoxPlace) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
+def _body(body: GraphBody, place: BoxPlace) -> Iterator[Shape]:
     look = "virtual" if body.of else "ground" if body.index < 0 else "body"
-    fill, edge = LOOKS[look]
-    outline = FancyBboxPatch(
-        (place.x, place.y - HEIGHT / 2), place.width, HEIGHT,
-        boxstyle="round,pad=0,rounding_size=0.8", facecolor=fill, edgecolor=edge, linewidth=1.1,
-        linestyle="--" if body.of else "-", zorder=4,
-    )  # fmt: skip
-    outline.set_gid(f"{look} {body.name}")
-    axis.add_patch(outline)
-    colour = MUTED if body.of else "#1F2530"
-    axis.text(
-        place.x + place.width / 2, place.y, _text(body), size=NAME_SIZE, weight="bold",
-        color=colour, ha="center", va="center", zorder=5, parse_math=False,
-    )  # fmt: skip
+    size = place.x, place.y - HEIGHT / 2, place.width, HEIGHT
+    yield framed(LOOKS[look], *size, radius=0.8, name=f"{look} {body.name}")
+    colour = MUTED if body.of else DARK
+    yield Text(place.x + place.width / 2, place.y, _text(body), NAME_SIZE, colour, bold=True)

@@ -31,12 +31,14 @@ class Report:
     def add(self, old: Side, new: Side, found: Difference) -> None:
         """Write the picture of a diagram and keep its Markdown."""
         import_matplotlib()
+        from spart_blocks.drawing.files import write
         from spart_blocks.versions.differences import union_of
-        from spart_blocks.versions.differences.difference_drawing import write_unions
+        from spart_blocks.versions.differences.difference_drawing import draw_unions
         from spart_blocks.versions.differences.text import markdown_of
 
         name = _file_name(new.label if new.document is not None else old.label.partition(":")[2])
-        write_unions(union_of(old, new, found), f"{found.old} → {found.new}", self.folder / name)
+        picture = draw_unions(union_of(old, new, found), f"{found.old} → {found.new}")
+        write(picture, self.folder / name)
         self.parts.append(markdown_of(found, self.pictures + name))
 
     def refuse(self, name: str, error: InputError) -> None:

@@ -173,10 +173,11 @@ def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
 def _draw(old: Side, new: Side, found: Difference, path: Path) -> None:
     """Write the picture of both sides."""
     import_matplotlib()
+    from spart_blocks.drawing.files import write
     from spart_blocks.versions.differences import union_of
-    from spart_blocks.versions.differences.difference_drawing import write_unions
+    from spart_blocks.versions.differences.difference_drawing import draw_unions
 
-    write_unions(union_of(old, new, found), f"{found.old} → {found.new}", path)
+    write(draw_unions(union_of(old, new, found), f"{found.old} → {found.new}"), path)
 
 
 _COLOURS = {"added": "green", "removed": "red"}

@@ -23,9 +23,8 @@ from spart_blocks.cli.outputs import check_files, default_folder, default_name
 from spart_blocks.cli.terminal import has_display, say
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from spart_blocks.diagram.diagram import Diagram
+    from spart_blocks.drawing.picture import Picture
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -71,38 +70,34 @@ def show(
     if holds_bodies(file):
         if block is not None:
             raise InputError(f"{file} has bodies and no blocks: omit --block")
-        path, figure = _draw_bodies(file, out)
+        name, picture = _bodies(file)
     else:
-        diagram = diagram_file(file, None, loading).load()
-        path, figure = _draw_diagram(diagram, block, out)
-    typer.echo(str(path))
+        name, picture = _diagram(diagram_file(file, None, loading).load(), block)
+    from spart_blocks.drawing.files import opened, write
+
+    typer.echo(str(write(picture, out or _default(name))))
     if out is None and has_display() and not headless:
-        from spart_blocks.results import show_windows
-
-        show_windows([figure])
+        opened(picture)
 
 
-def _draw_diagram(diagram: Diagram, block: str | None, out: Path | None) -> tuple[Path, Figure]:
-    """Draw a diagram, or a state machine of it."""
+def _diagram(diagram: Diagram, block: str | None) -> tuple[str, Picture]:
+    """The name and the picture of a diagram, or of a state machine of it."""
     if block is not None:
         from spart_blocks.diagram.chart_drawing import draw_machine
 
-        path = out or _default(f"{diagram.name}-{block}")
-        return path, draw_machine(diagram, block, path)
+        return f"{diagram.name}-{block}", draw_machine(diagram, block)
     from spart_blocks.diagram.diagram_drawing import draw
 
-    path = out or _default(diagram.name)
-    return path, draw(diagram, path)
+    return diagram.name, draw(diagram)
 
 
-def _draw_bodies(file: Path, out: Path | None) -> tuple[Path, Figure]:
-    """Draw the graph of a file of bodies."""
+def _bodies(file: Path) -> tuple[str, Picture]:
+    """The name and the picture of the graph of a file of bodies."""
     from spart_blocks.cli.body_graph_drawing import draw_graph
     from spart_blocks.robot.bodies import read_bodies
 
     read = read_bodies(file)
-    path = out or _default(read.name)
-    return path, draw_graph(read.graph, read.name, path)
+    return read.name, draw_graph(read.graph, read.name)
 
 
 def _robots_page(file: Path, out: Path | None, loading: Loading) -> Path:

@@ -9,28 +9,29 @@ borders.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.block_support.ports import attribute
-from spart_blocks.diagram.diagram_drawing import (
-    GRID,
+from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.drawing.picture import (
+    INK,
     MARGIN,
     MUTED,
-    WIRE,
-    picture_format,
-    text_inches,
-    write_picture,
+    Dot,
+    Frame,
+    Line,
+    Picture,
+    Shape,
+    Text,
+    arrow_head,
+    title,
+    title_width,
 )
-from spart_blocks.diagram.network.flatten import flatten
+from spart_blocks.drawing.texts import text_width
 from spart_blocks.state_machines.chart import Action, Chart, State, Transition
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 NAME_SIZE, TEXT_SIZE = 9.0, 7.0
 HEAD, LINE, ROW, GAP = 2.6, 1.5, 3.4, 1.4
@@ -42,6 +43,8 @@ PITCH = 1.6
 LONGEST = 70
 FILLS = ("#EAF1FB", "#FFFFFF")
 EDGE = "#4472B0"
+REGION = (3.7, 1.6)
+"""The dashes around the regions of a parallel state."""
 LINES = ("#3B4252", "#B4471B", "#4B8B5C", "#8159B3", "#A26A00", "#2A7F9E")
 
 
@@ -62,12 +65,9 @@ class _Place:
         return self.x + self.width
 
 
-def draw_machine(
-    diagram: Any, block: str, path: str | Path | None = None, fmt: str | None = None
-) -> Figure:
-    """Draw the chart of a STATE_MACHINE of a diagram, and write it to path if one is given. block:
-    its name. Returns the Matplotlib figure. Raises InputError where the diagram has no such
-    machine.
+def draw_machine(diagram: Any, block: str) -> Picture:
+    """The picture of the chart of a STATE_MACHINE of a diagram. block: its name. Raises InputError
+    where the diagram has no such machine.
     """
     nodes = flatten(getattr(diagram, "bd", diagram)).nodes
     machines = {n.name: n.block.chart for n in nodes if attribute(n.block, "chart")}
@@ -76,46 +76,31 @@ def draw_machine(
         what = "is no state machine" if block in names else "is not in the diagram"
         hint = did_you_mean(block, machines) or "the diagram has no STATE_MACHINE"
         raise InputError(Fault(f"block {block!r} {what}", hint=hint))
-    return draw_chart(machines[block], block, path, fmt)
+    return draw_chart(machines[block], block)
 
 
-def draw_chart(
-    chart: Chart, title: str, path: str | Path | None = None, fmt: str | None = None
-) -> Figure:
-    """Draw a chart, and write it to path if one is given. Returns the Matplotlib figure."""
-    from matplotlib.figure import Figure
-
-    chosen = picture_format(path, fmt)
+def draw_chart(chart: Chart, name: str) -> Picture:
+    """The picture of a chart. name: its title."""
     leaving = {i: _from(chart, i) for i in range(len(chart.states))}
     places = _places(chart, leaving)
     edge = max(place.right for place in places)
     texts = [text for transition in chart.transitions for text in _label(chart, transition)]
-    words = 1.1 * max((_width(text, TEXT_SIZE) for text in texts), default=0.0)
+    words = 1.1 * max((text_width(text, TEXT_SIZE) for text in texts), default=0.0)
     targets = _lanes(chart, places, leaving)
     wide = edge + (words + 2.0 + PITCH * (len(targets) + 0.5) if targets else 0.0)
     tall = max(place.y + place.height for place in places)
-    wide = max(wide, _width(title, 10.0))
-    size = wide + 2 * MARGIN, tall + 2 * MARGIN + 2
-    figure = Figure(figsize=(size[0] * GRID, size[1] * GRID), dpi=150, facecolor="white")
-    axis = figure.add_axes((0, 0, 1, 1))
-    axis.set_xlim(-MARGIN, wide + MARGIN)
-    axis.set_ylim(tall + MARGIN, -MARGIN - 2)
-    axis.axis("off")
-    _write(axis, 0, -2.0, title, size=10.0, weight="bold", color=WIRE)
-    for index, place in enumerate(places):
-        _paint_state(axis, chart, index, place)
-    lanes = {target: edge + words + 1.2 + PITCH * (k + 1) for k, target in enumerate(targets)}
-    for number, (target, x) in enumerate(lanes.items()):
-        colour = LINES[number % len(LINES)]
-        _paint_lane(axis, chart, places, leaving, (target, x, colour))
+    shapes: list[Shape] = [title(name, -2.0)]
+    for index in sorted(range(len(places)), key=lambda index: chart.states[index].depth):
+        shapes += _state(chart, index, places[index])
+    for number, target in enumerate(targets):
+        lane = edge + words + 1.2 + PITCH * (number + 1), LINES[number % len(LINES)]
+        shapes += _lane(chart, places, leaving, target, *lane)
     for index, transitions in leaving.items():
         for row, transition in zip(places[index].rows, transitions, strict=True):
             when, do = _label(chart, transition)
-            _write(axis, edge + 0.9, row - 0.75, when, size=TEXT_SIZE, color=WIRE)
-            _write(axis, edge + 0.9, row + 0.8, do, size=TEXT_SIZE, color=MUTED)
-    if path is not None:
-        write_picture(figure, path, chosen)
-    return figure
+            shapes.append(Text(edge + 0.9, row - 0.75, when, TEXT_SIZE, INK, align="left"))
+            shapes.append(Text(edge + 0.9, row + 0.8, do, TEXT_SIZE, MUTED, align="left"))
+    return Picture(max(wide, title_width(name)), tall, shapes, MARGIN + 2)
 
 
 def _from(chart: Chart, index: int) -> list[Transition]:
@@ -136,10 +121,6 @@ def _told(actions: Sequence[Action]) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _width(text: str, size: float) -> float:
-    return text_inches(text, size) / GRID
 
 
 # Places
@@ -169,7 +150,8 @@ def _put(
     state, place = chart.states[index], places[index]
     place.x, place.y, place.head = x, y, y + HEAD / 2
     lines = _lines(state)
-    texts = [*(_width(line, TEXT_SIZE) for line in lines), _width(state.name, NAME_SIZE) * 1.1 + 3]
+    texts = [*(text_width(line, TEXT_SIZE) for line in lines)]
+    texts.append(text_width(state.name, NAME_SIZE) * 1.1 + 3)
     bottom = y + HEAD + LINE * len(lines)
     for _ in leaving[index]:
         place.rows.append(bottom + ROW / 2)
@@ -224,83 +206,61 @@ def _rows_to(
     return [places[target].head, *rows]
 
 
-# Painting
+# Shapes
 
 
-def _write(axis: Axes, x: float, y: float, text: str, **style: Any) -> None:
-    if text:
-        axis.text(x, y, text, **{"va": "center", "zorder": 6, "parse_math": False, **style})
-
-
-def _paint_state(axis: Axes, chart: Chart, index: int, place: _Place) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
+def _state(chart: Chart, index: int, place: _Place) -> Iterator[Shape]:
+    """A state with its texts, and the mark of the one that is entered first."""
     state, region = chart.states[index], chart.is_parallel(chart.states[index].parent)
-    box = FancyBboxPatch(
-        (place.x, place.y),
-        place.width,
-        place.height,
-        boxstyle="round,pad=0,rounding_size=1.0",
-        facecolor=FILLS[state.depth % 2],
-        edgecolor=EDGE,
-        linewidth=1.1,
-        linestyle="--" if region else "-",
-        zorder=1 + state.depth * 0.01,
-    )
-    box.set_gid(f"state {state.name}")
-    axis.add_patch(box)
-    name = {"size": NAME_SIZE, "weight": "bold", "color": "#1F2530"}
-    _write(axis, place.x + 1.0, place.head, state.name, **name)
+    fill, dashes = FILLS[state.depth % 2], REGION if region else ()
+    yield Frame(
+        place.x, place.y, place.width, place.height, fill, EDGE, dashes=dashes, radius=1.0,
+        name=f"state {state.name}",
+    )  # fmt: skip
+    yield Text(place.x + 1.0, place.head, state.name, NAME_SIZE, bold=True, align="left")
     if state.is_leaf:
-        number = {"size": TEXT_SIZE, "color": MUTED, "ha": "right"}
-        _write(axis, place.right - 0.8, place.head, str(state.first), **number)
+        number = str(state.first)
+        yield Text(place.right - 0.8, place.head, number, TEXT_SIZE, MUTED, align="right")
     for k, line in enumerate(_lines(state)):
-        _write(axis, place.x + 1.0, place.y + HEAD + LINE * (k + 0.4), line, size=TEXT_SIZE)
+        y = place.y + HEAD + LINE * (k + 0.4)
+        yield Text(place.x + 1.0, y, line, TEXT_SIZE, "black", align="left")
     first = chart.initial if state.parent is None else chart.states[state.parent].initial
     if index in first and not region:
         remembers = state.parent is not None and chart.states[state.parent].history
-        _paint_marker(axis, place, remembers)
+        yield from _marker(place, remembers)
 
 
-def _paint_marker(axis: Axes, place: _Place, remembers: bool) -> None:
+def _marker(place: _Place, remembers: bool) -> Iterator[Shape]:
     """The mark of the state that is entered first."""
     x, y = place.x - 2.2, place.head
-    _paint_arrow(axis, [x, place.x], [y, y], WIRE, "initial")
-    face = "white" if remembers else WIRE
-    size = 11.0 if remembers else 5.0
-    axis.plot([x], [y], "o", markersize=size, color=WIRE, markerfacecolor=face, zorder=5)
+    yield from _arrow(x, place.x, y, INK, "initial")
+    yield Dot(x, y, 0.76 if remembers else 0.35, "white" if remembers else INK, line=1.0)
     if remembers:
-        _write(axis, x, y, "H", size=6.5, ha="center", color=WIRE)
+        yield Text(x, y, "H", 6.5, INK)
 
 
-def _paint_lane(
-    axis: Axes,
+def _lane(
     chart: Chart,
     places: Sequence[_Place],
     leaving: dict[int, list[Transition]],
-    lane: tuple[int, float, str],
-) -> None:
+    target: int,
+    x: float,
+    colour: str,
+) -> Iterator[Shape]:
     """The line to a state, with the transitions that join it."""
-    target, x, colour = lane
     rows = _rows_to(places, leaving, target)
-    axis.plot([x, x], [min(rows), max(rows)], color=colour, linewidth=0.9, zorder=3)
-    head = places[target].head
-    _paint_arrow(axis, [x, places[target].right], [head, head], colour, None)
+    yield Line([(x, min(rows)), (x, max(rows))], colour)
+    yield from _arrow(x, places[target].right, places[target].head, colour)
     for index, transitions in leaving.items():
         for row, transition in zip(places[index].rows, transitions, strict=True):
             if transition.target == target:
-                gid = f"transition {chart.states[index].name} -> {chart.states[target].name}"
-                start = places[index].right
-                axis.plot([start, x], [row, row], color=colour, linewidth=0.9, zorder=3, gid=gid)
-                axis.plot([x], [row], "o", color=colour, markersize=2.6, zorder=4)
+                name = f"transition {chart.states[index].name} -> {chart.states[target].name}"
+                yield Line([(places[index].right, row), (x, row)], colour, name=name)
+                yield Dot(x, row, 0.25, colour)
 
 
-def _paint_arrow(
-    axis: Axes, xs: Sequence[float], ys: Sequence[float], colour: str, gid: str | None
-) -> None:
-    """A line to a box, with its head at the end."""
-    (start, end), y = xs, ys[1]
+def _arrow(start: float, end: float, y: float, colour: str, name: str = "") -> Iterator[Shape]:
+    """A level line to a box, with its head at the end."""
     way = 1.0 if end > start else -1.0
-    axis.plot([start, end - 0.6 * way], ys, color=colour, linewidth=0.9, zorder=3, gid=gid)
-    back = end - 0.95 * way
-    axis.fill([end, back, back], [y, y - 0.38, y + 0.38], color=colour, linewidth=0, zorder=4)
+    yield Line([(start, y), (end - 0.6 * way, y)], colour, name=name)
+    yield arrow_head((end, y), way, colour=colour)

@@ -98,9 +98,10 @@ class Diagram:
         """The drawing for notebooks, of diagrams of up to 300 blocks."""
         if len(self.bd.blocklist) > MOST_SHOWN:
             return None
-        from spart_blocks.diagram.diagram_drawing import draw, rendered
+        from spart_blocks.diagram.diagram_drawing import draw
+        from spart_blocks.drawing.svg import svg_of
 
-        return rendered(draw(self), "svg").decode()
+        return svg_of(draw(self))
 
     def show(self, path: str | Path | None = None, block: str | None = None) -> Path | None:
         """Draw the diagram: blocks as boxes, wires as lines. block: the name of a STATE_MACHINE, of
@@ -110,10 +111,12 @@ class Diagram:
         appears in the notebook, or in a window until that is closed. Raises InputError where
         the file cannot be written, and where no window can be opened.
         """
-        from spart_blocks.diagram.diagram_drawing import show
-
-        if block is None:
-            return show(self, path)
         from spart_blocks.diagram.chart_drawing import draw_machine
+        from spart_blocks.diagram.diagram_drawing import draw
+        from spart_blocks.drawing.files import show, write
 
-        return show(self, path, lambda diagram, *to: draw_machine(diagram, block, *to))
+        picture = draw(self) if block is None else draw_machine(self, block)
+        if path is not None:
+            return write(picture, path)
+        show(picture)
+        return None

@@ -10,8 +10,11 @@ from typing import Any
 from spart_blocks.base.cache import cache_folder, key_of
 from spart_blocks.base.document import parse_document, read_file
 from spart_blocks.base.errors import InputError
-from spart_blocks.diagram.diagram_drawing import LOOKS
 from spart_blocks.diagram.written.sheets import File
+from spart_blocks.drawing.boxes import LOOKS, framed
+from spart_blocks.drawing.picture import MUTED, Line, Picture, Shape
+from spart_blocks.drawing.placed import GRID
+from spart_blocks.drawing.svg import svg_of
 from spart_blocks.results.files import write_whole
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.mistakes import Mistakes
@@ -22,8 +25,7 @@ from spart_blocks.studio.files.sheets import make_sheet
 
 _MOST = 400
 """Blocks that are drawn."""
-_MARGIN = 12
-_MANNER = "2"
+_MANNER = "3"
 """How pictures are drawn; another number makes them be drawn anew."""
 
 
@@ -42,35 +44,28 @@ def _picture(place: Path, root: Path) -> bytes:
         with suppress(OSError):
             return kept.read_bytes()
     scope = whole(unbuilt(place, root, File(parse_document(text, str(place))), {}))
-    picture = svg_of(make_sheet(scope, Mistakes(), {}, None).sheet).encode()
+    picture = svg_of(picture_of_sheet(make_sheet(scope, Mistakes(), {}, None).sheet), "").encode()
     if kept is not None:
         with suppress(InputError):  # a picture is drawn again where there is no room
             write_whole(kept, picture)
     return picture
 
 
-def svg_of(sheet: dict[str, Any]) -> str:
-    """A sheet as SVG without texts."""
+def picture_of_sheet(sheet: dict[str, Any]) -> Picture:
+    """A sheet as a picture without texts."""
     blocks = sheet["blocks"][:_MOST]
     wires = sheet["wires"] if len(blocks) < _MOST else []
     corners = [(b["x"] + dx, b["y"] + dy) for b in blocks
                for dx, dy in ((0, 0), (b["width"], b["height"]))]  # fmt: skip
     corners += [point for wire in wires for point in wire["points"]]
     xs, ys = zip(*corners, strict=True) if corners else ((0, 100), (0, 60))
-    x, y = min(xs) - _MARGIN, min(ys) - _MARGIN
-    width, height = max(xs) + _MARGIN - x, max(ys) + _MARGIN - y
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:g} {y:g} {width:g} {height:g}">',
-        '<g fill="none" stroke="#6b7280" stroke-width="1.5">',
+    left, top = min(xs), min(ys)
+    shapes: list[Shape] = [
+        Line([((x - left) / GRID, (y - top) / GRID) for x, y in wire["points"]], MUTED)
+        for wire in wires
     ]
-    for wire in wires:
-        points = " ".join(f"{px:g},{py:g}" for px, py in wire["points"])
-        parts.append(f'<polyline points="{points}"/>')
-    parts.append('</g><g stroke-width="2">')
     for block in blocks:
-        fill, edge = LOOKS.get(block["look"], LOOKS["subsystem"])
-        parts.append(
-            f'<rect x="{block["x"]:g}" y="{block["y"]:g}" width="{block["width"]:g}" '
-            f'height="{block["height"]:g}" rx="4" fill="{fill}" stroke="{edge}"/>'
-        )
-    return "".join([*parts, "</g></svg>"])
+        look = LOOKS.get(block["look"], LOOKS["subsystem"])
+        corner = (block["x"] - left) / GRID, (block["y"] - top) / GRID
+        shapes.append(framed(look, *corner, block["width"] / GRID, block["height"] / GRID))
+    return Picture((max(xs) - left) / GRID, (max(ys) - top) / GRID, shapes)

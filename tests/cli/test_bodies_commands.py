@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spart_blocks.cli.body_graph_drawing import draw_graph
+from spart_blocks.drawing.figures import figure_of
 from spart_blocks.robot.bodies import bodies_graph
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -115,7 +116,7 @@ def test_show_writes_a_graph_where_told(spart, fourbar, tmp_path):
 
 
 def test_the_picture_of_a_graph_has_bodies_tree_edges_chords_and_flips(fourbar):
-    axis = draw_graph(bodies_graph(fourbar), "fourbar").axes[0]
+    axis = figure_of(draw_graph(bodies_graph(fourbar), "fourbar")).axes[0]
     marks = [artist.get_gid() for artist in (*axis.lines, *axis.patches)]
     assert sorted(mark for mark in marks if mark) == [
         "body crank", "body rocker", "body rod", "chord J3", "ground ground", "joint J1",
@@ -124,7 +125,7 @@ def test_the_picture_of_a_graph_has_bodies_tree_edges_chords_and_flips(fourbar):
 
 
 def test_bodies_of_a_graph_do_not_overlap(fourbar):
-    axis = draw_graph(bodies_graph(fourbar), "fourbar").axes[0]
+    axis = figure_of(draw_graph(bodies_graph(fourbar), "fourbar")).axes[0]
     boxes = [p.get_window_extent() for p in axis.patches if "joint" not in (p.get_gid() or "joint")]
     assert len(boxes) == 5
     for i, box in enumerate(boxes):

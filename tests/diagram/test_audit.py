@@ -12,6 +12,7 @@ from spart_blocks.diagram import complete, load
 from spart_blocks.diagram.build.connect import wire_name
 from spart_blocks.diagram.build.registry import new_diagram
 from spart_blocks.diagram.diagram_drawing import draw
+from spart_blocks.drawing.picture import Text
 
 MODELS = (robots.ROOT / "models").as_posix()
 PLANT = f"""\
@@ -177,7 +178,7 @@ def test_an_audit_is_drawn_where_a_wire_reads_it(audited):
     unread = audited(PLANT)
     read = audited(PLANT.replace("plant.qm ->", "plant.audit.energy ->"))
     for diagram, drawn in ((unread, False), (read, True)):
-        names = [text.get_text() for text in draw(diagram).axes[0].texts]
+        names = [shape.text for shape in draw(diagram).shapes if isinstance(shape, Text)]
         assert "plant" in names
         assert ("plant.audit" in names) is drawn
 

@@ -8,6 +8,7 @@ from lxml import etree
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.chart_drawing import draw_machine
+from spart_blocks.drawing.figures import figure_of
 
 TEXT = """
 blocks:
@@ -49,7 +50,7 @@ def extents(figure):
 
 
 def test_every_state_is_in_its_own_and_every_text_is_readable(diagram):
-    states, texts = extents(draw_machine(diagram, "modes"))
+    states, texts = extents(figure_of(draw_machine(diagram, "modes")))
     assert set(states) == {"off", "on", "slow", "fast"}
     for inner in ("slow", "fast"):
         corners = states[inner].corners()

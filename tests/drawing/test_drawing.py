@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from lxml import etree
@@ -14,34 +13,37 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram import diagram_drawing as drawing
 from spart_blocks.diagram.diagram_drawing import draw
+from spart_blocks.drawing.figures import figure_of
+from spart_blocks.drawing.files import write
+from spart_blocks.drawing.picture import Frame, Picture, Text
 
 
-def texts(figure: Any) -> list[str]:
-    return [text.get_text() for text in figure.axes[0].texts]
+def texts(picture: Picture) -> list[str]:
+    return [shape.text for shape in picture.shapes if isinstance(shape, Text)]
 
 
-def marks(figure: Any, kind: str) -> list[str]:
-    artists = [*figure.axes[0].lines, *figure.axes[0].patches]
-    return [a.get_gid() for a in artists if (a.get_gid() or "").startswith(kind)]
+def marks(picture: Picture, kind: str) -> list[str]:
+    names = [getattr(shape, "name", "") for shape in picture.shapes]
+    return [name for name in names if name.startswith(kind)]
 
 
 def test_every_block_and_every_wire_is_drawn_but_not_filled_in_constants(loop):
-    figure = draw(loop)
-    assert marks(figure, "block ") == [
+    picture = draw(loop)
+    assert marks(picture, "block ") == [
         "block ref", "block err", "block K", "block größe", "block scope_<1>"
     ]  # fmt: skip
-    assert marks(figure, "wire ") == [
+    assert marks(picture, "wire ") == [
         "wire ref[0] -> err[0]",
         "wire err[0] -> K[0]",
         "wire K[0] -> größe[0]",
         "wire größe[0] -> err[1]",
         "wire größe[0] -> scope_<1>[0]",
     ]
-    shown = texts(figure)
+    shown = texts(picture)
     for name in ("classic", "ref", "STEP", "err", "SUM", "+", "−", "größe", "LTI_SISO"):
         assert name in shown
     assert "scope.1=0" not in shown
-    assert len(marks(figure, "dot-")) == 1
+    assert len(marks(picture, "dot-")) == 1
 
 
 def test_drawing_does_not_change_the_diagram(loop):
@@ -54,7 +56,7 @@ def test_drawing_does_not_change_the_diagram(loop):
 @pytest.mark.parametrize("fmt", ["svg", "png", "pdf"])
 def test_the_file_opens_and_is_the_same_each_time(loop, tmp_path, fmt):
     path = tmp_path / f"a.{fmt}"
-    draw(loop, path)
+    write(draw(loop), path)
     first = path.read_bytes()
     if fmt == "svg":
         root = etree.fromstring(first)
@@ -66,7 +68,7 @@ def test_the_file_opens_and_is_the_same_each_time(loop, tmp_path, fmt):
         assert imread(path).min() < 0.5
     else:
         assert first.startswith(b"%PDF")
-    draw(loop, tmp_path / "b", fmt=fmt)
+    write(draw(loop), tmp_path / "b", fmt)
     assert (tmp_path / "b").read_bytes() == first
     assert sorted(p.name for p in tmp_path.iterdir()) == [path.name, "b"]
 
@@ -76,7 +78,7 @@ def test_texts_stay_inside_their_boxes_and_off_one_another(loop):
     wide = loop.FUNCTION(lambda u, v: [u, v], nin=2, nout=2, name="f")
     wide._inport_names = ["position_of_the_end_effector", "qm"]
     wide._outport_names = ["orientation", "t"]
-    figure = draw(loop)
+    figure = figure_of(draw(loop))
     figure.canvas.draw()
     axis = figure.axes[0]
     boxes = [p.get_window_extent() for p in axis.patches if (p.get_gid() or "").startswith("block")]
@@ -93,8 +95,8 @@ def test_our_port_names_and_the_diagrams_name_are_shown(loop):
     block = loop.GAIN(1, name="ours")
     block.in_ports = (Port("qm", (3,), "rad"),)
     block.out_ports = (Port("taum", (3,), "N m"),)
-    figure = draw(SimpleNamespace(bd=loop, name="spacecraft-pd"))
-    assert {"spacecraft-pd", "qm", "taum"} <= set(texts(figure))
+    picture = draw(SimpleNamespace(bd=loop, name="spacecraft-pd"))
+    assert {"spacecraft-pd", "qm", "taum"} <= set(texts(picture))
 
 
 def test_each_class_of_block_has_its_look(sim):
@@ -103,7 +105,7 @@ def test_each_class_of_block_has_its_look(sim):
     made = [
         bd.STEP(1), bd.GAIN(1), bd.INTEGRATOR(), bd.ZOH(clock), bd.SCOPE(), bd.NULL(),
     ]  # fmt: skip
-    looks = [drawing._figment(block).look for block in made]
+    looks = [drawing._box(block).look for block in made]
     assert looks == ["source", "function", "continuous", "sampled", "sink", "sink"]
 
 
@@ -113,10 +115,11 @@ def test_a_subsystem_is_a_box_with_a_double_edge(sim):
     bd = sim.blockdiagram("main")
     sub = bd.SUBSYSTEM(inner, name="sub")
     bd.connect(bd.STEP(1, name="in"), sub)
-    figure = draw(bd)
-    assert "sub" in texts(figure)
-    assert "main" not in texts(figure)
-    assert len(figure.axes[0].patches) == 1 + 3, "an arrow, a box, and a box of two edges"
+    picture = draw(bd)
+    assert "sub" in texts(picture)
+    assert "main" not in texts(picture)
+    frames = [shape for shape in picture.shapes if isinstance(shape, Frame)]
+    assert len(frames) == 3, "a box, and a box of two edges"
 
 
 def test_empty_and_unwired_diagrams_can_be_drawn(sim):
@@ -137,7 +140,7 @@ def test_a_block_wired_to_itself_can_be_drawn(sim):
 def test_names_are_text_not_formulas(sim, tmp_path):
     bd = sim.blockdiagram()
     bd.GAIN(1, name="k")._name = "$\\alpha$ & <b>"
-    draw(bd, tmp_path / "a.svg")
+    write(draw(bd), tmp_path / "a.svg")
     root = etree.parse(tmp_path / "a.svg").getroot()
     assert "$\\alpha$ & <b>" in re.sub(r"\s+", " ", " ".join(root.itertext()))
 
@@ -152,5 +155,5 @@ def test_names_are_text_not_formulas(sim, tmp_path):
 )
 def test_a_file_that_cannot_be_made_is_explained(loop, tmp_path, name, fmt, text):
     with pytest.raises(InputError) as error:
-        draw(loop, tmp_path / name, fmt)
+        write(draw(loop), tmp_path / name, fmt)
     assert text in str(error.value)

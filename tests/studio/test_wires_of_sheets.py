@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from spart_blocks.studio.files.routing import Router
+from spart_blocks.drawing.router import Router
 
 
 def across(way):

@@ -47,12 +47,12 @@ export class Diagram {
   private badges: Badge[] = [];
 
   private constructor(private readonly svg: SVGSVGElement, private readonly motion: Motion) {
-    // The drawing's styles are about all elements: a shadow tree keeps them to itself.
+    // A shadow tree keeps the identifiers of the drawing to itself.
     const shadow = this.element.attachShadow({ mode: "open" });
     svg.removeAttribute("width");
     svg.removeAttribute("height");
     svg.style.cssText = "display:block;width:100%;height:auto;max-height:38vh";
-    shadow.append(make("style", {}, "#patch_1 > path { fill: none !important }"), svg); // its paper
+    shadow.append(svg);
     panZoom(svg, this.element);
   }
 

@@ -11,10 +11,10 @@ from typing import Any
 from spart_blocks.base.document import mapping_at, parse_document, read_document, read_file
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.written.sheets import File
+from spart_blocks.drawing.placed import Drawn, Spot, Spots
 from spart_blocks.studio.files.contents import contents_of
 from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of, param_fields, robot_fields
-from spart_blocks.studio.files.layout import Drawn, Spot, Spots
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored

@@ -9,7 +9,7 @@ from typing import Any
 from spart_blocks.base.document import mapping_at, parse_value
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.written.sheets import File
-from spart_blocks.studio.files.layout import Spot
+from spart_blocks.drawing.placed import Spot
 from spart_blocks.studio.files.ports import kind_of
 from spart_blocks.studio.requests import text_of
 from spart_blocks.versions.edits import (

@@ -10,8 +10,8 @@ from typing import Any
 
 from spart_blocks.base.cache import cache_folder, key_of
 from spart_blocks.base.errors import InputError
+from spart_blocks.drawing.placed import Spot, Spots
 from spart_blocks.results.files import write_whole
-from spart_blocks.studio.files.layout import Spot, Spots
 from spart_blocks.studio.files.operations import spot_of
 
 Places = Mapping[str, Spots]

@@ -10,9 +10,10 @@ from typing import Any
 from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.descriptions import describe
 from spart_blocks.diagram.build.registry import BlockType, find_type
-from spart_blocks.diagram.diagram_drawing import CLASSES, LOOKS
+from spart_blocks.diagram.diagram_drawing import CLASSES
 from spart_blocks.diagram.written.sheets import GATES
 from spart_blocks.diagram.written.wires import COUNTED, FILLED_IN_ORDER
+from spart_blocks.drawing.boxes import LOOKS
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.versions.differences.units import port_names_of
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.ports import Port
-from spart_blocks.studio.files.boxes import Size, size_of
+from spart_blocks.drawing.placed import Drawn, Size, Spots, lay_out
+from spart_blocks.studio.files.boxes import size_of
 from spart_blocks.studio.files.connections import Connection, Web, web_of
-from spart_blocks.studio.files.layout import Drawn, Spots, lay_out
 from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.ports import look_of, port_text
 from spart_blocks.studio.files.reading import Reading
@@ -52,14 +52,15 @@ def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | N
     captions = {name: caption_of(scope, name) for name in web.sides}
     sizes = {name: _size(scope, name, web, captions[name]) for name in web.sides}
     ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
-    drawn = lay_out(sizes, looks, ports, web.connections, known, before)
+    wires = [(one.start, one.end) for one in web.connections]
+    drawn = lay_out(sizes, looks, ports, wires, known, before)
     told = sides_told(scope, web)
     blocks = [
         _block(scope, name, looks[name], captions[name], told[name], sizes[name], drawn, mistakes)
         for name in web.sides
     ]
-    wires = [_wire(scope, one, drawn, mistakes) for one in web.connections]
-    sheet = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": wires}
+    told_wires = [_wire(scope, one, drawn, mistakes) for one in web.connections]
+    sheet = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": told_wires}
     return Made(sheet, drawn)
 
 
@@ -202,7 +203,7 @@ def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> di
         "target": one.target,
         "from": {"block": one.start[0], "port": one.start[1]},
         "to": {"block": one.end[0], "port": one.end[1]},
-        "points": [list(point) for point in drawn.routes[one]],
+        "points": [list(point) for point in drawn.routes[one.start, one.end]],
         "signal": f"{signal}{one.part}" if signal is not None else None,
         "problems": mistakes.wires.get((scope.keys, one.wire), []) if own else [],
     }

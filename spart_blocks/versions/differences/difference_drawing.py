@@ -7,55 +7,42 @@ thick lines of what is added.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from spart_blocks.diagram.diagram_drawing import (
-    CLASSES,
+from spart_blocks.diagram.diagram_drawing import CLASSES
+from spart_blocks.drawing.boxes import (
+    DOT,
     LOOKS,
-    MARGIN,
     NAME_SIZE,
-    WIRE,
-    Figment,
-    canvas,
-    figment_of,
-    paint_block,
-    paint_title,
-    paint_wire,
-    picture_format,
-    rendered,
-    write_picture,
+    NamedBox,
+    Outline,
+    box_shapes,
+    framed,
+    named_box,
+    wire,
 )
 from spart_blocks.drawing.layout import Edge, Layout, arrange
+from spart_blocks.drawing.picture import INK, MARGIN, Dot, Line, Picture, Point, Shape, Text, title
 from spart_blocks.versions.differences.sheets import SLOT
 from spart_blocks.versions.differences.union import State, Union, UnionBlock, UnionWire
 from spart_blocks.versions.differences.units import look_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 @dataclass(frozen=True)
-class Look:
-    """How a state is drawn: its colours, its sign, its word in the legend, and its lines."""
+class StateLook(Outline):
+    """How a state is drawn: its outline, its sign, and its word in the legend."""
 
-    edge: str
-    fill: str
-    sign: str
-    word: str
-    width: float
-    dashes: Any = "-"
+    sign: str = ""
+    word: str = ""
 
 
-STATES: Mapping[State, Look] = {
-    "common": Look("#9AA1AC", "#F7F8F9", "", "in both", 0.9),
-    "added": Look("#1B7F3B", "#DDF3E3", "+", "added", 2.0),
-    "removed": Look("#B3261E", "#FBE3E1", "−", "removed", 1.5, (0, (4, 2.5))),
-    "changed": Look("#A15C00", "#FFF0D6", "~", "changed", 2.0, (0, (7, 1.5, 1.5, 1.5))),
+STATES: Mapping[State, StateLook] = {
+    "common": StateLook("#F7F8F9", "#9AA1AC", 0.9, (), "", "in both"),
+    "added": StateLook("#DDF3E3", "#1B7F3B", 2.0, (), "+", "added"),
+    "removed": StateLook("#FBE3E1", "#B3261E", 1.5, (4, 2.5), "−", "removed"),
+    "changed": StateLook("#FFF0D6", "#A15C00", 2.0, (7, 1.5, 1.5, 1.5), "~", "changed"),
 }
 _GAP = 5
 _LEGEND = 16
@@ -64,39 +51,28 @@ _LEGEND = 16
 @dataclass(frozen=True)
 class _Panel:
     union: Union
-    figments: tuple[Figment, ...]
+    boxes: tuple[NamedBox, ...]
     edges: tuple[Edge, ...]
     layout: Layout
 
 
-def draw_unions(unions: Sequence[Union], title: str) -> Figure:
-    """The figure of these sheets, one below the other, with a legend."""
+def draw_unions(unions: Sequence[Union], name: str) -> Picture:
+    """The picture of these sheets, one below the other, with a legend. name: its title."""
     panels = [_panel(one) for one in unions]
     width = max([panel.layout.width for panel in panels] + [_LEGEND * len(STATES)])
-    heights = [panel.layout.height + (3 if _heading(panel.union) else 0) for panel in panels]
-    figure, axis = canvas(width, sum(heights) + _GAP * len(panels), MARGIN + 2)
-    paint_title(axis, title, -MARGIN - 0.5)
+    shapes: list[Shape] = [title(name, -MARGIN - 0.5)]
+    signs: list[Shape] = []
     y = 0.0
-    for panel, height in zip(panels, heights, strict=True):
+    for panel in panels:
         heading = _heading(panel.union)
         if heading:
-            paint_title(axis, heading, y + 0.8)
-        _paint(axis, panel, y + (3 if heading else 0))
-        y += height + _GAP
-    _legend(axis, y - 1)
-    return figure
-
-
-def write_unions(unions: Sequence[Union], title: str, path: str | Path) -> Path:
-    """Draw into a file: .svg, .png or .pdf. Raises InputError where it cannot be written."""
-    chosen = picture_format(path)
-    write_picture(draw_unions(unions, title), path, chosen)
-    return Path(path)
-
-
-def svg_of(unions: Sequence[Union], title: str) -> bytes:
-    """The picture as SVG."""
-    return rendered(draw_unions(unions, title), "svg")
+            shapes.append(title(heading, y + 0.8))
+            y += 3
+        shapes += _wires(panel, y, signs)
+        shapes += _blocks(panel, y, signs)
+        y += panel.layout.height + _GAP
+    shapes += _legend(y - 1)
+    return Picture(width, y, [*shapes, *signs], MARGIN + 2)
 
 
 def _heading(union: Union) -> str:
@@ -105,12 +81,12 @@ def _heading(union: Union) -> str:
 
 
 def _panel(union: Union) -> _Panel:
-    figments = tuple(_figment(block) for block in union.blocks)
+    boxes = tuple(_box(block) for block in union.blocks)
     edges = tuple(Edge(one.source, one.output, one.target, one.input) for one in union.wires)
-    return _Panel(union, figments, edges, arrange([one.box for one in figments], list(edges)))
+    return _Panel(union, boxes, edges, arrange([one.box for one in boxes], list(edges)))
 
 
-def _figment(block: UnionBlock) -> Figment:
+def _box(block: UnionBlock) -> NamedBox:
     look = "subsystem"
     if not block.piece.uses and block.piece.kind != SLOT:
         look = look_of(block.piece.kind)
@@ -120,99 +96,74 @@ def _figment(block: UnionBlock) -> Figment:
     if isinstance(signs, str) and len(signs) == len(inputs):
         inputs = tuple(sign.replace("-", "−") for sign in signs)
     kind = block.kind.upper() if "." not in block.kind else block.kind
-    return figment_of(
-        block.name, kind, look if look in LOOKS else "function", inputs, block.outputs
-    )
+    look = look if look in LOOKS else "function"
+    return named_box(block.name, kind, look, inputs, block.outputs)
 
 
-def _paint(axis: Axes, panel: _Panel, below: float) -> None:
+def _wires(panel: _Panel, below: float, signs: list[Shape]) -> Iterator[Shape]:
+    """The wires of a sheet and their branches; the signs of wires are added to signs, which lie
+    above all."""
     order = {"common": 0, "removed": 1, "changed": 2, "added": 3}
     drawn = zip(panel.union.wires, panel.edges, panel.layout.routes, strict=True)
-    for wire, edge, points in sorted(drawn, key=lambda one: order[one[0].state]):
-        _paint_wire(axis, panel, wire, edge, [(x, y + below) for x, y in points])
+    for one, edge, points in sorted(drawn, key=lambda each: order[each[0].state]):
+        way = [(x, y + below) for x, y in points]
+        yield from _wire(panel, one, edge, way)
+        look = STATES[one.state]
+        if look.sign:
+            end = way[-1][0] - 1.9, way[-1][1]
+            signs += _sign(look, *(_middle(way) if one.state == "removed" else end), 0.55)
     dotted = _dotted(panel)
     for x, y in panel.layout.dots:
-        axis.plot([x], [y + below], "o", color=dotted.get((x, y), WIRE), markersize=3.2, zorder=3)
-    for block, figment, (x, y) in zip(
-        panel.union.blocks, panel.figments, panel.layout.corners, strict=True
-    ):
+        yield Dot(x, y + below, DOT, dotted.get((x, y), INK))
+
+
+def _wire(panel: _Panel, one: UnionWire, edge: Edge, way: Sequence[Point]) -> Iterator[Shape]:
+    look = STATES[one.state]
+    if one.state == "common":
+        return wire(edge, way, panel.boxes)
+    return wire(edge, way, panel.boxes, look.edge, look.line, look.dashes)
+
+
+def _blocks(panel: _Panel, below: float, signs: list[Shape]) -> Iterator[Shape]:
+    """The blocks of a sheet; their signs are added to signs."""
+    corners = panel.layout.corners
+    for block, box, (x, y) in zip(panel.union.blocks, panel.boxes, corners, strict=True):
         look = STATES[block.state]
-        outline = {
-            "facecolor": look.fill,
-            "edgecolor": look.edge,
-            "linewidth": look.width,
-            "linestyle": look.dashes,
-        }
-        paint_block(axis, figment, x, y + below, outline)
-        if look.sign:
-            _sign(axis, look, x, y + below)
+        yield from box_shapes(box, x, y + below, look)
+        signs += _sign(look, x, y + below) if look.sign else ()
 
 
-def _dotted(panel: _Panel) -> dict[tuple[float, float], str]:
+def _dotted(panel: _Panel) -> dict[Point, str]:
     """The colours of the branches where all wires are of one state."""
-    states: dict[tuple[float, float], set[State]] = {}
-    for wire, points in zip(panel.union.wires, panel.layout.routes, strict=True):
+    states: dict[Point, set[State]] = {}
+    for one, points in zip(panel.union.wires, panel.layout.routes, strict=True):
         for point in points:
-            states.setdefault((float(point[0]), float(point[1])), set()).add(wire.state)
+            states.setdefault(point, set()).add(one.state)
     alone = {point: next(iter(found)) for point, found in states.items() if len(found) == 1}
     return {point: STATES[state].edge for point, state in alone.items() if state != "common"}
 
 
-def _paint_wire(
-    axis: Axes, panel: _Panel, wire: UnionWire, edge: Edge, points: list[tuple[float, float]]
-) -> None:
-    look = STATES[wire.state]
-    style: dict[str, Any] = {"linewidth": 0.9 if wire.state == "common" else look.width}
-    if look.dashes != "-":
-        style |= {"linestyle": look.dashes, "dash_capstyle": "butt"}
-    if wire.state != "common":
-        style["zorder"] = 2.5
-    colour = WIRE if wire.state == "common" else look.edge
-    paint_wire(axis, edge, points, panel.figments, colour, **style)
-    if look.sign:
-        x, y = _middle(points) if wire.state == "removed" else (points[-1][0] - 1.9, points[-1][1])
-        _sign(axis, look, x, y, 0.55)
-
-
-def _middle(points: list[tuple[float, float]]) -> tuple[float, float]:
+def _middle(points: Sequence[Point]) -> Point:
     """The middle of the longest part of a wire: at its end it may lie under an added one."""
     a, b = max(pairwise(points), key=lambda ends: math.dist(*ends))
     return (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
 
 
-def _sign(axis: Axes, look: Look, x: float, y: float, radius: float = 0.8) -> None:
+def _sign(look: StateLook, x: float, y: float, radius: float = 0.8) -> Iterator[Shape]:
     """The sign of a state in a circle."""
-    from matplotlib.patches import Circle
-
-    axis.add_patch(Circle((x, y), radius, facecolor=look.edge, edgecolor="white", lw=0.8, zorder=6))
-    axis.text(
-        x, y, look.sign, size=6.5 * radius / 0.7, weight="bold", color="white", ha="center",
-        va="center_baseline" if look.sign == "~" else "center", zorder=7, parse_math=False,
-    )  # fmt: skip
+    lower = 0.12 if look.sign == "~" else 0.0  # it stands high in its line
+    yield Dot(x, y, radius, look.edge, "white", 0.8)
+    yield Text(x, y + lower, look.sign, 6.5 * radius / 0.7, "white", bold=True)
 
 
-def _legend(axis: Axes, y: float) -> None:
+def _legend(y: float) -> Iterator[Shape]:
     """A box and a wire of each state."""
-    from matplotlib.patches import FancyBboxPatch
-
     for k, (state, look) in enumerate(STATES.items()):
         x = k * _LEGEND
-        axis.add_patch(
-            FancyBboxPatch(
-                (x, y - 0.9),
-                2.8,
-                1.8,
-                boxstyle="round,pad=0,rounding_size=0.5",
-                facecolor=look.fill,
-                edgecolor=look.edge,
-                linewidth=look.width,
-                linestyle=look.dashes,
-                zorder=4,
-            )
-        )
+        yield framed(look, x, y - 0.9, 2.8, 1.8, radius=0.5)
         if look.sign:
-            _sign(axis, look, x, y - 0.9)
+            yield from _sign(look, x, y - 0.9)
         if state != "changed":  # no wire is
-            colour = WIRE if state == "common" else look.edge
-            axis.plot([x + 3.2, x + 6], [y, y], color=colour, lw=look.width, linestyle=look.dashes)
-        axis.text(x + 6.6, y, look.word, size=NAME_SIZE - 1, va="center", color=WIRE)
+            colour = INK if state == "common" else look.edge
+            yield Line([(x + 3.2, y), (x + 6, y)], colour, look.line, look.dashes)
+        yield Text(x + 6.6, y, look.word, NAME_SIZE - 1, INK, align="left")

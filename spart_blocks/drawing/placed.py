@@ -1,4 +1,7 @@
-"""Where blocks stand and wires run: where people have put them, else as our layout has them."""
+"""Where boxes stand and wires run: where people have put them, else as the layout has them.
+
+Lengths are in pixels of a page, of which a unit of the grid has ten.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.drawing.layout import Edge, arrange
-from spart_blocks.studio.files.boxes import GRID, Size, box_of
-from spart_blocks.studio.files.connections import Connection
-from spart_blocks.studio.files.routing import Point, Router
+from spart_blocks.drawing.boxes import look_of
+from spart_blocks.drawing.layout import Box, Edge, arrange
+from spart_blocks.drawing.router import Point, Router
 
+GRID = 10
+"""Pixels of a unit of the grid."""
 GAP = 30.0
 """Between a new block and the others."""
 _FARTHEST = 60
@@ -27,7 +31,35 @@ class Spot:
     moved: bool = False
 
 
+@dataclass(frozen=True)
+class Size:
+    """The size of a block, and how far below its upper edge its ports are."""
+
+    width: float
+    height: float
+    inputs: tuple[float, ...]
+    outputs: tuple[float, ...]
+
+    @staticmethod
+    def of(box: Box) -> Size:
+        """The size of a box of the layout."""
+        sides = (tuple(float(GRID * y) for y in side) for side in (box.inputs, box.outputs))
+        return Size(GRID * box.width, GRID * box.height, *sides)
+
+    def box(self, look: str) -> Box:
+        """The block as the layout takes it."""
+        inputs, outputs = (
+            tuple(int(y) // GRID for y in side) for side in (self.inputs, self.outputs)
+        )
+        size = int(self.width) // GRID, int(self.height) // GRID
+        return Box(*size, inputs, outputs, look_of(look).cut)
+
+
 Spots = Mapping[str, Spot]
+Port = tuple[str, str]
+"""A block and the name of a port of it."""
+Connection = tuple[Port, Port]
+"""From an output to an input."""
 Routes = Mapping[Connection, tuple[Point, ...]]
 
 
@@ -70,11 +102,10 @@ def _arranged(
     inputs = {name: {port: k for k, port in enumerate(ports[name][0])} for name in sizes}
     outputs = {name: {port: k for k, port in enumerate(ports[name][1])} for name in sizes}
     edges = [
-        Edge(index[one.start[0]], outputs[one.start[0]][one.start[1]],
-             index[one.end[0]], inputs[one.end[0]][one.end[1]])
-        for one in connections
-    ]  # fmt: skip
-    layout = arrange([box_of(size, looks[name]) for name, size in sizes.items()], edges)
+        Edge(index[source], outputs[source][output], index[target], inputs[target][port])
+        for (source, output), (target, port) in connections
+    ]
+    layout = arrange([size.box(looks[name]) for name, size in sizes.items()], edges)
     spots = {
         name: Spot(x * GRID, y * GRID) for name, (x, y) in zip(sizes, layout.corners, strict=True)
     }
@@ -98,9 +129,9 @@ def _settled(
         free.spots[name] = Spot(*free.near(name, spot.x, spot.y, GRID), spot.moved)
     if new:
         beside: dict[str, list[tuple[str, bool]]] = {}
-        for one in connections:
-            beside.setdefault(one.start[0], []).append((one.end[0], False))
-            beside.setdefault(one.end[0], []).append((one.start[0], True))
+        for (source, _), (target, _) in connections:
+            beside.setdefault(source, []).append((target, False))
+            beside.setdefault(target, []).append((source, True))
         for name in new:
             x, y = _wanted(name, sizes, free.spots, beside.get(name, ()))
             free.spots[name] = Spot(*free.near(name, x, y, GAP))
@@ -215,21 +246,19 @@ def _routes(
               for name, size in sizes.items()}  # fmt: skip
     outputs = {name: dict(zip(ports[name][1], size.outputs, strict=True))
                for name, size in sizes.items()}  # fmt: skip
-    old = {(one.start, one.end): points for one, points in before.items()}
     routes: dict[Connection, tuple[Point, ...]] = {}
     open_ends: list[tuple[Connection, Point, Point]] = []
     for one in connections:
-        source, target = spots[one.start[0]], spots[one.end[0]]
-        start = (source.x + sizes[one.start[0]].width,
-                 source.y + outputs[one.start[0]][one.start[1]])  # fmt: skip
-        end = target.x, target.y + inputs[one.end[0]][one.end[1]]
-        points = old.get((one.start, one.end), ())
+        (source, output), (target, port) = one
+        start = (spots[source].x + sizes[source].width, spots[source].y + outputs[source][output])
+        end = spots[target].x, spots[target].y + inputs[target][port]
+        points = before.get(one, ())
         if points and points[0] == start and points[-1] == end and router.is_free(points):
             routes[one] = points
-            router.keep(one.start, points)
+            router.keep(one[0], points)
         else:
             routes[one] = ()
             open_ends.append((one, start, end))
     for one, start, end in open_ends:
-        routes[one] = router.route(one.start, start, end)
+        routes[one] = router.route(one[0], start, end)
     return routes

@@ -1,0 +1,163 @@
+"""Boxes with texts and ports, and the wires between them: their sizes, and their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from spart_blocks.drawing.layout import Box, Edge, Layout
+from spart_blocks.drawing.picture import (
+    INK,
+    MARGIN,
+    MUTED,
+    Dot,
+    Frame,
+    Line,
+    Picture,
+    Point,
+    Shape,
+    Text,
+    arrow_head,
+    title,
+    title_width,
+)
+from spart_blocks.drawing.texts import text_width, widest
+
+PORT_PITCH = 2
+NAME_SIZE, KIND_SIZE, PORT_SIZE = 9.0, 6.5, 6.5
+LEAST_WIDTH, LEAST_HEIGHT = 8, 6
+BARE = 1.4
+"""The space beside the texts in the middle of a box where a side has no texts at its ports."""
+DOT = 0.29
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The colours of a box, and the line around it."""
+
+    fill: str
+    edge: str
+    line: float = 1.1
+    dashes: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Look(Outline):
+    """How boxes of a kind are drawn. cut: how much a reader minds a loop that is closed by a wire
+    of theirs."""
+
+    cut: float = 3.0
+
+
+LOOKS = {
+    "source": Look("#E9F5EC", "#4B8B5C"),
+    "sink": Look("#F1F2F4", "#7B828E"),
+    "function": Look("#EAF1FB", "#4472B0"),
+    "continuous": Look("#FFF3E0", "#C27C1A", cut=1.0),
+    "sampled": Look("#F3ECFA", "#8159B3", cut=2.0),
+    "subsystem": Look("#FFFFFF", "#333B47"),
+}
+
+
+def look_of(name: str) -> Look:
+    """The look of this name; that of a function where there is none."""
+    return LOOKS.get(name, LOOKS["function"])
+
+
+@dataclass(frozen=True)
+class NamedBox:
+    """A box with its texts: its name, under it its kind, and those at its ports. look: a key of
+    LOOKS. centre: of the name, from the left edge."""
+
+    name: str
+    kind: str
+    look: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    box: Box
+    centre: float
+
+
+def named_box(
+    name: str, kind: str, look: str, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> NamedBox:
+    """A box of the size that these texts need."""
+    middle = max(text_width(name, NAME_SIZE, bold=True), text_width(kind, KIND_SIZE))
+    sides = widest(inputs, PORT_SIZE), widest(outputs, PORT_SIZE)
+    left, right = (width + 1.8 if width else BARE for width in sides)
+    box = sized_box(left + middle + right, (len(inputs), len(outputs)), cut=look_of(look).cut)
+    centre = left + (box.width - left - right) / 2
+    return NamedBox(name, kind, look, inputs, outputs, box, centre)
+
+
+def sized_box(
+    width: float, ports: tuple[int, int], least_height: int = LEAST_HEIGHT, cut: float = 3.0
+) -> Box:
+    """A box that is at least so wide. ports: how many inputs and outputs it has."""
+    height = max(least_height, PORT_PITCH * max(ports) + 2)
+    inputs, outputs = (
+        tuple(height // 2 + PORT_PITCH * i - (count - 1) for i in range(count)) for count in ports
+    )
+    return Box(max(ceil(width), LEAST_WIDTH), height, inputs, outputs, cut)
+
+
+def sheet(boxes: Sequence[NamedBox], edges: Sequence[Edge], layout: Layout, name: str) -> Picture:
+    """The picture of boxes and wires that are laid out. name: its title, none if empty."""
+    top = MARGIN + (2 if name else 0)
+    shapes: list[Shape] = [title(name, -top + 1.5)] if name else []
+    for edge, points in zip(edges, layout.routes, strict=True):
+        shapes += wire(edge, points, boxes)
+    for number, (x, y) in enumerate(layout.dots):
+        shapes.append(Dot(x, y, DOT, name=f"dot-{number}"))
+    for box, (x, y) in zip(boxes, layout.corners, strict=True):
+        shapes += box_shapes(box, x, y)
+    return Picture(max(layout.width, title_width(name), 4.0), layout.height, shapes, top)
+
+
+def wire(
+    edge: Edge,
+    points: Sequence[Point],
+    boxes: Sequence[NamedBox],
+    colour: str = INK,
+    width: float = 0.9,
+    dashes: tuple[float, ...] = (),
+) -> Iterator[Shape]:
+    """A wire through these points, with an arrow at its end."""
+    source, target = boxes[edge.source].name, boxes[edge.target].name
+    name = f"wire {source}[{edge.output}] -> {target}[{edge.input}]"
+    x, y = points[-1]
+    yield Line([*points[:-1], (x - 0.6, y)], colour, width, dashes, name)
+    yield arrow_head((x, y), colour=colour)
+
+
+def box_shapes(
+    box: NamedBox, x: float, y: float, outline: Outline | None = None
+) -> Iterator[Shape]:
+    """A box with its left upper corner at x, y. outline: in place of that of its look."""
+    look, size = look_of(box.look), box.box
+    yield framed(outline or look, x, y, size.width, size.height, name=f"block {box.name}")
+    if box.look == "subsystem":
+        inner = size.width - 0.8, size.height - 0.8
+        yield Frame(x + 0.4, y + 0.4, *inner, look.fill, look.edge, 0.6, radius=0.5)
+    middle, centre = y + size.height / 2, x + box.centre
+    yield Text(centre, middle - 0.75, box.name, NAME_SIZE, bold=True)
+    yield Text(centre, middle + 1.05, box.kind, KIND_SIZE, MUTED)
+    yield from _port_texts(box.inputs, size.inputs, x + 0.8, y, look.edge, "left")
+    yield from _port_texts(box.outputs, size.outputs, x + size.width - 0.8, y, look.edge, "right")
+
+
+def framed(outline: Outline, x: float, y: float, width: float, height: float, **more: Any) -> Frame:
+    """A frame with this outline."""
+    return Frame(
+        x, y, width, height, outline.fill, outline.edge, outline.line, outline.dashes, **more
+    )
+
+
+def _port_texts(
+    texts: Iterable[str], offsets: Iterable[int], x: float, top: float, colour: str, align: str
+) -> Iterator[Shape]:
+    for text, offset in zip(texts, offsets, strict=True):
+        if text:
+            yield Text(x, top + offset, text, PORT_SIZE, colour, align=align)
