@@ -21,7 +21,7 @@ from spart_blocks.results.run_data import RATES, RunData
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.loop import Progress
 from spart_blocks.run.simulate import begin, finish
-from spart_blocks.versions.differences import Side
+from spart_blocks.versions.differences import DiffSide
 from spart_blocks.versions.differences.signal_names import SignalNames
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ class Behaviour:
 
 
 def compare_behaviour(
-    old: Side,
-    new: Side,
+    old: DiffSide,
+    new: DiffSide,
     names: SignalNames,
     *,
     T: float | None = None,
@@ -164,12 +164,12 @@ def compare_behaviour(
     )
 
 
-def _label(side: Side, taken: Mapping[str, Any]) -> str:
+def _label(side: DiffSide, taken: Mapping[str, Any]) -> str:
     return side.label if side.label not in taken else f"{side.label} (new)"
 
 
 def _run(
-    side: Side, T: float | None, blocks: tuple[str, ...], progress: Progress | None
+    side: DiffSide, T: float | None, blocks: tuple[str, ...], progress: Progress | None
 ) -> Results:
     if side.path is None:
         raise InputError(Fault(f"{side.label} is no diagram, so it has no behaviour"))

@@ -14,7 +14,7 @@ from spart_blocks.cli.reporting import FAILED, WRONG_INPUT
 from spart_blocks.cli.terminal import complain
 
 if TYPE_CHECKING:
-    from spart_blocks.versions.differences import Difference, Side
+    from spart_blocks.versions.differences import Difference, DiffSide
 
 REPORT = "changes.md"
 
@@ -28,7 +28,7 @@ class Report:
     pictures: str = ""
     parts: list[str] = field(default_factory=list)
 
-    def add(self, old: Side, new: Side, found: Difference) -> None:
+    def add(self, old: DiffSide, new: DiffSide, found: Difference) -> None:
         """Write the picture of a diagram and keep its Markdown."""
         import_matplotlib()
         from spart_blocks.drawing.files import write

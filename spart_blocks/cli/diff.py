@@ -31,7 +31,7 @@ from spart_blocks.cli.terminal import say
 
 if TYPE_CHECKING:
     from spart_blocks.analysis.behaviour import Behaviour
-    from spart_blocks.versions.differences import Change, Difference, Side
+    from spart_blocks.versions.differences import Change, Difference, DiffSide
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -133,7 +133,7 @@ def _refuse_with_changed(*given: object) -> None:
         raise InputError(Fault("--changed compares every diagram", hint=hint))
 
 
-def _behaviour(old: Side, new: Side, runs: Runs) -> Behaviour:
+def _behaviour(old: DiffSide, new: DiffSide, runs: Runs) -> Behaviour:
     """Run both sides, and draw the signals that differ."""
     check_seconds("--t", runs.end)
     plots = runs.plots.expanduser() if runs.plots is not None else None
@@ -170,7 +170,7 @@ def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
     return "\n".join(parts)
 
 
-def _draw(old: Side, new: Side, found: Difference, path: Path) -> None:
+def _draw(old: DiffSide, new: DiffSide, found: Difference, path: Path) -> None:
     """Write the picture of both sides."""
     import_matplotlib()
     from spart_blocks.drawing.files import write

@@ -9,7 +9,7 @@ from pathlib import Path
 from spart_blocks.base.document import Document, Node, read_document
 from spart_blocks.diagram.written.files import project_root
 from spart_blocks.versions.differences import difference_of
-from spart_blocks.versions.differences.sides import Side
+from spart_blocks.versions.differences.sides import DiffSide
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(
@@ -21,7 +21,7 @@ SHIPPED = sorted(
 
 def side_of(path):
     """The side of a file."""
-    return Side(str(path), read_document(path), path, project_root(path))
+    return DiffSide(str(path), read_document(path), path, project_root(path))
 
 
 def edited(side, edit):

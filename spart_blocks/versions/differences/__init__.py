@@ -1,17 +1,17 @@
-"""What has changed from one diagram to another: blocks, parameters, wires, robots, used files."""
+"""The changes from one diagram file to another: blocks, parameters, wires, robots, used files."""
 
 from __future__ import annotations
 
 from spart_blocks.versions.differences.changes import ABSENT, Change
 from spart_blocks.versions.differences.compare import diff, difference_of, signal_names, union_of
 from spart_blocks.versions.differences.difference import Difference
-from spart_blocks.versions.differences.sides import Side, two_sides
+from spart_blocks.versions.differences.sides import DiffSide, two_sides
 
 __all__ = [
     "ABSENT",
     "Change",
     "Difference",
-    "Side",
+    "DiffSide",
     "diff",
     "difference_of",
     "signal_names",

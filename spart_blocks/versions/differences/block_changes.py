@@ -1,4 +1,4 @@
-"""Changes of blocks, of their parameters, and of the subsystems and variants that hold them."""
+"""Changes of blocks, of their parameters, and of subsystems and variants."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from spart_blocks.versions.differences.changes import (
     Change,
     kind_of,
 )
-from spart_blocks.versions.differences.pair import Half, Pair
+from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.references import References
 from spart_blocks.versions.differences.sheets import (
     SLOT,
     SUBSYSTEM,
     TOP,
     VARIANT,
+    BlockEntries,
     Name,
-    Piece,
-    Sheet,
+    SheetEntries,
     called,
     shown,
 )
@@ -31,13 +31,16 @@ from spart_blocks.versions.differences.value_texts import value_text
 from spart_blocks.versions.differences.values import dotted, equal, value_changes
 
 SUBJECTS = {SUBSYSTEM: "subsystem", VARIANT: "variant"}
+"""What a sheet is called in changes, by its kind."""
 
 
 def block_changes(
-    pair: Pair, references: References, params: tuple[Mapping[str, Any], Mapping[str, Any]]
+    pair: MatchedVersions,
+    references: References,
+    params: tuple[Mapping[str, Any], Mapping[str, Any]],
 ) -> Iterator[Change]:
-    """Blocks added, removed, renamed, moved and retyped, then their parameters. params: the
-    parameters of both files."""
+    """Changes of sheets; then blocks added, removed, renamed, moved and retyped; then their
+    parameters. params: the `params:` of both files."""
     yield from _of_sheets(pair, references)
     back = {b: a for a, b in pair.blocks.items()}
     for a, piece in pair.old.pieces.items():
@@ -53,13 +56,13 @@ def block_changes(
         yield from _of_parameters(pair, references, a, b, params)
 
 
-def written(piece: Piece) -> dict[str, Any]:
-    """A block as its file has it."""
+def written(piece: BlockEntries) -> dict[str, Any]:
+    """The entries of a block as its file has them."""
     return {"use" if piece.uses else "type": piece.kind, **piece.parameters}
 
 
-def _of_block(pair: Pair, a: Name, b: Name) -> Iterator[Change]:
-    """The new name, place and type of a block."""
+def _of_block(pair: MatchedVersions, a: Name, b: Name) -> Iterator[Change]:
+    """Changes of the name, sheet and type of a matched block."""
     if pair.sheets.get(a[0]) != b[0]:
         note = f"from {called(a[0])} to {called(b[0])}"
         yield Change(BLOCK, "moved", shown(b), shown(a), shown(b), note=note)
@@ -71,13 +74,14 @@ def _of_block(pair: Pair, a: Name, b: Name) -> Iterator[Change]:
 
 
 def _of_parameters(
-    pair: Pair,
+    pair: MatchedVersions,
     references: References,
     a: Name,
     b: Name,
     params: tuple[Mapping[str, Any], Mapping[str, Any]],
 ) -> Iterator[Change]:
-    """The parameters of a block that differ. A default that is written out is no difference."""
+    """The parameters of a matched block that differ. A default that is written out is no
+    difference."""
     before, after = pair.old.pieces[a], pair.new.pieces[b]
     if before.parameters == after.parameters and repr(before) == repr(after):
         return
@@ -100,12 +104,12 @@ def _of_parameters(
 
 
 def _plain(default: Any) -> Any:
-    """A default as a file would write it."""
+    """A default as a file would have it: lists in place of arrays."""
     return default.tolist() if hasattr(default, "tolist") else default
 
 
 def _resolved(value: Any, params: Mapping[str, Any]) -> str:
-    """`$kp is 40` for a parameter."""
+    """`$kp is 40` for a value that refers to a parameter; else empty."""
     name = value[1:] if isinstance(value, str) and value.startswith("$") else ""
     return f"{value} is {value_text(params[name])}" if name in params else ""
 
@@ -113,7 +117,8 @@ def _resolved(value: Any, params: Mapping[str, Any]) -> str:
 # --- subsystems and variants ----------------------------------------------------------------
 
 
-def _of_sheets(pair: Pair, references: References) -> Iterator[Change]:
+def _of_sheets(pair: MatchedVersions, references: References) -> Iterator[Change]:
+    """Subsystems and slots added, removed, renamed and changed."""
     for name, sheet in pair.old.sheets.items():
         if name not in pair.sheets:
             yield Change(_subject(name), "removed", called(name), note=_size(sheet, pair.old))
@@ -133,10 +138,12 @@ def _of_sheets(pair: Pair, references: References) -> Iterator[Change]:
 
 
 def _subject(sheet: str) -> str:
+    """What a sheet is called in changes: subsystem or variant."""
     return SUBJECTS[f"{sheet.partition('.')[0]}."]
 
 
-def _size(sheet: Sheet, half: Half) -> str:
+def _size(sheet: SheetEntries, half: DiagramVersion) -> str:
+    """The number of blocks and wires of a sheet, or the choices of a slot."""
     if sheet.name.startswith(VARIANT):
         return f"choices {', '.join(sheet.blocks)}"
     wires = len(half.found[sheet.name])

@@ -10,35 +10,36 @@ from pathlib import Path, PurePosixPath
 
 from spart_blocks.base.document import MAX_BYTES
 from spart_blocks.versions.differences.revisions import Revision, git
-from spart_blocks.versions.differences.sides import NOTHING, Side, at_revision, file_side
+from spart_blocks.versions.differences.sides import NOTHING, DiffSide, at_revision, file_side
 
 SUFFIXES = (".yaml", ".yml")
+"""Endings of the names of diagram files."""
 
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """A diagram file that may differ: its paths from the top of the repository, None where it is
-    not there."""
+    """A diagram file that may differ. old, new: its paths from the top of the repository, None if
+    it is not there."""
 
     old: str | None
     new: str | None
 
     @property
     def name(self) -> str:
-        """What it is called: its new path, or its last one."""
+        """Its new path, or its old one if it was removed."""
         return self.new or self.old or ""
 
 
 @dataclass(frozen=True)
-class Changes:
-    """A repository since a revision. files: its diagrams that may differ."""
+class ChangedDiagrams:
+    """A repository since a revision. base: the revision. files: the diagrams that may differ."""
 
     base: Revision
     files: tuple[ChangedFile, ...]
 
-    def sides(self, file: ChangedFile, root: Path | None = None) -> tuple[Side, Side]:
-        """The sides of a diagram. Raises InputError where one cannot be read."""
-        old = new = Side(NOTHING)
+    def sides(self, file: ChangedFile, root: Path | None = None) -> tuple[DiffSide, DiffSide]:
+        """Both versions of a diagram. Raises InputError if one cannot be read."""
+        old = new = DiffSide(NOTHING)
         if file.old is not None:
             old = at_revision(self.base, file.old, root)
         if file.new is not None:
@@ -47,11 +48,10 @@ class Changes:
 
 
 @contextmanager
-def changes_since(base: str, folder: Path) -> Iterator[Changes]:
-    """The diagrams of the repository around a folder that were changed, added, renamed or removed
-    since a revision, and those that name a changed file, such as a robot. Raises InputError where
-    there is no such revision.
-    """
+def changes_since(base: str, folder: Path) -> Iterator[ChangedDiagrams]:
+    """Find the diagrams of the repository around a folder that were changed, added, renamed or
+    removed since a revision, and those that name a changed file, such as a robot. Raises InputError
+    if there is no such revision."""
     revision = Revision.of(base, folder)
     try:
         changed = list(_changed(revision))
@@ -62,13 +62,13 @@ def changes_since(base: str, folder: Path) -> Iterator[Changes]:
             if names and any(name in _content(revision.top / path) for name in names):
                 file = ChangedFile(path, path)
                 files += [file] if _is_diagram(revision, file) else []
-        yield Changes(revision, tuple(sorted(files, key=lambda file: file.name)))
+        yield ChangedDiagrams(revision, tuple(sorted(files, key=lambda file: file.name)))
     finally:
         revision.close()
 
 
 def _changed(base: Revision) -> Iterator[ChangedFile]:
-    """Every file that was changed, whatever it is; untracked ones are new."""
+    """All files that differ, of any kind. An untracked file is a new one."""
     asked = ("diff", "--no-ext-diff", "--name-status", "-z", "-M", base.commit, "--")
     words = iter(_words(git(*asked, cwd=base.top)))
     for status in words:
@@ -82,17 +82,18 @@ def _changed(base: Revision) -> Iterator[ChangedFile]:
 
 
 def _tracked(base: Revision) -> set[str]:
-    """The YAML files of both the revision and the working tree."""
+    """The YAML files that both the revision and the working tree have."""
     paths = _words(git("ls-files", "-z", cwd=base.top))
     return {path for path in paths if path.endswith(SUFFIXES) and path in base.files}
 
 
 def _words(output: bytes) -> list[str]:
+    """The words of an output of git that ends each with a zero byte."""
     return [os.fsdecode(word) for word in output.split(b"\0") if word]
 
 
 def _is_diagram(base: Revision, file: ChangedFile) -> bool:
-    """Whether a side of it is YAML with a section `blocks:`, as far as its text shows."""
+    """Whether a version of a file is YAML with a section `blocks:`, judged by its lines."""
     if not file.name.endswith(SUFFIXES):
         return False
     contents = []
@@ -105,7 +106,7 @@ def _is_diagram(base: Revision, file: ChangedFile) -> bool:
 
 
 def _content(path: Path) -> bytes:
-    """A file's bytes; none of a large one, of a link, or where it cannot be read."""
+    """The bytes of a file; none of a large file, of a link, or of one that cannot be read."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
             return b""

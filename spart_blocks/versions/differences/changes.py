@@ -1,4 +1,4 @@
-"""Changes: what a diff is made of."""
+"""One change between two diagram files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SIGNS: Mapping[str, str] = {
     "changed": "~",
     "rerouted": "~",
 }
-"""What stands before a change in a list."""
+"""The sign in front of each kind of change in a list."""
 
 
 class _Absent:
-    """Stands for no value, where None is one."""
+    """The type of ABSENT: no value, where None is a value."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -40,12 +40,11 @@ BLOCK, PARAMETER, INITIAL, WIRE = "block", "parameter", "initial state", "wire"
 
 @dataclass(frozen=True)
 class Change:
-    """One change. subject: what changed, such as block, parameter, wire or run. path: its name,
-    `law.kp` or `servo/gain` in a subsystem, by the new file; of what is removed, by the old one.
-    old, new: the values, ABSENT for none: of a renamed block its names, of a retyped one its types,
-    of a moved one the paths, of a rerouted wire its ends. unit: of a number. note: what else to
-    know.
-    """
+    """One change. subject: what has changed, such as block, parameter, wire or run. path: its name,
+    `law.kp`, or `servo/gain` in a subsystem, as in the new file; of something removed, as in the
+    old one. old, new: the values, ABSENT for none; the names of a renamed block, the types of a
+    retyped one, the paths of a moved one, the ends of a rerouted wire. unit: of a number. note: a
+    remark."""
 
     subject: str
     kind: Kind
@@ -56,7 +55,7 @@ class Change:
     note: str = ""
 
     def as_data(self) -> dict[str, Any]:
-        """It as plain values; old and new only where there are any."""
+        """The change as plain values for JSON, without what is empty or ABSENT."""
         data: dict[str, Any] = {"subject": self.subject, "kind": self.kind, "path": self.path}
         values = {"old": self.old, "new": self.new}
         data |= {name: value for name, value in values.items() if value is not ABSENT}

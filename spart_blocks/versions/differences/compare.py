@@ -1,4 +1,4 @@
-"""`diff`: what has changed from one diagram file to another."""
+"""`diff`: the changes from one diagram file to another."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ from spart_blocks.versions.differences.block_changes import block_changes
 from spart_blocks.versions.differences.changes import ABSENT, Change
 from spart_blocks.versions.differences.connections import Ports
 from spart_blocks.versions.differences.difference import Difference
-from spart_blocks.versions.differences.pair import Half, Pair, PortsOfFile, ports_of
+from spart_blocks.versions.differences.matched_versions import (
+    DiagramVersion,
+    MatchedVersions,
+    PortsOfFile,
+    ports_of,
+)
 from spart_blocks.versions.differences.references import References, references_of
 from spart_blocks.versions.differences.robots import robot_changes
 from spart_blocks.versions.differences.section_changes import section_changes
-from spart_blocks.versions.differences.sides import Side, check_uses, two_sides, used_in
+from spart_blocks.versions.differences.sides import DiffSide, check_uses, two_sides, used_in
 from spart_blocks.versions.differences.signal_names import SignalNames
 from spart_blocks.versions.differences.union import Union, unions_of
 from spart_blocks.versions.differences.wire_changes import wire_changes
@@ -53,28 +58,30 @@ def diff(
         return difference_of(before, after, text=text)
 
 
-def difference_of(old: Side, new: Side, *, text: bool = False) -> Difference:
-    """The changes from one side to another."""
+def difference_of(old: DiffSide, new: DiffSide, *, text: bool = False) -> Difference:
+    """The changes from one file to another. text: also lines that differ only in layout."""
     with collector_paused():
         for side in (old, new):
             check_uses(side)
         return _Comparison(text).of(old, new)
 
 
-def pair_of(old: Side, new: Side) -> Pair:
-    """The matched blocks of two sides."""
-    return Pair.of(*(Half.of(side.data, _ports_in(side)) for side in (old, new)))
+def pair_of(old: DiffSide, new: DiffSide) -> MatchedVersions:
+    """Match the blocks of two files."""
+    return MatchedVersions.of(
+        *(DiagramVersion.of(side.data, _ports_in(side)) for side in (old, new))
+    )
 
 
-def signal_names(old: Side, new: Side) -> SignalNames:
-    """What the signals of the old side's run are called in the new one's."""
+def signal_names(old: DiffSide, new: DiffSide) -> SignalNames:
+    """The names in the new diagram of the signals of the old one."""
     with collector_paused():
         return SignalNames(pair_of(old, new))
 
 
-def union_of(old: Side, new: Side, found: Difference) -> list[Union]:
-    """Both sides as one diagram, and the subsystems that differ, for a drawing. found: their
-    difference."""
+def union_of(old: DiffSide, new: DiffSide, found: Difference) -> list[Union]:
+    """Both files in one drawing: the diagram, and each subsystem that differs. found: the
+    difference of the files."""
     with collector_paused():
         changed = {one.new for one in found.files if one}
         files = {given for given in used_in(new.data) if new.beside(given) in changed}
@@ -83,12 +90,14 @@ def union_of(old: Side, new: Side, found: Difference) -> list[Union]:
 
 @dataclass
 class _Comparison:
-    """A diff that is being made. known: the pairs of used files that were compared."""
+    """A comparison of two files and of those that they use. known: pairs of used files that have
+    been compared."""
 
     text: bool
     known: set[tuple[str, str]] = field(default_factory=set)
 
-    def of(self, old: Side, new: Side) -> Difference:
+    def of(self, old: DiffSide, new: DiffSide) -> Difference:
+        """The difference of two files and of those that they use."""
         pair = pair_of(old, new)
         references = references_of(pair, old.data, new.data)
         changes = [
@@ -105,8 +114,10 @@ class _Comparison:
             old.label, new.label, tuple(changes), files, references.blocks, tuple(notes)
         )
 
-    def _used(self, old: Side, new: Side, pair: Pair, notes: list[str]) -> Iterator[Difference]:
-        """The differences of the files that matched blocks use."""
+    def _used(
+        self, old: DiffSide, new: DiffSide, pair: MatchedVersions, notes: list[str]
+    ) -> Iterator[Difference]:
+        """The differences of the files that matched blocks use, each pair once."""
         for a, b in dict.fromkeys(pair.uses()):
             sides = []
             for side, given in ((old, a), (new, b)):
@@ -122,12 +133,12 @@ class _Comparison:
                 yield self.of(sides[0], sides[1])
 
 
-def _params(side: Side) -> dict[str, Any]:
+def _params(side: DiffSide) -> dict[str, Any]:
     return mapping_at(side.data, "params")
 
 
-def _ports_in(side: Side) -> PortsOfFile:
-    """The ports of the files that a side uses."""
+def _ports_in(side: DiffSide) -> PortsOfFile:
+    """A function that gives the ports of the files that a file uses. It reads each once."""
     known: dict[str, tuple[Ports, Ports]] = {}
 
     def ports(given: str) -> tuple[Ports, Ports]:
@@ -142,13 +153,15 @@ def _ports_in(side: Side) -> PortsOfFile:
 
 
 def _line(error: InputError) -> str:
-    """The first fault of an error in one line."""
+    """The first fault of an error, in one line."""
     fault = error.faults[0]
     return f"{fault.place}: {fault.message}" if fault.place else fault.message
 
 
-def _of_robots(old: Side, new: Side, references: References, notes: list[str]) -> Iterator[Change]:
-    """The changes of the robots that both sides have, as their files describe them."""
+def _of_robots(
+    old: DiffSide, new: DiffSide, references: References, notes: list[str]
+) -> Iterator[Change]:
+    """The changes of robots that both files have, as their model files describe them."""
     before, after = (side.data.get("robots") for side in (old, new))
     if not isinstance(before, dict) or not isinstance(after, dict):
         return
@@ -164,8 +177,8 @@ def _of_robots(old: Side, new: Side, references: References, notes: list[str]) -
 _FILES = ("urdf", "dh", "spart", "links", "bodies", "drives", "loops")
 
 
-def _same_files(old: Side, new: Side, before: Any, after: Any) -> bool:
-    """Whether two robots are written alike, and the files that they name hold the same."""
+def _same_files(old: DiffSide, new: DiffSide, before: Any, after: Any) -> bool:
+    """Whether two robots are written alike and the files that they name have equal contents."""
     if not isinstance(before, dict) or before != after:
         return not isinstance(before, dict)
     paths = [
@@ -183,8 +196,8 @@ def _same_bytes(a: Path, b: Path) -> bool:
         return False
 
 
-def _robot(side: Side, name: str, notes: list[str]) -> Robot | None:
-    """The robot of a side; None, with a note, where it cannot be read."""
+def _robot(side: DiffSide, name: str, notes: list[str]) -> Robot | None:
+    """A robot of a file; None, with a note, if it cannot be read."""
     if side.document is None or side.path is None or side.root is None:
         return None
     written = side.data["robots"][name]
@@ -207,8 +220,8 @@ def _robot(side: Side, name: str, notes: list[str]) -> Robot | None:
     return robot
 
 
-def _of_texts(old: Side, new: Side) -> Iterator[Change]:
-    """The lines that differ, whatever they mean."""
+def _of_texts(old: DiffSide, new: DiffSide) -> Iterator[Change]:
+    """The lines that differ, as one change."""
     before, after = (side.text().splitlines() for side in (old, new))
     found = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
     if found:

@@ -1,4 +1,4 @@
-"""Wires as connections from port to port, as they are written and as they are meant."""
+"""Wires as connections from port to port, as they are written and with the names of ports."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from spart_blocks.diagram.written.wires import (
     parse_wire,
     selection_text,
 )
-from spart_blocks.versions.differences.sheets import Sheet
+from spart_blocks.versions.differences.sheets import SheetEntries
 
 IN_ORDER = "+"
-"""The port of a block whose inputs are filled in the order of the wires."""
+"""The input of a block whose inputs are filled in the order of the wires."""
 ALL = "*"
+"""The output of a wire that takes all signals of a block."""
 
 Ports = tuple[str, ...] | None
 """Names of ports; None where they are not known."""
 PortsOf = Callable[[str], tuple[Ports, Ports]]
-"""The inputs and outputs of a block by its name."""
+"""A function that gives the input and output ports of a block, from its name."""
 
 
 @dataclass(frozen=True)
-class Connection:
-    """One signal to one input. Ports are None where a wire names none. part: of the signal, as
-    `[0:2]`. several: the source is all signals (`.*`) or a bus."""
+class PortConnection:
+    """One signal to one input. output, input: ports, None where the wire names none. part: slice of
+    the signal, `[0:2]` or empty. several: whether the source is all signals of a block (`.*`)."""
 
     source: str
     output: str | None
@@ -41,13 +42,13 @@ class Connection:
 
     @property
     def start(self) -> str:
-        """The source as one would write it."""
+        """The source as a wire has it."""
         port = f".{self.output}" if self.output is not None else ""
         return f"{self.source}{port}{self.part}"
 
     @property
     def end(self) -> str:
-        """The input as one would write it."""
+        """The input as a wire has it."""
         named = self.input not in (None, IN_ORDER)
         return f"{self.target}.{self.input}" if named else self.target
 
@@ -57,6 +58,7 @@ class Connection:
 
 @lru_cache(maxsize=65536)
 def _parsed(text: str) -> WrittenWire | None:
+    """A wire; None for a text that is none."""
     try:
         return parse_wire(text)
     except WireSyntaxError:
@@ -64,14 +66,14 @@ def _parsed(text: str) -> WrittenWire | None:
 
 
 def unreadable(wires: Iterable[str]) -> list[str]:
-    """The wires that cannot be read, which are compared as texts."""
+    """The texts that are no wires; they are compared as texts."""
     return [text for text in wires if text and _parsed(text) is None]
 
 
-def connections_of(sheet: Sheet) -> list[Connection]:
-    """The connections as the wires of a sheet give them, in their order; signals in braces are
-    taken apart."""
-    found: list[Connection] = []
+def connections_of(sheet: SheetEntries) -> list[PortConnection]:
+    """The connections of a sheet as they are written, in the order of its wires. A source with
+    braces gives one for each signal."""
+    found: list[PortConnection] = []
     for text in sheet.wires:
         wire = _parsed(text)
         if wire is not None:
@@ -80,37 +82,39 @@ def connections_of(sheet: Sheet) -> list[Connection]:
     return found
 
 
-def _as_written(source: End, end: End, sheet: Sheet) -> Iterator[Connection]:
+def _as_written(source: End, end: End, sheet: SheetEntries) -> Iterator[PortConnection]:
+    """The connections from a source to one input."""
     piece = sheet.blocks.get(end.block)
     in_order = end.port is None and piece is not None and piece.kind in FILLED_IN_ORDER
-    part = _part(source.selection)
+    part = selected(source.selection)
     if not source.names:
         several = source.names is not None
         output = f"{source.port}.{ALL}" if several and source.port else source.port
         output = ALL if several and not source.port else output
         port = IN_ORDER if in_order else end.port
-        yield Connection(source.block, output, part, end.block, port, several)
+        yield PortConnection(source.block, output, part, end.block, port, several)
         return
     for name in source.names:
         output = f"{source.port}.{name.text}" if source.port else name.text
         port = f"{end.port}.{name.text}" if end.port else name.text
-        yield Connection(source.block, output, part, end.block, IN_ORDER if in_order else port)
+        yield PortConnection(source.block, output, part, end.block, IN_ORDER if in_order else port)
 
 
-def _part(selection: Selection | None) -> str:
-    """A selection as text; a slice from 0 and one without a start are the same."""
+def selected(selection: Selection | None) -> str:
+    """A slice as text. One from 0 and one without a start are the same."""
     if isinstance(selection, tuple) and selection[0] == 0 and (selection[2] or 1) > 0:
         selection = (None, *selection[1:])
     return "" if selection is None else selection_text(selection)
 
 
 def meant(
-    found: Iterable[Connection], every: Iterable[Connection], ports: PortsOf
-) -> list[Connection]:
-    """Connections with the names of their ports, and `.*` taken apart, as far as the ports are
-    known. every: all connections of the sheet, whose inputs `.*` leaves alone."""
+    found: Iterable[PortConnection], every: Iterable[PortConnection], ports: PortsOf
+) -> list[PortConnection]:
+    """Connections with the names of their ports, and `.*` as one for each signal, as far as the
+    ports are known. every: all connections of the sheet; an input that one of them names is not
+    taken by `.*`."""
     taken: set[tuple[str, str | None]] | None = None
-    result: list[Connection] = []
+    result: list[PortConnection] = []
     for one in found:
         if one.several:
             if taken is None:
@@ -121,21 +125,23 @@ def meant(
     return result
 
 
-def _input(one: Connection, ports: PortsOf) -> tuple[str, str | None]:
-    return one.target, _port(one.input, ports(one.target)[0])
+def _input(one: PortConnection, ports: PortsOf) -> tuple[str, str | None]:
+    """The block and the port that a connection leads to."""
+    return one.target, port_named(one.input, ports(one.target)[0])
 
 
-def _named(one: Connection, ports: PortsOf) -> Connection:
+def _named(one: PortConnection, ports: PortsOf) -> PortConnection:
+    """A connection with the names of its ports, where they are known."""
     return replace(
         one,
-        output=_port(one.output, ports(one.source)[1]),
-        input=one.input if one.input == IN_ORDER else _port(one.input, ports(one.target)[0]),
+        output=port_named(one.output, ports(one.source)[1]),
+        input=one.input if one.input == IN_ORDER else port_named(one.input, ports(one.target)[0]),
     )
 
 
-def _port(written: str | None, names: Ports) -> str | None:
-    """The name of a port written by its name, its number, or not at all; None for the only port of
-    a block, if it has no name."""
+def port_named(written: str | None, names: Ports) -> str | None:
+    """The name of a port that is written as its name, as its number, or not at all. None for the
+    only port of a block if it has no name."""
     if names is not None and len(names) == 1 and names[0] == "0":
         return None if written in (None, "0") else written
     if names is None or written in names:
@@ -147,9 +153,10 @@ def _port(written: str | None, names: Ports) -> str | None:
 
 
 def _apart(
-    one: Connection, taken: set[tuple[str, str | None]], ports: PortsOf
-) -> Iterator[Connection]:
-    """The signals of `.*` that an input is named after; itself where the ports are not known."""
+    one: PortConnection, taken: set[tuple[str, str | None]], ports: PortsOf
+) -> Iterator[PortConnection]:
+    """A connection `.*` as one for each signal that an input is named after; unchanged if the ports
+    are not known."""
     outputs, inputs = ports(one.source)[1], ports(one.target)[0]
     prefix = (one.output or "").removesuffix(ALL)
     names = [name[len(prefix) :] for name in outputs or () if name.startswith(prefix)]
@@ -168,8 +175,8 @@ def _apart(
         yield replace(one, output=prefix + name, input=head + name, several=False)
 
 
-def renamed(found: Iterable[Connection], names: Mapping[str, str]) -> list[Connection]:
-    """Connections between the blocks' new names."""
+def renamed(found: Iterable[PortConnection], names: Mapping[str, str]) -> list[PortConnection]:
+    """Connections with new names of blocks."""
     if not names:
         return list(found)
     return [

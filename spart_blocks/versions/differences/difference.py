@@ -12,12 +12,11 @@ from spart_blocks.versions.differences.text import html_of, text_of
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """The changes from one diagram to another. It is true where there are any.
+    """The changes from one diagram file to another. It is true if there are any.
 
-    old, new: the sides as they are called. changes: those of the diagram's own file. files: the
-    differences of the files that both use. names: for each block that goes by another name in the
-    new file, its old name (with its subsystem, as `servo/gain`) and the new one. notes: what could
-    not be compared.
+    old, new: labels of the files. changes: those of the diagram's own file. files: the differences
+    of the files that both use. names: new names of renamed and moved blocks by the old ones
+    (`servo/gain`). notes: what could not be compared.
     """
 
     old: str
@@ -31,7 +30,7 @@ class Difference:
         return bool(self.changes) or any(self.files)
 
     def of(self, *subjects: str) -> tuple[Change, ...]:
-        """The changes of these subjects, those in used files left out."""
+        """The changes of these subjects, without those of used files."""
         return tuple(change for change in self.changes if change.subject in subjects)
 
     @property
@@ -50,13 +49,13 @@ class Difference:
         return self.of(WIRE)
 
     def whole(self) -> Iterator[Difference]:
-        """This difference and those of the used files, each before what it uses."""
+        """This difference, then those of used files, each before those that it uses."""
         yield self
         for one in self.files:
             yield from one.whole()
 
     def as_data(self) -> dict[str, Any]:
-        """It as plain values, as `--format json` writes them."""
+        """The difference as plain values, as `--format json` writes it."""
         return {
             "old": self.old,
             "new": self.new,
@@ -71,9 +70,9 @@ class Difference:
         return f"<difference of {self.old} and {self.new}: {count} changes>"
 
     def __str__(self) -> str:
-        """The changes in lines, grouped by subject."""
+        """The changes as lines of text, grouped by subject."""
         return text_of(self)
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks."""
+        """The changes as HTML, for notebooks."""
         return html_of(self)

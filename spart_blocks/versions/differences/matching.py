@@ -1,9 +1,10 @@
-"""Which block of the new file each block of the old one is: renamed and moved blocks included.
+"""The matching of the blocks of two files, renamed and moved blocks included.
 
-Blocks of the same name and type are the same. Of the others, those that have the same type,
-parameters and surroundings are found by hashes of these, as in the Weisfeiler-Leman refinement of
-graphs; the rest by a score of parameters and neighbours, from blocks that are known outwards. All
-of this is linear in the number of blocks and wires.
+Blocks of the same sheet, name and type are the same block. Of the others, those with the same type,
+parameters and neighbours are found by hashes of these, as in the Weisfeiler-Leman refinement of
+graphs; the rest by a score of parameters and neighbours, starting next to matched blocks. All of
+this is linear in the number of blocks and wires.
+
 Source: B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form" (1968).
 """
 
@@ -15,35 +16,39 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from spart_blocks.versions.differences.connections import Connection
-from spart_blocks.versions.differences.sheets import Name, Piece, Sheet
+from spart_blocks.versions.differences.connections import PortConnection
+from spart_blocks.versions.differences.sheets import BlockEntries, Name, SheetEntries
 from spart_blocks.versions.differences.values import frozen
 
 ALIKE = 0.6
-"""The least score of a block that is taken for a renamed one."""
+"""The lowest score at which two blocks are taken for one block that was renamed."""
 PARAMETERS, NEIGHBOURS = 0.4, 0.6
-"""Shares of the score."""
+"""Weights of equal parameters and of equal neighbours in the score."""
 ROUNDS = 3
+"""Rounds of hashing: neighbours up to so many links away count."""
 MOST_NEAR = 20
+"""Candidates for one block."""
 MOST_ASKED, MOST_LINKS = 4, 400
-"""Limits on the candidates for a block, on how often they are compared, and on the links that are
-compared; a signal that goes to very many blocks says little about each.
-"""
+"""Times that a block is compared with its candidates, and links that are compared: a signal that
+goes to very many blocks says little about each."""
 
 Link = tuple[str, str | None, str | None, str | None]
-"""Of a block: "in" or "out", its own port, the port at the other end, the part of the signal."""
+"""A link of a block: its direction, "in" or "out", the block's own port, the port at the other end,
+and the slice of the signal."""
 
 
 @dataclass
-class Web:
+class LinkGraph:
     """The blocks of one file, and the links of each to others."""
 
-    pieces: Mapping[Name, Piece]
+    pieces: Mapping[Name, BlockEntries]
     links: dict[Name, list[tuple[Link, Name]]] = field(default_factory=lambda: defaultdict(list))
 
     @staticmethod
-    def of(pieces: Mapping[Name, Piece], found: Mapping[str, Iterable[Connection]]) -> Web:
-        web = Web(pieces)
+    def of(
+        pieces: Mapping[Name, BlockEntries], found: Mapping[str, Iterable[PortConnection]]
+    ) -> LinkGraph:
+        web = LinkGraph(pieces)
         for sheet, connections in found.items():
             for one in connections:
                 a, b = (sheet, one.source), (sheet, one.target)
@@ -53,10 +58,10 @@ class Web:
 
 
 def matched(
-    old: Web, new: Web, kinds: Mapping[str, str], sheets: Mapping[str, str]
+    old: LinkGraph, new: LinkGraph, kinds: Mapping[str, str], sheets: Mapping[str, str]
 ) -> dict[Name, Name]:
-    """The new block of each old one that has one. kinds, sheets: new names of renamed types and of
-    renamed sheets."""
+    """The new block of each old block that has one. kinds, sheets: new names of renamed subsystem
+    types and sheets, by the old ones."""
     matching = _Matching(old, new, kinds, sheets)
     matching.by_name()
     if matching.left_old and matching.left_new:
@@ -69,8 +74,11 @@ def matched(
 
 
 class _Matching:
+    """A matching in progress. pairs: new blocks by old ones. back: old blocks by new ones.
+    left_old, left_new: blocks that are not matched yet."""
+
     def __init__(
-        self, old: Web, new: Web, kinds: Mapping[str, str], sheets: Mapping[str, str]
+        self, old: LinkGraph, new: LinkGraph, kinds: Mapping[str, str], sheets: Mapping[str, str]
     ) -> None:
         self.old, self.new, self.sheets = old, new, sheets
         self.kinds = {name: kinds.get(piece.kind, piece.kind) for name, piece in old.pieces.items()}
@@ -80,15 +88,16 @@ class _Matching:
         self.left_new = dict.fromkeys(new.pieces)
 
     def pair(self, a: Name, b: Name) -> None:
+        """Match an old block with a new one."""
         self.pairs[a], self.back[b] = b, a
         del self.left_old[a], self.left_new[b]
 
     def here(self, a: Name) -> Name:
-        """The name that an old block would have, were it neither renamed nor moved."""
+        """The name that an old block has in the new file if it is neither renamed nor moved."""
         return self.sheets.get(a[0], a[0]), a[1]
 
     def by_name(self) -> None:
-        """Blocks of the same sheet, name and type."""
+        """Match blocks of the same sheet, name and type."""
         for a in list(self.left_old):
             b = self.here(a)
             piece = self.new.pieces.get(b)
@@ -98,27 +107,30 @@ class _Matching:
     # --- same surroundings --------------------------------------------------------
 
     def by_surroundings(self) -> None:
-        """Blocks of equal type, parameters and neighbours up to some links away, and of which
-        there is one on each side."""
+        """Match blocks of the same type, parameters and neighbours up to ROUNDS links away, if each
+        file has exactly one such block."""
         olds = self._hashes(self.old, self.left_old, self.kind_of_old, self.pairs.get)
         news = self._hashes(self.new, self.left_new, self.kind_of_new, _same)
         for before, after in zip(reversed(olds), reversed(news), strict=True):
             self._pair_only(before, after)
 
     def kind_of_old(self, a: Name) -> str:
+        """The type of an old block, by its new name."""
         return self.kinds[a]
 
     def kind_of_new(self, b: Name) -> str:
+        """The type of a new block."""
         return self.new.pieces[b].kind
 
     def _hashes(
         self,
-        web: Web,
+        web: LinkGraph,
         left: Iterable[Name],
         kind: Callable[[Name], str],
         known: Callable[[Name], Name | None],
     ) -> list[dict[Name, Hashable]]:
-        """The hashes of the blocks that are left, with neighbours up to one link away, two, ..."""
+        """The hashes of unmatched blocks, one mapping for each round: with neighbours one link
+        away, then up to two links away, and so on."""
         hashes: dict[Name, Hashable] = {}
         for one in left:
             hashes[one] = hash((kind(one), frozen(web.pieces[one].parameters)))
@@ -133,11 +145,12 @@ class _Matching:
 
     def _around(
         self,
-        web: Web,
+        web: LinkGraph,
         one: Name,
         hashes: Mapping[Name, Hashable],
         known: Callable[[Name], Name | None],
     ) -> Iterator[Hashable]:
+        """What the neighbours of a block add to its hash."""
         for link, other in web.links[one]:
             if other in hashes:
                 yield link, hashes[other]
@@ -145,7 +158,7 @@ class _Matching:
                 yield link, known(other) or (self.sheets.get(other[0], other[0]), other[1])
 
     def _pair_only(self, olds: Mapping[Name, Hashable], news: Mapping[Name, Hashable]) -> None:
-        """Pair what has a hash alone on each side."""
+        """Match blocks whose hash occurs once in each file."""
         at: dict[Hashable, list[Name]] = {}
         for b, colour in news.items():
             if b in self.left_new:
@@ -163,7 +176,7 @@ class _Matching:
     # --- moved, renamed and changed, retyped --------------------------------------
 
     def moved(self) -> None:
-        """Blocks of the same name and type on another sheet, if they are the only ones."""
+        """Match blocks of the same name and type on different sheets, if there is one of them."""
         at: dict[tuple[str, str], list[Name]] = {}
         for b in self.left_new:
             at.setdefault((b[1], self.new.pieces[b].kind), []).append(b)
@@ -173,7 +186,8 @@ class _Matching:
                 self.pair(a, found[0])
 
     def grow(self, least: float) -> None:
-        """Blocks beside known ones, whose score with their best match is high enough."""
+        """Match blocks next to matched ones whose score with the best candidate is at least
+        `least`."""
         waiting = deque(self.left_old)
         asked = dict.fromkeys(waiting, 0)
         while waiting:
@@ -188,7 +202,8 @@ class _Matching:
                 waiting.extend(b for b in near if b in self.left_old and asked[b] < MOST_ASKED)
 
     def _best(self, a: Name, least: float) -> Name | None:
-        """The candidate with the highest score, the first of equal ones."""
+        """The candidate with the highest score, the first of several; None if all are below
+        `least`."""
         best, most = None, least
         for b in self.candidates(a):
             score = self.score(a, b)
@@ -199,8 +214,8 @@ class _Matching:
         return best
 
     def candidates(self, a: Name) -> dict[Name, None]:
-        """New blocks of the same type that are linked to a known neighbour in the same way; and
-        those without any links, for a block without links."""
+        """Unmatched new blocks of the same type that have one of the block's links to the same
+        neighbour. For a block without links: those without links on the same sheet."""
         found: dict[Name, None] = {}
         for link, other in self.old.links[a][:MOST_NEAR]:
             beside = self.pairs.get(other, self.here(other))
@@ -215,7 +230,7 @@ class _Matching:
         return found
 
     def by_link(self, beside: Name, link: Link) -> list[Name]:
-        """The new blocks left that a block is linked to in the same way as the end of a link."""
+        """Unmatched new blocks that have the given link to the block `beside`."""
         waiting = self._linked.get((beside, link))
         while waiting and waiting[0] not in self.left_new:
             waiting.popleft()
@@ -223,6 +238,7 @@ class _Matching:
 
     @cached_property
     def _linked(self) -> dict[tuple[Name, Link], deque[Name]]:
+        """Unmatched new blocks, by a neighbour and the link to it."""
         found: dict[tuple[Name, Link], deque[Name]] = defaultdict(deque)
         for b in self.left_new:
             for link, other in self.new.links[b]:
@@ -231,7 +247,7 @@ class _Matching:
 
     @cached_property
     def _alone(self) -> dict[tuple[str, str], list[Name]]:
-        """The new blocks left without links, by sheet and type."""
+        """Unmatched new blocks without links, by sheet and type."""
         found: dict[tuple[str, str], list[Name]] = defaultdict(list)
         for b in self.left_new:
             if not self.new.links[b]:
@@ -239,7 +255,7 @@ class _Matching:
         return found
 
     def score(self, a: Name, b: Name) -> float:
-        """How alike two blocks of one type are, from 0 to 1."""
+        """The similarity of two blocks of one type, from 0 to 1."""
         links = {
             (link, self.pairs.get(other, self.here(other)))
             for link, other in self.old.links[a][:MOST_LINKS]
@@ -259,7 +275,7 @@ class _Matching:
         return PARAMETERS * alike + NEIGHBOURS * near
 
     def retyped(self) -> None:
-        """Blocks of the same sheet and name with another type."""
+        """Match blocks of the same sheet and name that have different types."""
         for a in list(self.left_old):
             if self.here(a) in self.left_new:
                 self.pair(a, self.here(a))
@@ -270,7 +286,7 @@ def _same(name: Name) -> Name:
 
 
 def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:
-    """The share of equal parameters; those of the same name with other values count half."""
+    """The share of equal parameters. One that both have with different values counts half."""
     names = {*old, *new}
     if not names:
         return 1.0
@@ -278,9 +294,11 @@ def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:
     return sum(1.0 if frozen(old[n]) == frozen(new[n]) else 0.5 for n in both) / len(names)
 
 
-def renamed_sheets(old: Mapping[str, Sheet], new: Mapping[str, Sheet]) -> dict[str, str]:
-    """The new names of sheets of other names: those that hold mostly the same blocks, or the same
-    ports and types alone."""
+def renamed_sheets(
+    old: Mapping[str, SheetEntries], new: Mapping[str, SheetEntries]
+) -> dict[str, str]:
+    """New names of renamed sheets, by the old ones. Two sheets are matched if they share more than
+    half of their blocks by name and type, or if only they have their ports and types of blocks."""
     gone = [name for name in old if name not in new]
     come = [name for name in new if name not in old]
     found = _by_blocks(gone, come, old, new) if gone and come else {}
@@ -293,17 +311,20 @@ def renamed_sheets(old: Mapping[str, Sheet], new: Mapping[str, Sheet]) -> dict[s
     return found | {a[0]: b[0] for a, b in pairs}
 
 
-def _shape(sheet: Sheet) -> Hashable:
-    """The ports and the types of a sheet."""
+def _shape(sheet: SheetEntries) -> Hashable:
+    """The ports and types of blocks of a sheet, hashable."""
     ports = (frozen(sheet.rest.get(key)) for key in ("inputs", "outputs"))
     kinds = sorted(piece.kind for piece in sheet.blocks.values())
     return sheet.name.partition(".")[0], *ports, tuple(kinds)
 
 
 def _by_blocks(
-    gone: Sequence[str], come: Sequence[str], old: Mapping[str, Sheet], new: Mapping[str, Sheet]
+    gone: Sequence[str],
+    come: Sequence[str],
+    old: Mapping[str, SheetEntries],
+    new: Mapping[str, SheetEntries],
 ) -> dict[str, str]:
-    """Sheets of which more than half the blocks have the same names and types."""
+    """New names of sheets that share more than half of their blocks, by name and type."""
     holders: dict[Hashable, list[str]] = defaultdict(list)
     for name in come:
         for block, piece in new[name].blocks.items():

@@ -1,4 +1,4 @@
-"""What the old file's names of parameters, clocks, robots and blocks are in the new one."""
+"""New names of parameters, clocks, robots and blocks, and their use in values."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.base.document import mapping_at
-from spart_blocks.versions.differences.pair import Half, Pair
+from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.sheets import Name, shown
 from spart_blocks.versions.differences.values import Renaming, frozen
 
 _HEAD = re.compile(r"[^\s.\[\]{}*,=>-]+")
 _REFERENCE = re.compile(r"\$([^\W\d]\w*)")
 Users = dict[str, list[tuple[Name, str]]]
-"""For each parameter the blocks, and their arguments, that name it."""
+"""For each parameter the blocks that use it, each with the name of the argument."""
 
 
 @dataclass(frozen=True)
 class References:
-    """New names by old ones, of what has another. blocks: as changes call them, `servo/gain`."""
+    """New names of what is renamed, by the old names. blocks: as in changes, `servo/gain`."""
 
     params: Mapping[str, str]
     clocks: Mapping[str, str]
@@ -29,19 +29,19 @@ class References:
     blocks: Mapping[str, str]
 
     def parameter(self, text: str) -> str:
-        """The new text of a value that may be a parameter."""
+        """The new form of a value that may be a reference to a parameter, `$kp`."""
         found = _REFERENCE.fullmatch(text) if self.params else None
         return f"${self.params[found[1]]}" if found and found[1] in self.params else text
 
     def argument(self, name: str) -> Renaming:
-        """The renaming of the values of a block's argument."""
+        """The renaming that applies to the values of a block's argument."""
         others = {"clock": self.clocks, "robot": self.robots}.get(name)
         if not others:
             return self.parameter
         return lambda text: others.get(text, self.parameter(text))
 
     def signal(self, text: str) -> str:
-        """The new text of a value that may name a signal, or a path of overrides."""
+        """The new form of a text that may name a signal, or an entry that can be overridden."""
         if text.startswith("$"):
             return self.parameter(text)
         head, dot, rest = text.partition(".")
@@ -59,8 +59,10 @@ class References:
         return text
 
 
-def references_of(pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> References:
-    """The new names of everything that values refer to."""
+def references_of(
+    pair: MatchedVersions, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> References:
+    """The new names of parameters, clocks, robots and blocks in a new version."""
 
     def renamed(section: str, about: Callable[[Any], Any] = frozen) -> dict[str, str]:
         before, after = mapping_at(old, section), mapping_at(new, section)
@@ -76,7 +78,8 @@ def references_of(pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) ->
 
 
 def clock_of(section: Any) -> Any:
-    """A clock as its period and offset, where it can be read."""
+    """A clock's period and offset, so that a rate equals its period; other entries as they are
+    written."""
     if not isinstance(section, dict):
         return frozen(section)
     rate = section.get("rate")
@@ -86,7 +89,8 @@ def clock_of(section: Any) -> Any:
 
 
 def _only_pairs(gone: Mapping[str, Any], come: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names of the same content, where there is one on each side."""
+    """Names, old and new, of entries with equal content, if each file has exactly one with this
+    content."""
     names: dict[Any, list[list[str]]] = defaultdict(lambda: [[], []])
     for side, held in enumerate((gone, come)):
         for name, value in held.items():
@@ -96,8 +100,8 @@ def _only_pairs(gone: Mapping[str, Any], come: Mapping[str, Any]) -> Iterator[tu
             yield a[0], b[0]
 
 
-def users_of(half: Half) -> Users:
-    """The blocks that name each parameter, also within lists and mappings."""
+def users_of(half: DiagramVersion) -> Users:
+    """The blocks that use each parameter, also within lists and mappings."""
     found: Users = defaultdict(list)
     for name, piece in half.pieces.items():
         for argument, value in piece.parameters.items():
@@ -107,6 +111,7 @@ def users_of(half: Half) -> Users:
 
 
 def _parameters_in(value: Any) -> Iterator[str]:
+    """The names of the parameters that a value refers to."""
     if isinstance(value, str):
         found = _REFERENCE.fullmatch(value)
         if found:
@@ -116,12 +121,15 @@ def _parameters_in(value: Any) -> Iterator[str]:
             yield from _parameters_in(one)
 
 
-def _same_users(old: list[tuple[Name, str]], new: list[tuple[Name, str]], pair: Pair) -> bool:
+def _same_users(
+    old: list[tuple[Name, str]], new: list[tuple[Name, str]], pair: MatchedVersions
+) -> bool:
+    """Whether a parameter is used by the same blocks in both files."""
     return {(pair.blocks.get(name), argument) for name, argument in old} == set(new)
 
 
-def told_users(users: list[tuple[Name, str]], most: int = 8) -> str:
-    """`used by law.kp and other.kp`; nothing for none."""
+def users_text(users: list[tuple[Name, str]], most: int = 8) -> str:
+    """`used by law.kp and other.kp`; empty if there are no users."""
     names = [f"{shown(name)}.{argument}" for name, argument in users]
     more = [f"{len(names) - most} more"] if len(names) > most else []
     listed = names[:most] + more
@@ -129,4 +137,5 @@ def told_users(users: list[tuple[Name, str]], most: int = 8) -> str:
 
 
 def _and(words: list[str]) -> str:
+    """Words joined by commas and `and`."""
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]

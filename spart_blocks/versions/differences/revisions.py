@@ -1,7 +1,7 @@
-"""Files of a git revision, copied to a temporary folder when they are asked for.
+"""Files of a git revision, copied to a temporary folder when they are needed.
 
-git is run by its plumbing commands only, with revisions checked first; what a repository holds is
-written as plain files within the folder, without links.
+Only git's plumbing commands are run, with names of revisions checked first. What a repository holds
+is written as plain files within the folder, never as links.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from spart_blocks.base.errors import Fault, InputError, Place
 from spart_blocks.diagram.written.files import ROOT_MARKS
 
 MAX_BYTES = 64_000_000
-"""Of a file of a revision."""
+"""Size of a revision's file that is copied at most."""
 _BLOB = "100"
-"""What the modes of plain files begin with; others are links and submodules."""
+"""The beginning of the modes of plain files; others are links and submodules."""
 _TIME = 60.0
+"""Time limit of a command of git [s]."""
 
 
 def git(*words: str, cwd: Path | None = None) -> bytes:
-    """The output of a git command; InputError with git's own words where it fails."""
+    """The output of a git command. Raises InputError with git's own words if it fails."""
     command = ["git", "--no-pager", *words]
     quiet = os.environ | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
@@ -42,14 +43,14 @@ def git(*words: str, cwd: Path | None = None) -> bytes:
 
 
 def top_of(folder: Path) -> Path:
-    """The top folder of the repository around a folder."""
+    """The top folder of the repository around a folder. Raises InputError if there is none."""
     return Path(os.fsdecode(git("rev-parse", "--show-toplevel", cwd=folder).rstrip(b"\n")))
 
 
 @dataclass
 class Revision:
-    """A revision of the repository whose top folder is top. files: its plain files, each with its
-    size. Its copies go when `close` is called."""
+    """A revision of a repository. top: the repository's top folder. files: hash and size of its
+    plain files by path. `close` removes its copies."""
 
     name: str
     top: Path
@@ -61,8 +62,8 @@ class Revision:
 
     @staticmethod
     def of(name: str, folder: Path) -> Revision:
-        """The revision of a name in the repository around a folder. Raises InputError where there
-        is no git, repository or revision."""
+        """The revision of a name in the repository around a folder. Raises InputError if there is
+        no git, repository or revision."""
         top = top_of(folder)
         try:
             asked = f"{name}^{{commit}}"
@@ -78,7 +79,7 @@ class Revision:
 
     @property
     def folder(self) -> Path:
-        """The folder that stands for the top of the repository."""
+        """The temporary folder that stands for the top folder."""
         return Path(self._folder.name).resolve()
 
     def close(self) -> None:
@@ -86,7 +87,8 @@ class Revision:
         self._folder.cleanup()
 
     def _mark(self) -> None:
-        """Note where projects begin, so that the same files may be read as in the repository."""
+        """Mark the folders in which projects begin, so that the files that may be read are those of
+        the repository."""
         (self.folder / "spart.toml").touch()
         for path in self.files:
             pure = PurePosixPath(path)
@@ -96,15 +98,15 @@ class Revision:
                 place.touch()
 
     def place(self, path: str) -> Path:
-        """Where the copy of a file lies. Raises InputError for a path that leaves the folder."""
+        """The path of a file's copy. Raises InputError for a path that leaves the folder."""
         target = Path(os.path.normpath(self.folder / path))
         if not target.is_relative_to(self.folder):
             raise InputError(f"{path} leaves the repository")
         return target
 
     def copy(self, path: str) -> Path | None:
-        """The copy of a file, by its path from the top; None where the revision has none. Raises
-        InputError for one that is too large."""
+        """The path of a copy of a file, made if need be; None if the revision lacks the file. path:
+        from the top folder. Raises InputError for a file that is too large."""
         if path not in self.files:
             return None
         target = self.place(path)
@@ -119,6 +121,7 @@ class Revision:
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, tuple[str, int]]]:
+    """The plain files in git's listing of a revision: path, hash and size."""
     for entry in listed.split(b"\0"):
         about, tab, path = entry.partition(b"\t")
         if tab:

@@ -22,7 +22,7 @@ _LIMIT_UNITS = {
 
 
 def robot_changes(name: str, old: Robot, new: Robot) -> Iterator[Change]:
-    """The changes of a robot that both sides can read. name: in the diagram."""
+    """The changes from one robot to another. name: what the diagram calls it."""
     if old == new:
         return
     yield from _number(f"{name}.mass", old.mass, new.mass, "kg", "of all bodies")
@@ -36,29 +36,34 @@ def robot_changes(name: str, old: Robot, new: Robot) -> Iterator[Change]:
 
 
 def _of_bodies(name: str, old: Robot, new: Robot) -> Iterator[Change]:
+    """Changes of links and of the base link, by name."""
     before, after = _bodies(old), _bodies(new)
     for body in _gone(before, after):
-        yield Change(ROBOT, "removed", f"{name}.{body}", _told(before[body]), note="link")
+        yield Change(ROBOT, "removed", f"{name}.{body}", _mass_text(before[body]), note="link")
     for body in _gone(after, before):
-        yield Change(ROBOT, "added", f"{name}.{body}", ABSENT, _told(after[body]), note="link")
+        yield Change(ROBOT, "added", f"{name}.{body}", ABSENT, _mass_text(after[body]), note="link")
     for body, one in before.items():
         if body in after:
             yield from _of_body(f"{name}.{body}", one, after[body])
 
 
 def _bodies(robot: Robot) -> dict[str, Link | BaseLink]:
+    """The base link and all links by name."""
     return {robot.base_link.name: robot.base_link} | {link.name: link for link in robot.links}
 
 
 def _gone(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The names that only the first mapping has."""
     return [one for one in before if one not in after]
 
 
-def _told(body: Link | BaseLink) -> str:
+def _mass_text(body: Link | BaseLink) -> str:
+    """A body in a line: its mass."""
     return f"{body.mass:g} kg"
 
 
 def _of_body(path: str, old: Link | BaseLink, new: Link | BaseLink) -> Iterator[Change]:
+    """Changes of mass, centre of mass and inertia of a body."""
     yield from _number(f"{path}.mass", old.mass, new.mass, "kg")
     a, b = old.to_mass[:3, 3], new.to_mass[:3, 3]
     yield from _array(f"{path}.centre_of_mass", a, b, "m", "in the frame of the link")
@@ -67,6 +72,7 @@ def _of_body(path: str, old: Link | BaseLink, new: Link | BaseLink) -> Iterator[
 
 
 def _of_joints(name: str, old: Robot, new: Robot) -> Iterator[Change]:
+    """Changes of joints, by name."""
     before, after = ({joint.name: joint for joint in one.joints} for one in (old, new))
     for joint in _gone(before, after):
         kind = before[joint].type.name.lower()
@@ -81,12 +87,14 @@ def _of_joints(name: str, old: Robot, new: Robot) -> Iterator[Change]:
 
 
 def _link_names(robot: Robot) -> dict[int, str]:
+    """Names of links by id."""
     return {0: robot.base_link.name} | {link.id: link.name for link in robot.links}
 
 
 def _of_joint(
     path: str, old: Joint, new: Joint, olds: dict[int, str], news: dict[int, str]
 ) -> Iterator[Change]:
+    """Changes of a joint: type, parent, axis, frame, limits, drive."""
     yield from _value(f"{path}.type", old.type.name.lower(), new.type.name.lower(), "retyped")
     yield from _value(f"{path}.parent", olds[old.parent_link], news[new.parent_link])
     yield from _value(f"{path}.prescribed", old.kinematic, new.kinematic)
@@ -104,7 +112,7 @@ def _of_joint(
 
 
 def _named(path: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> Iterator[Change]:
-    """Loops and forces, which go by their names."""
+    """Changes of loops or forces, by name."""
     before, after = ({one.name: one for one in ones} for ones in (old, new))
     for name in _gone(before, after):
         yield Change(ROBOT, "removed", f"{path}.{name}")
@@ -116,7 +124,7 @@ def _named(path: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> Iterator[Ch
 
 
 def _record(path: str, old: Any, new: Any) -> Iterator[Change]:
-    """The fields of a record that differ."""
+    """The fields of a dataclass that differ."""
     if old == new:
         return
     if old is None or new is None or type(old) is not type(new):
@@ -133,6 +141,7 @@ def _record(path: str, old: Any, new: Any) -> Iterator[Change]:
 
 
 def _plain(value: Any) -> Any:
+    """A field's value as a file would have it."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     simple = isinstance(value, bool | int | float | str | list) or value is None
@@ -140,6 +149,7 @@ def _plain(value: Any) -> Any:
 
 
 def _value(path: str, old: Any, new: Any, kind: Kind = "changed") -> Iterator[Change]:
+    """A change, if two values differ."""
     if old != new:
         yield Change(ROBOT, kind, path, old, new)
 
@@ -147,6 +157,7 @@ def _value(path: str, old: Any, new: Any, kind: Kind = "changed") -> Iterator[Ch
 def _number(
     path: str, old: float | None, new: float | None, unit: str, note: str = ""
 ) -> Iterator[Change]:
+    """A change, if two numbers differ by more than rounding."""
     if old == new or (old is not None and new is not None and _near(old, new)):
         return
     a, b = (ABSENT if one is None else float(one) for one in (old, new))
@@ -154,6 +165,7 @@ def _number(
 
 
 def _array(path: str, old: Any, new: Any, unit: str, note: str = "") -> Iterator[Change]:
+    """A change, if two arrays differ by more than rounding."""
     if old is None and new is None:
         return
     if old is not None and new is not None and _near(old, new):
@@ -163,7 +175,7 @@ def _array(path: str, old: Any, new: Any, unit: str, note: str = "") -> Iterator
 
 
 def _near(old: Any, new: Any) -> bool:
-    """Whether values differ by no more than rounding, as when a frame is computed in two ways."""
+    """Whether values differ by no more than rounding, as of a frame computed in two ways."""
     a, b = np.asarray(old, dtype=float), np.asarray(new, dtype=float)
     if a.shape != b.shape:
         return False

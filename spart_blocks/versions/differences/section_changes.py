@@ -1,4 +1,4 @@
-"""Changes of everything besides blocks and wires: parameters, clocks, robots, runs and so on."""
+"""Changes of everything except blocks and wires: parameters, clocks, robots, runs and so on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from spart_blocks.base.document import mapping_at
 from spart_blocks.versions.differences.changes import ABSENT, Change, kind_of
-from spart_blocks.versions.differences.pair import Pair
-from spart_blocks.versions.differences.references import References, clock_of, told_users, users_of
+from spart_blocks.versions.differences.matched_versions import MatchedVersions
+from spart_blocks.versions.differences.references import References, clock_of, users_of, users_text
 from spart_blocks.versions.differences.sheets import unread
 from spart_blocks.versions.differences.units import section_default, section_unit
 from spart_blocks.versions.differences.values import Renaming, dotted, equal, value_changes
@@ -18,9 +18,9 @@ _SUBJECTS = {"params": "parameter of the diagram", "clocks": "clock", "robots": 
 
 
 def section_changes(
-    pair: Pair, references: References, old: Mapping[str, Any], new: Mapping[str, Any]
+    pair: MatchedVersions, references: References, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[Change]:
-    """The changes of every section besides those of blocks and wires."""
+    """The changes of all sections except those of blocks and wires."""
     for name in dict.fromkeys((*old, *new)):
         if name not in _ELSEWHERE:
             before, after = old.get(name), new.get(name)
@@ -32,8 +32,9 @@ def section_changes(
 
 
 def _of_section(
-    name: str, old: Any, new: Any, pair: Pair, references: References
+    name: str, old: Any, new: Any, pair: MatchedVersions, references: References
 ) -> Iterator[Change]:
+    """The changes of one section."""
     if equal(old, new):
         return
     if name == "params":
@@ -48,18 +49,20 @@ def _of_section(
 
 
 def _absent(value: Any, other: Any) -> Any:
-    """A section, or what its absence means beside another."""
+    """A section, or the value that a missing one stands for: an empty one of the type that the
+    other file has."""
     return value if value is not None else type(other)() if _is_many(other) else ABSENT
 
 
 def _is_many(value: Any) -> bool:
+    """Whether a value is a mapping or a list."""
     return isinstance(value, dict | list)
 
 
 def _of_params(
-    old: dict[str, Any], new: dict[str, Any], pair: Pair, references: References
+    old: dict[str, Any], new: dict[str, Any], pair: MatchedVersions, references: References
 ) -> Iterator[Change]:
-    """Parameters, and the blocks that use them."""
+    """Changes of `params:`, with the blocks that use each parameter."""
     users = users_of(pair.old), users_of(pair.new)
     subject = _SUBJECTS["params"]
     for name, other in references.params.items():
@@ -71,11 +74,11 @@ def _of_params(
             continue
         for one in value_changes(value, new[other], references.parameter):
             path = dotted(("params", other, *one.path))
-            note = told_users(users[1][other])
+            note = users_text(users[1][other])
             yield Change(subject, kind_of(one.old, one.new), path, one.old, one.new, note=note)
     for name, value in new.items():
         if name not in old and name not in references.params.values():
-            note = told_users(users[1][name])
+            note = users_text(users[1][name])
             yield Change(subject, "added", f"params.{name}", ABSENT, value, note=note)
 
 
@@ -86,7 +89,7 @@ def _of_named(
     names: Mapping[str, str],
     references: References,
 ) -> Iterator[Change]:
-    """Clocks and robots, which go by their names."""
+    """Changes of clocks or robots. names: new names of renamed ones by the old."""
     subject = _SUBJECTS[section]
     for name, other in names.items():
         yield Change(subject, "renamed", other, name, other)

@@ -1,4 +1,4 @@
-"""The blocks and wires of a diagram file by the sections that hold them, as plain values."""
+"""The blocks and wires of a diagram file, sheet by sheet, as plain values."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Name = tuple[str, str]
-"""A block: the sheet that it is on, and its name there."""
+"""A block: the name of its sheet, and its own."""
 TOP = ""
+"""The name of the sheet of the diagram itself."""
 SUBSYSTEM, VARIANT = "subsystems.", "variants."
+"""The names of the sheets of subsystems and of slots begin with these: `subsystems.servo`."""
 SLOT = "(variants)"
-"""The type of the block that stands for the choices of a slot."""
+"""The type of the block that stands for a slot of variants."""
 GATES = ("in", "out")
+"""The blocks of a sheet that stand for its own ports."""
 _OF_BLOCK = ("type", "use")
 _OF_SHEET = ("blocks", "wires")
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A block as it is written. kind: its type, or the file that it uses."""
+class BlockEntries:
+    """A block as it is written. kind: its type, or the path of the file that it uses. uses: whether
+    it uses a file. parameters: its other entries."""
 
     kind: str
     uses: bool = False
@@ -27,35 +31,36 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """The blocks and wires of the diagram itself, of a subsystem, or the choices of a slot. rest:
-    the other entries of a subsystem or slot, such as its ports."""
+class SheetEntries:
+    """The blocks and wires of the diagram itself or of a subsystem, or the choices for a slot as
+    blocks. rest: the other entries of a subsystem or slot, such as its ports."""
 
     name: str
-    blocks: Mapping[str, Piece]
+    blocks: Mapping[str, BlockEntries]
     wires: tuple[str, ...] = ()
     rest: Mapping[str, Any] = field(default_factory=dict)
 
 
-def sheets_of(data: Mapping[str, Any]) -> dict[str, Sheet]:
-    """The sheets of a file's data by name, that of the diagram first. What is written wrong is left
-    out: `unread` gives it."""
+def sheets_of(data: Mapping[str, Any]) -> dict[str, SheetEntries]:
+    """The sheets of a file by name, the diagram's first. Entries of the wrong form are left out;
+    `unread` gives them."""
     slots = mappings(data.get("variants"))
-    stand_ins = {slot: Piece(SLOT) for slot in slots}
-    sheets = {TOP: Sheet(TOP, {**_pieces(data.get("blocks")), **stand_ins}, _texts(data))}
+    stand_ins = {slot: BlockEntries(SLOT) for slot in slots}
+    sheets = {TOP: SheetEntries(TOP, {**_pieces(data.get("blocks")), **stand_ins}, _texts(data))}
     for name, section in mappings(data.get("subsystems")).items():
         rest = {key: value for key, value in section.items() if key not in _OF_SHEET}
         full = SUBSYSTEM + name
-        sheets[full] = Sheet(full, _pieces(section.get("blocks")), _texts(section), rest)
+        sheets[full] = SheetEntries(full, _pieces(section.get("blocks")), _texts(section), rest)
     for slot, section in slots.items():
         rest = {key: value for key, value in section.items() if key != "choices"}
         full = VARIANT + slot
-        sheets[full] = Sheet(full, _pieces(section.get("choices")), (), rest)
+        sheets[full] = SheetEntries(full, _pieces(section.get("choices")), (), rest)
     return sheets
 
 
 def unread(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections of blocks and wires that are not of their form, which are compared as values."""
+    """Sections of blocks and wires, and entries of them, that have the wrong form. They are
+    compared as values."""
     found = {}
     for name in ("blocks", "variants", "subsystems"):
         value = data.get(name)
@@ -71,31 +76,34 @@ def unread(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mappings(value: Any) -> dict[str, dict[str, Any]]:
-    """The entries of a mapping that are mappings; none of anything else."""
+    """The entries of a mapping that are mappings themselves; none of any other value."""
     if not isinstance(value, dict):
         return {}
     return {name: one for name, one in value.items() if isinstance(one, dict)}
 
 
-def _pieces(value: Any) -> dict[str, Piece]:
+def _pieces(value: Any) -> dict[str, BlockEntries]:
+    """The blocks of a section."""
     return {name: _piece(one) for name, one in mappings(value).items()}
 
 
-def _piece(written: dict[str, Any]) -> Piece:
+def _piece(written: dict[str, Any]) -> BlockEntries:
+    """A block from its entries."""
     uses = "use" in written and "type" not in written
     kind = written.get("use" if uses else "type")
     parameters = {key: value for key, value in written.items() if key not in _OF_BLOCK}
-    return Piece(kind if isinstance(kind, str) else repr(kind), uses, parameters)
+    return BlockEntries(kind if isinstance(kind, str) else repr(kind), uses, parameters)
 
 
 def _texts(section: Mapping[str, Any]) -> tuple[str, ...]:
+    """The wires of a section that are texts."""
     wires = section.get("wires")
     return tuple(one for one in wires if isinstance(one, str)) if isinstance(wires, list) else ()
 
 
 def shown(name: Name) -> str:
-    """A block's name as changes call it: `p`, `servo/gain` in a subsystem, `controller=pd` for
-    the choice of a slot."""
+    """A block's name in changes: `p`, `servo/gain` in a subsystem, `controller=pd` for a choice of
+    a slot."""
     sheet, block = name
     if sheet.startswith(SUBSYSTEM):
         return f"{sheet.removeprefix(SUBSYSTEM)}/{block}"
@@ -105,12 +113,12 @@ def shown(name: Name) -> str:
 
 
 def called(sheet: str) -> str:
-    """A sheet as changes call it."""
+    """A sheet's name in changes: that of its subsystem or slot, or `the diagram`."""
     return sheet.partition(".")[2] or "the diagram"
 
 
-def pieces_of(sheets: Mapping[str, Sheet]) -> Iterator[tuple[Name, Piece]]:
-    """Every block of every sheet."""
+def pieces_of(sheets: Mapping[str, SheetEntries]) -> Iterator[tuple[Name, BlockEntries]]:
+    """The blocks of all sheets, by sheet and name."""
     for sheet in sheets.values():
         for name, piece in sheet.blocks.items():
             yield (sheet.name, name), piece

@@ -1,4 +1,4 @@
-"""The two sides of a diff: files, files of git revisions, or nothing."""
+"""The two files that a diff compares: of the working tree, of git revisions, or none."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from spart_blocks.versions.differences.revisions import Revision
 from spart_blocks.versions.differences.sheets import mappings
 
 NOTHING = "/dev/null"
-"""The name of a side that is not there."""
+"""The path that stands for no file."""
 MAX_FILES = 2000
+"""Number of files that a diagram may use, directly and through others."""
 
 
 @dataclass
-class Side:
-    """One side. label: what it is called. document: its data; None where it is not there. path: of
-    the file, or of its copy. root: the folder that its files lie in. revision: where it comes
-    from, if not from the working tree."""
+class DiffSide:
+    """One of the two files of a diff. label: its name in messages. document: the parsed file, None
+    if there is no file. path: of the file, or of the copy of a revision's file. root: folder in
+    which used files must lie. revision: git revision that the file is from, None in the working
+    tree."""
 
     label: str
     document: Document | None = None
@@ -38,15 +40,15 @@ class Side:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The plain values of the file; none where it is not there."""
+        """The values of the file; empty if there is no file."""
         return self.document.data if self.document is not None else {}
 
     def text(self) -> str:
-        """The file as text."""
+        """The text of the file; empty if there is no file."""
         return self.path.read_text(encoding="utf-8-sig") if self.path is not None else ""
 
     def file(self, given: str) -> tuple[Path | None, tuple[Fault, ...]]:
-        """The file of a path that this one names, and the faults where there is none."""
+        """The path of a file that this file names as `given`, or None with the faults."""
         if self.document is None or self.path is None or self.root is None:
             return None, ()
         if self.revision is not None:
@@ -56,21 +58,23 @@ class Side:
         found = existing(given, beside, self.root, Place(self.label), faults)
         return found, tuple(Fault(fault.message, fault.place) for fault in faults)
 
-    def used(self, given: str) -> Side:
-        """The side of a file that this one uses. Raises InputError where it cannot be read."""
+    def used(self, given: str) -> DiffSide:
+        """The file that this file uses under the path `given`. Raises InputError if it cannot be
+        read."""
         path, faults = self.file(given)
         if path is None:
             raise InputError(faults)
         label = self.beside(given)
-        return Side(label, _document(path, label), path, self.root, self.revision)
+        return DiffSide(label, _document(path, label), path, self.root, self.revision)
 
     def beside(self, given: str) -> str:
-        """What a file that this one names is called."""
+        """The label of a file that this file names as `given`."""
         name, colon, path = self.label.rpartition(":") if self.revision else ("", "", self.label)
         return f"{name}{colon}{normpath(os.path.join(os.path.dirname(path), given))}"
 
     def fetch_all(self) -> None:
-        """Copy every file of the revision that this one, or one that it uses, names, for a run."""
+        """Copy all files out of the revision that this file, or one that it uses, names, so that
+        the diagram can be run."""
         if self.revision is None:
             return
         waiting, known = [self], {self.label}
@@ -85,6 +89,7 @@ class Side:
                         waiting.append(side.used(given))
 
     def _fetch(self, given: str) -> None:
+        """Copy a file out of the revision that this file may name as `given`."""
         if self.revision is None or self.path is None or not given or "\0" in given:
             return
         beside = os.path.normpath(self.path.parent / given)
@@ -93,7 +98,7 @@ class Side:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in a value."""
+    """All texts within a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -107,10 +112,12 @@ def _texts(value: Any) -> Iterator[str]:
 @contextmanager
 def two_sides(
     old: str | Path, new: str | Path | None, root: str | Path | None = None
-) -> Iterator[tuple[Side, Side]]:
-    """The sides of two names: paths, `REV:FILE`, or /dev/null. Without a new one, a path of the
-    working tree is the new side, and the file at HEAD the old one, nothing if it has none. root:
-    the folder that used files must lie in. Raises InputError where a side cannot be read.
+) -> Iterator[tuple[DiffSide, DiffSide]]:
+    """Open the two files of a diff.
+
+    old, new: paths, `REV:FILE`, or /dev/null for no file. Without new, old is a path of the working
+    tree, and this file is compared with its version at HEAD, or with nothing if HEAD has none.
+    root: folder in which used files must lie. Raises InputError if a file cannot be read.
     """
     with ExitStack() as stack:
         revisions: dict[tuple[str, Path], Revision] = {}
@@ -122,7 +129,7 @@ def two_sides(
                 stack.callback(revisions[key].close)
             return revisions[key]
 
-        def side(name: str | Path) -> Side:
+        def side(name: str | Path) -> DiffSide:
             return _side(name, root, revision)
 
         if new is not None:
@@ -137,7 +144,7 @@ def two_sides(
 
 
 def inner_path(top: Path, path: Path) -> str:
-    """A path of the working tree from its repository's top."""
+    """The path of a file of the working tree, from the top folder of its repository."""
     folder = Path(os.path.realpath(path.absolute().parent))
     inner = os.path.relpath(folder / path.name, os.path.realpath(top))
     return inner.replace(os.sep, "/")
@@ -145,11 +152,13 @@ def inner_path(top: Path, path: Path) -> str:
 
 def _side(
     name: str | Path, root: str | Path | None, revision: Callable[[str, Path], Revision]
-) -> Side:
+) -> DiffSide:
+    """The file of a name as `two_sides` takes it. revision: opens a revision of the repository
+    around a folder."""
     text = str(name)
     path = Path(text)
     if text in (NOTHING, os.devnull):
-        return Side(text)
+        return DiffSide(text)
     rev, colon, inner = text.partition(":")
     if colon and not os.path.lexists(path) and rev and not re.fullmatch(r"[A-Za-z]:[\\/].*", text):
         here = revision(rev, Path.cwd())
@@ -159,38 +168,40 @@ def _side(
     return file_side(path, text, root)
 
 
-def file_side(path: Path, label: str, root: str | Path | None = None) -> Side:
-    """The side of a file of the working tree. Raises DiagramError where it cannot be read."""
+def file_side(path: Path, label: str, root: str | Path | None = None) -> DiffSide:
+    """A file of the working tree. Raises DiagramError if it cannot be read."""
     document, absolute = _document(path, label), path.absolute()
-    return Side(label, document, absolute, Path(root) if root else project_root(absolute))
+    return DiffSide(label, document, absolute, Path(root) if root else project_root(absolute))
 
 
 def at_revision(
     revision: Revision, inner: str, root: str | Path | None = None, missing: bool = False
-) -> Side:
-    """The side of a file of a revision. missing: it may not be there."""
+) -> DiffSide:
+    """A file of a revision. inner: its path from the top folder of the repository. missing: whether
+    the revision may lack it."""
     label = f"{revision.name}:{inner}"
     copy = _small_enough(revision, inner, label)
     if copy is None:
         if missing:
-            return Side(label)
+            return DiffSide(label)
         hint = f"paths are those from the top of the repository, {revision.top}"
         raise DiagramError(Fault("the revision has no such file", Place(label), hint))
     limit = project_root(copy)
     if root is not None:
         limit = revision.place(inner_path(revision.top, Path(root) / "x").rpartition("/")[0])
-    return Side(label, _document(copy, label), copy, limit, revision)
+    return DiffSide(label, _document(copy, label), copy, limit, revision)
 
 
 def _small_enough(revision: Revision, inner: str, label: str) -> Path | None:
-    """The copy of a diagram's file."""
+    """The path of a copy of a revision's file, None if the revision lacks it. Raises DiagramError
+    for a file of more than MAX_BYTES."""
     if inner in revision.files and revision.files[inner][1] > MAX_BYTES:
         raise DiagramError(Fault(f"is larger than {MAX_BYTES} bytes", Place(label)))
     return revision.copy(inner)
 
 
 def _document(path: Path, label: str) -> Document:
-    """A file's data, whose errors call it by its label."""
+    """The parsed file of a path. Its errors name it by a label."""
     try:
         with collector_paused():
             document = read_document(path)
@@ -200,6 +211,7 @@ def _document(path: Path, label: str) -> Document:
 
 
 def _called(error: DiagramError, label: str) -> list[Fault]:
+    """The faults of an error, with a label in place of the file's path."""
     return [
         Fault(
             fault.message,
@@ -210,12 +222,12 @@ def _called(error: DiagramError, label: str) -> list[Fault]:
     ]
 
 
-def check_uses(side: Side) -> None:
-    """InputError where files use each other in a circle. Those that cannot be read are left."""
+def check_uses(side: DiffSide) -> None:
+    """Raise InputError if files use each other in a circle. Unreadable files are ignored."""
     around: list[str] = []
     done: set[str] = set()
 
-    def visit(one: Side) -> None:
+    def visit(one: DiffSide) -> None:
         key = str(one.path)
         if key in around:
             chain = [*around[around.index(key) :], key]
@@ -243,7 +255,7 @@ def check_uses(side: Side) -> None:
 
 
 def used_in(data: dict[str, Any]) -> dict[str, None]:
-    """The files that the blocks of a file use."""
+    """The paths of the files that the blocks of a file use, as written."""
     holders: list[Any] = [data.get("blocks")]
     holders += [one.get("blocks") for one in mappings(data.get("subsystems")).values()]
     holders += [one.get("choices") for one in mappings(data.get("variants")).values()]

@@ -1,21 +1,21 @@
-"""The names of a run's signals in the new diagram, through renamed blocks and subsystems."""
+"""The names that the signals of a run have in another version of its diagram."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spart_blocks.versions.differences.pair import Pair
+from spart_blocks.versions.differences.matched_versions import MatchedVersions
 from spart_blocks.versions.differences.sheets import SUBSYSTEM, TOP
 
 
 @dataclass(frozen=True)
 class SignalNames:
-    """New names of signals, `loop/gain` and `plant.qm`, by a pair of files."""
+    """New names of signals, such as `loop/gain` and `plant.qm`, between two matched versions."""
 
-    pair: Pair
+    pair: MatchedVersions
 
     def new(self, signal: str) -> str:
-        """The name of an old signal in the new diagram; itself where its block is not there."""
+        """The name of an old signal in the new diagram; the old name if its block is not there."""
         path, dot, port = signal.partition(".")
         sheet, parts = TOP, []
         names = path.split("/")

@@ -26,15 +26,17 @@ HEADINGS: Mapping[str, str] = {
     "robot": "robots",
     "run": "run",
 }
-"""The groups that come first, in their order; others have the names of their sections."""
+"""The headings of subjects that come first, in this order. Other subjects have their own name as
+heading."""
 _MOST_ENTRIES = 6
+"""Entries of a list that are told one by one."""
 
 Paint = Callable[[str, Change], str]
-"""Colours a line of a change."""
+"""A function that colours a line of a change."""
 
 
 def unpainted(line: str, change: Change) -> str:
-    """The line as it is."""
+    """The line without colours."""
     return line
 
 
@@ -49,11 +51,12 @@ def groups_of(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
 
 
 def text_of(difference: Difference, paint: Paint = unpainted) -> str:
-    """The changes in lines, those of used files below."""
+    """The changes as lines of text, then those of used files."""
     return "\n".join(_lines(difference, paint))
 
 
 def _lines(difference: Difference, paint: Paint) -> Iterator[str]:
+    """The lines of a difference."""
     told = False
     for one in difference.whole():
         if one.changes:
@@ -72,6 +75,7 @@ def _lines(difference: Difference, paint: Paint) -> Iterator[str]:
 
 
 def _of_change(change: Change) -> Iterator[str]:
+    """The lines of one change."""
     if isinstance(change.new, list) and change.subject == "text":
         yield from (f"  {readable(line)}" for line in change.new)
         if change.note:
@@ -111,7 +115,7 @@ def sentence(change: Change) -> str:
 
 
 def _block(written: Any) -> str:
-    """`GAIN, K: 3`."""
+    """A block in a line: `GAIN, K: 3`."""
     if not isinstance(written, Mapping):
         return value_text(written)
     kind, *others = written.items()
@@ -120,7 +124,8 @@ def _block(written: Any) -> str:
 
 
 def _entries(old: list[Any], new: list[Any]) -> str:
-    """The entries that differ of long lists and of matrices; nothing where the whole is shorter."""
+    """The entries that differ of long lists and matrices; empty if the whole lists are shorter or
+    many entries differ."""
     if len(whole_text(old)) + len(whole_text(new)) < LONGEST:
         return ""
     found = list(_differing(old, new))
@@ -130,6 +135,7 @@ def _entries(old: list[Any], new: list[Any]) -> str:
 
 
 def _differing(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The innermost entries that differ, each with its place, `[0][2]`."""
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for k, (a, b) in enumerate(zip(old, new, strict=True)):
             yield from _differing(a, b, f"{place}[{k}]")
@@ -141,7 +147,7 @@ def _differing(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, 
 
 
 def markdown_of(difference: Difference, picture: str | None = None) -> str:
-    """The changes as Markdown. picture: the path or address of a drawing to show."""
+    """The changes as Markdown. picture: path or address of a drawing that is shown."""
     lines = [f"### {as_code(_title(difference))}", ""]
     if picture is not None:
         lines += [f"![what has changed]({picture})", ""]
@@ -163,11 +169,12 @@ def markdown_of(difference: Difference, picture: str | None = None) -> str:
 
 
 def _title(difference: Difference) -> str:
+    """The labels of both files."""
     return f"{difference.old} -> {difference.new}"
 
 
 def as_code(text: str) -> str:
-    """Text in which nothing is markup."""
+    """A text as code of Markdown, in which nothing is markup."""
     plain = readable(" ".join(text.split()))
     fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""

@@ -1,4 +1,5 @@
-"""Both sides of a diff as one diagram: every block and wire once, with what became of it."""
+"""Two versions of a sheet as one drawing: each block and wire once, marked as added, removed or
+changed."""
 
 from __future__ import annotations
 
@@ -9,33 +10,41 @@ from functools import cached_property
 from typing import Literal
 
 from spart_blocks.versions.differences.changes import BLOCK, INITIAL, PARAMETER, Change
-from spart_blocks.versions.differences.connections import IN_ORDER, Connection, meant, renamed
-from spart_blocks.versions.differences.pair import Half, Pair
+from spart_blocks.versions.differences.connections import IN_ORDER, PortConnection, meant, renamed
+from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.references import users_of
-from spart_blocks.versions.differences.sheets import GATES, TOP, VARIANT, Piece, called, shown
+from spart_blocks.versions.differences.sheets import (
+    GATES,
+    TOP,
+    VARIANT,
+    BlockEntries,
+    called,
+    shown,
+)
 from spart_blocks.versions.differences.wire_changes import apart
 
 State = Literal["common", "added", "removed", "changed"]
 MOST_BLOCKS = 120
-"""Blocks of a sheet that is drawn whole; of a larger one, changes and their neighbours are."""
+"""Blocks of a sheet that is drawn whole. Of a larger one only changes and their neighbours are
+drawn."""
 
 
 @dataclass(frozen=True)
 class UnionBlock:
-    """A block: its name, or both as `d → damping`, its type in the same way, and its ports. piece:
-    as it is written, in the new file if it is there."""
+    """A block of the drawing. name: both names of a renamed block, `d → damping`. kind: its type,
+    both of a retyped one. piece: the block as it is written, in the new file if it is there."""
 
     name: str
     kind: str
     state: State
-    piece: Piece
+    piece: BlockEntries
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class UnionWire:
-    """A connection from an output of a block to an input of one, all by number."""
+    """A wire of the drawing, from an output of a block to an input of one, by number."""
 
     source: int
     output: int
@@ -46,7 +55,7 @@ class UnionWire:
 
 @dataclass(frozen=True)
 class Union:
-    """A sheet of both sides. hidden: how many blocks are left out."""
+    """One sheet of the drawing. hidden: number of blocks that are left out."""
 
     title: str
     blocks: tuple[UnionBlock, ...]
@@ -55,30 +64,30 @@ class Union:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is not common to both sides."""
+        """Whether anything is added, removed or changed."""
         states = {one.state for one in self.blocks} | {one.state for one in self.wires}
         return bool(states - {"common"})
 
 
 def unions_of(
-    pair: Pair, changes: Sequence[Change], changed_files: Collection[str] = ()
+    pair: MatchedVersions, changes: Sequence[Change], changed_files: Collection[str] = ()
 ) -> list[Union]:
-    """The diagram, then every subsystem in which something has changed. changed_files: used files
-    that differ, as blocks name them."""
+    """The diagram, then each subsystem in which something has changed. changed_files: paths of used
+    files that differ, as blocks name them."""
     touched = set(_touched(pair, changes, changed_files))
     found = []
     for sheet, other in pair.sheets.items():
         if not sheet.startswith(VARIANT):
-            union = _Maker(pair, sheet, other, touched).union()
+            union = _SheetUnion(pair, sheet, other, touched).union()
             if sheet == TOP or union.differs:
                 found.append(union)
     return found
 
 
 def _touched(
-    pair: Pair, changes: Sequence[Change], changed_files: Collection[str]
+    pair: MatchedVersions, changes: Sequence[Change], changed_files: Collection[str]
 ) -> Iterator[str]:
-    """The blocks of which something has changed, by their new names."""
+    """New names of the blocks in which something has changed, as changes write them."""
     users = users_of(pair.new)
     sheets = set()
     for change in changes:
@@ -104,10 +113,10 @@ def _touched(
 
 
 @dataclass
-class _Maker:
-    """The union of one sheet, by the new names of its blocks."""
+class _SheetUnion:
+    """Makes the drawing of one sheet. Blocks go by their new names."""
 
-    pair: Pair
+    pair: MatchedVersions
     sheet: str
     other: str
     touched: set[str]
@@ -116,15 +125,16 @@ class _Maker:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The new names of the blocks that have another."""
+        """New names of renamed blocks by the old."""
         return self.pair.names_on(self.sheet)
 
     @cached_property
     def former(self) -> dict[str, str]:
-        """The old names by the new ones."""
+        """Old names of renamed blocks by the new."""
         return {new: old for old, new in self.names.items()}
 
     def union(self) -> Union:
+        """The drawing of the sheet."""
         wires = self._wires()
         states = self._states(wires)
         kept = _kept(states, wires)
@@ -139,20 +149,23 @@ class _Maker:
         title = called(self.other) if self.other != TOP else ""
         return Union(title, blocks, tuple(edges), len(states) - len(kept))
 
-    def _wires(self) -> list[tuple[Connection, str | None, State]]:
-        """Each connection once, with the input it leads to; those filled in order have one for
-        each source."""
+    def _wires(self) -> list[tuple[PortConnection, str | None, State]]:
+        """Each connection once, with its input and state. An input that is filled in order is one
+        for each source."""
         old = renamed(_meant(self.pair.old, self.sheet), self.names)
         new = _meant(self.pair.new, self.other)
         gone, come = apart(old, new)
         added = set(come)
-        found: list[tuple[Connection, str | None, State]] = []
+        found: list[tuple[PortConnection, str | None, State]] = []
         for one in new:
             found.append((one, _input(one), "added" if one in added else "common"))
         return found + [(one, _input(one), "removed") for one in gone]
 
-    def _states(self, wires: Sequence[tuple[Connection, str | None, State]]) -> dict[str, State]:
-        """The blocks, those of the new file first; gates where wires lead to them."""
+    def _states(
+        self, wires: Sequence[tuple[PortConnection, str | None, State]]
+    ) -> dict[str, State]:
+        """The state of each block, those of the new file first, and of the gates that wires lead
+        to."""
         states: dict[str, State] = {}
         back = {b: a for a, b in self.pair.blocks.items()}
         for name in self.pair.new.sheets[self.other].blocks:
@@ -168,17 +181,19 @@ class _Maker:
         return states
 
     def _port(self, ports: dict[str, list[str]], block: str, port: str | None) -> int:
+        """The number of a port of a block; a port that is new to it gets the next one."""
         known, name = ports[block], port or ""
         if name not in known:
             known.append(name)
         return known.index(name)
 
     def _block(self, name: str, state: State) -> UnionBlock:
+        """A block of the drawing."""
         former = self.former.get(name, name)
         old = self.pair.old.sheets[self.sheet].blocks.get(former)
         new = self.pair.new.sheets[self.other].blocks.get(name)
-        before = old if old is not None else Piece("")
-        after = new if new is not None else before if old is not None else Piece(_gate(name))
+        before = old if old is not None else BlockEntries("")
+        after = new if new is not None else before if old is not None else BlockEntries(_gate(name))
         label = name
         if state == "changed" and name in self.former:
             label = f"{former} → {name}"
@@ -193,27 +208,30 @@ class _Maker:
 
 
 def _gate(name: str) -> str:
+    """The type that is drawn for a block that no file has: that of a gate."""
     return {"in": "INPORT", "out": "OUTPORT"}.get(name, "?")
 
 
-def _kind(piece: Piece) -> str:
-    """A type as a block shows it; of a used file its name."""
+def _kind(piece: BlockEntries) -> str:
+    """The type that is drawn for a block; for a used file its name."""
     return piece.kind.rpartition("/")[2] if piece.uses else piece.kind
 
 
-def _meant(half: Half, sheet: str) -> list[Connection]:
+def _meant(half: DiagramVersion, sheet: str) -> list[PortConnection]:
+    """The connections of a sheet with the names of ports."""
     found = half.found[sheet]
     return meant(found, found, lambda name: half.ports(sheet, name))
 
 
-def _input(one: Connection) -> str | None:
+def _input(one: PortConnection) -> str | None:
+    """The input of a connection; one for each source of a block that is filled in order."""
     return f"{IN_ORDER}{one.start}" if one.input == IN_ORDER else one.input
 
 
 def _kept(
-    states: dict[str, State], wires: Sequence[tuple[Connection, str | None, State]]
+    states: dict[str, State], wires: Sequence[tuple[PortConnection, str | None, State]]
 ) -> list[str]:
-    """The blocks to draw: all, or of many those that have changed and what they are wired to."""
+    """The blocks that are drawn: all, or of very many those that differ and their neighbours."""
     if len(states) <= MOST_BLOCKS:
         return list(states)
     first = {name for name, state in states.items() if state != "common"}

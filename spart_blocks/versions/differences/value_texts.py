@@ -12,17 +12,17 @@ LONGEST = 70
 
 
 def value_text(value: Any) -> str:
-    """A value as a file has it, in one line, cut where it is long."""
+    """A value in one line as a file has it, cut if it is long; empty for ABSENT."""
     return "" if value is ABSENT else shortened(whole_text(value))
 
 
 def shortened(text: str) -> str:
-    """A text with its end left out where it is long."""
+    """A text whose end is left out if it is long."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
 def whole_text(value: Any, depth: int = 0) -> str:
-    """A value as a file has it; the ends of very long lists are left out."""
+    """A value in one line as a file has it. The ends of very long lists are left out."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Values as they are written: whether two are equal, and where two differ."""
+"""The equality of values in diagram files, and the places where two values differ."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 from spart_blocks.versions.differences.changes import ABSENT
 
 Renaming = Callable[[str], str]
-"""What a text of the old file is called in the new one."""
+"""A function that gives the new form of a text of the old file that may name something renamed."""
 Path = tuple[str, ...]
+"""The keys that lead to a value; `[name]` or `[number]` for an entry of a list."""
 
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A value that differs. path: where in the compared values."""
+    """A value that differs. path: where it is in the compared values. old, new: ABSENT for none."""
 
     path: Path
     old: Any
@@ -24,13 +25,13 @@ class ValueChange:
 
 
 def same_name(text: str) -> str:
-    """The renaming of what keeps its names."""
+    """The renaming that changes nothing."""
     return text
 
 
 def equal(old: Any, new: Any, renamed: Renaming = same_name) -> bool:
-    """Whether two values mean the same: 1 and 1.0 do, 1 and true do not. The order of keys does
-    not count. renamed: for the texts within."""
+    """Whether two values mean the same: 1 and 1.0 do, 1 and true do not. The order of keys does not
+    count. renamed: applied to the texts of the old value."""
     if isinstance(old, str):
         return isinstance(new, str) and (old == new or renamed(old) == new)
     if isinstance(old, Mapping):
@@ -50,7 +51,7 @@ def equal(old: Any, new: Any, renamed: Renaming = same_name) -> bool:
 
 
 def _key_in(name: Any, other: Mapping[Any, Any], renamed: Renaming) -> Any:
-    """The key of the new mapping that a key of the old one is."""
+    """The key of the new mapping for a key of the old one; None if there is none."""
     if name in other:
         return name
     key = renamed(name) if isinstance(name, str) else name
@@ -58,7 +59,7 @@ def _key_in(name: Any, other: Mapping[Any, Any], renamed: Renaming) -> Any:
 
 
 def frozen(value: Any) -> Any:
-    """A hashable value, equal for values that mean the same."""
+    """A hashable form of a value. Values that are equal have equal forms."""
     if isinstance(value, Mapping):
         return frozenset((key, frozen(one)) for key, one in value.items())
     if isinstance(value, list | tuple):
@@ -76,9 +77,9 @@ def value_changes(
     *,
     apart: bool = True,
 ) -> Iterator[ValueChange]:
-    """The innermost values that differ. Lists of numbers are one value; entries of lists of
-    mappings are told one by one. apart: those of lists of texts too, which name signals and the
-    like."""
+    """The innermost values that differ. A list of numbers is one value. Entries of a list of
+    mappings are compared one by one; entries of a list of texts, such as names of signals, too if
+    `apart` is set."""
     if equal(old, new, renamed):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -94,6 +95,7 @@ def value_changes(
 def _of_mappings(
     old: Mapping[Any, Any], new: Mapping[Any, Any], renamed: Renaming, path: Path, apart: bool
 ) -> Iterator[ValueChange]:
+    """The differences of two mappings, key by key."""
     taken = set()
     for name, value in old.items():
         key = _key_in(name, new, renamed)
@@ -109,6 +111,7 @@ def _of_mappings(
 
 
 def _is_list_of(kind: type, *values: Any) -> bool:
+    """Whether all values are lists whose entries have a type."""
     lists = all(isinstance(value, list) for value in values)
     return lists and all(isinstance(one, kind) for value in values for one in value)
 
@@ -116,7 +119,7 @@ def _is_list_of(kind: type, *values: Any) -> bool:
 def _of_texts(
     old: Sequence[str], new: Sequence[str], renamed: Renaming, path: Path
 ) -> Iterator[ValueChange]:
-    """Texts removed and added; the whole lists where only their order differs."""
+    """The texts removed and added; the whole lists if only their order differs."""
     known = set(new)
     _, gone, come = paired(old, new, lambda text: text if text in known else renamed(text), str)
     if not gone and not come:
@@ -132,7 +135,8 @@ def _of_lists(
     renamed: Renaming,
     path: Path,
 ) -> Iterator[ValueChange]:
-    """Mappings of a list: equal ones, wherever they stand, then those of the same name."""
+    """The differences of two lists of mappings: equal entries are matched wherever they stand, the
+    rest by name."""
     same, gone, come = paired(old, new, lambda one: frozen(_translated(one, renamed)), frozen)
     if not gone and not come and same != sorted(same):
         yield ValueChange(path, old, new)
@@ -158,7 +162,8 @@ def paired(
     key_of_old: Callable[[Any], Any],
     key_of_new: Callable[[Any], Any],
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """The pairs of indices of entries with equal keys, in order; then the indices left over."""
+    """The pairs of indices of entries with equal keys, in order, then the indices left in old and
+    in new."""
     places: dict[Any, deque[int]] = {}
     for k, one in enumerate(new):
         places.setdefault(key_of_new(one), deque()).append(k)
@@ -173,7 +178,7 @@ def paired(
 
 
 def _translated(value: Any, renamed: Renaming) -> Any:
-    """A value with the new names in its texts."""
+    """A value with renamed texts."""
     if isinstance(value, str):
         return renamed(value)
     if isinstance(value, Mapping):
@@ -184,10 +189,11 @@ def _translated(value: Any, renamed: Renaming) -> Any:
 
 
 _NAMES = ("signal", "name", "of", "by", "from", "metric", "first")
+"""The keys that may identify an entry of a list."""
 
 
 def _identity(one: Mapping[str, Any], renamed: Renaming) -> Any:
-    """What an entry of a list is about: the first of its names."""
+    """The first of _NAMES that an entry has as a text, with this text; None if it has none."""
     for key in _NAMES:
         text = one.get(key)
         if isinstance(text, str):
@@ -196,12 +202,13 @@ def _identity(one: Mapping[str, Any], renamed: Renaming) -> Any:
 
 
 def _label(one: Mapping[str, Any], number: int) -> str:
+    """The name of an entry of a list in a path: `[plant.qm]`, or its number."""
     named = _identity(one, same_name)
     return f"[{named[1]}]" if named else f"[{number}]"
 
 
 def dotted(path: Path) -> str:
-    """`expect.settles[plant.qm].within`."""
+    """A path as text: `expect.settles[plant.qm].within`."""
     text = ""
     for part in path:
         text += part if part.startswith("[") or not text else f".{part}"

@@ -1,4 +1,4 @@
-"""Changes of wires: connections added, removed, and rerouted."""
+"""Changes of wires: connections added, removed and rerouted."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import replace
 from spart_blocks.versions.differences.changes import ABSENT, WIRE, Change
 from spart_blocks.versions.differences.connections import (
     IN_ORDER,
-    Connection,
+    PortConnection,
     meant,
     renamed,
     unreadable,
 )
-from spart_blocks.versions.differences.pair import Pair
+from spart_blocks.versions.differences.matched_versions import MatchedVersions
 from spart_blocks.versions.differences.sheets import TOP, called
 
-Found = list[Connection]
+Found = list[PortConnection]
 
 
-def wire_changes(pair: Pair) -> Iterator[Change]:
-    """The changes of the wires on each sheet that both files have."""
+def wire_changes(pair: MatchedVersions) -> Iterator[Change]:
+    """The changes of wires on all sheets that both files have."""
     for sheet, other in pair.sheets.items():
         names = pair.names_on(sheet)
         old, new = renamed(pair.old.found[sheet], names), pair.new.found[other]
@@ -40,8 +40,10 @@ def wire_changes(pair: Pair) -> Iterator[Change]:
 
 
 def _between(
-    pair: Pair, sheet: str, names: dict[str, str], old: Found, new: Found
+    pair: MatchedVersions, sheet: str, names: dict[str, str], old: Found, new: Found
 ) -> Iterator[Change]:
+    """The changes from old to new connections of a sheet. names: new names of renamed blocks by the
+    old."""
     gone, come = apart(old, new)
     if gone or come:
         if _need_ports(gone, come, old, new):
@@ -50,18 +52,19 @@ def _between(
             old = meant(old, old, lambda name: pair.old.ports(sheet, back.get(name, name)))
             new = meant(new, new, lambda name: pair.new.ports(other, name))
             gone, come = apart(old, new)
-        yield from _told(gone, come, old, new)
+        yield from _reported(gone, come, old, new)
     yield from _orders(old, new, gone, come)
 
 
 def apart(old: Found, new: Found) -> tuple[Found, Found]:
-    """What only one of two lists has, in their order."""
+    """The connections that only old has, and those that only new has, in order."""
     if old == new:
         return [], []
     return _without(old, new), _without(new, old)
 
 
 def _without(these: Found, those: Found) -> Found:
+    """The first list less the entries of the second, each as often as it occurs."""
     left = Counter(those)
     kept = []
     for one in these:
@@ -73,8 +76,8 @@ def _without(these: Found, those: Found) -> Found:
 
 
 def _need_ports(gone: Found, come: Found, old: Found, new: Found) -> bool:
-    """Whether the names of ports may show that two connections are the same: where a wire `.*`
-    leads to a block whose wires differ, and where a port is written in several ways."""
+    """Whether connections that differ as written may be the same: `.*` leads to a block whose wires
+    differ, or a port is written in several ways."""
     ends = {one.target for one in (*gone, *come)}
     if any(one.several and one.target in ends for one in (*old, *new)):
         return True
@@ -89,9 +92,9 @@ def _need_ports(gone: Found, come: Found, old: Found, new: Found) -> bool:
     )
 
 
-def _told(gone: Found, come: Found, old: Found, new: Found) -> Iterator[Change]:
-    """Rerouted connections: another source for an input, or another input for a source; then
-    those added and removed."""
+def _reported(gone: Found, come: Found, old: Found, new: Found) -> Iterator[Change]:
+    """Changes for connections that differ: another source of an input, another input of a source,
+    then the rest as removed and added."""
     before, after = _inputs(gone, old), _inputs(come, new)
     rerouted = []
     for key, one in before.items():
@@ -110,9 +113,9 @@ def _told(gone: Found, come: Found, old: Found, new: Found) -> Iterator[Change]:
         yield Change(WIRE, "added", str(one), ABSENT, str(one))
 
 
-def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], Connection]:
-    """Connections by their input; of those filled in order, by the number in this order."""
-    places: dict[Connection, list[int]] = defaultdict(list)
+def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], PortConnection]:
+    """Connections by their input. Inputs that are filled in order have numbers."""
+    places: dict[PortConnection, list[int]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for one in every:
         if one.input == IN_ORDER:
@@ -125,16 +128,16 @@ def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], Con
     return result
 
 
-def _alone(found: Iterable[Connection]) -> dict[tuple[str, str | None, str], Connection]:
-    """The connections whose source has no other among these."""
-    starts: dict[tuple[str, str | None, str], list[Connection]] = defaultdict(list)
+def _alone(found: Iterable[PortConnection]) -> dict[tuple[str, str | None, str], PortConnection]:
+    """The connections that are the only ones of their source."""
+    starts: dict[tuple[str, str | None, str], list[PortConnection]] = defaultdict(list)
     for one in found:
         starts[one.source, one.output, one.part].append(one)
     return {key: ones[0] for key, ones in starts.items() if len(ones) == 1}
 
 
 def _orders(old: Found, new: Found, gone: Found, come: Found) -> Iterator[Change]:
-    """Blocks filled in order whose kept wires stand in another one."""
+    """Changes of the order in which the inputs of a block are filled."""
     before, after = _sequences(old, gone), _sequences(new, come)
     for target, starts in before.items():
         now = after.get(target, [])
@@ -142,7 +145,8 @@ def _orders(old: Found, new: Found, gone: Found, come: Found) -> Iterator[Change
             yield Change(WIRE, "changed", target, starts, now, note="order of its inputs")
 
 
-def _sequences(found: Sequence[Connection], apart: Found) -> dict[str, list[str]]:
+def _sequences(found: Sequence[PortConnection], apart: Found) -> dict[str, list[str]]:
+    """The sources of each block whose inputs are filled in order. apart: connections left out."""
     sequences: dict[str, list[str]] = defaultdict(list)
     left = set(apart)
     for one in found:

@@ -1,4 +1,4 @@
-"""Two files of a diagram with their blocks matched."""
+"""Two versions of a diagram file with their blocks matched."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.versions.differences.connections import Connection, Ports, connections_of
-from spart_blocks.versions.differences.matching import Web, matched, renamed_sheets
+from spart_blocks.versions.differences.connections import PortConnection, Ports, connections_of
+from spart_blocks.versions.differences.matching import LinkGraph, matched, renamed_sheets
 from spart_blocks.versions.differences.sheets import (
     SLOT,
     SUBSYSTEM,
     VARIANT,
+    BlockEntries,
     Name,
-    Piece,
-    Sheet,
+    SheetEntries,
     pieces_of,
     sheets_of,
     shown,
@@ -22,26 +22,28 @@ from spart_blocks.versions.differences.sheets import (
 from spart_blocks.versions.differences.units import port_names_of
 
 PortsOfFile = Callable[[str], tuple[Ports, Ports]]
-"""The inputs and outputs of a used file by its path."""
+"""A function that gives the input and output ports of a used file, from its path as written."""
 
 
 @dataclass(frozen=True)
-class Half:
-    """One file: its sheets, the blocks on all of them, and their connections by sheet."""
+class DiagramVersion:
+    """One version: its sheets, the blocks of all sheets, and the connections of each sheet.
+    ports_of_file: the ports of files that it uses."""
 
-    sheets: Mapping[str, Sheet]
-    pieces: Mapping[Name, Piece]
-    found: Mapping[str, list[Connection]]
+    sheets: Mapping[str, SheetEntries]
+    pieces: Mapping[Name, BlockEntries]
+    found: Mapping[str, list[PortConnection]]
     ports_of_file: PortsOfFile
 
     @staticmethod
-    def of(data: Mapping[str, Any], ports_of_file: PortsOfFile) -> Half:
+    def of(data: Mapping[str, Any], ports_of_file: PortsOfFile) -> DiagramVersion:
+        """Read the sheets and wires in the values of a file."""
         sheets = sheets_of(data)
         found = {name: connections_of(sheet) for name, sheet in sheets.items()}
-        return Half(sheets, dict(pieces_of(sheets)), found, ports_of_file)
+        return DiagramVersion(sheets, dict(pieces_of(sheets)), found, ports_of_file)
 
     def ports(self, sheet: str, block: str) -> tuple[Ports, Ports]:
-        """The inputs and outputs of a block, as far as they are known without building it."""
+        """The input and output ports of a block; None if only a built block tells them."""
         piece = self.sheets[sheet].blocks.get(block)
         rest = self.sheets[sheet].rest
         if piece is None:
@@ -53,7 +55,8 @@ class Half:
             return self._ports(default) if default is not None else (None, None)
         return self._ports(piece)
 
-    def _ports(self, piece: Piece) -> tuple[Ports, Ports]:
+    def _ports(self, piece: BlockEntries) -> tuple[Ports, Ports]:
+        """The same, of a block as it is written."""
         if piece.uses:
             return self.ports_of_file(piece.kind)
         section = self.sheets.get(SUBSYSTEM + piece.kind)
@@ -63,46 +66,50 @@ class Half:
 
 
 def ports_of(data: Mapping[str, Any]) -> tuple[Ports, Ports]:
-    """The ports that a subsystem or a file with ports says it has."""
+    """The input and output ports that a subsystem, or a file with ports, lists."""
     sides = (data.get(key) or [] for key in ("inputs", "outputs"))
     inputs, outputs = (tuple(map(str, side)) if isinstance(side, list) else None for side in sides)
     return inputs, outputs
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Both files. blocks: the new block of each old one; sheets: the new sheet of each old one."""
+class MatchedVersions:
+    """Two versions, matched. blocks: the new block of each old one that has one. sheets: the new
+    sheet of each old one that has one."""
 
-    old: Half
-    new: Half
+    old: DiagramVersion
+    new: DiagramVersion
     blocks: Mapping[Name, Name]
     sheets: Mapping[str, str]
 
     @staticmethod
-    def of(old: Half, new: Half) -> Pair:
+    def of(old: DiagramVersion, new: DiagramVersion) -> MatchedVersions:
+        """Match the blocks and sheets of two versions."""
         others = renamed_sheets(old.sheets, new.sheets)
         kinds = {
             a.removeprefix(SUBSYSTEM): b.removeprefix(SUBSYSTEM)
             for a, b in others.items()
             if a.startswith(SUBSYSTEM)
         }
-        webs = Web.of(old.pieces, old.found), Web.of(new.pieces, new.found)
+        webs = LinkGraph.of(old.pieces, old.found), LinkGraph.of(new.pieces, new.found)
         blocks = matched(*webs, kinds, others)
         same = {name: name for name in old.sheets if name in new.sheets}
-        return Pair(old, new, blocks, same | others)
+        return MatchedVersions(old, new, blocks, same | others)
 
-    def kind(self, old: Piece) -> str:
-        """The type of an old block by its new name."""
+    def kind(self, old: BlockEntries) -> str:
+        """The type of an old block; of a renamed subsystem its new name."""
         other = self.sheets.get(SUBSYSTEM + old.kind)
         return other.removeprefix(SUBSYSTEM) if other is not None and not old.uses else old.kind
 
     def renamed(self) -> dict[str, str]:
-        """The blocks that go by another name, as changes call them."""
+        """New names of renamed and moved blocks by the old ones, written as in changes:
+        `servo/gain`."""
         return {shown(a): shown(b) for a, b in self.blocks.items() if shown(a) != shown(b)}
 
     def names_on(self, sheet: str) -> dict[str, str]:
-        """New names of the blocks of an old sheet that are on the same sheet still. Those that
-        are not get a name that no block has, if a new block has theirs."""
+        """New names of renamed blocks that are still on an old sheet, by the old names. A block
+        that has left the sheet, and whose name a new block has, is called `NAME (before)`, a name
+        that no block can have."""
         other = self.sheets[sheet]
         found = {}
         for name in self.old.sheets[sheet].blocks:
@@ -115,7 +122,7 @@ class Pair:
         return found
 
     def uses(self) -> Iterator[tuple[str, str]]:
-        """The files that matched blocks use."""
+        """The pairs of files that matched blocks use, old and new path."""
         for a, b in self.blocks.items():
             before, after = self.old.pieces[a], self.new.pieces[b]
             if before.uses and after.uses:
