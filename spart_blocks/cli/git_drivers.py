@@ -16,7 +16,7 @@ from spart_blocks.cli.merge import tell
 from spart_blocks.cli.terminal import complain, say
 from spart_blocks.versions.differences.revisions import git
 from spart_blocks.versions.edits.files import read_text, write_text
-from spart_blocks.versions.edits.merging import is_diagram, merge
+from spart_blocks.versions.merge import is_diagram, merge
 
 
 def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:

@@ -13,7 +13,7 @@ from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import complain, say
 
 if TYPE_CHECKING:
-    from spart_blocks.versions.edits.merging import Merged
+    from spart_blocks.versions.merge import Merged
 
 
 @command(
@@ -37,7 +37,7 @@ def merge(
     nothing is written, and the exit code is 1. `spart git-setup` lets git merge so.
     """
     from spart_blocks.versions.edits.files import read_text, write_text
-    from spart_blocks.versions.edits.merging import merge as merged
+    from spart_blocks.versions.merge import merge as merged
 
     before, mine, other = (read_text(file) for file in (base, ours, theirs))
     names = (str(base), str(ours), str(theirs))

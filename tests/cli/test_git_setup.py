@@ -112,6 +112,28 @@ def test_a_conflict_leaves_git_s_marks_and_is_told_in_words(clone):
     assert "<<<<<<<" in (clone / "servo.yaml").read_text()
 
 
+def test_git_merges_a_renamed_block_with_changes_of_it(clone):
+    renamed = BASE.replace("  k: {", "  gain: {").replace("u -> k", "u -> gain")
+    renamed = renamed.replace("[k]", "[gain]")
+    code, said = branches(clone, renamed, THEIRS.replace("K: 2}", "K: 4} # more"))
+    assert code == 0, said
+    text = (clone / "servo.yaml").read_text()
+    assert "  gain: {type: GAIN, K: 4}\n" in text
+    assert "  - u -> gain\n  - gain -> n\n" in text
+    assert "log: [gain]" in text
+    assert sb.load(clone / "servo.yaml").run.T == 2
+    code, said = git(clone, "--no-pager", "diff", "HEAD~1", "--", "servo.yaml")
+    assert code == 0
+    assert "gain.K: 2, now 4" in said
+
+
+def test_git_tells_two_new_names_of_a_block(clone):
+    texts = (BASE.replace(" k", f" {name}").replace("[k]", f"[{name}]") for name in ("a", "b"))
+    code, said = branches(clone, *texts)
+    assert code == 1
+    assert "block k: ours calls it a, theirs calls it b" in said
+
+
 def test_other_yaml_is_merged_as_text(clone):
     code, _ = branches(clone, "a: 9\nb: 2\nc: 3\n", "a: 1\nb: 2\nc: 8\n", "other.yaml")
     text = (clone / "other.yaml").read_text()

@@ -9,7 +9,7 @@ A port's name may have dots: an audit's port is block.audit.port.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 Selection = int | tuple[int | None, int | None, int | None]
@@ -88,12 +88,12 @@ class WrittenWire:
         source = str(self.source)
         return ((source, str(end)) for end in self.ends)
 
-    def renamed(self, old: str, new: str) -> str:
-        """The text with another name for a block; its spaces stay."""
+    def renamed(self, names: Mapping[str, str]) -> str:
+        """The text with new names for blocks, by their old ones; its spaces stay."""
         text = self.text
         for end in (*reversed(self.ends), self.source):
-            if end.block == old:
-                text = text[: end.offset] + new + text[end.offset + len(old) :]
+            new = names.get(end.block, end.block)
+            text = text[: end.offset] + new + text[end.offset + len(end.block) :]
         return text
 
     def without(self, leaves: Callable[[End], bool]) -> str | None:

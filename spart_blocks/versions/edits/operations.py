@@ -211,7 +211,7 @@ class RenameBlock(Operation):
         sheet = _sheet(file, self.within)
         home = _home(file, sheet, self.name)
         _free(file, sheet, self.new)
-        steps = wire_steps(sheet, lambda wire: wire.renamed(self.name, self.new))
+        steps = wire_steps(sheet, lambda wire: wire.renamed({self.name: self.new}))
         names = {prefix + self.name: prefix + self.new for prefix in _prefixes(file, sheet)}
         moved = signals_renamed(file.data, names)
         return ordered([*steps, *moved, RenameKey(home, self.new)])
