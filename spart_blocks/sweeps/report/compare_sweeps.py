@@ -77,7 +77,7 @@ class SweepComparison:
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """The metrics that both have, of which there are figures."""
+        """The metrics that both sweeps have, each of which has a figure."""
         return _common_metrics(*self.studies)
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class SweepComparison:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """Names of the columns of `text_rows`."""
+        """The headings of `text_rows`."""
         pairs = ("pairs", "p") if self.paired else ()
         return ("", "runs", *self.names, "difference", *pairs)
 
@@ -110,13 +110,13 @@ class SweepComparison:
         return rows
 
     def all_notes(self) -> list[str]:
-        """What to know of the numbers."""
+        """Notes on how to read the numbers."""
         first, second = self.names
         how = "pair by pair, on the same draws" if self.paired else f"not in pairs: {self.unlike}"
         return [f"difference: {first} minus {second}, {how}", *self.notes]
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """Columns by name, an entry for each row; fits pandas.DataFrame."""
+        """The columns of the table by name, for instance for pandas.DataFrame."""
         texts = ("what", "unit", "group")
         found: dict[str, NDArray[Any]] = {
             name: np.array([getattr(row, name) for row in self.rows], dtype=object)
@@ -190,7 +190,7 @@ def compare_studies(
 
 
 def _row(part: Part, what: str, unit: str, points: int | None, confidence: float) -> Row:
-    """points: of the grid, for pairs; None compares means."""
+    """The comparison of one metric. points: grid points of a pair of draws; None compares means."""
     means = part.first.mean(what, confidence), part.second.mean(what, confidence)
     if points is None:
         return Row(what, unit, part.name, *means, apart(*means), 0, math.nan)
@@ -211,7 +211,7 @@ def _labelled(name: str, study: Study) -> NDArray[np.object_]:
 
 
 def _alike(one: Traces, other: Traces) -> bool:
-    """Whether two histories can share a chart."""
+    """Whether two histories have the same signal and elements, so that one chart can show both."""
     same = one.values.shape[2:] == other.values.shape[2:] and one.elements == other.elements
     return same and np.array_equal(one.times, other.times)
 
@@ -219,7 +219,7 @@ def _alike(one: Traces, other: Traces) -> bool:
 def _joined(
     names: tuple[str, str], one: Traces, other: Traces
 ) -> tuple[Traces, NDArray[np.object_]]:
-    """The histories of both, and the sweep of each run."""
+    """The histories of both sweeps as one, and the name of the sweep of each run."""
     values = np.concatenate([one.values, other.values])
     runs = np.concatenate([one.runs, other.runs])
     labels = np.repeat(np.array(names, dtype=object), [len(one.runs), len(other.runs)])

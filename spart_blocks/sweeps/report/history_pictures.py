@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OUTER, INNER = (0.05, 0.95), (0.25, 0.75)
-"""The quantiles between which the two bands lie."""
+"""The quantiles at the edges of the two bands."""
 OUTER_SHADE, INNER_SHADE = 0.18, 0.3
 _FEWEST = 5  # runs of which quantiles say something
 _MOST_INNER = 3  # groups that have the inner band too
@@ -99,7 +99,7 @@ def extreme_runs(traces: Traces, metric: Quantity, worst: str = "largest") -> Fi
 
 
 def pick(metric: Quantity, worst: str = "largest") -> dict[str, int]:
-    """The rows of the worst, the median and the best run; a row only once, the worst first."""
+    """The rows of the worst, the median and the best run, the worst first, each once."""
     if worst not in ("largest", "smallest"):
         raise InputError(f"worst is 'largest' or 'smallest', not {worst!r}")
     metric.known()
@@ -181,8 +181,8 @@ def _draw_group(
 
 
 def _legend(figure: Figure, top: Sequence[Axes], groups: Sequence[Group], runs: int | None) -> None:
-    """What the lines and bands are: above the panels, or beside them where there are many
-    groups. runs: their count, where it is of use."""
+    """Draw the legend of lines and bands: above the panels, or beside them if there are many
+    groups. runs: number of runs, if it is to be shown."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -213,7 +213,7 @@ def _legend(figure: Figure, top: Sequence[Axes], groups: Sequence[Group], runs: 
 
 
 def _note_ends(axis: Axes, values: Floats) -> None:
-    """Say below the panel how many runs ended before the last time."""
+    """Write below a panel how many runs ended before the last time."""
     ended = int(np.count_nonzero(np.isnan(values[:, -1])))
     if ended:
         note = f"{ended:,} of {counted(len(values))} ended earlier; bands are of the others"

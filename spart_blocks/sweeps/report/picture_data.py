@@ -1,4 +1,4 @@
-"""Data that pictures of sweeps show: quantities and signals of runs, and groups of runs."""
+"""The data of pictures of sweeps: quantities and signals of runs, and groups of runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Quantity:
         return found
 
     def known(self) -> Floats:
-        """The values of the runs that have one. InputError if none has."""
+        """The values of the runs that have one. Raises InputError if there is none."""
         numbers = self.numbers()
         found: Floats = numbers[~np.isnan(numbers)]
         if not found.size:
@@ -106,7 +106,7 @@ class Traces:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Runs shown alike: name ("" where all runs are one group), rows, and the style of lines."""
+    """Runs that are drawn in one style. name: empty if all runs are one group."""
 
     name: str
     rows: NDArray[np.intp]
@@ -135,7 +135,7 @@ def columns_of(apart: NDArray[Any] | None, runs: int) -> list[Group]:
 
 
 def _look(number: int) -> tuple[str, Any]:
-    """Colour and dashes of a group. Dashes too, so that a curve shows under another."""
+    """The colour and dashes of a group; dashes let a curve be seen under another."""
     colour = COLOURS[number % len(COLOURS)]
     return colour, DASHES[(number + number // len(COLOURS)) % len(DASHES)]
 
@@ -165,7 +165,7 @@ def is_logarithmic(values: Floats) -> bool:
 
 
 def counted(count: int, what: str = "run") -> str:
-    """A number of things in words: '1 run', '2,000 runs'."""
+    """A number of things as text: '1 run', '2,000 runs'."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 

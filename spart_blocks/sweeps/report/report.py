@@ -1,4 +1,4 @@
-"""Report of a sweep as one HTML file: what was run, what came of it, and how to repeat it."""
+"""The report of a sweep as one HTML file: what was run, its results, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _FIXED = (
 
 
 def _words(summary: Summary) -> int:
-    """The number of columns of a group's names."""
+    """The number of columns that name a group."""
     return summary.outcome_head.index("runs")
 
 
@@ -197,8 +197,8 @@ def _scatter(study: Study) -> Iterator[str]:
 
 
 def _unlike(varied: Sequence[Quantity]) -> list[Quantity]:
-    """Those that vary, without those that vary in proportion to an earlier one, as the elements of
-    an inertia do that have one factor."""
+    """The varied values, without those that vary in proportion to an earlier one, as the elements
+    of an inertia with one common factor do."""
     found: list[Quantity] = []
     seen: list[NDArray[np.float64]] = []
     for quantity in varied:

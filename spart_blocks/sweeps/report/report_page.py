@@ -49,9 +49,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 def page(title: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
     """A page with a heading for each section (title, HTML). Sections without content are left out.
-
-    Its policy forbids scripts, and to fetch anything.
-    """
+    The page's policy forbids scripts and requests."""
     shown = [(name, body) for name, body in sections if body]
     links = "".join(f'<a href="#s{k}">{escape(name)}</a>' for k, (name, _) in enumerate(shown))
     parts = [f'<h2 id="s{k}">{escape(name)}</h2>{body}' for k, (name, body) in enumerate(shown)]
@@ -72,7 +70,7 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def verdict(good: bool, word: str, text: str) -> str:
-    """A word on a coloured ground, and what it says."""
+    """A word on a coloured ground, with a text beside it."""
     kind = "good" if good else "bad"
     return f'<p><span class="{kind}">{escape(word)}</span> {escape(text)}</p>'
 
@@ -105,8 +103,8 @@ def _cell(kind: str, text: str, number: bool) -> str:
 
 
 def picture(figure: Figure, caption: str) -> str:
-    """A figure as an image within the page; of pixels where curves would take more space. As an
-    image, its text and styles cannot meet those of the page or of others."""
+    """A figure as an image within the page, in pixels if curves would take more space. In an image
+    its text and styles cannot affect those of the page."""
     image, kind = render(figure, "svg"), "svg+xml"
     if len(image) > MOST_BYTES:
         pixels = render(figure, "png", dpi=144)

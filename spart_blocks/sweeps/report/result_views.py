@@ -1,4 +1,4 @@
-"""What is made of the results of a sweep: statistics, pictures, the report."""
+"""Views of the results of a sweep: statistics, pictures, the report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def study_of(found: SweepResults, traces: bool = True) -> Study:
-    """What pictures, tables and reports need of a sweep. traces: the histories too."""
+    """The data of a sweep that pictures, tables and reports use. traces: whether to read the
+    histories too."""
     facts = found.facts
     return Study(
         name=found.name,
@@ -74,7 +75,7 @@ def traces_of(found: SweepResults, signal: str) -> Traces:
 
 
 def all_indices(found: SweepResults) -> dict[str, SobolIndices]:
-    """The Sobol indices of each metric, where the design is made for them."""
+    """The Sobol indices of each metric, if the design allows them."""
     if found.design != "saltelli" or not len(found):
         return {}
     indices = {}
@@ -110,7 +111,7 @@ def quantity(found: SweepResults, name: str) -> Quantity:
 
 
 class Looking:
-    """Statistics and pictures of `SweepResults`."""
+    """Methods of `SweepResults` that make statistics and pictures."""
 
     def statistics(self: SweepResults, **options: Any) -> Any:  # type: ignore[misc]
         """How runs ended, the success probability and the metrics, of each variant and fault, with
@@ -203,7 +204,7 @@ class Looking:
         return extreme_runs(traces, Quantity(metric, shown.values[place], shown.unit), worst)
 
     def report(self: SweepResults, path: str | Path) -> Path:  # type: ignore[misc]
-        """Write all of this as one HTML file. Returns its path."""
+        """Write statistics and pictures as one HTML file. Returns its path."""
         from spart_blocks.sweeps.report.report import write_study
 
         return write_study(study_of(self), path)

@@ -84,7 +84,7 @@ def _framed(label: str, size: int) -> tuple[Figure, NDArray[Any]]:
 
 
 def _places(column: Quantity) -> Floats:
-    """The values as numbers; texts by their order."""
+    """The values as numbers; texts as their position in the order of texts."""
     if not column.is_text:
         return column.numbers()
     names = list(dict.fromkeys(map(str, column.values)))
@@ -138,7 +138,7 @@ def _pair(axis: Axes, x: Floats, y: Floats, kinds: NDArray[Any]) -> None:
 
 
 def _diagonal(axis: Axes, values: Floats, kinds: NDArray[Any]) -> None:
-    """How often each value occurs: of all runs, and of those that fail."""
+    """Draw a histogram of all runs, and of those that failed."""
     known = values[~np.isnan(values)]
     axis.tick_params(labelleft=False, left=False)
     axis.grid(False)
@@ -175,7 +175,7 @@ def _label(axes: NDArray[Any], columns: Sequence[Quantity]) -> None:
 
 
 def _broken(column: Quantity) -> str:
-    """The label, in two lines where it is long."""
+    """The label, in two lines if it is long."""
     label = column.label
     return label if len(label) < 18 else quantity(f"{plain_text(column.name)}\n", column.unit)
 

@@ -1,4 +1,4 @@
-"""What pictures, reports and comparisons need of a sweep, apart from where it is kept."""
+"""The data of a sweep that pictures, reports and comparisons use, wherever it is stored."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from spart_blocks.sweeps.statistics import SobolIndices
 
 FACTORS = ("variant", "fault")
-"""Columns whose combinations are compared with one another."""
+"""The columns whose values are compared with one another."""
 MOST_COLUMNS = 4
-"""Largest number of faults that are shown beside each other."""
+"""Faults that are shown side by side, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Study:
 
     @property
     def judged(self) -> bool:
-        """Whether claims were made of the runs."""
+        """Whether runs had claims."""
         return bool((verdicts(self.columns) >= 0).any())
 
     @property
@@ -122,7 +122,7 @@ def replay_command(study: Study, run: int) -> str:
 
 
 def counts_in_words(study: Study) -> str:
-    """How many runs there are and how they ended."""
+    """The number of runs and how they ended, as text."""
     status = [str(one) for one in study.columns["status"]]
     ends = {one: status.count(one) for one in STATUSES}
     parts = [f"{count:,} {one}" for one, count in ends.items() if count]

@@ -1,7 +1,7 @@
-"""Runs of two sweeps that belong together, and the differences of what came of them.
+"""Runs of two sweeps that are compared, and the differences of their results.
 
 Two sweeps have the same draws if their seed, their design and all values drawn under the same name
-are equal. What a draw brings to both then cancels.
+are equal. The effect of a draw on both then cancels.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 ALL = "all"
-"""Name of the group of all runs."""
+"""The name of the group of all runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Some runs of a sweep."""
+    """The runs of one sweep that are compared."""
 
     study: Study
     rows: Rows
@@ -78,7 +78,7 @@ def parts(first: Study, second: Study) -> Iterator[Part]:
 
 
 def unlike(first: Study, second: Study) -> str | None:
-    """Why two sweeps do not have the same draws; None if they do."""
+    """The reason why two sweeps do not have the same draws; None if they do."""
     for what in ("seed", "design"):
         if getattr(first, what) != getattr(second, what):
             return f"{what} {getattr(first, what)} and {getattr(second, what)}"
@@ -123,7 +123,7 @@ def apart(first: Interval, second: Interval) -> Interval:
 
 
 def notes(names: tuple[str, str], first: Study, second: Study) -> Iterator[str]:
-    """What of the two sweeps is not compared."""
+    """The runs and metrics of two sweeps that are not compared, as text."""
     for factor in FACTORS:
         known = first.names(factor), second.names(factor)
         common = _common(first, second, factor)

@@ -1,4 +1,4 @@
-"""What statistics read of a sweep's table: groups of runs, draws, and which runs succeeded."""
+"""Groups of runs, independent draws and successes, read from a sweep's table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Columns
 from spart_blocks.sweeps.work import FAILED
 
 Table = Mapping[str, NDArray[Any]]
-"""Columns by name, as users read them; `Columns` are read as numbers, which is quicker."""
+"""Columns by name, in the form that users read. Those of `Columns` are read as numbers, which is
+faster."""
 Codes = NDArray[np.int64]
 
 
 def coded(table: Table, name: str) -> tuple[Codes, list[Any]]:
-    """A column as numbers (n,), and the values they stand for."""
+    """A column as numbers (n,), and the values that these stand for."""
     if name not in table:
         raise InputError(Fault(f"the sweep has no column {name!r}", hint=did_you_mean(name, table)))
     if isinstance(table, Columns) and table.names(name):
@@ -28,7 +29,7 @@ def coded(table: Table, name: str) -> tuple[Codes, list[Any]]:
 
 
 def groups_by(table: Table, names: Sequence[str]) -> list[tuple[dict[str, Any], NDArray[np.intp]]]:
-    """Groups of rows with equal values in the columns: the values, and the rows in their order."""
+    """Groups of rows with equal values in the columns: the values, and the rows in order."""
     code: Codes = np.zeros(len(table["run"]), dtype=np.int64)
     values: list[list[Any]] = []
     for name in names:
@@ -48,18 +49,16 @@ def groups_by(table: Table, names: Sequence[str]) -> list[tuple[dict[str, Any], 
 
 
 def draws_of(table: Table, rows: NDArray[np.intp], together: int = 1) -> NDArray[Any] | None:
-    """The independent draws of rows; None if each is a draw of its own.
-
-    together: number of consecutive draws that share values, such as the d + 2 of each base point
-    of a saltelli design for d quantities.
-    """
+    """The independent draw of each row as a number; None if each row is a draw of its own.
+    together: number of consecutive draws that share values, such as the d + 2 of a base point of a
+    saltelli design for d quantities."""
     draws = np.asarray(table["draw"])[rows] // together
     ordered = np.sort(draws)
     return draws if len(draws) > 1 and bool((ordered[1:] == ordered[:-1]).any()) else None
 
 
 def about_draws(design: str, together: int = 1) -> list[str]:
-    """What to know of intervals and tests where the draws of a design depend on each other."""
+    """A note on intervals and tests if the draws of a design depend on each other."""
     if design == "random":
         return []
     found = [f"the {together} draws of each base point count together"] if together > 1 else []
@@ -68,7 +67,7 @@ def about_draws(design: str, together: int = 1) -> list[str]:
 
 
 def verdicts(table: Table) -> NDArray[np.int8]:
-    """Of each run, whether it met its claims: FALSE, TRUE, or UNKNOWN without claims."""
+    """Whether each run met its claims: TRUE, FALSE, or UNKNOWN without claims."""
     if isinstance(table, Columns):
         return table.kept("passed").astype(np.int8)
     given = np.asarray(table["passed"])
@@ -83,14 +82,14 @@ def verdicts(table: Table) -> NDArray[np.int8]:
 
 
 def succeeded(table: Table) -> NDArray[np.bool_]:
-    """Of each run, whether it met its claims; without claims, whether no error ended it."""
+    """Whether each run met its claims; without claims, whether no error ended it."""
     status, names = coded(table, "status")
     failed = status == names.index(FAILED) if FAILED in names else np.zeros(len(status), bool)
     return np.asarray(~failed & (verdicts(table) != FALSE))
 
 
 def numbers(table: Table, name: str) -> NDArray[np.float64]:
-    """A column of numbers; InputError if it is none."""
+    """A column of numbers. Raises InputError for any other column."""
     if name not in table:
         raise InputError(Fault(f"the sweep has no column {name!r}", hint=did_you_mean(name, table)))
     try:

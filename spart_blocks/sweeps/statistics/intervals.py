@@ -19,13 +19,13 @@ from spart_blocks.base.errors import InputError, brief
 
 Floats = NDArray[np.float64]
 Side = Literal["both", "low", "high"]
-"""Which ends of an interval are finite bounds."""
+"""The ends of an interval that are finite bounds."""
 Method = Literal["clopper_pearson", "wilson"]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and the ends of its interval; NaN where there are too few values for it."""
+    """An estimate with the ends of its interval, NaN if there are too few values."""
 
     estimate: float
     low: float
@@ -65,12 +65,9 @@ def mean(values: ArrayLike, confidence: float = 0.95, draws: ArrayLike | None = 
 def quantile(
     values: ArrayLike, share: float, confidence: float = 0.95, draws: ArrayLike | None = None
 ) -> Interval:
-    """Value that the given share of all values does not exceed, with a distribution-free interval.
-
-    The ends are order statistics (David and Nagaraja, Order Statistics, 3rd ed., 7.1); one is
-    infinite if there are too few values. With several values a draw, ranks are those of the
-    effective number of values.
-    """
+    """The given quantile, with a distribution-free interval. The ends are order statistics (David
+    and Nagaraja, Order Statistics, 3rd ed., 7.1); one is infinite if there are too few values. With
+    several values a draw, ranks are those of the effective number of values."""
     return quantiles(values, (share,), confidence, draws)[0]
 
 
@@ -155,11 +152,9 @@ def success_of(
     method: Method = "clopper_pearson",
     side: Side = "both",
 ) -> Interval:
-    """Success probability from what each run came to (True or False).
-
-    With several runs a draw, the interval is that of the effective number of runs (Korn and
-    Graubard, Survey Methodology 24, 1998).
-    """
+    """Success probability from the success (True or False) of each run. With several runs a draw,
+    the interval is that of the effective number of runs (Korn and Graubard, Survey Methodology 24,
+    1998)."""
     array = _numbers(passed)
     if len(array) == 0:
         return success(0, 0, confidence, method=method, side=side)
@@ -172,7 +167,7 @@ def success_of(
 
 
 def by_draw(values: ArrayLike, draws: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Sums and numbers of the values of each draw."""
+    """The sum and the number of the values of each draw."""
     array = _numbers(values)
     if draws is None:
         return array, np.ones_like(array)
@@ -186,7 +181,7 @@ def by_draw(values: ArrayLike, draws: ArrayLike | None) -> tuple[Floats, Floats]
 
 
 def _places(draws: NDArray[np.generic]) -> NDArray[np.intp]:
-    """Small numbers of the draws. Those of most sweeps need no sorting."""
+    """Consecutive numbers for the draws. Those of most sweeps need no sorting."""
     if draws.dtype.kind in "iu" and len(draws):
         least = int(draws.min())
         if int(draws.max()) - least <= 4 * len(draws):
@@ -236,7 +231,7 @@ def _effective(indicator: NDArray[np.generic], draws: ArrayLike | None, confiden
 
 
 def _ranks(n: int, share: float, size: float, confidence: float) -> tuple[int, int]:
-    """Ranks (from 1) of the order statistics at the ends; 0 and n + 1 are infinite."""
+    """Ranks (from 1) of the order statistics at the ends; 0 and n + 1 stand for infinite ends."""
     from scipy.stats import binom
 
     m = max(int(size), 1)
@@ -246,7 +241,8 @@ def _ranks(n: int, share: float, size: float, confidence: float) -> tuple[int, i
 
 
 def _between(ordered: Floats, place: float) -> float:
-    """The value at a place between two ranks, by a straight line; `ordered` at these ranks."""
+    """The value at a fractional rank, by linear interpolation; `ordered` are the values at the two
+    ranks."""
     k = int(place)
     low, high = float(ordered[k]), float(ordered[min(k + 1, len(ordered) - 1)])
     return low if low == high or place == k else low + (place - k) * (high - low)

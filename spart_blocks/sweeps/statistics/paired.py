@@ -29,7 +29,7 @@ from spart_blocks.sweeps.statistics.tables import percent, text_table
 Floats = NDArray[np.float64]
 
 SUCCESS = "success"
-"""What is compared besides metrics."""
+"""The name under which success is compared, besides the metrics."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Comparison:
     together: int = 1
 
     def rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each difference, with columns `head`."""
+        """The texts of a table: a row for each difference, with columns `head`."""
         return [
             (
                 d.what,
@@ -83,7 +83,7 @@ class Comparison:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """Names of the columns of `rows`."""
+        """The headings of `rows`."""
         return ("", "variants", "fault", "difference", "lower", "higher", "p", "p (Holm)", "pairs")
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Comparison:
         return "\n".join([*text_table(self.head, self.rows()), *self.notes()])
 
     def notes(self) -> list[str]:
-        """What to know of the numbers."""
+        """Notes on how to read the numbers."""
         if not self.differences:
             return []
         level = percent(self.differences[0].difference.confidence)
@@ -229,7 +229,7 @@ def _text(p: float) -> str:
 
 
 def _wilcoxon(differences: Floats) -> float:
-    """The probability of ranks as far from balance as these, if both are alike."""
+    """The two-sided p-value of the signed-rank test."""
     if len(differences) < 2:
         return math.nan
     from scipy.stats import wilcoxon

@@ -32,17 +32,15 @@ from spart_blocks.sweeps.storage.columns import SEPARATOR
 from spart_blocks.sweeps.work import STATUSES
 
 SHARES = (0.05, 0.5, 0.95)
-"""Quantiles that are shown."""
+"""The quantiles that are shown."""
 MOST_GROUPS = 1000
-"""Largest number of groups that are summarized each."""
+"""Groups that are summarized one by one, at most."""
 
 
 @dataclass(frozen=True)
 class MetricSummary:
-    """One metric in one group of runs.
-
-    runs: with a value; missing: without. quantiles: of `Summary.shares`.
-    """
+    """One metric in one group of runs. runs: number of runs with a value; missing: without.
+    quantiles: of `Summary.shares`."""
 
     name: str
     runs: int
@@ -76,8 +74,8 @@ class GroupSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """A sweep's numbers. by: the columns that make groups. judged: whether runs had claims to
-    meet; if not, a success is a run that no error ended. design: of the draws. together: number of
+    """The summary of a sweep. by: the columns that make groups. judged: whether runs had claims; if
+    not, a success is a run that no error ended. design: of the draws. together: number of
     consecutive draws that count as one. left_out: claims that no single run decides."""
 
     runs: int
@@ -93,7 +91,7 @@ class Summary:
 
     @property
     def outcome_head(self) -> tuple[str, ...]:
-        """Names of the columns of `outcome_rows`."""
+        """The headings of `outcome_rows`."""
         return (*self._told, "runs", *self.status, "success", "probability", "Wilson's interval")
 
     def outcome_rows(self) -> list[tuple[str, ...]]:
@@ -112,7 +110,7 @@ class Summary:
 
     @property
     def metric_head(self) -> tuple[str, ...]:
-        """Names of the columns of `metric_rows`."""
+        """The headings of `metric_rows`."""
         shown = (f"{100 * share:g} % quantile" for share in self.shares)
         return ("metric", *self._told, "runs", "mean", "sd", "least", *shown, "most")
 
@@ -136,7 +134,7 @@ class Summary:
 
     @property
     def claim_head(self) -> tuple[str, ...]:
-        """Names of the columns of `claim_rows`."""
+        """The headings of `claim_rows`."""
         return ("claim not met", *self._told, "runs", "share")
 
     def claim_rows(self) -> list[tuple[str, ...]]:
@@ -155,7 +153,7 @@ class Summary:
         ]
 
     def notes(self) -> list[str]:
-        """What to know of the numbers."""
+        """Notes on how to read the numbers."""
         meant = "met its claims" if self.judged else "was not ended by an error"
         found = [f"success: the run {meant}; intervals: {percent(self.confidence)}"]
         if self.left_out:
@@ -199,7 +197,7 @@ class Summary:
 
     @property
     def _told(self) -> tuple[str, ...]:
-        """The columns in which groups differ."""
+        """The columns whose values differ among groups."""
         return tuple(name for name in self.by if len({str(g.group[name]) for g in self.groups}) > 1)
 
 
@@ -263,7 +261,7 @@ def summarize(
 
 
 class _Claims:
-    """The claims that runs do not fulfil, by the column `missed`; none without it."""
+    """The claims that runs do not fulfil, from the column `missed`; none without this column."""
 
     def __init__(self, table: Table) -> None:
         self.codes: NDArray[np.int64] | None = None
@@ -273,7 +271,7 @@ class _Claims:
         self.of = [text.split(SEPARATOR) if text else [] for text in texts]
 
     def missed(self, rows: NDArray[np.intp]) -> dict[str, int]:
-        """By claim, how many of some runs do not fulfil it; those that none misses are absent."""
+        """For each claim the number of these runs that do not fulfil it, if there are any."""
         found: dict[str, int] = {}
         if self.codes is not None:
             counts = np.bincount(self.codes[rows], minlength=len(self.of)).tolist()
@@ -327,7 +325,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A dataclass as dictionaries."""
+    """A dataclass as nested dictionaries."""
     from dataclasses import fields, is_dataclass
 
     if is_dataclass(value):

@@ -1,4 +1,4 @@
-"""Tables and numbers of statistics as texts."""
+"""Tables and numbers of statistics as text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a sweep keeps: columns, histories, and the folder of its results."""
+"""Storage of a sweep: the columns of its table, histories, and the folder of its results."""

@@ -1,4 +1,4 @@
-"""Columns of a sweep's table: numbers in memory, and texts where they are shown or written."""
+"""Columns of a sweep's table: stored as numbers, shown and written as texts."""
 
 from __future__ import annotations
 
@@ -23,30 +23,27 @@ DTYPES: Mapping[Kind, type] = {
     "text": object,
 }
 UNKNOWN, FALSE, TRUE = -1, 0, 1
-"""Entries of a column of kind "truth"."""
+"""The stored values of a column of kind "truth"."""
 SEPARATOR = "; "
-"""Between the names of the claims that a run does not fulfil, in the column `missed`."""
+"""The separator of claims in the column `missed`, which lists those that a run does not fulfil."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table.
-
-    kind: "truth" is true, false or unknown; "name" is one of `names`, kept as its number; "text"
-    is any text.
-    """
+    """A column of the table. kind: "truth" for true, false or unknown; "name" for one of `names`,
+    stored as its number; "text" for any text; else numbers."""
 
     name: str
     kind: Kind
     names: tuple[str, ...] = ()
 
     def stored(self, values: Any) -> Array:
-        """Values as they are kept."""
+        """Values in their stored form."""
         stored: Array = np.asarray(values, dtype=DTYPES[self.kind])
         return stored
 
     def shown(self, values: Array) -> Array:
-        """Kept values as users read them: names for their numbers, None for unknown."""
+        """Stored values in the form that users read: names for numbers, None for unknown."""
         if self.kind == "name":
             names: Array = np.array(self.names, dtype=object)
             return np.take(names, values)
@@ -56,22 +53,20 @@ class Column:
         return values
 
     def plain(self) -> dict[str, Any]:
-        """The column as JSON; `from_plain` reads it."""
+        """The column as plain values for JSON, which `from_plain` reads."""
         return {"name": self.name, "kind": self.kind, "names": list(self.names)}
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Column:
-        """The column of which this is `plain`. Raises ValueError."""
+        """The column that `plain` has written. Raises ValueError."""
         if plain["kind"] not in DTYPES:
             raise ValueError(f"a column is of kind {plain['kind']!r:.40}")
         return Column(str(plain["name"]), plain["kind"], tuple(map(str, plain["names"])))
 
 
 class Columns(Mapping[str, Array]):
-    """The columns of a table by name, as users read them; each is made when it is asked for.
-
-    read: gives the kept values of a column.
-    """
+    """The columns of a table by name, in the form that users read; each is made when it is asked
+    for. read: gives the stored values of a column."""
 
     def __init__(self, schema: Sequence[Column], read: Callable[[str], Array]) -> None:
         self._columns = {column.name: column for column in schema}
@@ -81,11 +76,11 @@ class Columns(Mapping[str, Array]):
         return self._known(name).shown(self.kept(name))
 
     def kept(self, name: str) -> Array:
-        """The values of a column as numbers; `names` says which names they stand for."""
+        """The stored values of a column; `names` gives the names that numbers stand for."""
         return self._read(self._known(name).name)
 
     def shown(self, name: str, values: Array) -> Array:
-        """Kept values of a column as users read them."""
+        """Stored values of a column in the form that users read."""
         return self._known(name).shown(values)
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -110,12 +105,12 @@ class Columns(Mapping[str, Array]):
 
     @property
     def schema(self) -> tuple[Column, ...]:
-        """The columns themselves."""
+        """The definitions of the columns."""
         return tuple(self._columns.values())
 
 
 def succeeded(status: Array, passed: Array) -> NDArray[np.bool_]:
-    """Of each run, whether it is a success: it met its claims, or without claims, no error ended
-    it. status, passed: as kept."""
+    """Whether each run is a success: it met its claims, or, without claims, no error ended it.
+    status, passed: stored values."""
     without_error = status != STATUSES.index(FAILED)
     return np.asarray(without_error & (passed != FALSE))

@@ -1,4 +1,4 @@
-"""Signals and states over time, of the runs of a sweep whose histories are kept."""
+"""Histories: signals and states over time of runs of a sweep."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from spart_blocks.program import Program
 
 MOST_AT_ONCE = 4_000_000
-"""Count of numbers that are evaluated at once, which bounds the memory that this takes."""
+"""Numbers that are evaluated at once, which bounds the memory in use."""
 _LATE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """Signals of n runs at k times.
-
-    runs (n,): their numbers. times (k,) [s]. values: by name, (n, k, ...); NaN after the end of a
-    run. Names are those of signals, and 'states.' with the name of a block.
-    """
+    """Signals of n runs at k times. runs (n,): numbers of the runs. times (k,) [s]. values: arrays
+    (n, k, ...) by name, NaN after the end of a run. A name is that of a signal, or `states.` with
+    the name of a block."""
 
     runs: Ints
     times: Floats
@@ -35,14 +33,14 @@ class Histories:
     units: Mapping[str, str] = field(default_factory=dict)
 
     def part(self, which: NDArray[Any]) -> Histories:
-        """Some of the runs, by their places."""
+        """The histories of some runs, chosen by their positions."""
         values = {name: array[which] for name, array in self.values.items()}
         return Histories(self.runs[which], self.times, values, self.units)
 
 
 def histories_of(work: Work | FileWork, done: Done, which: NDArray[np.intp]) -> Histories | None:
-    """The histories of some of the runs that have ended, by their places among them; None if no
-    rows were kept."""
+    """The histories of some of the runs that have ended, chosen by their positions among these;
+    None if no rows were recorded."""
     if done.times is None or done.rows is None:
         return None
     place = {int(run): k for k, run in enumerate(work.runs)}
@@ -62,7 +60,8 @@ def histories_of(work: Work | FileWork, done: Done, which: NDArray[np.intp]) -> 
 
 
 def _by_blocks(work: FileWork, k: int, times: Floats, row: Floats) -> Histories:
-    """The histories of the k-th run of a work without a program, from its states (k, nx + nd)."""
+    """The histories of run k of a job without a program, from its states (k, nx + nd): blocks
+    compute the signals."""
     file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[k]))
     engine = file.reference()
     nx = len(engine.initial()[0])
@@ -114,7 +113,7 @@ def signals_of(
 
 
 def _projected(program: Program, times: Floats, rows: Floats, p: Floats) -> Floats:
-    """The rows with states on their constraints, where outputs need that; a copy in any case."""
+    """A copy of the rows, with the states projected onto their constraints if outputs need that."""
     rows = rows.copy()
     if not program.drifting or program.project is None:
         return rows
@@ -143,11 +142,9 @@ def _over_runs(column: Any, times: Floats, rows: Floats, p: Floats) -> Floats:
 
 
 def joined(parts: Iterable[Histories]) -> Histories | None:
-    """Histories of several parts as one, in the order of their runs; None if there are none.
-
-    Runs that end early have fewer times; a signal that some runs lack is NaN there. A name that
-    has different shapes in different structures is left out.
-    """
+    """Histories of several parts as one, in the order of their runs; None if there are none. Runs
+    that end early have fewer times, and a signal that some runs lack is NaN there. A signal that
+    has different shapes in different structures is left out."""
     parts = [part for part in parts if len(part.runs)]
     if not parts:
         return None
@@ -168,7 +165,7 @@ def joined(parts: Iterable[Histories]) -> Histories | None:
 
 
 def common_shapes(parts: Sequence[Histories]) -> dict[str, tuple[int, ...]]:
-    """The shape of a sample of each signal, where all parts that have it agree."""
+    """The shape of a sample of each signal that has one shape in all parts that have it."""
     shapes: dict[str, set[tuple[int, ...]]] = {}
     for part in parts:
         for name, array in part.values.items():

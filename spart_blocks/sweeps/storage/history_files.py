@@ -1,7 +1,8 @@
-"""Histories in the folder of a sweep: an NPZ file for each part, or one Zarr store of shards.
+"""Files of histories in the folder of a sweep: an NPZ file for each part, or one Zarr store of
+shards.
 
-A part's histories are written before its table, which makes them count. What a killed process has
-left without a table is never read, and its number is not used again.
+The histories of a part are written before its table, and only a part with a table is read. Those
+that a killed process has left without a table are ignored, and their number is not used again.
 """
 
 from __future__ import annotations
@@ -24,34 +25,34 @@ from spart_blocks.sweeps.work import Floats, Ints
 
 Form = Literal["npz", "zarr"]
 LARGE = 256 << 20
-"""Size of all histories [bytes] from which they are stored in Zarr."""
+"""The size of all histories [bytes] from which they are stored in Zarr."""
 SHARD = 4096
-"""Runs for which a shard of the Zarr store has room; only those written take space."""
+"""Runs in a shard of the Zarr store; only those written take space."""
 _CHUNK = 1 << 20  # bytes, about, of what is read at once
 _UNITS, _VALUE = "units", "value."
 
 
 def form_for(size: float) -> Form:
-    """The form of histories that take this many bytes in all."""
+    """The file format for histories of this size [bytes]."""
     return "zarr" if size > LARGE and find_spec("zarr") is not None else "npz"
 
 
 class HistoryFiles(Protocol):
-    """Histories on disk."""
+    """Histories on disk, by part."""
 
     def write(self, part: int, histories: Histories) -> None:
         """Store the histories of a part."""
 
     def read(self, parts: Iterable[int]) -> Iterator[Histories]:
-        """The histories of these parts, where there are any."""
+        """The histories of these parts, of those that have any."""
 
     def last(self) -> int:
-        """The greatest number of a part that was written, -1 without any."""
+        """The highest number of a part that was written; -1 if there is none."""
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Context in which what a library cannot read is one error, which names the file."""
+    """A context that turns what a library cannot read into one error that names the file."""
     try:
         yield
     except SpartError:
@@ -68,7 +69,7 @@ def history_files(form: Form, folder: Path) -> HistoryFiles:
 
 
 class NpzHistories:
-    """An NPZ file for each part."""
+    """Histories as an NPZ file for each part."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -105,11 +106,9 @@ def _from_arrays(path: Path, arrays: Mapping[str, Any]) -> Histories:
 
 
 class ZarrHistories:
-    """One Zarr store (format 3) with an array for each signal, (run, time, ...).
-
-    Part n has its rows in shard n of each array. Rows that it does not fill have run -1 and take no
-    space, so no shard is written twice.
-    """
+    """Histories as one Zarr store (format 3) with an array (run, time, ...) for each signal. Part n
+    has its rows in shard n of each array. Rows that it does not fill have run -1 and take no space,
+    so that no shard is written twice."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "histories.zarr"
@@ -160,7 +159,7 @@ class ZarrHistories:
                 yield Histories(runs[:n], times, values, {n: u for n, u in units.items() if u})
 
     def dataset(self, parts: Ints) -> Any:
-        """The rows of these parts as an xarray Dataset, which reads what is asked for."""
+        """The rows of these parts as an xarray Dataset that reads values when they are needed."""
         try:
             import xarray
         except ImportError:
@@ -200,7 +199,7 @@ class ZarrHistories:
 
     @staticmethod
     def _times(group: Any, times: Floats) -> int:
-        """Keep the times, if there are more than before; returns how many there are."""
+        """Store the times if there are more than before; returns their number."""
         known: int = group["time"].shape[0] if "time" in group else 0
         if known >= len(times):
             return known
@@ -210,8 +209,8 @@ class ZarrHistories:
 
 
 def _write_rows(array: Any, part: int, values: NDArray[Any] | None, n: int, times: int) -> None:
-    """Write the rows of a part into its shard of an array. values: None, or of other shape, where
-    its runs have none."""
+    """Write the rows of a part into its shard of an array. values: None, or of another shape, if
+    its runs lack the signal."""
     start = part * SHARD
     shape = (start + SHARD, times, *array.shape[2:])
     array.resize(shape[: array.ndim])

@@ -1,8 +1,8 @@
-"""Where the runs of a sweep are kept: in memory, or in a folder from which it can be resumed.
+"""Stores of the runs of a sweep: in memory, or in a folder from which the sweep can be resumed.
 
-A folder holds `sweep.json` (what the sweep is), `table/` (a file for each part of the table) and,
-where they are kept, histories. Every file is written beside its place and then moved onto it, and
-a part's table is written last, so that a killed process loses at most the part in hand.
+A folder holds `sweep.json` (the description of the sweep), `table/` (a file for each part of the
+table) and, if they are kept, histories. Every file is written under another name and then renamed,
+and a part's table is written last, so that a killed process loses at most the part in progress.
 """
 
 from __future__ import annotations
@@ -36,20 +36,19 @@ from spart_blocks.sweeps.work import Ints
 FORMAT = "spart_blocks sweep 1"
 DESCRIPTION = "sweep.json"
 LEAST_WAIT, SHARE = 2.0, 0.01
-"""A part is written after this time [s], or this fraction of the time that the sweep has taken."""
+"""A part is written after this time [s], or after this fraction of the sweep's time so far if that
+is longer."""
 MOST_BUFFERED = 64 << 20
-"""Size of the columns and histories [bytes] at which a part is written at once."""
+"""The size of columns and histories [bytes] at which a part is written at once."""
 _MOST_TEXT = 32 << 20
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a sweep is, as `sweep.json` says it.
-
-    name: of the diagram. identity: what its results depend on, as JSON; a sweep continues another
-    if these are equal. files: the diagram's, with the hashes of their contents. runs: how many
-    there are in all. schema: the columns. facts: anything else, for readers.
-    """
+    """The description of a sweep in `sweep.json`. name: of the diagram. identity: everything that
+    the results depend on, as JSON; a sweep continues another one if these are equal. files: of the
+    diagram, with hashes of their contents. runs: number of all runs. schema: the columns. facts:
+    other entries, for readers."""
 
     name: str
     identity: Mapping[str, Any]
@@ -61,7 +60,7 @@ class Description:
     histories: Form = "npz"
 
     def plain(self) -> dict[str, Any]:
-        """The description as JSON."""
+        """The description as plain values for JSON."""
         return {
             "format": FORMAT,
             "name": self.name,
@@ -76,7 +75,7 @@ class Description:
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Description:
-        """The description of which this is `plain`. Raises ValueError, LookupError, TypeError."""
+        """The description that `plain` has written. Raises ValueError, LookupError, TypeError."""
         if plain.get("format") != FORMAT:
             raise ValueError(f"format is {brief(plain.get('format'))}, not {FORMAT!r}")
         if plain["table"] not in ("parquet", "npz") or plain["histories"] not in ("npz", "zarr"):
@@ -94,7 +93,7 @@ class Description:
 
 
 class Store:
-    """Runs that have ended, kept in memory."""
+    """The runs that have ended, in memory."""
 
     folder: Path | None = None
 
@@ -110,7 +109,7 @@ class Store:
         return self.description.schema
 
     def add(self, columns: Mapping[str, Array], histories: Histories | None = None) -> None:
-        """Keep runs. columns: their values by name, as `Column.stored` gives them."""
+        """Add runs. columns: stored values by name."""
         rows = {column.name: column.stored(columns[column.name]) for column in self.schema}
         self._columns.append(rows)
         if histories is not None and len(histories.runs):
@@ -119,25 +118,25 @@ class Store:
         self.__dict__.pop("_order", None)
 
     def flush(self) -> None:
-        """Write what is not written yet."""
+        """Write all runs that are not written yet."""
 
     def close(self) -> None:
-        """Write what is not written yet, and let others write."""
+        """Write all runs that are not written yet, and release the lock."""
 
     def let_go(self) -> None:
-        """Let others write; what is not written yet stays in memory."""
+        """Release the lock; runs that are not written yet stay in memory."""
 
     @cached_property
     def _order(self) -> Array:
         return np.argsort(self._whole("run"), kind="stable")
 
     def read(self, name: str) -> Array:
-        """The values of a column, in the order of the runs' numbers."""
+        """The stored values of a column, in the order of the runs' numbers."""
         found: Array = self._whole(name)[self._order]
         return found
 
     def runs(self) -> Ints:
-        """The numbers of the runs that are kept, in order."""
+        """The numbers of the stored runs, in order."""
         return self.read("run")
 
     def _whole(self, name: str) -> Array:
@@ -146,17 +145,17 @@ class Store:
         return np.concatenate([column.stored([]), *parts])
 
     def histories(self) -> Histories | None:
-        """The histories that are kept, or None."""
+        """The stored histories, or None."""
         return joined(self._histories)
 
     def dataset(self) -> Any:
-        """An xarray Dataset that reads histories when they are asked for; None where they are to
-        be made from `histories`."""
+        """An xarray Dataset that reads histories when they are needed; None if it has to be made
+        from `histories`."""
         return None
 
 
 class Folder(Store):
-    """Runs kept in a folder. Reads what others have written too."""
+    """The runs in a folder, those that other processes have written included."""
 
     def __init__(self, folder: Path, description: Description, lock: IO[bytes] | None) -> None:
         super().__init__(description)
@@ -168,7 +167,7 @@ class Folder(Store):
 
     @staticmethod
     def made(folder: Path, description: Description) -> Folder:
-        """A new folder of a sweep; InputError for one that holds anything."""
+        """Make the folder of a new sweep. Raises InputError if it holds anything."""
         make_folder(folder)
         if any(not path.name.startswith(".") for path in folder.iterdir()):
             raise InputError(_taken(folder, description))
@@ -179,12 +178,12 @@ class Folder(Store):
 
     @staticmethod
     def opened(folder: Path) -> Folder:
-        """The folder of a sweep, to be read."""
+        """Open the folder of a sweep for reading."""
         return Folder(folder, described(folder), None)
 
     @staticmethod
     def resumed(folder: Path, description: Description) -> Folder:
-        """The folder of a sweep, to be continued; InputError if it holds another sweep."""
+        """Open the folder of a sweep to continue it. Raises InputError for another sweep."""
         found = described(folder)
         faults = list(differences(found, description))
         if faults:
@@ -244,14 +243,14 @@ class Folder(Store):
             self.let_go()
 
     def let_go(self) -> None:
-        """Let others write; what is not written yet stays in memory."""
+        """Release the lock; runs that are not written yet stay in memory."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     @property
     def _next(self) -> int:
-        """The number of the next part, after all that are or were there."""
+        """The number of the next part, higher than any that was ever used."""
         return max([*self._parts, self.files.last()], default=-1) + 1
 
     @property
@@ -278,12 +277,12 @@ class Folder(Store):
 
 
 def told_of(error: BaseException) -> str:
-    """An error of writing, in one line."""
+    """The message of an error of writing, in one line."""
     return str(error).split("\n")[0] if isinstance(error, InputError) else told(error)
 
 
 def described(folder: Path) -> Description:
-    """What the sweep of a folder is. Raises InputError."""
+    """The description of the sweep in a folder. Raises InputError."""
     path = folder / DESCRIPTION
     if not path.is_file():
         what = "holds no sweep" if folder.is_dir() else "there is no such folder"
@@ -305,7 +304,7 @@ def holds_sweep(path: Path) -> bool:
 
 
 def differences(old: Description, new: Description) -> Iterator[str]:
-    """What makes two sweeps different, in lines; none if the new one continues the old one."""
+    """The differences of two sweeps, in lines; empty if the new one continues the old one."""
     yield from _differing("", dict(old.identity), dict(new.identity))
     for path in sorted({*old.files, *new.files}):
         if path not in new.files or path not in old.files:
@@ -331,7 +330,7 @@ def _quoted(value: Any) -> str:
 
 
 def _taken(folder: Path, description: Description) -> Fault:
-    """Why a folder is not used for a new sweep."""
+    """The reason why a folder cannot be used for a new sweep."""
     if not holds_sweep(folder):
         return Fault(f"{folder} is not empty", hint="name another folder for the sweep's results")
     with suppress(InputError):
@@ -353,14 +352,15 @@ def _part(folder: Path, number: int, kind: Format) -> Path:
 
 
 def _parts_in(folder: Path, kind: Format) -> list[int]:
-    """The numbers of the parts of the table that are there, in order."""
+    """The numbers of the parts of the table in a folder, in order."""
     found = (re.fullmatch(rf"(\d{{6,9}})\.{kind}", path.name) for path in folder.glob("table/*"))
     numbers = {int(name[1]) for name in found if name}
     return sorted(k for k in numbers if _part(folder, k, kind).is_file())
 
 
 def _locked(folder: Path) -> IO[bytes] | None:
-    """A lock on the folder, which lasts as long as it is open; InputError if it is taken."""
+    """Lock a folder until the returned file is closed. Raises InputError if another process has
+    locked it."""
     try:
         import fcntl
     except ImportError:

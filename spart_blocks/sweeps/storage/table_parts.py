@@ -27,14 +27,14 @@ def best_format() -> Format:
 
 
 def as_bytes(kind: Format, schema: Sequence[Column], columns: Mapping[str, Array]) -> bytes:
-    """A part of the table as the contents of a file. columns: as `Column.stored` gives them."""
+    """A part of the table as the contents of a file. columns: stored values by name."""
     return _to_parquet(schema, columns) if kind == "parquet" else to_npz(columns)
 
 
 def read_part(
     kind: Format, path: Path, schema: Sequence[Column], names: Sequence[str]
 ) -> dict[str, Array]:
-    """Some columns of a part. Raises InputError for a file that holds something else."""
+    """Some columns of a part. Raises InputError if the file does not hold them."""
     wanted = [column for column in schema if column.name in names]
     try:
         if kind == "parquet":
