@@ -99,9 +99,9 @@ class Diagram:
         if len(self.bd.blocklist) > MOST_SHOWN:
             return None
         from spart_blocks.diagram.diagram_drawing import draw
-        from spart_blocks.drawing.svg import svg_of
+        from spart_blocks.drawing.files import rendered
 
-        return svg_of(draw(self))
+        return rendered(draw(self), "svg").decode()
 
     def show(self, path: str | Path | None = None, block: str | None = None) -> Path | None:
         """Draw the diagram: blocks as boxes, wires as lines. block: the name of a STATE_MACHINE, of

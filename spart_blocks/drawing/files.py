@@ -17,7 +17,7 @@ FORMATS = ("svg", "png", "pdf")
 def rendered(picture: Picture, fmt: str) -> bytes:
     """A picture as svg, png or pdf, with the same bytes each time."""
     if fmt == "svg":
-        return svg_of(picture).encode()
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{svg_of(picture)}'.encode()
     from spart_blocks.drawing.figures import rendered_figure
 
     return rendered_figure(picture, fmt)

@@ -19,7 +19,7 @@ _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
 
 def svg_of(picture: Picture, paper: str = "white") -> str:
-    """The picture as SVG. paper: the colour behind it; none if empty."""
+    """The picture as an element of SVG. paper: the colour behind it; none if empty."""
     left, top = _length(-MARGIN), _length(-picture.top)
     width = _length(picture.width + 2 * MARGIN)
     height = _length(picture.height + picture.top + MARGIN)
