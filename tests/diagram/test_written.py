@@ -131,7 +131,7 @@ def test_the_parts_of_a_wire_are_where_it_says(text):
 
 def test_wires_change_where_they_must_alone():
     wire = parse_wire("a.x  ->b.1,  a.y , c")
-    assert wire.renamed({"a": "other"}) == "other.x  ->b.1,  other.y , c"
+    assert wire.renamed({"a": "other", "b": "b"}) == "other.x  ->b.1,  other.y , c"
     assert wire.without(lambda end: end.block == "c") == "a.x  -> b.1, a.y"
     assert wire.without(lambda end: end.block in "bc" or end.port == "y") is None
     assert wire.without(lambda end: False) == wire.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spart_blocks.diagram.written.sheets import WrittenBlock
 from spart_blocks.versions.differences.changes import (
     ABSENT,
     BLOCK,
@@ -20,7 +21,6 @@ from spart_blocks.versions.differences.sheets import (
     SUBSYSTEM,
     TOP,
     VARIANT,
-    BlockEntries,
     Name,
     SheetEntries,
     called,
@@ -56,7 +56,7 @@ def block_changes(
         yield from _of_parameters(pair, references, a, b, params)
 
 
-def written(piece: BlockEntries) -> dict[str, Any]:
+def written(piece: WrittenBlock) -> dict[str, Any]:
     """The entries of a block as its file has them."""
     return {"use" if piece.uses else "type": piece.kind, **piece.parameters}
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from spart_blocks.diagram.written.wires import (
     FILLED_IN_ORDER,
     End,
     Selection,
-    WireSyntaxError,
-    WrittenWire,
-    parse_wire,
     selection_text,
 )
 from spart_blocks.versions.differences.sheets import SheetEntries
@@ -56,30 +52,15 @@ class PortConnection:
         return f"{self.start} -> {self.end}"
 
 
-@lru_cache(maxsize=65536)
-def _parsed(text: str) -> WrittenWire | None:
-    """A wire; None for a text that is none."""
-    try:
-        return parse_wire(text)
-    except WireSyntaxError:
-        return None
-
-
-def unreadable(wires: Iterable[str]) -> list[str]:
-    """The texts that are no wires; they are compared as texts."""
-    return [text for text in wires if text and _parsed(text) is None]
-
-
 def connections_of(sheet: SheetEntries) -> list[PortConnection]:
     """The connections of a sheet as they are written, in the order of its wires. A source with
     braces gives one for each signal."""
-    found: list[PortConnection] = []
-    for text in sheet.wires:
-        wire = _parsed(text)
-        if wire is not None:
-            for end in wire.ends:
-                found += _as_written(wire.source, end, sheet)
-    return found
+    return [
+        one
+        for wire in sheet.wires
+        for end in wire.ends
+        for one in _as_written(wire.source, end, sheet)
+    ]
 
 
 def _as_written(source: End, end: End, sheet: SheetEntries) -> Iterator[PortConnection]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spart_blocks.diagram.written.sheets import WrittenBlock
 from spart_blocks.versions.differences.connections import PortConnection, Ports, connections_of
 from spart_blocks.versions.differences.matching import LinkGraph, matched, renamed_sheets
 from spart_blocks.versions.differences.sheets import (
     SLOT,
     SUBSYSTEM,
     VARIANT,
-    BlockEntries,
     Name,
     SheetEntries,
     pieces_of,
@@ -31,12 +31,12 @@ class DiagramVersion:
     ports_of_file: the ports of files that it uses."""
 
     sheets: Mapping[str, SheetEntries]
-    pieces: Mapping[Name, BlockEntries]
+    pieces: Mapping[Name, WrittenBlock]
     found: Mapping[str, list[PortConnection]]
     ports_of_file: PortsOfFile
 
     @staticmethod
-    def of(data: Mapping[str, Any], ports_of_file: PortsOfFile) -> DiagramVersion:
+    def of(data: dict[str, Any], ports_of_file: PortsOfFile) -> DiagramVersion:
         """Read the sheets and wires in the values of a file."""
         sheets = sheets_of(data)
         found = {name: connections_of(sheet) for name, sheet in sheets.items()}
@@ -55,7 +55,7 @@ class DiagramVersion:
             return self._ports(default) if default is not None else (None, None)
         return self._ports(piece)
 
-    def _ports(self, piece: BlockEntries) -> tuple[Ports, Ports]:
+    def _ports(self, piece: WrittenBlock) -> tuple[Ports, Ports]:
         """The same, of a block as it is written."""
         if piece.uses:
             return self.ports_of_file(piece.kind)
@@ -96,7 +96,7 @@ class MatchedVersions:
         same = {name: name for name in old.sheets if name in new.sheets}
         return MatchedVersions(old, new, blocks, same | others)
 
-    def kind(self, old: BlockEntries) -> str:
+    def kind(self, old: WrittenBlock) -> str:
         """The type of an old block; of a renamed subsystem its new name."""
         other = self.sheets.get(SUBSYSTEM + old.kind)
         return other.removeprefix(SUBSYSTEM) if other is not None and not old.uses else old.kind

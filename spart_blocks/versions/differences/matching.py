@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
+from spart_blocks.diagram.written.sheets import WrittenBlock
 from spart_blocks.versions.differences.connections import PortConnection
-from spart_blocks.versions.differences.sheets import BlockEntries, Name, SheetEntries
+from spart_blocks.versions.differences.sheets import Name, SheetEntries
 from spart_blocks.versions.differences.values import frozen
 
 ALIKE = 0.6
@@ -41,12 +42,12 @@ and the slice of the signal."""
 class LinkGraph:
     """The blocks of one file, and the links of each to others."""
 
-    pieces: Mapping[Name, BlockEntries]
+    pieces: Mapping[Name, WrittenBlock]
     links: dict[Name, list[tuple[Link, Name]]] = field(default_factory=lambda: defaultdict(list))
 
     @staticmethod
     def of(
-        pieces: Mapping[Name, BlockEntries], found: Mapping[str, Iterable[PortConnection]]
+        pieces: Mapping[Name, WrittenBlock], found: Mapping[str, Iterable[PortConnection]]
     ) -> LinkGraph:
         web = LinkGraph(pieces)
         for sheet, connections in found.items():

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from spart_blocks.diagram.written.sheets import File, Sheet, WrittenBlock
+from spart_blocks.diagram.written.wires import WrittenWire
+
 Name = tuple[str, str]
 """A block: the name of its sheet, and its own."""
 TOP = ""
@@ -14,48 +17,50 @@ SUBSYSTEM, VARIANT = "subsystems.", "variants."
 """The names of the sheets of subsystems and of slots begin with these: `subsystems.servo`."""
 SLOT = "(variants)"
 """The type of the block that stands for a slot of variants."""
-GATES = ("in", "out")
-"""The blocks of a sheet that stand for its own ports."""
-_OF_BLOCK = ("type", "use")
 _OF_SHEET = ("blocks", "wires")
-
-
-@dataclass(frozen=True)
-class BlockEntries:
-    """A block as it is written. kind: its type, or the path of the file that it uses. uses: whether
-    it uses a file. parameters: its other entries."""
-
-    kind: str
-    uses: bool = False
-    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class SheetEntries:
     """The blocks and wires of the diagram itself or of a subsystem, or the choices for a slot as
-    blocks. rest: the other entries of a subsystem or slot, such as its ports."""
+    blocks. wrong: the texts of wires that cannot be read. rest: the other entries of a subsystem or
+    slot, such as its ports."""
 
     name: str
-    blocks: Mapping[str, BlockEntries]
-    wires: tuple[str, ...] = ()
+    blocks: Mapping[str, WrittenBlock]
+    wires: tuple[WrittenWire, ...] = ()
+    wrong: tuple[str, ...] = ()
     rest: Mapping[str, Any] = field(default_factory=dict)
 
 
-def sheets_of(data: Mapping[str, Any]) -> dict[str, SheetEntries]:
+def sheets_of(data: dict[str, Any]) -> dict[str, SheetEntries]:
     """The sheets of a file by name, the diagram's first. Entries of the wrong form are left out;
     `unread` gives them."""
-    slots = mappings(data.get("variants"))
-    stand_ins = {slot: BlockEntries(SLOT) for slot in slots}
-    sheets = {TOP: SheetEntries(TOP, {**_pieces(data.get("blocks")), **stand_ins}, _texts(data))}
-    for name, section in mappings(data.get("subsystems")).items():
-        rest = {key: value for key, value in section.items() if key not in _OF_SHEET}
-        full = SUBSYSTEM + name
-        sheets[full] = SheetEntries(full, _pieces(section.get("blocks")), _texts(section), rest)
-    for slot, section in slots.items():
-        rest = {key: value for key, value in section.items() if key != "choices"}
-        full = VARIANT + slot
-        sheets[full] = SheetEntries(full, _pieces(section.get("choices")), (), rest)
+    file = File.of(data)
+    slots = {name: file.slots[name] for name in mappings(data.get("variants"))}
+    blocks = _mappings_of(file.top)
+    blocks |= {name: WrittenBlock(name, slot.keys, {"type": SLOT}) for name, slot in slots.items()}
+    sheets = {TOP: _entries(TOP, file.top, blocks, {})}
+    for name in mappings(data.get("subsystems")):
+        full, sheet = SUBSYSTEM + name, file.subsystems[name]
+        rest = {key: value for key, value in sheet.section.items() if key not in _OF_SHEET}
+        sheets[full] = _entries(full, sheet, _mappings_of(sheet), rest)
+    for name, slot in slots.items():
+        rest = {key: value for key, value in slot.section.items() if key != "choices"}
+        sheets[VARIANT + name] = SheetEntries(VARIANT + name, slot.choices, rest=rest)
     return sheets
+
+
+def _mappings_of(sheet: Sheet) -> dict[str, WrittenBlock]:
+    """The blocks of a sheet that are mappings."""
+    return {name: one for name, one in sheet.blocks.items() if isinstance(one.written, dict)}
+
+
+def _entries(
+    name: str, sheet: Sheet, blocks: Mapping[str, WrittenBlock], rest: Mapping[str, Any]
+) -> SheetEntries:
+    wrong = tuple(sheet.wire_texts[number] for number in sheet.wrong_wires)
+    return SheetEntries(name, blocks, tuple(sheet.wires.values()), wrong, rest)
 
 
 def unread(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,25 +87,6 @@ def mappings(value: Any) -> dict[str, dict[str, Any]]:
     return {name: one for name, one in value.items() if isinstance(one, dict)}
 
 
-def _pieces(value: Any) -> dict[str, BlockEntries]:
-    """The blocks of a section."""
-    return {name: _piece(one) for name, one in mappings(value).items()}
-
-
-def _piece(written: dict[str, Any]) -> BlockEntries:
-    """A block from its entries."""
-    uses = "use" in written and "type" not in written
-    kind = written.get("use" if uses else "type")
-    parameters = {key: value for key, value in written.items() if key not in _OF_BLOCK}
-    return BlockEntries(kind if isinstance(kind, str) else repr(kind), uses, parameters)
-
-
-def _texts(section: Mapping[str, Any]) -> tuple[str, ...]:
-    """The wires of a section that are texts."""
-    wires = section.get("wires")
-    return tuple(one for one in wires if isinstance(one, str)) if isinstance(wires, list) else ()
-
-
 def shown(name: Name) -> str:
     """A block's name in changes: `p`, `servo/gain` in a subsystem, `controller=pd` for a choice of
     a slot."""
@@ -117,7 +103,7 @@ def called(sheet: str) -> str:
     return sheet.partition(".")[2] or "the diagram"
 
 
-def pieces_of(sheets: Mapping[str, SheetEntries]) -> Iterator[tuple[Name, BlockEntries]]:
+def pieces_of(sheets: Mapping[str, SheetEntries]) -> Iterator[tuple[Name, WrittenBlock]]:
     """The blocks of all sheets, by sheet and name."""
     for sheet in sheets.values():
         for name, piece in sheet.blocks.items():

@@ -16,8 +16,8 @@ from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.build.subsystems import MAX_LEVELS
 from spart_blocks.diagram.written.files import existing, project_root
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.versions.differences.revisions import Revision
-from spart_blocks.versions.differences.sheets import mappings
 
 NOTHING = "/dev/null"
 """The path that stands for no file."""
@@ -256,8 +256,4 @@ def check_uses(side: DiffSide) -> None:
 
 def used_in(data: dict[str, Any]) -> dict[str, None]:
     """The paths of the files that the blocks of a file use, as written."""
-    holders: list[Any] = [data.get("blocks")]
-    holders += [one.get("blocks") for one in mappings(data.get("subsystems")).values()]
-    holders += [one.get("choices") for one in mappings(data.get("variants")).values()]
-    blocks = (block for holder in holders for block in mappings(holder).values())
-    return {block["use"]: None for block in blocks if isinstance(block.get("use"), str)}
+    return File.of(data).used

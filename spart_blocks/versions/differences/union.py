@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from spart_blocks.diagram.written.sheets import GATES, WrittenBlock
 from spart_blocks.versions.differences.changes import BLOCK, INITIAL, PARAMETER, Change
 from spart_blocks.versions.differences.connections import IN_ORDER, PortConnection, meant, renamed
 from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.references import users_of
 from spart_blocks.versions.differences.sheets import (
-    GATES,
     TOP,
     VARIANT,
-    BlockEntries,
     called,
     shown,
 )
@@ -37,7 +36,7 @@ class UnionBlock:
     name: str
     kind: str
     state: State
-    piece: BlockEntries
+    piece: WrittenBlock
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
@@ -192,8 +191,8 @@ class _SheetUnion:
         former = self.former.get(name, name)
         old = self.pair.old.sheets[self.sheet].blocks.get(former)
         new = self.pair.new.sheets[self.other].blocks.get(name)
-        before = old if old is not None else BlockEntries("")
-        after = new if new is not None else before if old is not None else BlockEntries(_gate(name))
+        before = old or WrittenBlock(name, (), {"type": ""})
+        after = new or old or WrittenBlock(name, (), {"type": _gate(name)})
         label = name
         if state == "changed" and name in self.former:
             label = f"{former} → {name}"
@@ -212,7 +211,7 @@ def _gate(name: str) -> str:
     return {"in": "INPORT", "out": "OUTPORT"}.get(name, "?")
 
 
-def _kind(piece: BlockEntries) -> str:
+def _kind(piece: WrittenBlock) -> str:
     """The type that is drawn for a block; for a used file its name."""
     return piece.kind.rpartition("/")[2] if piece.uses else piece.kind
 

@@ -12,7 +12,6 @@ from spart_blocks.versions.differences.connections import (
     PortConnection,
     meant,
     renamed,
-    unreadable,
 )
 from spart_blocks.versions.differences.matched_versions import MatchedVersions
 from spart_blocks.versions.differences.sheets import TOP, called
@@ -29,7 +28,7 @@ def wire_changes(pair: MatchedVersions) -> Iterator[Change]:
         for change in _between(pair, sheet, names, old, new):
             yield replace(change, path=prefix + change.path) if prefix else change
         texts = (
-            Counter(unreadable(half.sheets[name].wires))
+            Counter(half.sheets[name].wrong)
             for half, name in ((pair.old, sheet), (pair.new, other))
         )
         before, after = texts
