@@ -1,5 +1,5 @@
-"""Ports as a class of blocks declares them, once: the constructed ports, the help and the pages
-of the blocks follow from the declaration.
+"""Ports and parameters as a class of blocks declares them, once: its constructor, the constructed
+ports, the help and the pages of the blocks follow from the declaration.
 """
 
 from __future__ import annotations
@@ -7,12 +7,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import cleandoc
+from inspect import CO_VARKEYWORDS, Parameter, Signature, cleandoc
 from typing import Any, ClassVar
 
-from bdsim.components import SinkBlock, SourceBlock
+from bdsim.components import SampledBlock, SinkBlock, SourceBlock
 
+from spart_blocks.block_support.parameters import (
+    CLOCK,
+    REQUIRED,
+    TEXT,
+    ParamSpec,
+    retold,
+    take_declared,
+)
 from spart_blocks.block_support.ports import Port, Shape, port_arguments
+from spart_blocks.block_support.values import channels
 from spart_blocks.robot import Robot
 from spart_blocks.robot.parts import JointType
 
@@ -106,20 +115,124 @@ def resolved(
     return tuple(spec.port(of_robot | sizes, robot) for spec in specs)
 
 
-class Declared:
-    """A block that declares its inputs (`takes`) and outputs (`gives`).
+class _SignatureOfParameters:
+    """The signature of a class that declares its parameters."""
 
-    nin and nout are literals in its class, for bdsim reads them without importing the file.
+    def __get__(self, block: Any, cls: type[Declared]) -> Signature | None:
+        if cls.parameters is None:
+            return None
+        given: list[Parameter] = []
+        for spec in cls.parameters:
+            behind = spec.required and given and given[-1].default is not REQUIRED  # a clock
+            kind = Parameter.KEYWORD_ONLY if behind else Parameter.POSITIONAL_OR_KEYWORD
+            one = Parameter(spec.name, kind, default=spec.default, annotation=spec.annotation)
+            given.append(one)
+        return Signature([*given, Parameter("blockargs", Parameter.VAR_KEYWORD)])
+
+
+class Declared:
+    """A block that declares its inputs (`takes`), outputs (`gives`) and parameters.
+
+    nin and nout are literals in its class, for bdsim reads them without importing the file. A
+    parameter is an attribute made by `fixed` or `tunable`, with a field `:arg name: text` in the
+    docstring. A class inherits the parameters of its bases, and its docstring may have other texts
+    for them; a class without any says `parameters = ()`. A sampled block has a parameter clock.
+
+    The constructor takes the parameters by place, those that must be given first, or by name, and
+    arguments of bdsim's blocks by name. It checks each, and calls `build` with those that `build`
+    names, or with all of them if it takes any; the others become attributes.
+
+    A class whose `parameters` are None has a constructor of its own, which calls this one with the
+    arguments of bdsim's.
     """
 
     takes: ClassVar[tuple[PortSpec, ...]] = ()
     gives: ClassVar[tuple[PortSpec, ...]] = ()
+    own_parameters: ClassVar[tuple[ParamSpec, ...]] = ()
+    vector_names: ClassVar[tuple[str, ...]] = ()
+    parameters: ClassVar[tuple[ParamSpec, ...] | None] = None
+    tunable: tuple[str, ...]
     in_ports: tuple[Port, ...]
     out_ports: tuple[Port, ...]
+    __signature__ = _SignatureOfParameters()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__doc__ = _with_ports(cls.__doc__ or "", cls.takes, cls.gives)
+        cls.own_parameters = take_declared(cls)
+        each = [vars(base).get("own_parameters", ()) for base in reversed(cls.__mro__)]
+        merged: dict[str, ParamSpec] = {}
+        for own in each:
+            merged |= {spec.name: spec for spec in own}
+        merged |= retold(cls, merged)
+        if merged or cls.parameters is not None:
+            clock = [merged.pop("clock")] if "clock" in merged else []
+            found = sorted(merged.values(), key=lambda spec: not spec.required)
+            first = [CLOCK] if issubclass(cls, SampledBlock) and not clock else []
+            cls.parameters = (*first, *found, *clock)
+            cls.vector_names = tuple(s.name for s in merged.values() if s.type == "float or n")
+            if "tunable" not in vars(cls):
+                cls.tunable = tuple(spec.name for spec in merged.values() if spec.tunable)
+        cls.__doc__ = _with_fields(cls.__doc__ or "", cls.parameters or (), cls.takes, cls.gives)
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        if self.parameters is not None:
+            named = self._bdsim_arguments(arguments, named)
+        super().__init__(**named)
+        self.finish()
+
+    def _bdsim_arguments(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of bdsim's constructor from those of this block."""
+        given, kind = self._by_name(arguments, named), type(self)
+        block = kind.__name__.upper()
+        code = kind.build.__code__
+        apart = code.co_varnames[1 : code.co_argcount]
+        all_apart = code.co_flags & CO_VARKEYWORDS and kind.build is not Declared.build
+        values = {}
+        for spec in self.parameters or ():
+            value = spec.checked(given[spec.name], block)
+            if spec.name in apart or (all_apart and spec.type != "Clock"):
+                values[spec.name] = value
+            elif spec.type != "Clock":
+                setattr(self, spec.name, value)
+        clock = {"clock": given["clock"]} if "clock" in given else {}
+        return {**clock, **self.build(**values), **named}
+
+    def finish(self) -> None:
+        """What a block does after bdsim's constructor; by default nothing."""
+
+    def _by_name(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """The parameters by name, which are taken from the named arguments."""
+        specs, kind = self.parameters or (), type(self).__name__
+        if len(arguments) > len(specs):
+            raise TypeError(f"{kind} takes {len(specs)} parameters, {len(arguments)} are given")
+        given = dict(zip((spec.name for spec in specs), arguments, strict=False))
+        twice = [name for name in given if name in named]
+        if twice:
+            raise TypeError(f"{kind} got multiple values for argument {twice[0]!r}")
+        for spec in specs[len(arguments) :]:
+            given[spec.name] = named.pop(spec.name, spec.default)
+        missing = [repr(name) for name, value in given.items() if value is REQUIRED]
+        if missing:
+            raise TypeError(f"{kind} missing required arguments: {' and '.join(missing)}")
+        return given
+
+    def build(self, *_: Any, **__: Any) -> dict[str, Any]:
+        """The arguments of bdsim's constructor, after the parameters are checked.
+
+        By default the ports of a block whose sizes are those of its robot and of its parameters. A
+        class that overrides it names the parameters that do not become attributes as its arguments.
+        """
+        robot = self.__dict__.get("robot")
+        return self.resolve_ports(robot) if robot else self.resolve_ports(n=self.shared_shape())
+
+    def shared_shape(self, width: Any = None, **more: Any) -> tuple[int, ...]:
+        """The shape () or (n,) of the attributes that are declared as "float or n", of more values,
+        and of a vector of this width; an InputError where they differ.
+        """
+        held = self.__dict__
+        return channels(
+            width, **{name: held[name] for name in self.vector_names if name in held}, **more
+        )
 
     def resolve_ports(
         self,
@@ -156,12 +269,18 @@ class Declared:
         return arguments
 
 
-def _with_ports(doc: str, takes: Iterable[PortSpec], gives: Iterable[PortSpec]) -> str:
-    """A docstring with a field for each port, as help() shows it."""
-    sides = (("input", takes), ("output", gives))
-    lines = [
-        f":{way} {spec.name}: {spec.type}{f' [{spec.unit}]' if spec.unit else ''}, {spec.told}"
-        for way, specs in sides
-        for spec in specs
+def _with_fields(
+    doc: str, parameters: Iterable[ParamSpec], takes: Iterable[PortSpec], gives: Iterable[PortSpec]
+) -> str:
+    """A docstring with fields for each parameter and port, as help() shows it."""
+    doc, lines = TEXT.sub("", cleandoc(doc)).rstrip(), []
+    for spec in parameters:
+        optional = ", optional" if spec.default is None else ""
+        lines.append(f":param {spec.name}: {spec.told}")
+        lines.append(f":type {spec.name}: {spec.words}{optional}")
+    lines += [
+        f":{way} {port.name}: {port.type}{f' [{port.unit}]' if port.unit else ''}, {port.told}"
+        for way, ports in (("input", takes), ("output", gives))
+        for port in ports
     ]
-    return "\n".join([cleandoc(doc), "", *lines]) if lines else doc
+    return "\n".join([doc, "", *lines]) if lines else doc

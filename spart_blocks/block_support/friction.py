@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.block_support.values import in_order, not_negative, positive, positive_number
+from spart_blocks.block_support.values import in_order
 
 
 class DryFriction:
@@ -21,22 +21,12 @@ class DryFriction:
     static: Any
     stribeck: Any
     viscous: Any
-    _exponent: float
-
-    def _take_friction(
-        self, coulomb: Any, static: Any, stribeck: Any, exponent: Any, viscous: Any
-    ) -> dict[str, Any]:
-        """Keep the parameters of the law; returns those that may be vectors, by name."""
-        self.coulomb = not_negative(coulomb, "coulomb")
-        self.static = self.coulomb if static is None else not_negative(static, "static")
-        self.stribeck = positive(stribeck, "stribeck")
-        self.viscous = not_negative(viscous, "viscous")
-        self._exponent = positive_number(exponent, "exponent")
-        names = ("coulomb", "static", "stribeck", "viscous")
-        return {name: getattr(self, name) for name in names}
+    exponent: float
 
     def _check_friction(self) -> None:
-        """InputError where the static friction is below that of sliding."""
+        """Without static friction it is that of sliding; an InputError where it is below that."""
+        if self.static is None:
+            self.static = self.coulomb
         in_order(self.coulomb, self.static, ("coulomb", "static"))
 
     def _holds(self, normal: Any) -> Any:
@@ -47,7 +37,7 @@ class DryFriction:
 
     def _resists(self, v: Any, mode: Any, normal: Any) -> Any:
         """The friction of a sliding pair, in the direction of v."""
-        fall = np.exp(-(np.abs(v / self.stribeck) ** self._exponent))
+        fall = np.exp(-(np.abs(v / self.stribeck) ** self.exponent))
         dry = self.coulomb + (np.maximum(self.static, self.coulomb) - self.coulomb) * fall
         return mode * _pressed(normal) * dry + self.viscous * v
 

@@ -16,12 +16,11 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import chosen, common_shape, numbers, scalar_or_vector
+from spart_blocks.block_support.values import chosen, numbers, scalar_or_vector
 
 METHODS = ("zoh", "tustin")
 MOST_STATES = 1_000
 """Largest number of states of a linear system."""
-MOST_CHANNELS = 10_000
 
 Polynomials = tuple[Sequence[Any], Sequence[Any]]
 
@@ -197,17 +196,6 @@ def refuse_improper(zeros: int, poles: int, where: str) -> None:
         raise InputError(f"{where} has {zeros} zeros and {poles} poles; it needs as many poles")
 
 
-def channels(width: Any, **values: Any) -> tuple[int, ...]:
-    """The shape of the signal, () or (n,), from vectors among the parameters or from width."""
-    if width is not None:
-        whole = not isinstance(width, bool) and isinstance(width, int)
-        if not whole or not 0 < width <= MOST_CHANNELS:
-            text = f"width must be a whole number from 1 to {MOST_CHANNELS}, not {brief(width)}"
-            raise InputError(text)
-        values["width"] = np.zeros(width)
-    return common_shape(**values)
-
-
 class Channels(Declared):
     """A linear system that works on each entry of a signal: its state is (n, w) in rows."""
 
@@ -242,7 +230,11 @@ class Rational(Channels):
     """A transfer function whose coefficients are formulas of tunable parameters, `law`."""
 
     def law(self) -> Polynomials:
+        """Its coefficients."""
         raise NotImplementedError
+
+    def build(self, u0: Any, width: Any) -> dict[str, Any]:
+        return self._start(u0, self.shared_shape(width, u0=u0))
 
     def _start(self, u0: Any, shape: tuple[int, ...]) -> dict[str, Any]:
         """The arguments of bdsim's constructor, at rest under u0."""

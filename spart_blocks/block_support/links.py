@@ -13,6 +13,7 @@ import numpy as np
 from spart_blocks.base.curves.intervals import Intervals
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, port_arguments, taken_names
 from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.transports.connection import TIMEOUT, Connection, read_safe, read_timeout
@@ -39,16 +40,19 @@ _VALUES = PortSpec("values", "count", "", "an output for each field of the frame
 _GIVEN = replace(_VALUES, text="an input for each field of the frame, by its name")
 
 
-class Connected(Declared):
-    """
-    :param frame: the layout of a frame, such as {fields: {qm: 7 f64}, sequence: u32}
-    :type frame: mapping
-    :param timeout: time without a new frame after which values are stale [s]
-    :type timeout: float
-    """
+FRAME = fixed("mapping", text="the layout of a frame, such as {fields: {qm: 7 f64}, sequence: u32}")
+TIMEOUT_OF = fixed(
+    *("float", "s", TIMEOUT),
+    check=lambda value, _: read_timeout(value),
+    text="time without a new frame after which values are stale",
+)
 
-    # A block combines a transport and a direction, in or out. Its help contains their docstrings,
-    # which are written for users, after its own.
+
+class Connected(Declared):
+    """"""
+
+    # A block combines a direction, in or out, and a transport, whose `connect` gives the endpoint.
+    # Its help contains their docstrings, which are written for users, after its own.
 
     takes = (_GIVEN,)
     gives = (_VALUES,)
@@ -56,12 +60,14 @@ class Connected(Declared):
 
     def __init_subclass__(cls, **options: Any) -> None:
         if "nin" in vars(cls):
-            parts = [base for base in cls.__mro__ if issubclass(base, Connected)]
+            parts = [cls, *reversed(cls.__mro__[1 : cls.__mro__.index(Connected)])]
             cls.__doc__ = "\n\n".join(_own_help(part) for part in parts)
         super().__init_subclass__(**options)
 
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**blockargs)
+    @staticmethod
+    def connect(*_: Any, **place: Any) -> Endpoint:
+        """Where frames go, by the parameters of a transport."""
+        raise NotImplementedError
 
     def _layout(self, frame: Any) -> Frame:
         """The frame, checked against the transport and the names of ports."""
@@ -76,32 +82,31 @@ class Connected(Declared):
 def _own_help(part: type[Connected]) -> str:
     """A docstring without the fields of ports."""
     lines = cleandoc(part.__doc__ or "").splitlines()
-    told = (line for line in lines if not line.startswith((":input ", ":output ")))
+    told = (
+        line for line in lines if not line.startswith((":input ", ":output ", ":param ", ":type "))
+    )
     return "\n".join(told).strip()
 
 
 class Incoming(Connected):
     """With `recorded`, a simulation takes the values from a file, and the block has no inputs.
 
-    :param recorded: a CSV file with the columns t, qm[0], ..., each row held until the next
-    :type recorded: Path
+    :arg recorded: a CSV file with the columns t, qm[0], ..., each row held until the next
     """
 
     takes = (replace(_GIVEN, optional=True),)
 
-    def __init__(
-        self,
-        frame: Mapping[str, Any],
-        timeout: float = TIMEOUT,
-        recorded: str | Path | None = None,
-        **blockargs: Any,
-    ) -> None:
+    timeout = TIMEOUT_OF
+    recorded = fixed("path", "", None)
+
+    def build(self, frame: Any, timeout: Any, recorded: Any, **place: Any) -> dict[str, Any]:
+        self._endpoint = self.connect(**place)
         layout = self._layout(frame)
-        self.link = Connection("in", self._endpoint, layout, read_timeout(timeout), None)
+        self.link = Connection("in", self._endpoint, layout, timeout, None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
         self.in_ports, self.out_ports = (() if self.recording else ports), _ports(layout)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def start(self, simstate: Any) -> None:
         """Declare the times at which a recording switches."""
@@ -118,23 +123,20 @@ class Incoming(Connected):
 
 class Outgoing(Connected):
     """
-    :param safe: values sent when the loop ends or its inputs are stale: a number for all fields, or
+    :arg safe: values sent when the loop ends or its inputs are stale: a number for all fields, or
         values by field, such as {tau: 0}; by default nothing is sent then
-    :type safe: float or mapping
     """
 
-    def __init__(
-        self,
-        frame: Mapping[str, Any],
-        timeout: float = TIMEOUT,
-        safe: float | Mapping[str, Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
+    timeout = TIMEOUT_OF
+    safe = fixed("float or mapping", "", None)
+
+    def build(self, frame: Any, timeout: Any, safe: Any, **place: Any) -> dict[str, Any]:
+        self._endpoint = self.connect(**place)
         layout = self._layout(frame)
-        held, sent = read_timeout(timeout), read_safe(safe, layout)
+        held, sent = timeout, read_safe(safe, layout)
         self.link = Connection("out", self._endpoint, layout, held, sent)
         self.in_ports = self.out_ports = _ports(layout)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return list(inputs)

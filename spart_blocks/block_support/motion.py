@@ -15,7 +15,8 @@ import numpy as np
 
 from spart_blocks.base.errors import brief
 from spart_blocks.base.spatial import Array, zeros
-from spart_blocks.block_support.quantities import link_id, need_robot
+from spart_blocks.block_support.parameters import need_robot
+from spart_blocks.block_support.quantities import link_id
 from spart_blocks.block_support.values import numbers
 from spart_blocks.dynamics import (
     EndEffector,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.block_support.declared import Declared, PortSpec, joint_unit, resolved
+from spart_blocks.block_support.parameters import ROBOT, need_robot
 from spart_blocks.block_support.ports import Port
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.robot import Robot
@@ -137,13 +138,6 @@ def mode_ports(robot: Robot) -> tuple[Port, ...]:
     return (Port("modes", (width,)),) if width else ()
 
 
-def need_robot(robot: Any, block: str) -> Robot:
-    """The robot given to a block; a ValueError if it is not a Robot."""
-    if not isinstance(robot, Robot):
-        raise ValueError(f"{block} needs a Robot for its parameter robot, not {robot!r}")
-    return robot
-
-
 def need_open(robot: Any, block: str) -> Robot:
     """A robot without loops and forces of its own, which the block does not support; otherwise an
     error.
@@ -170,9 +164,10 @@ class OfRobot(Declared):
     takes_joints: ClassVar[tuple[str, ...]] = ()
     function: ClassVar[Callable[..., Any]]
     arguments: tuple[Any, ...] = ()
+    robot = ROBOT
 
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, type(self).__name__)
+    def build(self) -> dict[str, Any]:
+        robot = self.robot
         joints = {
             "umdot_k": prescribed_ports(robot),
             "qm": ports(robot, "qm") if joint_effects(robot).stopped else (),
@@ -180,7 +175,7 @@ class OfRobot(Declared):
         more = [port for name in self.takes_joints for port in joints[name]]
         held = held_ports(robot) if "umdot_k" in self.takes_joints else ()
         self.by_name = tuple(port.name for port in more)
-        super().__init__(**self.resolve_ports(robot, more=(more, held)), **blockargs)
+        return self.resolve_ports(robot, more=(more, held))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         count = len(inputs) - len(self.by_name)

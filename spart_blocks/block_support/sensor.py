@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,41 +69,44 @@ class Sensor(Declared):
         return np.concatenate([moved, memory, newest, valid, x[begin : -self._values - 1]])
 
 
+_OF_AXES: dict[str, Callable[[Any, str, int], Any]] = {
+    **dict.fromkeys(("bias", "scale"), for_each),
+    **dict.fromkeys(("noise", "random_walk", "instability"), at_least_zero),
+    **dict.fromkeys(("resolution", "limit"), positive_each),
+}
+
+
 class Axes(Sensor):
     """A sensor of a vector along its axes: y = (1 + scale) (axes + misalignment) u + bias + noise,
     within its range and in its resolution.
     """
 
     bias: Any
-    scale: Any
     noise: Any
+    scale: Any
     random_walk: Any
     instability: Any
     resolution: Any
     limit: Any
     _kept: Any
 
-    def _take(
+    def build(
         self, clock: Any, axes: Any, misalignment: Any, correlation_time: Any, seed: Any,
-        latency: Any, outages: Any, **given: Any,
+        latency: Any, outages: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        """Check and store the parameters; returns the arguments of bdsim's constructor."""
         along = np.eye(3) if axes is None else directions_of(axes, "axes")
         if misalignment is not None:
             along = along + numbers(misalignment, "misalignment", (len(along), 3))
-        return self._along(along, clock, correlation_time, seed, latency, outages, **given)
+        return self.along(along, clock, correlation_time, seed, latency, outages)
 
-    def _along(
-        self, along: Array, clock: Any, correlation_time: Any, seed: Any, latency: Any,
-        outages: Any, **given: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        """The same of axes (n,m) as they are."""
-        n = len(along)
-        self._axes, self.T = along, float(clock.T)
-        for name, value in given.items():
-            check = {"bias": for_each, "scale": for_each, "noise": at_least_zero,
-                     "random_walk": at_least_zero, "instability": at_least_zero,
-                     "resolution": positive_each, "limit": positive_each}[name]  # fmt: skip
+    def along(
+        self, axes: Array, clock: Any, correlation_time: Any, seed: Any, latency: Any, outages: Any
+    ) -> dict[str, Any]:
+        """The arguments of bdsim's constructor for axes (n,m) as they are."""
+        n = len(axes)
+        self._axes, self.T = axes, float(clock.T)
+        for name, check in _OF_AXES.items():
+            value = getattr(self, name)
             setattr(self, name, None if value is None else check(value, name, n))
         self._kept = 0.0
         if self.instability is not None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.parameters import need_robot
 from spart_blocks.block_support.ports import Shape
-from spart_blocks.block_support.quantities import need_robot
 from spart_blocks.block_support.reference_values import of_one_width
 from spart_blocks.block_support.values import numbers
 from spart_blocks.robot import Robot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.ports import Shape
+
+MOST_CHANNELS = 10_000
+"""Largest length of the signals of a block that works on each entry."""
 
 Numbers = TypeVar("Numbers", float, Array)
 
@@ -33,6 +37,8 @@ def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
 
 def number(value: Any, name: str) -> float:
     """One finite number."""
+    if type(value) is float and isfinite(value):
+        return value
     return float(numbers(value, name, ()))
 
 
@@ -45,6 +51,8 @@ def counted(value: Any, name: str, most: int = 1000) -> int:
 
 def scalar_or_vector(value: Any, name: str) -> Any:
     """A float () or a vector (n,) of floats; ValueError unless all are finite numbers."""
+    if type(value) is float and isfinite(value):
+        return value
     out = numbers(value, name)
     if out.ndim > 1 or not out.size:
         raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
@@ -53,7 +61,7 @@ def scalar_or_vector(value: Any, name: str) -> Any:
 
 def above_zero(found: Numbers, name: str, unit: str = "") -> Numbers:
     """The given number or vector; a ValueError if an entry is not positive."""
-    if np.any(np.asarray(found) <= 0):
+    if found <= 0 if isinstance(found, float) else np.any(np.asarray(found) <= 0):
         raise ValueError(f"{name} must be above zero, not {shown(found)}{unit and ' ' + unit}")
     return found
 
@@ -81,6 +89,13 @@ def shown(value: Any) -> str:
     return f"[{', '.join(f'{x:.6g}' for x in value)}]" if np.ndim(value) else f"{value:.6g}"
 
 
+def true_or_false(value: Any, name: str) -> bool:
+    """True or False; an InputError for anything else."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, not {brief(value)}")
+    return value
+
+
 def chosen(value: Any, name: str, choices: Sequence[str]) -> str:
     """One of the given words; otherwise an InputError that suggests the nearest."""
     if not isinstance(value, str) or value not in choices:
@@ -96,6 +111,17 @@ def common_shape(**values: Any) -> tuple[int, ...]:
         told = " and ".join(f"{name} has {n} entries" for name, n in lengths.items())
         raise InputError(Fault(told, hint="give vectors of one length, or numbers"))
     return (next(iter(lengths.values())),) if lengths else ()
+
+
+def channels(width: Any, **values: Any) -> tuple[int, ...]:
+    """The shape of the signal, () or (n,), from vectors among the parameters or from width."""
+    if width is not None:
+        whole = not isinstance(width, bool) and isinstance(width, int)
+        if not whole or not 0 < width <= MOST_CHANNELS:
+            text = f"width must be a whole number from 1 to {MOST_CHANNELS}, not {brief(width)}"
+            raise InputError(text)
+        values["width"] = np.zeros(width)
+    return common_shape(**values)
 
 
 def in_order(low: Any, high: Any, names: tuple[str, str]) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import joint_unit, resolved
 from spart_blocks.block_support.plants.state import Parts, PlantState
@@ -77,13 +76,6 @@ class Plant:
     def make_audit(self, **blockargs: Any) -> Audit:
         """The AUDIT block of this plant."""
         return Audit(self.robot, **blockargs)
-
-
-def checked_audit(audit: Any) -> bool:
-    """The parameter `audit` of a plant, or an InputError."""
-    if not isinstance(audit, bool):
-        raise InputError(f"audit is {audit!r}; it must be true or false")
-    return audit
 
 
 RATES = quantities("u0dot umdot reaction")

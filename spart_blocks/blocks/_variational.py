@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array, normalised, rotation_quaternion
 from spart_blocks.blocks._plant import Plant
 from spart_blocks.dynamics.applied_forces import port_widths
@@ -15,14 +14,6 @@ from spart_blocks.dynamics.joint_effects import driven_forces
 from spart_blocks.dynamics.variational import Held, Motion, variational_step
 
 Integrator = Literal["solver", "variational"]
-INTEGRATORS = ("solver", "variational")
-
-
-def checked_integrator(integrator: Any) -> Integrator:
-    """The integrator of a plant, or an InputError."""
-    if integrator not in INTEGRATORS:
-        raise InputError(f"integrator is {integrator!r}; it must be 'solver' or 'variational'")
-    return integrator  # type: ignore[no-any-return]
 
 
 class Steps(Plant):

@@ -9,16 +9,10 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.space import (
-    ATTITUDE,
-    FORCE,
-    POSITION,
-    VELOCITY,
-    WRENCH,
-    plates_of,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.space import ATTITUDE, FORCE, POSITION, VELOCITY, WRENCH, plates_of
 from spart_blocks.block_support.tables import rising
-from spart_blocks.block_support.values import not_negative, number, numbers, positive_number
+from spart_blocks.block_support.values import numbers
 from spart_blocks.environment.atmosphere import EXPONENTIAL, relative_wind, tabulated
 from spart_blocks.environment.constants import EARTH_RATE
 from spart_blocks.environment.frames import ellipsoid_height
@@ -40,28 +34,24 @@ class Atmosphere(Declared, FunctionBlock):
 
     Source: Vallado (2013), 8.6.2.
 
-    :param heights: heights of a table [m], rising
-    :type heights: array_like(n), optional
-    :param densities: the densities there [kg/m^3], falling
-    :type densities: array_like(n), optional
-    :param scale: factor of the density
-    :type scale: float
+    :arg heights: heights of a table, rising
+    :arg densities: the densities there, falling
+    :arg scale: factor of the density
     """
 
     nin = 1
     nout = 2
     takes = (POSITION,)
     gives = (_DENSITY, PortSpec("height", "", "m", "height over the ellipsoid"))
-    tunable = ("scale",)
+    heights = fixed("n", "m", None)
+    densities = fixed("n", "kg/m^3", None)
+    scale = tunable("float", "", 1.0, least=0)
 
-    def __init__(
-        self, heights: Any = None, densities: Any = None, scale: float = 1.0, **blockargs: Any
-    ) -> None:
+    def build(self, heights: Any, densities: Any) -> dict[str, Any]:
         self.bands = EXPONENTIAL
         if heights is not None or densities is not None:
             self.bands = tabulated(*_table(heights, densities))
-        self.scale = not_negative(number(scale, "scale"), "scale")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         height = ellipsoid_height(inputs[0])
@@ -92,27 +82,18 @@ class Drag(Declared, FunctionBlock):
 
     Source: Vallado (2013), eq. 8-28.
 
-    :param area: area across the flow [m^2]
-    :type area: float
-    :param Cd: drag coefficient
-    :type Cd: float
-    :param omega: rate of the air's rotation [rad/s]
-    :type omega: float
+    :arg area: area across the flow
+    :arg Cd: drag coefficient
+    :arg omega: rate of the air's rotation
     """
 
     nin = 3
     nout = 1
     takes = (_DENSITY, POSITION, VELOCITY)
     gives = (FORCE,)
-    tunable = ("area", "Cd", "omega")
-
-    def __init__(
-        self, area: float, Cd: float = 2.2, omega: float = EARTH_RATE, **blockargs: Any
-    ) -> None:
-        self.area = positive_number(area, "area", "m^2")
-        self.Cd = positive_number(Cd, "Cd")
-        self.omega = number(omega, "omega")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    area = tunable("float", "m^2", above=0)
+    Cd = tunable("float", "", 2.2, above=0)
+    omega = tunable("float", "rad/s", EARTH_RATE)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rho, r, v = inputs
@@ -129,28 +110,23 @@ class Drag_Plates(Declared, FunctionBlock):
 
     Source: Markley and Crassidis (2014), eq. 3.161.
 
-    :param plates: list of {area [m^2], normal, centre [m]}: outward normal and centre from the
-        centre of mass, both in body axes
-    :type plates: list
-    :param Cd: drag coefficient
-    :type Cd: float
-    :param omega: rate of the air's rotation [rad/s]
-    :type omega: float
+    :arg plates: list of {area [m^2], normal, centre [m]}: outward normal and centre from the centre
+        of mass, both in body axes
+    :arg Cd: drag coefficient
+    :arg omega: rate of the air's rotation
     """
 
     nin = 4
     nout = 1
     takes = (_DENSITY, POSITION, VELOCITY, ATTITUDE)
     gives = (WRENCH,)
-    tunable = ("Cd", "omega")
+    plates = fixed("list", entries={"area": "m^2", "centre": "m"})
+    Cd = tunable("float", "", 2.2, above=0)
+    omega = tunable("float", "rad/s", EARTH_RATE)
 
-    def __init__(
-        self, plates: Any, Cd: float = 2.2, omega: float = EARTH_RATE, **blockargs: Any
-    ) -> None:
+    def build(self, plates: Any) -> dict[str, Any]:
         self.plates = plates_of(plates)
-        self.Cd = positive_number(Cd, "Cd")
-        self.omega = number(omega, "omega")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rho, _, _, R = inputs

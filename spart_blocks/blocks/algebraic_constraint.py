@@ -7,7 +7,7 @@ from typing import Any
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import scalar_or_vector
+from spart_blocks.block_support.parameters import tunable
 
 
 class Algebraic_Constraint(Declared, FunctionBlock):
@@ -19,19 +19,14 @@ class Algebraic_Constraint(Declared, FunctionBlock):
     entries of z above 1. A run ends where no solution is found. Of several solutions it takes
     the one that the iteration reaches from `initial`.
 
-    :param initial: where the iteration starts, a number or one for each entry
-    :type initial: float or array_like
+    :arg initial: where the iteration starts, a number or one for each entry
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("f", "any", "", "what becomes zero"),)
     gives = (PortSpec("z", "any", "", "what makes it zero, of the shape of f"),)
-    tunable = ("initial",)
-
-    def __init__(self, initial: Any = 0.0, **blockargs: Any) -> None:
-        self.initial = scalar_or_vector(initial, "initial")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    initial = tunable("float or array_like", "", 0.0)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         # The diagram hands it the solution in place of f.

@@ -19,6 +19,8 @@ class _Conversion(Declared):
     def __init__(self, **blockargs: Any) -> None:
         super().__init__(**self.resolve_ports(), **blockargs)
 
+    parameters = ()
+
 
 class Quat_R(_Conversion, FunctionBlock):
     """Rotation of a quaternion.

@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.spatial import (
-    Array,
-    cross,
-    normalised,
-    quaternion_rotation,
-    rotation_error,
-)
+from spart_blocks.base.spatial import Array, cross, normalised, quaternion_rotation, rotation_error
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.gains import gain
+from spart_blocks.block_support.parameters import tunable
 from spart_blocks.block_support.quantities import quantities
 
 
@@ -33,12 +28,9 @@ class Attitude_PD(Declared, FunctionBlock):
     and K. Kreutz-Delgado, "The attitude control problem", IEEE Trans. Automatic Control 36
     (1991), for a moving reference.
 
-    :param kp: proportional gain [N m/rad]
-    :type kp: float or array_like(3)
-    :param kd: derivative gain [N m s/rad]
-    :type kd: float or array_like(3)
-    :param inertia: of the whole spacecraft in base axes, a matrix or its diagonal [kg m^2]
-    :type inertia: array_like(3,3) or array_like(3), optional
+    :arg kp: proportional gain
+    :arg kd: derivative gain
+    :arg inertia: of the whole spacecraft in base axes, a matrix or its diagonal
     """
 
     nin = 5
@@ -58,13 +50,15 @@ class Attitude_PD(Declared, FunctionBlock):
             "2 sin(angle / 2) along the axis of the remaining rotation, base axes",
         ),
     )
-    tunable = ("kp", "kd", "inertia")
+    kp = tunable("float or 3", "N m/rad")
+    kd = tunable("float or 3", "N m s/rad")
+    inertia = tunable("3, 3 or 3", "kg m^2", None)
 
-    def __init__(self, kp: Any, kd: Any, inertia: Any = None, **blockargs: Any) -> None:
+    def build(self, kp: Any, kd: Any, inertia: Any) -> dict[str, Any]:
         of = "one for each of {} axes"
         self.kp, self.kd = gain(kp, "kp", 3, of), gain(kd, "kd", 3, of)
         self.inertia = None if inertia is None else _inertia(inertia)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         quatd, omegad, omegadotd, R0, u0 = inputs

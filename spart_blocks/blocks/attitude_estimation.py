@@ -22,14 +22,8 @@ from spart_blocks.block_support.estimation import (
     unpacked,
     where,
 )
-from spart_blocks.block_support.linear import channels
-from spart_blocks.block_support.values import (
-    not_negative,
-    numbers,
-    positive,
-    positive_number,
-    scalar_or_vector,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.values import not_negative, numbers, positive
 
 _TINY = 1e-30
 _GIVES = (
@@ -58,23 +52,14 @@ class Mekf_S(Declared, SampledBlock):
     Attitude Estimation", J. Guidance 5 (1982); F. L. Markley and J. L. Crassidis, "Fundamentals of
     Spacecraft Attitude Determination and Control" (2014), sec. 6.2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param gyro_noise: density of the noise of the gyro [rad/s^0.5]
-    :type gyro_noise: float
-    :param bias_noise: density of the random walk of its bias [rad/s^1.5]
-    :type bias_noise: float
-    :param q_noise: standard deviation of the measured quaternion about the body axes [rad]
-    :type q_noise: float or array_like(3)
-    :param vector_noise: standard deviation of the direction of the measured vector [rad]
-    :type vector_noise: float
-    :param P0: covariance of the initial errors of attitude [rad^2] and bias [rad^2/s^2]: a number,
-        6 numbers or a matrix
-    :type P0: float or array_like(6, 6)
-    :param q0: initial quaternion, scalar last
-    :type q0: array_like(4)
-    :param bias0: initial bias [rad/s]
-    :type bias0: array_like(3)
+    :arg gyro_noise: density of the noise of the gyro
+    :arg bias_noise: density of the random walk of its bias
+    :arg q_noise: standard deviation of the measured quaternion about the body axes
+    :arg vector_noise: standard deviation of the direction of the measured vector
+    :arg P0: covariance of the initial errors of attitude [rad^2] and bias [rad^2/s^2]: a number, 6
+        numbers or a matrix
+    :arg q0: initial quaternion, scalar last
+    :arg bias0: initial bias
     """
 
     nin = 5
@@ -87,26 +72,29 @@ class Mekf_S(Declared, SampledBlock):
         PortSpec("reference", "3", "", "the same vector in inertial axes", optional=True),
     )
     gives = (*_GIVES, PortSpec("variance", "6", "rad^2", "of the errors of attitude and bias"))
-    tunable = ("gyro_noise", "bias_noise", "q_noise", "vector_noise")
+    gyro_noise = tunable("float", "rad/s^0.5")
+    bias_noise = tunable("float", "rad/s^1.5")
+    q_noise = tunable("float or 3", "rad", 1e-4)
+    vector_noise = tunable("float", "rad", 1e-2, above=0)
+    P0 = fixed("float or 6, 6", "", 0.01)
+    q0 = fixed("4", "", (0.0, 0.0, 0.0, 1.0))
+    bias0 = fixed("3", "rad/s", (0.0, 0.0, 0.0))
 
-    def __init__(
-        self, clock: Any, gyro_noise: float, bias_noise: float, q_noise: Any = 1e-4,
-        vector_noise: float = 1e-2, P0: Any = 0.01, q0: Any = (0.0, 0.0, 0.0, 1.0),
-        bias0: Any = (0.0, 0.0, 0.0), **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, gyro_noise: Any, bias_noise: Any, q_noise: Any, P0: Any, q0: Any, bias0: Any
+    ) -> dict[str, Any]:
         self.gyro_noise = float(not_negative(gyro_noise, "gyro_noise"))
         self.bias_noise = float(not_negative(bias_noise, "bias_noise"))
         self.q_noise = np.broadcast_to(positive(q_noise, "q_noise"), (3,)).copy()
-        self.vector_noise = positive_number(vector_noise, "vector_noise", "rad")
         start = np.concatenate(
             [
                 spatial.unit_quaternion(q0, "q0"),
-                numbers(bias0, "bias0", (3,)),
+                bias0,
                 packed(covariance(P0, "P0", 6)),
             ]
         )
         ports = self.resolve_ports()
-        super().__init__(clock=clock, x0=start, feedthrough=True, **ports, **blockargs)
+        return {"x0": start, "feedthrough": True, **ports}
 
     def _corrected(self, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
         """Attitude, bias and covariance with the measurements of the tick."""
@@ -185,27 +173,36 @@ def _transition(omega: Any, T: float) -> Any:
 
 
 class _Mahony(Declared):
+    """What MAHONY_FILTER and MAHONY_FILTER_S share.
+
+    :arg references: the directions of v1 and v2 in inertial axes; v2 may be left out
+    :arg kp: gain of the attitude
+    :arg ki: gain of the bias
+    :arg weights: weights of the vectors
+    :arg q0: initial quaternion, scalar last
+    :arg bias0: initial bias
+    """
+
     takes = (
         PortSpec("omega", "3", "rad/s", "measured by the gyro, in body axes"),
         PortSpec("v1", "3", "", "first measured vector, in body axes"),
         PortSpec("v2", "3", "", "second one", optional=True),
     )
     gives = _GIVES
-    kp: Any
-    ki: Any
-    references: Any
-    weights: Any
+    references = fixed("k, 3")
+    kp = tunable("float", "1/s", 1.0, above=0)
+    ki = tunable("float", "1/s^2", 0.3, least=0)
+    weights = tunable("float or k", "", 1.0)
+    q0 = fixed("4", "", (0.0, 0.0, 0.0, 1.0))
+    bias0 = fixed("3", "rad/s", (0.0, 0.0, 0.0))
 
-    def _begin(
-        self, references: Any, weights: Any, kp: Any, ki: Any, q0: Any, bias0: Any
-    ) -> dict[str, Any]:
+    def build(self, references: Any, weights: Any, q0: Any, bias0: Any) -> dict[str, Any]:
         rows = np.atleast_2d(numbers(references, "references"))
         if rows.shape not in ((1, 3), (2, 3)) or not rows.any(axis=1).all():
             raise InputError("references takes one or two rows of 3 numbers, not all zero")
         self.references = rows / np.linalg.norm(rows, axis=1)[:, None]
         self.weights = np.broadcast_to(positive(weights, "weights"), (len(rows),)).copy()
-        self.kp, self.ki = positive_number(kp, "kp", "1/s"), float(not_negative(ki, "ki"))
-        start = np.concatenate([spatial.unit_quaternion(q0, "q0"), numbers(bias0, "bias0", (3,))])
+        start = np.concatenate([spatial.unit_quaternion(q0, "q0"), bias0])
         return {"x0": start, "feedthrough": True, **self.resolve_ports()}
 
     def _rates(self, inputs: list[Any], q: Any, bias: Any) -> tuple[Any, Any]:
@@ -231,31 +228,13 @@ class Mahony_Filter(_Mahony, ContinuousBlock):
 
     Source: R. Mahony, T. Hamel and J.-M. Pflimlin, "Nonlinear Complementary Filters on the Special
     Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
-
-    :param references: the directions of v1 and v2 in inertial axes; v2 may be left out
-    :type references: array_like(k, 3)
-    :param kp: gain of the attitude [1/s]
-    :type kp: float
-    :param ki: gain of the bias [1/s^2]
-    :type ki: float
-    :param weights: weights of the vectors
-    :type weights: float or array_like(k)
-    :param q0: initial quaternion, scalar last
-    :type q0: array_like(4)
-    :param bias0: initial bias [rad/s]
-    :type bias0: array_like(3)
     """
 
     nin = 3
     nout = 3
-    tunable = ("kp", "ki", "weights")
 
-    def __init__(
-        self, references: Any, kp: float = 1.0, ki: float = 0.3, weights: Any = 1.0,
-        q0: Any = (0.0, 0.0, 0.0, 1.0), bias0: Any = (0.0, 0.0, 0.0), **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = self._begin(references, weights, kp, ki, q0, bias0)
-        super().__init__(nstates=7, **given, **blockargs)
+    def build(self, references: Any, weights: Any, q0: Any, bias0: Any) -> dict[str, Any]:
+        return {"nstates": 7, **super().build(references, weights, q0, bias0)}
 
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         q = spatial.normalised(x[:4])
@@ -274,33 +253,10 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
 
     Source: R. Mahony, T. Hamel and J.-M. Pflimlin, "Nonlinear Complementary Filters on the Special
     Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
-
-    :param clock: clock source
-    :type clock: Clock
-    :param references: the directions of v1 and v2 in inertial axes; v2 may be left out
-    :type references: array_like(k, 3)
-    :param kp: gain of the attitude [1/s]
-    :type kp: float
-    :param ki: gain of the bias [1/s^2]
-    :type ki: float
-    :param weights: weights of the vectors
-    :type weights: float or array_like(k)
-    :param q0: initial quaternion, scalar last
-    :type q0: array_like(4)
-    :param bias0: initial bias [rad/s]
-    :type bias0: array_like(3)
     """
 
     nin = 3
     nout = 3
-    tunable = ("kp", "ki", "weights")
-
-    def __init__(
-        self, clock: Any, references: Any, kp: float = 1.0, ki: float = 0.3, weights: Any = 1.0,
-        q0: Any = (0.0, 0.0, 0.0, 1.0), bias0: Any = (0.0, 0.0, 0.0), **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = self._begin(references, weights, kp, ki, q0, bias0)
-        super().__init__(clock=clock, **given, **blockargs)
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         turning, drifting = self._rates(inputs, x[:4], x[4:])
@@ -313,17 +269,25 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
 
 
 class _Complementary(Declared):
+    """What COMPLEMENTARY_FILTER and COMPLEMENTARY_FILTER_S share.
+
+    :arg tau: time constant
+    :arg y0: initial value
+    :arg width: length of the signals; by default they are scalars, or as long as tau or y0
+    """
+
     takes = (
         PortSpec("rate", "float or n", "", "measured rate, good at high frequencies"),
         PortSpec("value", "float or n", "", "measured value, good at low frequencies"),
     )
     gives = (PortSpec("y", "float or n", "", "their value together"),)
-    tau: Any
+    tau = tunable("float or n", "s", above=0)
+    y0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def _begin(self, tau: Any, y0: Any, width: Any) -> dict[str, Any]:
-        shape = channels(width, tau=positive(tau, "tau"), y0=scalar_or_vector(y0, "y0"))
-        self.tau = positive(tau, "tau")
-        start = np.broadcast_to(scalar_or_vector(y0, "y0"), shape or (1,)).copy()
+    def build(self, y0: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width, y0=y0)
+        start = np.broadcast_to(y0, shape or (1,)).copy()
         return {"x0": start, **self.resolve_ports(n=shape)}
 
     def _signal(self, y: Any) -> Any:
@@ -338,22 +302,14 @@ class Complementary_Filter(_Complementary, ContinuousBlock):
 
     Source: W. T. Higgins, "A Comparison of Complementary and Kalman Filtering", IEEE Trans.
     Aerospace and Electronic Systems 11 (1975).
-
-    :param tau: time constant [s]
-    :type tau: float or array_like(n)
-    :param y0: initial value
-    :type y0: float or array_like(n)
-    :param width: length of the signals; by default they are scalars, or as long as tau or y0
-    :type width: int, optional
     """
 
     nin = 2
     nout = 1
-    tunable = ("tau",)
 
-    def __init__(self, tau: Any, y0: Any = 0.0, width: int | None = None, **blockargs: Any) -> None:
-        given = self._begin(tau, y0, width)
-        super().__init__(nstates=len(given["x0"]), **given, **blockargs)
+    def build(self, y0: Any, width: Any) -> dict[str, Any]:
+        given = super().build(y0, width)
+        return {"nstates": len(given["x0"]), **given}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(x)]
@@ -372,25 +328,14 @@ class Complementary_Filter_S(_Complementary, SampledBlock):
     Source: W. T. Higgins, "A Comparison of Complementary and Kalman Filtering", IEEE Trans.
     Aerospace and Electronic Systems 11 (1975), with the rate integrated by Euler's implicit method.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param tau: time constant [s]
-    :type tau: float or array_like(n)
-    :param y0: value before the first tick
-    :type y0: float or array_like(n)
-    :param width: length of the signals; by default they are scalars, or as long as tau or y0
-    :type width: int, optional
+    :arg y0: value before the first tick
     """
 
     nin = 2
     nout = 1
-    tunable = ("tau",)
 
-    def __init__(
-        self, clock: Any, tau: Any, y0: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
-        given = self._begin(tau, y0, width)
-        super().__init__(clock=clock, feedthrough=True, **given, **blockargs)
+    def build(self, y0: Any, width: Any) -> dict[str, Any]:
+        return {"feedthrough": True, **super().build(y0, width)}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(self.next(t, inputs, x))]

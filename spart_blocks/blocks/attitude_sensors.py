@@ -16,17 +16,17 @@ from spart_blocks.base.spatial import (
 )
 from spart_blocks.block_support.axes import at_least_zero, direction_of
 from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.parameters import (
+    CORRELATION_TIME,
+    LATENCY,
+    OUTAGES,
+    SEED,
+    fixed,
+    tunable,
+)
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.sensor import OUTAGE, VALID, Sensor
-from spart_blocks.block_support.values import (
-    common_shape,
-    counted,
-    not_negative,
-    number,
-    positive,
-    positive_number,
-    scalar_or_vector,
-)
+from spart_blocks.block_support.values import not_negative, number, positive_number
 
 _NOWHERE = 1e-30
 """The square of a direction's length below which there is none."""
@@ -64,24 +64,11 @@ class Star_Tracker(Sensor, SampledBlock):
     Control" (2014), sec. 4.2; C. Liebe, "Accuracy performance of star trackers - a tutorial", IEEE
     Trans. Aerospace and Electronic Systems 38 (2002) 587.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param across: standard deviation about each axis across the boresight [rad]
-    :type across: float
-    :param about: standard deviation about the boresight [rad]
-    :type about: float
-    :param boresight: in base axes, of any length; z by default
-    :type boresight: array_like(3), optional
-    :param rate_limit: largest angular rate at which it measures [rad/s], none by default
-    :type rate_limit: float, optional
-    :param exclusion: smallest angle from the boresight to the Sun [rad], none by default
-    :type exclusion: float, optional
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg across: standard deviation about each axis across the boresight
+    :arg about: standard deviation about the boresight
+    :arg boresight: in base axes, of any length; z by default
+    :arg rate_limit: largest angular rate at which it measures, none by default
+    :arg exclusion: smallest angle from the boresight to the Sun, none by default
     """
 
     nin = 4
@@ -95,21 +82,26 @@ class Star_Tracker(Sensor, SampledBlock):
         PortSpec("quat", "4", "", "measured attitude, scalar last; the last one in an outage"),
         VALID,
     )
-    tunable = ("across", "about")
+    across = tunable("float", "rad", 0.0, check=_sigma)
+    about = tunable("float", "rad", 0.0, check=_sigma)
+    boresight = fixed("3", "", None)
+    rate_limit = fixed("float", "rad/s", None)
+    exclusion = fixed("float", "rad", None)
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
 
-    def __init__(
-        self, clock: Any, across: float = 0.0, about: float = 0.0, boresight: Any = None,
-        rate_limit: float | None = None, exclusion: float | None = None, latency: int = 0,
-        outages: Any = None, seed: int = 0, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.across, self.about = _sigma(across, "across"), _sigma(about, "about")
+    def build(
+        self, clock: Any, boresight: Any, rate_limit: Any, exclusion: Any, latency: Any,
+        outages: Any, seed: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         self._axis = direction_of([0, 0, 1] if boresight is None else boresight, "boresight")
         self._basis = np.linalg.svd(self._axis[None])[2]  # the boresight, or its negative, first
         self._rate = None if rate_limit is None else positive_number(rate_limit, "rate_limit")
         self._near = None if exclusion is None else np.cos(_angle(exclusion, "exclusion"))
         start = np.array([0.0, 0.0, 0.0, 1.0])
         given = self._begin(clock, seed, 3, start, np.zeros(0), latency, outages)
-        super().__init__(**given, **self.resolve_ports(), **blockargs)
+        return {**given, **self.resolve_ports()}
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         R0, u0, sun = inputs
@@ -136,20 +128,9 @@ class Sun_Sensor(Sensor, SampledBlock):
     Source: F. Markley and J. Crassidis, "Fundamentals of Spacecraft Attitude Determination and
     Control" (2014), sec. 4.3 and 5.5.2, for the noise.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param noise: standard deviation about each axis across the direction [rad]
-    :type noise: float
-    :param boresight: in base axes, of any length; z by default
-    :type boresight: array_like(3), optional
-    :param field_of_view: largest angle from the boresight [rad]; all directions by default
-    :type field_of_view: float
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg noise: standard deviation about each axis across the direction
+    :arg boresight: in base axes, of any length; z by default
+    :arg field_of_view: largest angle from the boresight; all directions by default
     """
 
     nin = 3
@@ -163,18 +144,20 @@ class Sun_Sensor(Sensor, SampledBlock):
         PortSpec("direction", "3", "", "to the Sun, base axes; the last one in an outage"),
         VALID,
     )
-    tunable = ("noise",)
+    noise = tunable("float", "rad", 0.0, check=_sigma)
+    boresight = fixed("3", "", None)
+    field_of_view = fixed("float", "rad", np.pi)
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
 
-    def __init__(
-        self, clock: Any, noise: float = 0.0, boresight: Any = None,
-        field_of_view: float = np.pi, latency: int = 0, outages: Any = None, seed: int = 0,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.noise = _sigma(noise, "noise")
+    def build(
+        self, clock: Any, boresight: Any, field_of_view: Any, latency: Any, outages: Any, seed: Any
+    ) -> dict[str, Any]:
         self._axis = direction_of([0, 0, 1] if boresight is None else boresight, "boresight")
         self._edge = float(np.cos(_angle(field_of_view, "field_of_view")))
         given = self._begin(clock, seed, 3, np.zeros(3), np.zeros(0), latency, outages)
-        super().__init__(**given, **self.resolve_ports(), **blockargs)
+        return {**given, **self.resolve_ports()}
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         sun, R0 = inputs
@@ -195,22 +178,9 @@ class Gnss(Sensor, SampledBlock):
 
     Source: J. Farrell, "Aided Navigation" (2008), sec. 8.4 to 8.6.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param noise_r: standard deviation of the position [m]
-    :type noise_r: float or array_like(3)
-    :param noise_v: standard deviation of the velocity [m/s]
-    :type noise_v: float or array_like(3)
-    :param drift: standard deviation of the Markov process [m]
-    :type drift: float or array_like(3), optional
-    :param correlation_time: of the Markov process [s]
-    :type correlation_time: float, optional
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg noise_r: standard deviation of the position
+    :arg noise_v: standard deviation of the velocity
+    :arg drift: standard deviation of the Markov process
     """
 
     nin = 3
@@ -221,13 +191,18 @@ class Gnss(Sensor, SampledBlock):
         PortSpec("v", "3", "m/s", "measured velocity, inertial; the last one in an outage"),
         VALID,
     )
-    tunable = ("noise_r", "noise_v", "drift")
+    noise_r = tunable("float or 3", "m", 0.0)
+    noise_v = tunable("float or 3", "m/s", 0.0)
+    drift = tunable("float or 3", "m", None)
+    correlation_time = CORRELATION_TIME
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
 
-    def __init__(
-        self, clock: Any, noise_r: Any = 0.0, noise_v: Any = 0.0, drift: Any = None,
-        correlation_time: Any = None, latency: int = 0, outages: Any = None, seed: int = 0,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, noise_r: Any, noise_v: Any, drift: Any, correlation_time: Any,
+        latency: Any, outages: Any, seed: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         self.noise_r = at_least_zero(noise_r, "noise_r", 3)
         self.noise_v = at_least_zero(noise_v, "noise_v", 3)
         self.drift = None if drift is None else at_least_zero(drift, "drift", 3)
@@ -238,7 +213,7 @@ class Gnss(Sensor, SampledBlock):
             time = positive_number(correlation_time, "correlation_time", "s")
             more, self._kept = 3, float(np.exp(-float(clock.T) / time))
         given = self._begin(clock, seed, 6 + more, np.zeros(6), np.zeros(more), latency, outages)
-        super().__init__(**given, **self.resolve_ports(), **blockargs)
+        return {**given, **self.resolve_ports()}
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         r = inputs[0] + self.noise_r * z[:3]
@@ -262,18 +237,9 @@ class Encoder(Sensor, SampledBlock):
     measurement algorithms for low-resolution incremental encoder equipped drives", ACEMP (2007),
     for the rate.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param resolution: of one count, 2 pi by the counts of a turn, in the unit of q
-    :type resolution: float or array_like(n)
-    :param offset: position of count 0, in the unit of q
-    :type offset: float or array_like(n)
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param width: length of q, if all other parameters are scalars; by default q is a scalar then
-    :type width: int, optional
+    :arg resolution: of one count, 2 pi by the counts of a turn, in the unit of q
+    :arg offset: position of count 0, in the unit of q
+    :arg width: length of q, if all other parameters are scalars; by default q is a scalar then
     """
 
     nin = 2
@@ -285,22 +251,20 @@ class Encoder(Sensor, SampledBlock):
         PortSpec("count", "float or n", "", "whole counts"),
         VALID,
     )
-    tunable = ("resolution", "offset")
+    resolution = tunable("float or n", above=0)
+    offset = tunable("float or n", "", 0.0)
+    latency = LATENCY
+    outages = OUTAGES
+    width = fixed("int", "", None)
     is_random: ClassVar[bool] = False
 
-    def __init__(
-        self, clock: Any, resolution: Any, offset: Any = 0.0, latency: int = 0,
-        outages: Any = None, width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.resolution = positive(resolution, "resolution")
-        self.offset = scalar_or_vector(offset, "offset")
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(resolution=self.resolution, offset=self.offset, **wide)
+    def build(self, clock: Any, latency: Any, outages: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width)
         n, self.T = int(np.prod(shape)), float(clock.T)
         # The position before, and whether there was one.
         memory = np.zeros(n + 1)
         given = self._begin(clock, 0, 0, np.zeros(3 * n), memory, latency, outages)
-        super().__init__(**given, **self.resolve_ports(n=shape), **blockargs)
+        return {**given, **self.resolve_ports(n=shape)}
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         q = np.reshape(inputs[0], (self._values // 3,))

@@ -10,13 +10,9 @@ from bdsim.components import ContinuousBlock
 from spart_blocks.base.spatial import Array, cross, zeros
 from spart_blocks.block_support.declared import Declared
 from spart_blocks.block_support.loops import closed_rates_of, force_ports, loads_of
+from spart_blocks.block_support.parameters import ROBOT, fixed
 from spart_blocks.block_support.plants.state import Parts
-from spart_blocks.block_support.quantities import (
-    mode_ports,
-    need_robot,
-    prescribed_ports,
-    quantities,
-)
+from spart_blocks.block_support.quantities import mode_ports, prescribed_ports, quantities
 from spart_blocks.dynamics import (
     diff_kinematics,
     hybrid_rates,
@@ -28,7 +24,6 @@ from spart_blocks.dynamics import (
     velocities,
 )
 from spart_blocks.dynamics.joint_effects import driven_forces
-from spart_blocks.robot import Robot
 
 
 class Audit(Declared, ContinuousBlock):
@@ -41,29 +36,26 @@ class Audit(Declared, ContinuousBlock):
 
     Source: Newton and Euler for the system, d/dt p = sum f, d/dt h = sum n + r x f.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param damping: the damping of a CLOSED_CHAIN with singular: damp, 0 for none
-    :type damping: float
+    :arg damping: the damping of a CLOSED_CHAIN with singular: damp, 0 for none
     """
 
     nin = 9
     nout = 7
     takes = quantities("tau0? taum wF0? wFm? R0 r0 qm u0 um")
     gives = quantities("p h energy work p_balance h_balance energy_balance")
+    robot = ROBOT
+    damping = fixed("float", "", 0.0)
 
-    def __init__(self, robot: Robot, damping: float = 0.0, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "AUDIT")
-        self.damping, self.closed = damping, bool(robot.loops or robot.forces)
-        optional = "" if robot.nu and not self.closed else "taum"
-        more = (*prescribed_ports(robot), *mode_ports(robot), *force_ports(robot))
-        super().__init__(
-            nstates=7,
-            x0=np.zeros(7),
-            feedthrough=True,
-            **self.resolve_ports(robot, optional=optional, more=(more, ())),
-            **blockargs,
-        )
+    def build(self, damping: Any) -> dict[str, Any]:
+        self.damping, self.closed = damping, bool(self.robot.loops or self.robot.forces)
+        optional = "" if self.robot.nu and not self.closed else "taum"
+        more = (*prescribed_ports(self.robot), *mode_ports(self.robot), *force_ports(self.robot))
+        return {
+            "nstates": 7,
+            "x0": np.zeros(7),
+            "feedthrough": True,
+            **self.resolve_ports(self.robot, optional=optional, more=(more, ())),
+        }
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         R0, r0, qm, u0, um = inputs[4:9]

@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.formulas.crossings import flat
-
-
-def _gap(given: Any) -> Any:
-    gap = scalar_or_vector(given, "gap")
-    if np.any(np.asarray(gap) < 0):
-        raise InputError(f"gap must not be below 0, as {given} is")
-    return gap
 
 
 class Backlash(Declared, ContinuousBlock):
@@ -32,29 +24,23 @@ class Backlash(Declared, ContinuousBlock):
     Source: A. Gelb and W. E. Vander Velde, "Multiple-Input Describing Functions and Nonlinear
     System Design" (1968), app. B, for its describing function.
 
-    :param gap: width of the gap, in the unit of u
-    :type gap: float or array_like(n)
-    :param bandwidth: bandwidth of the contact [1/s]
-    :type bandwidth: float
-    :param y0: initial y, in the unit of u
-    :type y0: float or array_like(n)
+    :arg gap: width of the gap, in the unit of u
+    :arg bandwidth: bandwidth of the contact
+    :arg y0: initial y, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "position of the driving part"),)
     gives = (PortSpec("y", "float or n", "", "position of the driven part, in the unit of u"),)
-    tunable = ("gap", "bandwidth")
+    gap = tunable("float or n", least=0)
+    bandwidth = tunable("float or n", "1/s", 1000.0, above=0)
+    y0 = fixed("float or n", "", 0.0)
 
-    def __init__(
-        self, gap: Any, bandwidth: float = 1000.0, y0: Any = 0.0, **blockargs: Any
-    ) -> None:
-        self.gap, start = _gap(gap), scalar_or_vector(y0, "y0")
-        self.bandwidth = above_zero(scalar_or_vector(bandwidth, "bandwidth"), "bandwidth")
-        shape = common_shape(gap=self.gap, bandwidth=self.bandwidth, y0=start)
-        start = np.broadcast_to(start, shape or (1,)).copy()
-        ports = self.resolve_ports(n=shape)
-        super().__init__(nstates=start.size, x0=start, **ports, **blockargs)
+    def build(self, y0: Any) -> dict[str, Any]:
+        shape = self.shared_shape(y0=y0)
+        start = np.broadcast_to(y0, shape or (1,)).copy()
+        return {"nstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x if self.in_ports[0].shape else x[0]]
@@ -80,26 +66,21 @@ class Backlash_S(Declared, SampledBlock):
     Source: A. Gelb and W. E. Vander Velde, "Multiple-Input Describing Functions and Nonlinear
     System Design" (1968), app. B, for its describing function.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param gap: width of the gap, in the unit of u
-    :type gap: float or array_like(n)
-    :param y0: y before the first tick, in the unit of u
-    :type y0: float or array_like(n)
+    :arg gap: width of the gap, in the unit of u
+    :arg y0: y before the first tick, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "position of the driving part"),)
     gives = (PortSpec("y", "float or n", "", "position of the driven part, in the unit of u"),)
-    tunable = ("gap",)
+    gap = tunable("float or n", least=0)
+    y0 = fixed("float or n", "", 0.0)
 
-    def __init__(self, clock: Any, gap: Any, y0: Any = 0.0, **blockargs: Any) -> None:
-        self.gap, start = _gap(gap), scalar_or_vector(y0, "y0")
-        shape = common_shape(gap=self.gap, y0=start)
-        start = np.broadcast_to(start, shape or (1,)).copy()
-        ports = self.resolve_ports(n=shape)
-        super().__init__(clock=clock, ndstates=start.size, x0=start, **ports, **blockargs)
+    def build(self, y0: Any) -> dict[str, Any]:
+        shape = self.shared_shape(y0=y0)
+        start = np.broadcast_to(y0, shape or (1,)).copy()
+        return {"ndstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x if self.in_ports[0].shape else x[0]]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.errors import brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.gains import gain
 from spart_blocks.block_support.motion import need_floating
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import KNOWN, ports, quantities
 from spart_blocks.dynamics import base_control_free_joints, multibody_forces
-from spart_blocks.robot import Robot
-
-Joints = Literal["free", "prescribed"]
 
 
 class Base_Control(Declared, FunctionBlock):
@@ -38,14 +35,10 @@ class Base_Control(Declared, FunctionBlock):
     Source: SPART's manual for ID; B. Siciliano et al., "Robotics" (2009), sec. 8.5.2, for
     the feedback; sec. 3.7.3 for the attitude error.
 
-    :param robot: the robot model, with a floating base
-    :type robot: Robot
-    :param kp: gain on the error of the pose [1/s^2]; six: attitude, then position
-    :type kp: float or array_like(6)
-    :param kd: gain on the error of the rates [1/s]
-    :type kd: float or array_like(6)
-    :param joints: "free" (default) or "prescribed"
-    :type joints: str
+    :arg robot: the robot model, with a floating base
+    :arg kp: gain on the error of the pose; six: attitude, then position
+    :arg kd: gain on the error of the rates
+    :arg joints: "free" (default) or "prescribed"
     """
 
     nin = 12
@@ -61,27 +54,24 @@ class Base_Control(Declared, FunctionBlock):
         ),
     )
     gives = quantities("tau0")
-    tunable = ("kp", "kd")
+    robot = fixed("Robot", check=need_floating)
+    kp = tunable("float or 6", "1/s^2")
+    kd = tunable("float or 6", "1/s")
+    joints = fixed("str", "", "free", choices=("free", "prescribed"))
 
-    def __init__(
-        self, robot: Robot, kp: Any, kd: Any, joints: Joints = "free", **blockargs: Any
-    ) -> None:
-        self.robot = need_floating(robot, "BASE_CONTROL")
-        if joints not in get_args(Joints):
-            raise ValueError(f"joints must be free or prescribed, not {brief(joints)}")
-        if joints == "free" and robot.kinematic:
+    def build(self, kp: Any, kd: Any) -> dict[str, Any]:
+        if self.joints == "free" and self.robot.kinematic:
             raise ValueError(
-                f"joints are free, but {robot.name} has kinematic ones: say prescribed"
+                f"joints are free, but {self.robot.name} has kinematic ones: say prescribed"
             )
         of = "the base has {} components of motion"
         self.kp, self.kd = gain(kp, "kp", 6, of), gain(kd, "kd", 6, of)
-        self.joints = joints
-        if joints == "free":
-            given = self.resolve_ports(robot)
+        if self.joints == "free":
+            given = self.resolve_ports(self.robot)
         else:
-            more = ports(robot, "umdot?"), ports(robot, "taum")
-            given = self.resolve_ports(robot, without="taum", more=more)
-        super().__init__(**given, **blockargs)
+            more = ports(self.robot, "umdot?"), ports(self.robot, "taum")
+            given = self.resolve_ports(self.robot, without="taum", more=more)
+        return given
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0d, r0d, u0d, u0dotd, wF0, wFm, R0, r0, qm, u0, um, driven = inputs

@@ -15,11 +15,11 @@ from spart_blocks.block_support.motion import (
     momentum_in_base_axes,
     need_floating,
 )
+from spart_blocks.block_support.parameters import FRAME, OFFSET, fixed, tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import base_rates_from_momentum, multibody_inertia
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.dynamics.semidefinite import least_squares
-from spart_blocks.robot import Robot
 
 
 class Base_Reaction(Declared, FunctionBlock):
@@ -29,18 +29,14 @@ class Base_Reaction(Declared, FunctionBlock):
 
     Source: SPART's manual, Base_Reaction; Umetani and Yoshida (1989).
 
-    :param robot: the robot model, with a floating base
-    :type robot: Robot
+    :arg robot: the robot model, with a floating base
     """
 
     nin = 6
     nout = 1
     takes = quantities("R0 r0 qm um p? h?")
     gives = quantities("u0")
-
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_floating(robot, "BASE_REACTION")
-        super().__init__(**self.resolve_ports(robot), **blockargs)
+    robot = fixed("Robot", check=need_floating)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, um, p, h = inputs
@@ -60,45 +56,32 @@ class Desired_Reaction(Declared, FunctionBlock):
 
     Source: SPART's manual, Desired_Reaction; Nenchev, Umetani and Yoshida (1992).
 
-    :param robot: the robot model, with a floating base
-    :type robot: Robot
-    :param frame: the link in whose URDF frame the point is fixed
-    :type frame: str
-    :param offset: the point in that frame [m], its origin by default
-    :type offset: array_like(3), optional
-    :param components: the components of the twist that are controlled, all six by default
-    :type components: str, optional
-    :param base_components: the controlled components of u0d: the angular rate in base axes by
-        default
-    :type base_components: str, optional
-    :param damping: of damped least squares, none by default
-    :type damping: float, optional
+    :arg robot: the robot model, with a floating base
+    :arg components: the components of the twist that are controlled, all six by default
+    :arg base_components: the controlled components of u0d: the angular rate in base axes by default
+    :arg damping: of damped least squares, none by default
     """
 
     nin = 7
     nout = 1
     takes = quantities("R0 r0 qm td u0d? p? h?")
     gives = quantities("um")
-    tunable = ("damping",)
+    robot = fixed("Robot", check=need_floating)
+    frame = FRAME
+    offset = OFFSET
+    components = fixed("str or list of str", "", ALL)
+    base_components = fixed("str or list of str", "", "wx wy wz")
+    damping = tunable("float", "", 0.0, check=one_gain)
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str | int,
-        offset: Any = None,
-        components: str | list[str] = ALL,
-        base_components: str | list[str] = "wx wy wz",
-        damping: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_floating(robot, "DESIRED_REACTION")
+    def build(
+        self, frame: Any, offset: Any, components: Any, base_components: Any
+    ) -> dict[str, Any]:
         self.task = ReactionTask(
-            LinkPoint.of(robot, frame, offset),
+            LinkPoint.of(self.robot, frame, offset),
             tuple(rows_of(components)),
             tuple(rows_of(base_components, "base_components")),
         )
-        self.damping = one_gain(damping, "damping")
-        super().__init__(**self.resolve_ports(robot), **blockargs)
+        return self.resolve_ports(self.robot)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td, u0d, p, h = inputs

@@ -8,7 +8,8 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.quantities import link_id, need_robot, quantities
+from spart_blocks.block_support.parameters import ROBOT, fixed
+from spart_blocks.block_support.quantities import link_id, quantities
 from spart_blocks.dynamics import frame_of_link, kinematics
 from spart_blocks.robot import Robot
 
@@ -22,11 +23,8 @@ class Body_Poses(Declared, FunctionBlock):
 
     Source: SPART's manual, Kinematics.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param bodies: names of links, by default all that have mass, in their order, the
-        base-link first if it floats
-    :type bodies: str or list of str, optional
+    :arg bodies: names of links, by default all that have mass, in their order, the base-link first
+        if it floats
     """
 
     nin = 3
@@ -40,15 +38,13 @@ class Body_Poses(Declared, FunctionBlock):
         PortSpec("r", "k, 3", "m", "origins of the body frames, inertial"),
         PortSpec("R", "k, 3, 3", "", "rotations of the body frames, to inertial"),
     )
+    robot = ROBOT
+    bodies = fixed("str or list of str", "", None)
 
-    def __init__(
-        self, robot: Robot, bodies: str | list[str] | None = None, **blockargs: Any
-    ) -> None:
-        self.robot = need_robot(robot, "BODY_POSES")
-        self.links = _links(robot, bodies)
-        optional = "R0 r0" if robot.base == "fixed" else ""
-        given = self.resolve_ports(robot, optional=optional, k=len(self.links))
-        super().__init__(**given, **blockargs)
+    def build(self, bodies: Any) -> dict[str, Any]:
+        self.links = _links(self.robot, bodies)
+        optional = "R0 r0" if self.robot.base == "fixed" else ""
+        return self.resolve_ports(self.robot, optional=optional, k=len(self.links))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm = inputs

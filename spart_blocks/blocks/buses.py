@@ -14,6 +14,7 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, port_arguments, taken_names
 
 MOST_SIGNALS = 1000
@@ -73,8 +74,7 @@ class Bus_Creator(_Bus, FunctionBlock):
     signal of it is `bus.qm`. In a diagram file the names are by default those that its wires give:
     `plant.* -> bus`, `law.tau -> bus.tau`, and `other -> bus.arm` for a bus within the bus.
 
-    :param signals: names of the signals
-    :type signals: list of str, optional
+    :arg signals: names of the signals
     """
 
     nin = 1
@@ -82,13 +82,14 @@ class Bus_Creator(_Bus, FunctionBlock):
     takes = (PortSpec("signal", "any", "", "a signal; an input for each name of `signals`"),)
     gives = (PortSpec("signal", "any", "", "the same; together they are the bus"),)
     gives_bus = ""
+    signals = fixed("list of str", "", ())
 
-    def __init__(self, signals: Sequence[str] = (), **blockargs: Any) -> None:
+    def build(self, signals: Any) -> dict[str, Any]:
         if np.size(signals) == 0:
             hint = "write wires to it that name them, as one -> bus.name, or signals: [qm, um]"
             raise InputError(Fault("a bus needs signals", hint=hint))
         names = _names(signals, "signals")
-        super().__init__(**self.route(names, names, range(len(names))), **blockargs)
+        return self.route(names, names, range(len(names)))
 
 
 class Bus_Selector(_Bus, FunctionBlock):
@@ -97,10 +98,8 @@ class Bus_Selector(_Bus, FunctionBlock):
     A wire from the bus to the block carries the selected signals only. An output has the last part
     of its signal's name: that of `arm.qm` is `qm`.
 
-    :param signals: names of the selected signals; in a diagram file also of buses within the bus
-    :type signals: list of str
-    :param outputs: names of the outputs, where they are to be others
-    :type outputs: list of str, optional
+    :arg signals: names of the selected signals; in a diagram file also of buses within the bus
+    :arg outputs: names of the outputs, where they are to be others
     """
 
     nin = 1
@@ -108,10 +107,10 @@ class Bus_Selector(_Bus, FunctionBlock):
     takes = (PortSpec("signal", "any", "", "a signal of the bus; one for each name of `signals`"),)
     gives = (PortSpec("signal", "any", "", "the same"),)
     takes_bus = ""
+    signals = fixed("list of str")
+    outputs = fixed("list of str", "", None)
 
-    def __init__(
-        self, signals: Sequence[str], outputs: Sequence[str] | None = None, **blockargs: Any
-    ) -> None:
+    def build(self, signals: Any, outputs: Any) -> dict[str, Any]:
         names = _names(signals, "signals")
         given = [name.rpartition(".")[2] for name in names] if outputs is None else outputs
         if outputs is None and len(set(given)) < len(given):
@@ -121,7 +120,7 @@ class Bus_Selector(_Bus, FunctionBlock):
         found = _names(given, "outputs")
         if len(found) != len(names):
             raise InputError(f"outputs has {len(found)} names, signals {len(names)}")
-        super().__init__(**self.route(names, found, range(len(names))), **blockargs)
+        return self.route(names, found, range(len(names)))
 
 
 class Bus_Assignment(_Bus, FunctionBlock):
@@ -130,10 +129,8 @@ class Bus_Assignment(_Bus, FunctionBlock):
     Its inputs are the bus, `bus`, and the signals that replace those of their names: `sensors ->
     a.bus` and `filter -> a.qm`. The other signals of the bus pass.
 
-    :param signals: names of the replaced signals
-    :type signals: list of str
-    :param bus: names of all signals of the bus; in a diagram file they follow from its wire
-    :type bus: list of str, optional
+    :arg signals: names of the replaced signals
+    :arg bus: names of all signals of the bus; in a diagram file they follow from its wire
     """
 
     nin = 2
@@ -145,8 +142,10 @@ class Bus_Assignment(_Bus, FunctionBlock):
     gives = (PortSpec("signal", "any", "", "a signal of the bus; one for each name of `bus`"),)
     takes_bus = "bus."
     gives_bus = ""
+    signals = fixed("list of str")
+    bus = fixed("list of str", "", ())
 
-    def __init__(self, signals: Sequence[str], bus: Sequence[str] = (), **blockargs: Any) -> None:
+    def build(self, signals: Any, bus: Any) -> dict[str, Any]:
         names, whole = _names(signals, "signals"), _names(bus, "bus")
         place = {name: len(whole) + k for k, name in enumerate(names)}
         lost = [name for name in names if name not in set(whole)]
@@ -155,4 +154,4 @@ class Bus_Assignment(_Bus, FunctionBlock):
             raise InputError(Fault(told, hint=f"it has {', '.join(whole[:24])}"))
         inputs = [*(f"bus.{name}" for name in whole), *names]
         passes = [place.get(name, k) for k, name in enumerate(whole)]
-        super().__init__(**self.route(inputs, whole, passes), **blockargs)
+        return self.route(inputs, whole, passes)

@@ -15,11 +15,10 @@ from spart_blocks.base.spatial import (
     quaternion_rotation,
 )
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.reference_values import (
-    unit_vector,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.reference_values import unit_vector
 from spart_blocks.block_support.scalings import rest_to_rest, run_up
-from spart_blocks.block_support.values import number, numbers, positive_number
+from spart_blocks.block_support.values import numbers
 
 
 class Circle(Declared, SourceBlock):
@@ -32,24 +31,15 @@ class Circle(Declared, SourceBlock):
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.3.
 
-    :param centre: centre [m]
-    :type centre: array_like(3)
-    :param radius: radius [m]
-    :type radius: float
-    :param normal: direction of the axis, defaults to z
-    :type normal: array_like(3), optional
-    :param period: time of one revolution [s]
-    :type period: float, optional
-    :param rate: angular rate, instead of the period; negative for the opposite direction [rad/s]
-    :type rate: float, optional
-    :param phase: angle at the start [rad], defaults to 0
-    :type phase: float, optional
-    :param zero: direction of the phase 0
-    :type zero: array_like(3), optional
-    :param T: when it starts [s], defaults to 0
-    :type T: float, optional
-    :param rise: time to reach the full rate [s], defaults to 0
-    :type rise: float, optional
+    :arg centre: centre
+    :arg radius: radius
+    :arg normal: direction of the axis, defaults to z
+    :arg period: time of one revolution
+    :arg rate: angular rate, instead of the period; negative for the opposite direction
+    :arg phase: angle at the start, defaults to 0
+    :arg zero: direction of the phase 0
+    :arg T: when it starts, defaults to 0
+    :arg rise: time to reach the full rate, defaults to 0
     """
 
     nin = 0
@@ -59,28 +49,19 @@ class Circle(Declared, SourceBlock):
         PortSpec("v", "3", "m/s", "velocity"),
         PortSpec("a", "3", "m/s^2", "acceleration"),
     )
-    tunable = ("centre", "radius", "period", "rate", "phase", "T")
+    centre = tunable("3", "m")
+    radius = tunable("float", "m", above=0)
+    normal = fixed("3", "", (0.0, 0.0, 1.0))
+    period = tunable("float", "s", None, above=0)
+    rate = tunable("float", "rad/s", None)
+    phase = tunable("float", "rad", 0.0)
+    zero = fixed("3", "", None)
+    T = tunable("float", "s", 0.0)
+    rise = fixed("float", "s", 0.0)
 
-    def __init__(
-        self,
-        centre: Any,
-        radius: float,
-        normal: Any = (0.0, 0.0, 1.0),
-        period: float | None = None,
-        rate: float | None = None,
-        phase: float = 0.0,
-        zero: Any = None,
-        T: float = 0.0,
-        rise: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        if (period is None) == (rate is None):
+    def build(self, normal: Any, zero: Any) -> dict[str, Any]:
+        if (self.period is None) == (self.rate is None):
             raise ValueError("CIRCLE takes period or rate: one of them")
-        self.centre = numbers(centre, "centre", (3,))
-        self.radius = positive_number(radius, "radius", "m")
-        self.period = None if period is None else positive_number(period, "period", "s")
-        self.rate = None if rate is None else number(rate, "rate")
-        self.phase, self.T, self.rise = number(phase, "phase"), number(T, "T"), number(rise, "rise")
         if self.rise < 0:
             raise ValueError(f"rise is {self.rise:g} s; it must not be below zero")
         axis = unit_vector(normal, "normal")
@@ -91,7 +72,7 @@ class Circle(Declared, SourceBlock):
             raise ValueError("zero has the direction of the normal; it must have another one")
         first = in_plane / np.linalg.norm(in_plane)
         self.plane = first, np.cross(axis, first)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         clock = run_up(t, self.T, self.rise)
@@ -117,19 +98,13 @@ class Cartesian_Quintic(Declared, SourceBlock):
     Shoemake, "Animating rotation with quaternion curves" (1985); `ctraj` of P. Corke's
     Robotics Toolbox.
 
-    :param r0: position at the start [m]
-    :type r0: array_like(3)
-    :param rf: position at the end [m]
-    :type rf: array_like(3)
-    :param duration: duration of the motion [s]
-    :type duration: float
-    :param attitude0: attitude at the start: a unit quaternion, scalar last, or a rotation
-        (3,3), body to inertial; no rotation by default
-    :type attitude0: array_like(4) or array_like(3, 3), optional
-    :param attitudef: attitude at the end, that of the start by default
-    :type attitudef: array_like(4) or array_like(3, 3), optional
-    :param T: when it starts [s], defaults to 0
-    :type T: float, optional
+    :arg r0: position at the start
+    :arg rf: position at the end
+    :arg duration: duration of the motion
+    :arg attitude0: attitude at the start: a unit quaternion, scalar last, or a rotation (3,3), body
+        to inertial; no rotation by default
+    :arg attitudef: attitude at the end, that of the start by default
+    :arg T: when it starts, defaults to 0
     """
 
     nin = 0
@@ -141,24 +116,18 @@ class Cartesian_Quintic(Declared, SourceBlock):
         PortSpec("twist", "6", "rad/s, m/s", "inertial"),
         PortSpec("twist_rate", "6", "rad/s^2, m/s^2", "inertial"),
     )
-    tunable = ("r0", "rf", "duration", "T")
+    r0 = tunable("3", "m")
+    rf = tunable("3", "m")
+    duration = tunable("float", "s", above=0)
+    attitude0 = fixed("4 or 3, 3", "", (0.0, 0.0, 0.0, 1.0))
+    attitudef = fixed("4 or 3, 3", "", None)
+    T = tunable("float", "s", 0.0)
 
-    def __init__(
-        self,
-        r0: Any,
-        rf: Any,
-        duration: float,
-        attitude0: Any = (0.0, 0.0, 0.0, 1.0),
-        attitudef: Any = None,
-        T: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        self.r0, self.rf = numbers(r0, "r0", (3,)), numbers(rf, "rf", (3,))
-        self.duration, self.T = positive_number(duration, "duration", "s"), number(T, "T")
+    def build(self, attitude0: Any, attitudef: Any) -> dict[str, Any]:
         self.first = _quaternion(attitude0, "attitude0")
         last = self.first if attitudef is None else _quaternion(attitudef, "attitudef")
         self.axis, self.angle = _turn(self.first, last)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         s, rate, acceleration = rest_to_rest(t, self.T, self.duration)

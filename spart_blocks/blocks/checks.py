@@ -11,15 +11,8 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.checks import OK, UNFAILED, Check, CheckInTime
 from spart_blocks.block_support.declared import PortSpec
-from spart_blocks.block_support.linear import channels
-from spart_blocks.block_support.values import (
-    common_shape,
-    in_order,
-    number,
-    positive,
-    scalar_or_vector,
-    shown,
-)
+from spart_blocks.block_support.parameters import ACTION, MESSAGE, fixed, tunable
+from spart_blocks.block_support.values import in_order, shown
 
 
 class Assert(CheckInTime, ContinuousBlock):
@@ -31,26 +24,21 @@ class Assert(CheckInTime, ContinuousBlock):
     an FMU an error. With `stop` they end as by STOP. With `warn` the run goes on, `ok` becomes 0
     and stays so, and a warning with the time follows after the run.
 
-    :param action: error, stop or warn
-    :type action: str
-    :param message: what to say where it fails
-    :type message: str
-    :param after: time before which nothing is checked [s]
-    :type after: float
+    :arg after: time before which nothing is checked
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "a logical signal, or a distance"),)
     gives = (OK,)
-    tunable = ("after",)
+    action = ACTION
+    message = MESSAGE
+    after = tunable("float", "s", 0.0)
     claim = "an assertion fails"
 
-    def __init__(
-        self, action: str = "error", message: str = "", after: float = 0.0, **blockargs: Any
-    ) -> None:
+    def build(self, action: Any, message: Any, after: Any) -> dict[str, Any]:
         self.set_check(action, message, after)
-        super().__init__(nstates=1, x0=UNFAILED, **self.resolve_ports(any=None), **blockargs)
+        return {"nstates": 1, "x0": UNFAILED, **self.resolve_ports(any=None)}
 
     def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
         u = np.ravel(inputs[0])
@@ -63,37 +51,29 @@ class Check_Range(CheckInTime, ContinuousBlock):
     The check fails where an entry of u is below `lower` or above `upper`; the time is located as
     other zero crossings. What follows is the same as for ASSERT.
 
-    :param lower: smallest permitted value, in the unit of u
-    :type lower: float or array_like(n), optional
-    :param upper: largest permitted value, in the unit of u
-    :type upper: float or array_like(n), optional
-    :param action: error, stop or warn
-    :type action: str
-    :param message: what to say where it fails
-    :type message: str
-    :param after: time before which nothing is checked [s]
-    :type after: float
+    :arg lower: smallest permitted value, in the unit of u
+    :arg upper: largest permitted value, in the unit of u
+    :arg after: time before which nothing is checked
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (OK,)
-    tunable = ("lower", "upper", "after")
+    lower = tunable("float or n", "", None)
+    upper = tunable("float or n", "", None)
+    action = ACTION
+    message = MESSAGE
+    after = tunable("float", "s", 0.0)
 
-    def __init__(
-        self, lower: Any = None, upper: Any = None, action: str = "error", message: str = "",
-        after: float = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        if lower is None and upper is None:
+    def build(self, action: Any, message: Any, after: Any) -> dict[str, Any]:
+        if self.lower is None and self.upper is None:
             raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
-        self.lower = None if lower is None else scalar_or_vector(lower, "lower")
-        self.upper = None if upper is None else scalar_or_vector(upper, "upper")
         in_order(self.lower, self.upper, ("lower", "upper"))
-        shape = common_shape(lower=self.lower, upper=self.upper)
+        shape = self.shared_shape()
         self.set_check(action, message, after)
         ports = self.resolve_ports(any=shape or None)
-        super().__init__(nstates=1, x0=UNFAILED, **ports, **blockargs)
+        return {"nstates": 1, "x0": UNFAILED, **ports}
 
     @property
     def claim(self) -> str:
@@ -114,14 +94,8 @@ class Check_Settling(CheckInTime, ContinuousBlock):
     `by` or later; the time is located as other zero crossings. What follows is the same as for
     ASSERT.
 
-    :param by: time from which the signal must have settled [s]
-    :type by: float
-    :param tolerance: largest permitted distance from the target, in the unit of u
-    :type tolerance: float or array_like(n)
-    :param action: error, stop or warn
-    :type action: str
-    :param message: what to say where it fails
-    :type message: str
+    :arg by: time from which the signal must have settled
+    :arg tolerance: largest permitted distance from the target, in the unit of u
     """
 
     nin = 2
@@ -131,15 +105,15 @@ class Check_Settling(CheckInTime, ContinuousBlock):
         PortSpec("target", "any", "", "the value at which it settles", optional=True),
     )
     gives = (OK,)
-    tunable = ("by", "tolerance")
+    by = tunable("float", "s")
+    tolerance = tunable("float or n", above=0)
+    action = ACTION
+    message = MESSAGE
 
-    def __init__(
-        self, by: float, tolerance: Any, action: str = "error", message: str = "", **blockargs: Any
-    ) -> None:
-        self.by, self.tolerance = number(by, "by"), positive(tolerance, "tolerance")
+    def build(self, action: Any, message: Any) -> dict[str, Any]:
         self.set_check(action, message)
-        ports = self.resolve_ports(any=common_shape(tolerance=self.tolerance) or None)
-        super().__init__(nstates=1, x0=UNFAILED, **ports, **blockargs)
+        ports = self.resolve_ports(any=self.shared_shape() or None)
+        return {"nstates": 1, "x0": UNFAILED, **ports}
 
     @property
     def claim(self) -> str:
@@ -161,43 +135,34 @@ class Check_Rate(Check, SampledBlock):
     The check fails at a tick at which an entry of u differs from that of the tick before by more
     than the clock's period times the limit. What follows is the same as for ASSERT.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param limit: largest permitted rate, in the unit of u per s
-    :type limit: float or array_like(n)
-    :param action: error, stop or warn
-    :type action: str
-    :param message: what to say where it fails
-    :type message: str
-    :param after: time before which nothing is checked [s]
-    :type after: float
-    :param width: length of u, if the limit is one number; by default u is a scalar then
-    :type width: int, optional
+    :arg limit: largest permitted rate, in the unit of u per s
+    :arg after: time before which nothing is checked
+    :arg width: length of u, if the limit is one number; by default u is a scalar then
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (OK,)
-    tunable = ("limit", "after")
+    limit = tunable("float or n", above=0)
+    action = ACTION
+    message = MESSAGE
+    after = tunable("float", "s", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, clock: Any, limit: Any, action: str = "error", message: str = "", after: float = 0.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.limit = positive(limit, "limit")
+    def build(
+        self, clock: Any, action: Any, message: Any, after: Any, width: Any
+    ) -> dict[str, Any]:
         self.set_check(action, message, after)
         # The time of the first failure, whether there was a tick, u at it, and the rate there.
-        shape = channels(width, limit=self.limit)
+        shape = self.shared_shape(width)
         self.size = shape[0] if shape else 1
-        super().__init__(
-            clock=clock,
-            ndstates=2 + 2 * self.size,
-            x0=[*UNFAILED, *np.zeros(1 + 2 * self.size)],
-            **self.resolve_ports(n=shape),
-            **blockargs,
-        )
         self.period = float(clock.T)
+        return {
+            "ndstates": 2 + 2 * self.size,
+            "x0": [*UNFAILED, *np.zeros(1 + 2 * self.size)],
+            **self.resolve_ports(n=shape),
+        }
 
     @property
     def claim(self) -> str:

@@ -13,23 +13,14 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, resolved
-from spart_blocks.block_support.loops import (
-    Losing,
-    checked_damping,
-    closed_rates_of,
-    force_ports,
-)
+from spart_blocks.block_support.loops import checked_damping, closed_rates_of, force_ports
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.plants.closed_state import ClosedState
-from spart_blocks.block_support.plants.state import BaseFrame, Parts
+from spart_blocks.block_support.plants.state import STATE_UNITS, Parts
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.quantities import (
-    mode_ports,
-    need_robot,
-    prescribed_ports,
-    quantities,
-)
-from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
-from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
+from spart_blocks.block_support.quantities import mode_ports, prescribed_ports, quantities
+from spart_blocks.blocks._plant import RATES, rate_ports
+from spart_blocks.blocks._variational import Steps
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
 from spart_blocks.dynamics.loops import kept_rows
@@ -64,26 +55,19 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
     the projection; J. Baumgarte, Computer Methods in Applied Mechanics and Engineering 1 (1972) 1,
     for the stabilisation.
 
-    :param robot: the robot model, with loops
-    :type robot: Robot
-    :param initial: as for MULTIBODY. Joints given by name are held while the loops are closed, the
+    :arg robot: the robot model, with loops
+    :arg initial: as for MULTIBODY. Joints given by name are held while the loops are closed, the
         others are solved for, starting from the robot's home; with a vector no joint is held. hold:
         [names] lists the joints to hold instead
-    :type initial: dict, optional
-    :param base_frame: the frame that the base pose and rates in initial belong to: that of
-        the centre of mass, "com", or the URDF link frame, "urdf"
-    :type base_frame: str
-    :param audit: whether to add a block AUDIT named after the plant, as ``plant.audit``: its
+    :arg base_frame: the frame that the base pose and rates in initial belong to: that of the centre
+        of mass, "com", or the URDF link frame, "urdf"
+    :arg audit: whether to add a block AUDIT named after the plant, as ``plant.audit``: its
         momentum, energy, work and balances are kept in every run
-    :type audit: bool
-    :param singular: action at a configuration in which the loops lose rank: "stop" ends the run,
+    :arg singular: action at a configuration in which the loops lose rank: "stop" ends the run,
         "damp" bounds the forces of the loops
-    :type singular: str
-    :param damping: for "damp": relative increase of the diagonal of J H^-1 J'
-    :type damping: float
-    :param integrator: "solver" for the run's solver, or "variational" for the plant's own step,
-        which needs a fixed-step solver
-    :type integrator: str
+    :arg damping: for "damp": relative increase of the diagonal of J H^-1 J'
+    :arg integrator: "solver" for the run's solver, or "variational" for the plant's own step, which
+        needs a fixed-step solver
     """
 
     nin = 4
@@ -94,34 +78,27 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
     companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction", "lam")
     drifts: ClassVar[bool] = True
     plant_state: ClosedState
+    robot = fixed("Robot")
+    initial = fixed("mapping", "", None, entries=STATE_UNITS)
+    base_frame = fixed("str", "", "com", choices=("com", "urdf"))
+    audit = fixed("bool", "", False)
+    singular = fixed("str", "", "stop", choices=("stop", "damp"))
+    damping = fixed("float", "", 1e-6)
+    integrator = fixed("str", "", "solver", choices=("solver", "variational"))
 
-    def __init__(
-        self,
-        robot: Robot,
-        initial: Any = None,
-        base_frame: BaseFrame = "com",
-        audit: bool = False,
-        singular: Losing = "stop",
-        damping: float = 1e-6,
-        integrator: Integrator = "solver",
-        **blockargs: Any,
-    ) -> None:
-        self.integrator = checked_integrator(integrator)
-        self.audit = checked_audit(audit)
-        self.robot = need_robot(robot, "CLOSED_CHAIN")
+    def build(self, initial: Any, base_frame: Any, singular: Any, damping: Any) -> dict[str, Any]:
         self.damping = checked_damping(singular, damping)
-        self.plant_state = ClosedState(robot)
+        self.plant_state = ClosedState(self.robot)
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.companion_outputs = tuple(port.name for port in closed_rate_ports(robot))
-        more = (*prescribed_ports(robot), *force_ports(robot)), mode_ports(robot)
-        without = "tau0 wF0" if robot.base == "fixed" else ""
-        super().__init__(
-            nstates=len(x0),
-            x0=x0,
-            snames=list(self.plant_state.names),
-            **self.resolve_ports(robot, without=without, more=more, N=len(x0)),
-            **blockargs,
-        )
+        self.companion_outputs = tuple(port.name for port in closed_rate_ports(self.robot))
+        more = (*prescribed_ports(self.robot), *force_ports(self.robot)), mode_ports(self.robot)
+        without = "tau0 wF0" if self.robot.base == "fixed" else ""
+        return {
+            "nstates": len(x0),
+            "x0": x0,
+            "snames": list(self.plant_state.names),
+            **self.resolve_ports(self.robot, without=without, more=more, N=len(x0)),
+        }
 
     def rates_at(self, inputs: list[Any], s: Parts) -> ClosedRates:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
@@ -182,24 +159,23 @@ class Closed_Chain_Rates(Declared, FunctionBlock):
     and outputs of CLOSED_CHAIN; further ports as there. J' lam acts on the joints in addition to
     taum. The reaction includes the forces of the loops on a fixed base.
 
-    :param robot: the robot model, with loops
-    :type robot: Robot
-    :param damping: relative increase of the diagonal of J H^-1 J', 0 for none
-    :type damping: float
+    :arg robot: the robot model, with loops
+    :arg damping: relative increase of the diagonal of J H^-1 J', 0 for none
     """
 
     nin = 9
     nout = 4
     takes = quantities("tau0? taum? wF0? wFm? R0 r0 qm u0 um")
     gives = (*RATES, *LAM)
+    robot = fixed("Robot")
+    damping = fixed("float", "", 0.0)
 
-    def __init__(self, robot: Robot, damping: float = 0.0, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "CLOSED_CHAIN_RATES")
+    def build(self, damping: Any) -> dict[str, Any]:
         self.damping = damping
-        more = (*prescribed_ports(robot), *mode_ports(robot), *force_ports(robot))
-        self.in_ports = (*resolved(self.takes, robot), *more)
-        self.out_ports = closed_rate_ports(robot)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        more = (*prescribed_ports(self.robot), *mode_ports(self.robot), *force_ports(self.robot))
+        self.in_ports = (*resolved(self.takes, self.robot), *more)
+        self.out_ports = closed_rate_ports(self.robot)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.gains import gain
-from spart_blocks.block_support.quantities import KNOWN, link_id, need_robot, quantities
+from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import KNOWN, link_id, quantities
 from spart_blocks.dynamics.actuated import (
     ActuatedForces,
     actuated_forces,
@@ -56,10 +56,7 @@ class Closed_ID(Declared, FunctionBlock):
     Source: R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic
     Manipulation" (1994), sec. 6.1 to 6.3.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param actuated: the joints with motors
-    :type actuated: list of str
+    :arg actuated: the joints with motors
     """
 
     nin = 7
@@ -78,18 +75,19 @@ class Closed_ID(Declared, FunctionBlock):
             lam="forces of the loops, one per row, as for CLOSED_CHAIN",
         ),
     )
+    robot = ROBOT
+    actuated = fixed("list of str")
 
-    def __init__(self, robot: Robot, actuated: Sequence[str], **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "CLOSED_ID")
-        self.actuated = actuated_places(robot, actuated)
-        driven_robot(robot, tuple(self.actuated))
+    def build(self, actuated: Any) -> dict[str, Any]:
+        self.actuated = actuated_places(self.robot, actuated)
+        driven_robot(self.robot, tuple(self.actuated))
         given = self.resolve_ports(
-            robot,
-            optional=_optional(robot),
+            self.robot,
+            optional=_optional(self.robot),
             n_a=len(self.actuated),
-            m=len(kept_rows(robot)),
+            m=len(kept_rows(self.robot)),
         )
-        super().__init__(**given, **blockargs)
+        return given
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         ad, *given = inputs
@@ -106,14 +104,9 @@ class Closed_Computed_Torque(Declared, FunctionBlock):
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
     8.5.2; J. Merlet, "Parallel Robots" (2006), ch. 9.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param actuated: the joints with motors
-    :type actuated: list of str
-    :param kp: proportional gain [1/s^2]
-    :type kp: float or array_like(n_a)
-    :param kd: derivative gain [1/s]
-    :type kd: float or array_like(n_a)
+    :arg actuated: the joints with motors
+    :arg kp: proportional gain
+    :arg kd: derivative gain
     """
 
     nin = 9
@@ -125,19 +118,18 @@ class Closed_Computed_Torque(Declared, FunctionBlock):
         *_STATE,
     )
     gives = (PortSpec("tau", "n_a", "N m, N", "forces of the actuated joints"),)
-    tunable = ("kp", "kd")
+    robot = ROBOT
+    actuated = fixed("list of str")
+    kp = tunable("float or n_a", "1/s^2")
+    kd = tunable("float or n_a", "1/s")
 
-    def __init__(
-        self, robot: Robot, actuated: Sequence[str], kp: Any, kd: Any, **blockargs: Any
-    ) -> None:
-        self.robot = need_robot(robot, "CLOSED_COMPUTED_TORQUE")
-        self.actuated = actuated_places(robot, actuated)
-        self.positions = [position_of(robot, k) for k in self.actuated]
+    def build(self, actuated: Any, kp: Any, kd: Any) -> dict[str, Any]:
+        self.actuated = actuated_places(self.robot, actuated)
+        self.positions = [position_of(self.robot, k) for k in self.actuated]
         count = len(self.actuated)
         self.kp, self.kd = gain(kp, "kp", count), gain(kd, "kd", count)
-        driven_robot(robot, tuple(self.actuated))
-        given = self.resolve_ports(robot, optional=_optional(robot), n_a=count)
-        super().__init__(**given, **blockargs)
+        driven_robot(self.robot, tuple(self.actuated))
+        return self.resolve_ports(self.robot, optional=_optional(self.robot), n_a=count)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, ad, *given = inputs
@@ -157,16 +149,10 @@ class Closed_IK(Declared, FunctionBlock):
 
     Source: J. Merlet, "Parallel Robots" (2006), ch. 3 and 5.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param link: the link that follows the target
-    :type link: str
-    :param actuated: the joints with motors
-    :type actuated: list of str
-    :param pose: whether the attitude has a target too
-    :type pose: bool
-    :param iterations: number of Newton steps (4)
-    :type iterations: int
+    :arg link: the link that follows the target
+    :arg actuated: the joints with motors
+    :arg pose: whether the attitude has a target too
+    :arg iterations: number of Newton steps (4)
     """
 
     nin = 7
@@ -189,27 +175,24 @@ class Closed_IK(Declared, FunctionBlock):
         *quantities("qm", qm="all joint positions"),
         PortSpec("error", "3", "m, rad", "remaining error of the link, (6,) with pose"),
     )
+    robot = ROBOT
+    link = fixed("str")
+    actuated = fixed("list of str")
+    pose = fixed("bool", "", False)
+    iterations = fixed("int", "", 4)
 
-    def __init__(
-        self,
-        robot: Robot,
-        link: str,
-        actuated: Sequence[str],
-        pose: bool = False,
-        iterations: int = 4,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "CLOSED_IK")
+    def build(self, actuated: Any, pose: Any, iterations: Any) -> dict[str, Any]:
         if isinstance(iterations, bool) or iterations not in range(1, MOST_ITERATIONS + 1):
             raise ValueError(f"iterations is {iterations!r}; it takes 1 to {MOST_ITERATIONS} steps")
-        link_id(robot, link)
-        self.link, self.pose, self.iterations = link, bool(pose), int(iterations)
-        self.actuated = actuated_places(robot, actuated)
-        self.positions = [position_of(robot, k) for k in self.actuated]
+        link_id(self.robot, self.link)
+        self.pose, self.iterations = bool(pose), int(iterations)
+        self.actuated = actuated_places(self.robot, actuated)
+        self.positions = [position_of(self.robot, k) for k in self.actuated]
         without = "" if pose else "R w wdot"
         shapes = {"error": (6,)} if pose else {}
-        given = self.resolve_ports(robot, without=without, shapes=shapes, n_a=len(self.actuated))
-        super().__init__(**given, **blockargs)
+        return self.resolve_ports(
+            self.robot, without=without, shapes=shapes, n_a=len(self.actuated)
+        )
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         *target, qm = inputs
@@ -227,10 +210,7 @@ class Closed_IK(Declared, FunctionBlock):
 class Joint_Select(Declared, FunctionBlock):
     """The positions and rates of chosen joints, such as those with motors.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param joints: the names of joints with one axis
-    :type joints: list of str
+    :arg joints: the names of joints with one axis
     """
 
     nin = 2
@@ -240,12 +220,13 @@ class Joint_Select(Declared, FunctionBlock):
         PortSpec("q", "k", "rad, m", "positions of the chosen joints, in their order"),
         PortSpec("u", "k", "rad/s, m/s", "their rates"),
     )
+    robot = ROBOT
+    joints = fixed("list of str")
 
-    def __init__(self, robot: Robot, joints: Sequence[str], **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "JOINT_SELECT")
-        self.places = actuated_places(robot, joints)
-        self.positions = [position_of(robot, k) for k in self.places]
-        super().__init__(**self.resolve_ports(robot, k=len(self.places)), **blockargs)
+    def build(self, joints: Any) -> dict[str, Any]:
+        self.places = actuated_places(self.robot, joints)
+        self.positions = [position_of(self.robot, k) for k in self.places]
+        return self.resolve_ports(self.robot, k=len(self.places))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qm, um = inputs

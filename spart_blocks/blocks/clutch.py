@@ -10,7 +10,7 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.friction import DryFriction
-from spart_blocks.block_support.values import common_shape, counted, positive, scalar_or_vector
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.formulas.crossings import bare, flat
 
 _TORQUES = (
@@ -23,24 +23,27 @@ _STATE = (
     PortSpec("w2", "float or n", "rad/s", "speed of the second"),
     PortSpec("mode", "float or n", "", "1 or -1: it slips with w1 above or below w2, 0: locked"),
 )
-_LAW = ("inertia1", "inertia2", "coulomb", "static", "stribeck", "viscous")
 
 
 class _Plates(Declared, DryFriction):
-    """Two inertias, and the friction between them."""
+    """Two inertias, and the friction between them.
 
-    inertia1: Any
-    inertia2: Any
+    :arg inertia1: J1
+    :arg inertia2: J2
+    :arg coulomb: friction torque when slipping, for each unit of normal
+    :arg static: largest torque when locked, no less than coulomb, which it is by default; likewise
+    :arg stribeck: slip at which friction falls from static to coulomb
+    :arg viscous: viscous drag between both, also when open
+    :arg exponent: how sharply friction falls: 2 as a Gaussian, 1 as an exponential
+    """
 
-    def _take(
-        self, inertia1: Any, inertia2: Any, coulomb: Any, static: Any, stribeck: Any,
-        viscous: Any, exponent: float,
-    ) -> dict[str, Any]:  # fmt: skip
-        """Keep the parameters; returns those that may be vectors, by name."""
-        self.inertia1 = positive(inertia1, "inertia1")
-        self.inertia2 = positive(inertia2, "inertia2")
-        law = self._take_friction(coulomb, static, stribeck, exponent, viscous)
-        return {"inertia1": self.inertia1, "inertia2": self.inertia2, **law}
+    inertia1 = tunable("float or n", "kg m^2", above=0)
+    inertia2 = tunable("float or n", "kg m^2", above=0)
+    coulomb = tunable("float or n", "N m", least=0)
+    static = tunable("float or n", "", None, least=0)
+    stribeck = tunable("float or n", "rad/s", 0.01, above=0)
+    viscous = tunable("float or n", "N m s/rad", 0.0, least=0)
+    exponent = fixed("float", "", 2.0, above=0)
 
     def _locked(self, tau1: Any, tau2: Any) -> Any:
         """The torque that keeps both at one speed."""
@@ -64,52 +67,28 @@ class Clutch(_Plates, ContinuousBlock):
     synchronous data flow principle", CACSD (1999); Modelica.Mechanics.Rotational.Components.Clutch
     between two of Inertia, with its peak = static / coulomb.
 
-    :param inertia1: J1 [kg m^2]
-    :type inertia1: float or array_like(n)
-    :param inertia2: J2 [kg m^2]
-    :type inertia2: float or array_like(n)
-    :param coulomb: friction torque when slipping, for each unit of normal [N m]
-    :type coulomb: float or array_like(n)
-    :param static: largest torque when locked, no less than coulomb, which it is by default;
-        likewise
-    :type static: float or array_like(n), optional
-    :param stribeck: slip at which friction falls from static to coulomb [rad/s]
-    :type stribeck: float or array_like(n)
-    :param viscous: viscous drag between both, also when open [N m s/rad]
-    :type viscous: float or array_like(n)
-    :param exponent: how sharply friction falls: 2 as a Gaussian, 1 as an exponential
-    :type exponent: float
-    :param w10: initial w1 [rad/s]; it is locked at the start if w20 is the same
-    :type w10: float or array_like(n)
-    :param w20: initial w2 [rad/s]
-    :type w20: float or array_like(n)
-    :param width: length of the torques, if all other parameters are scalars; by default they are
+    :arg w10: initial w1; it is locked at the start if w20 is the same
+    :arg w20: initial w2
+    :arg width: length of the torques, if all other parameters are scalars; by default they are
         scalars then
-    :type width: int, optional
     """
 
     nin = 3
     nout = 3
     takes = _TORQUES
     gives = _STATE
-    tunable = _LAW
+    w10 = fixed("float or n", "rad/s", 0.0)
+    w20 = fixed("float or n", "rad/s", 0.0)
+    width = fixed("int", "", None)
     companion: ClassVar[str] = "CLUTCH_TORQUE"
     companion_outputs: tuple[str, ...] = ("torque",)
 
-    def __init__(
-        self, inertia1: Any, inertia2: Any, coulomb: Any, static: Any = None,
-        stribeck: Any = 0.01, viscous: Any = 0.0, exponent: float = 2.0, w10: Any = 0.0,
-        w20: Any = 0.0, width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = self._take(inertia1, inertia2, coulomb, static, stribeck, viscous, exponent)
-        start = {"w10": scalar_or_vector(w10, "w10"), "w20": scalar_or_vector(w20, "w20")}
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(**given, **start, **wide)
+    def build(self, w10: Any, w20: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width, w10=w10, w20=w20)
         self._check_friction()
-        slips = np.sign(np.subtract(start["w10"], start["w20"]))
-        parts = [start["w10"], start["w20"], slips]
+        parts = [w10, w20, np.sign(np.subtract(w10, w20))]
         begin = np.concatenate([np.broadcast_to(part, shape or (1,)) for part in parts])
-        super().__init__(nstates=begin.size, x0=begin, **self.resolve_ports(n=shape), **blockargs)
+        return {"nstates": begin.size, "x0": begin, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         parts = self._parts(x)
@@ -161,8 +140,8 @@ class Clutch(_Plates, ContinuousBlock):
         """The companion block with the torque that it transmits."""
         shape = self.in_ports[0].shape
         width = shape[0] if shape else None
-        law = {name: getattr(self, name) for name in _LAW}
-        return Clutch_Torque(**law, exponent=self._exponent, width=width, **blockargs)
+        law = {name: getattr(self, name) for name in (*self.tunable, "exponent")}
+        return Clutch_Torque(**law, width=width, **blockargs)
 
     def _given(self, inputs: list[Any], w: Any) -> list[Any]:
         return [np.reshape(one, (len(w),)) for one in inputs]
@@ -177,40 +156,19 @@ class Clutch_Torque(_Plates, FunctionBlock):
 
     Wire it to the inputs and outputs of a CLUTCH with the same parameters.
 
-    :param inertia1: J1 [kg m^2]
-    :type inertia1: float or array_like(n)
-    :param inertia2: J2 [kg m^2]
-    :type inertia2: float or array_like(n)
-    :param coulomb: friction torque when slipping, for each unit of normal [N m]
-    :type coulomb: float or array_like(n)
-    :param static: largest torque when locked, likewise; by default coulomb
-    :type static: float or array_like(n), optional
-    :param stribeck: slip at which friction falls from static to coulomb [rad/s]
-    :type stribeck: float or array_like(n)
-    :param viscous: viscous drag between both [N m s/rad]
-    :type viscous: float or array_like(n)
-    :param exponent: how sharply friction falls
-    :type exponent: float
-    :param width: length of the torques, if all other parameters are scalars
-    :type width: int, optional
+    :arg width: length of the torques, if all other parameters are scalars
     """
 
     nin = 6
     nout = 1
     takes = (*_TORQUES, *_STATE)
     gives = (PortSpec("torque", "float or n", "N m", "torque on the second inertia"),)
-    tunable = _LAW
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, inertia1: Any, inertia2: Any, coulomb: Any, static: Any = None,
-        stribeck: Any = 0.01, viscous: Any = 0.0, exponent: float = 2.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = self._take(inertia1, inertia2, coulomb, static, stribeck, viscous, exponent)
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(**given, **wide)
+    def build(self, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width)
         self._check_friction()
-        super().__init__(**self.resolve_ports(n=shape), **blockargs)
+        return self.resolve_ports(n=shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         tau1, tau2, normal, w1, w2, mode = inputs

@@ -4,7 +4,6 @@ values are numbers: 1 is true, 0 is false.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import ARGUMENTS, PARAMS, fixed, tunable
 from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.block_support.values import counted, numbers
 from spart_blocks.formulas.crossings import bare, flat, zero_or_one
@@ -29,12 +29,7 @@ class If(Declared, FunctionBlock):
     They enable subsystems (`enabled: {by: on}`). A condition is a formula as in FCN; it holds where
     its value is not 0. A step ends where a comparison changes.
 
-    :param conditions: a formula for `if`, and one for each `elseif`
-    :type conditions: str or list of str
-    :param arguments: names of the inputs, one u by default
-    :type arguments: list of str, optional
-    :param params: numbers and arrays by name; each is a parameter of the block by that name
-    :type params: mapping, optional
+    :arg conditions: a formula for `if`, and one for each `elseif`
     """
 
     nin = 1
@@ -44,14 +39,11 @@ class If(Declared, FunctionBlock):
         PortSpec("if", "", "", "1 if the first condition holds; then `elseif1` and so on"),
         PortSpec("else", "", "", "1 if none holds"),
     )
+    conditions = fixed("str or list of str")
+    arguments = ARGUMENTS
+    params = PARAMS
 
-    def __init__(
-        self,
-        conditions: str | Sequence[str],
-        arguments: str | Sequence[str] | None = None,
-        params: Mapping[str, Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, conditions: Any, arguments: Any, params: Any) -> dict[str, Any]:
         names = ("u",) if arguments is None else input_names(arguments, "arguments")
         values = parameter_values(params, names)
         texts: Any = [conditions] if isinstance(conditions, str) else conditions
@@ -63,10 +55,12 @@ class If(Declared, FunctionBlock):
         self.in_ports = tuple(Port(name) for name in names)
         between = (f"elseif{k}" for k in range(1, len(texts)))
         self.out_ports = tuple(Port(name, ()) for name in ("if", *between, "else"))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
-        refuse_taken((name for name in values if hasattr(self, name)), "params")
-        self.__dict__.update(values)
-        self.tunable = tuple(values)
+        self.tunable, self._values = tuple(values), values
+        return port_arguments(self.in_ports, self.out_ports)
+
+    def finish(self) -> None:
+        refuse_taken((name for name in self._values if hasattr(self, name)), "params")
+        self.__dict__.update(self._values)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         known, found, none = self._known(t, inputs), [], np.equal(0.0, 0.0)
@@ -104,8 +98,7 @@ class Case(Declared, FunctionBlock):
     halves up, or else the last; the others are 0. They enable subsystems (`enabled: {by: on}`).
     Simulink's Switch Case truncates the number. A step ends where the case changes.
 
-    :param cases: for each case an integer or a list of them
-    :type cases: list
+    :arg cases: for each case an integer or a list of them
     """
 
     nin = 1
@@ -115,8 +108,9 @@ class Case(Declared, FunctionBlock):
         PortSpec("case1", "", "", "1 if u is in the first case; then `case2` and so on"),
         PortSpec("default", "", "", "1 if it is in none"),
     )
+    cases = fixed("list")
 
-    def __init__(self, cases: list[Any], **blockargs: Any) -> None:
+    def build(self, cases: Any) -> dict[str, Any]:
         given = cases if isinstance(cases, (list, tuple, np.ndarray)) else None
         if given is None or not 0 < len(given) <= MOST_CHOICES:
             text = f"cases is a list of up to {MOST_CHOICES} integers, or lists of them"
@@ -129,7 +123,7 @@ class Case(Declared, FunctionBlock):
         self.in_ports = (Port("u", ()),)
         names = (f"case{k + 1}" for k in range(len(self.cases)))
         self.out_ports = tuple(Port(name, ()) for name in (*names, "default"))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         number = np.floor(inputs[0] + 0.5)
@@ -160,10 +154,8 @@ class Merge(Declared, ContinuousBlock):
     the one that was so last; before any was, `initial`. The inputs are outputs of subsystems with
     conditions, of one shape, and no other signals.
 
-    :param nin: number of inputs
-    :type nin: int
-    :param initial: y before any of the subsystems has run
-    :type initial: float or array_like
+    :arg nin: number of inputs
+    :arg initial: y before any of the subsystems has run
     """
 
     nin = 2
@@ -173,10 +165,11 @@ class Merge(Declared, ContinuousBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the one of the subsystem that runs or ran last"),)
-    tunable = ("initial",)
+    nin_ = fixed("int", "", 2)
+    initial = tunable("float or array_like", "", 0.0)
     told: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, nin: int = 2, initial: Any = 0.0, **blockargs: Any) -> None:
+    def build(self, nin: Any, initial: Any) -> dict[str, Any]:
         self.inputs_merged = counted(nin, "nin", MOST_CHOICES)
         start = numbers(initial, "initial")
         self.initial = start if start.ndim else float(start)
@@ -184,7 +177,7 @@ class Merge(Declared, ContinuousBlock):
         self.out_ports = (Port("y"),)
         ports = port_arguments(self.in_ports, self.out_ports)
         # The number of the input whose subsystem ran last, 0 if none has.
-        super().__init__(nstates=1, x0=[0.0], feedthrough=True, **ports, **blockargs)
+        return {"nstates": 1, "x0": [0.0], "feedthrough": True, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         signals, _ = self._parts(inputs)

@@ -9,7 +9,8 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import Declared
 from spart_blocks.block_support.gains import gain, one_length
-from spart_blocks.block_support.quantities import KNOWN, need_robot, quantities
+from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import KNOWN, quantities
 from spart_blocks.dynamics import (
     accelerations,
     diff_kinematics,
@@ -22,7 +23,6 @@ from spart_blocks.dynamics import (
     stop_forces,
     velocities,
 )
-from spart_blocks.robot import Robot
 
 
 class Joint_PD(Declared, FunctionBlock):
@@ -32,27 +32,24 @@ class Joint_PD(Declared, FunctionBlock):
     joints are spherical: then qd - qm contains the rotation from their quaternion in qm to that in
     qd, as a rotation vector in the axes of um.
 
-    :param kp: proportional gain [N m/rad, N/m]
-    :type kp: float or array_like(nu)
-    :param kd: derivative gain [N m s/rad, N s/m]
-    :type kd: float or array_like(nu)
-    :param robot: the robot of the joints
-    :type robot: Robot, optional
+    :arg kp: proportional gain
+    :arg kd: derivative gain
+    :arg robot: the robot of the joints
     """
 
     nin = 4
     nout = 1
     takes = quantities("qd ud? qm um")
     gives = quantities("tau")
-    tunable = ("kp", "kd")
+    kp = tunable("float or nu", "N m/rad, N/m")
+    kd = tunable("float or nu", "N m s/rad, N s/m")
+    robot = fixed("Robot", "", None)
 
-    def __init__(self, kp: Any, kd: Any, robot: Robot | None = None, **blockargs: Any) -> None:
-        self.robot = None if robot is None else need_robot(robot, "JOINT_PD")
-        joints = None if robot is None else robot.nu
+    def build(self, kp: Any, kd: Any) -> dict[str, Any]:
+        joints = None if self.robot is None else self.robot.nu
         self.kp, self.kd = gain(kp, "kp", joints), gain(kd, "kd", joints)
         length = one_length({"kp": self.kp, "kd": self.kd}, without=joints)
-        given = self.resolve_ports(nu=length, nq=length if robot is None else robot.nq)
-        super().__init__(**given, **blockargs)
+        return self.resolve_ports(nu=length, nq=length if self.robot is None else self.robot.nq)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, qm, um = inputs
@@ -74,12 +71,8 @@ class Computed_Torque(Declared, FunctionBlock):
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009),
     sec. 8.5.2; SPART's manual for ID and Floating_ID.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param kp: proportional gain [1/s^2]
-    :type kp: float or array_like(nu)
-    :param kd: derivative gain [1/s]
-    :type kd: float or array_like(nu)
+    :arg kp: proportional gain
+    :arg kd: derivative gain
     """
 
     nin = 10
@@ -89,13 +82,14 @@ class Computed_Torque(Declared, FunctionBlock):
         **KNOWN,
     )
     gives = quantities("tau")
-    tunable = ("kp", "kd")
+    robot = ROBOT
+    kp = tunable("float or nu", "1/s^2")
+    kd = tunable("float or nu", "1/s")
 
-    def __init__(self, robot: Robot, kp: Any, kd: Any, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "COMPUTED_TORQUE")
-        self.kp, self.kd = gain(kp, "kp", robot.nu), gain(kd, "kd", robot.nu)
-        optional = "" if robot.base == "floating" else "u0"
-        super().__init__(**self.resolve_ports(robot, optional=optional), **blockargs)
+    def build(self, kp: Any, kd: Any) -> dict[str, Any]:
+        self.kp, self.kd = gain(kp, "kp", self.robot.nu), gain(kd, "kd", self.robot.nu)
+        optional = "" if self.robot.base == "floating" else "u0"
+        return self.resolve_ports(self.robot, optional=optional)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, ad, wF0, wFm, R0, r0, qm, u0, um = inputs

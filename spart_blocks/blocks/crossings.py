@@ -10,13 +10,7 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import (
-    chosen,
-    common_shape,
-    number,
-    positive_number,
-    scalar_or_vector,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
 
 DIRECTIONS = ("rising", "falling", "either")
 MOST_WIDE = 10_000
@@ -32,12 +26,9 @@ class Hit_Crossing(Declared, ContinuousBlock):
     level or below to above it; a signal that touches the level from below does not cross it. The
     side on which u starts is no crossing.
 
-    :param level: the level, in the unit of u
-    :type level: float
-    :param direction: rising, falling or either
-    :type direction: str
-    :param pulse: how long y is 1 after a crossing [s]
-    :type pulse: float
+    :arg level: the level, in the unit of u
+    :arg direction: rising, falling or either
+    :arg pulse: how long y is 1 after a crossing
     """
 
     nin = 1
@@ -47,20 +38,14 @@ class Hit_Crossing(Declared, ContinuousBlock):
         PortSpec("y", "", "", "1 from a crossing on for the time of the pulse, otherwise 0"),
         PortSpec("count", "", "", "the number of crossings so far"),
     )
-    tunable = ("level", "pulse")
+    level = tunable("float", "", 0.0)
+    direction = fixed("str", "", "either", choices=DIRECTIONS)
+    pulse = tunable("float", "s", 1e-3, above=0)
 
-    def __init__(
-        self,
-        level: float = 0.0,
-        direction: str = "either",
-        pulse: float = 1e-3,
-        **blockargs: Any,
-    ) -> None:
-        self.level, self.pulse = number(level, "level"), positive_number(pulse, "pulse", "s")
-        self.direction = chosen(direction, "direction", DIRECTIONS)
+    def build(self) -> dict[str, Any]:
         # The side (1 above, 0 below, 0.5 not known yet), the pulse (1 or 0), its start, the count.
         start = [0.5, 0.0, 0.0, 0.0]
-        super().__init__(nstates=4, x0=start, **self.resolve_ports(), **blockargs)
+        return {"nstates": 4, "x0": start, **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [np.where(x[1] > 0.5, 1.0, 0.0), x[3]]
@@ -108,50 +93,28 @@ class Edge(Declared, SampledBlock):
     (``rising``), the other way round (``falling``), or one of both (``either``); otherwise 0.
     Crossings there and back between two ticks are not seen.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param direction: rising, falling or either
-    :type direction: str
-    :param level: the level, in the unit of u
-    :type level: float or array_like(n)
-    :param initial: whether u counts as above the level before the first tick: 1 or 0
-    :type initial: float or array_like(n)
-    :param width: length of u, if the other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg direction: rising, falling or either
+    :arg level: the level, in the unit of u
+    :arg initial: whether u counts as above the level before the first tick: 1 or 0
+    :arg width: length of u, if the other parameters are scalars; by default u is a scalar then
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "1 where u has crossed, otherwise 0"),)
-    tunable = ("level",)
+    direction = fixed("str", "", "rising", choices=DIRECTIONS)
+    level = tunable("float or n", "", 0.0)
+    initial = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self,
-        clock: Any,
-        direction: str = "rising",
-        level: Any = 0.0,
-        initial: Any = 0.0,
-        width: int | None = None,
-        **blockargs: Any,
-    ) -> None:
-        self.direction = chosen(direction, "direction", DIRECTIONS)
-        self.level = scalar_or_vector(level, "level")
-        start = scalar_or_vector(initial, "initial")
-        if np.any((np.asarray(start) != 0) & (np.asarray(start) != 1)):
+    def build(self, initial: Any, width: Any) -> dict[str, Any]:
+        if np.any((np.asarray(initial) != 0) & (np.asarray(initial) != 1)):
             raise InputError(f"initial must be 1 or 0, not {brief(initial)}")
-        given = {"level": self.level, "initial": start}
-        if width is not None:
-            if isinstance(width, bool) or not isinstance(width, int) or not 0 < width <= MOST_WIDE:
-                text = f"width must be a whole number from 1 to {MOST_WIDE}, not {brief(width)}"
-                raise InputError(text)
-            given["width"] = np.zeros(width)
-        shape = common_shape(**given)
-        begin = np.broadcast_to(start, shape or (1,)).copy()
+        shape = self.shared_shape(width, initial=initial)
+        begin = np.broadcast_to(initial, shape or (1,)).copy()
         ports = self.resolve_ports(n=shape)
-        super().__init__(
-            clock=clock, ndstates=begin.size, x0=begin, feedthrough=True, **ports, **blockargs
-        )
+        return {"ndstates": begin.size, "x0": begin, "feedthrough": True, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         above, before = self._above(inputs, x), x > 0.5

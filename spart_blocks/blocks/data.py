@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from bdsim.components import SourceBlock
 from spart_blocks.base.curves.lines import Line, parted
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, port_arguments, taken_names
 from spart_blocks.block_support.tables import MOST_NUMBERS
-from spart_blocks.block_support.values import chosen
 from spart_blocks.results.recordings import read_recording
 
 MOST_BENDS = 256
@@ -40,41 +39,34 @@ class Data(Declared, SourceBlock):
     exceed the shortest event in the recording. Long recordings are searched in O(1) if samples are
     evenly spaced, otherwise in O(log n).
 
-    :param file: a .csv, .npz or .mat file
-    :type file: Path
-    :param signals: names of signals in the file, or a mapping from outputs to signals: [plant.qm,
-        plant.um] has the outputs qm and um, like {qm: plant.qm, um: plant.um}
-    :type signals: list or mapping
-    :param time: the name of the times [s] in the file
-    :type time: str
-    :param interpolation: linear or previous
-    :type interpolation: str
-    :param outside: hold, zero or refuse
-    :type outside: str
-    :param offset: time of the recording's t = 0 [s]
-    :type offset: float
-    :param scale: duration of a unit of its times [s]
-    :type scale: float
+    :arg file: a .csv, .npz or .mat file
+    :arg signals: names of signals in the file, or a mapping from outputs to signals:
+        [plant.qm, plant.um] has the outputs qm and um, like {qm: plant.qm, um: plant.um}
+    :arg time: the name of the times [s] in the file
+    :arg interpolation: linear or previous
+    :arg outside: hold, zero or refuse
+    :arg offset: time of the recording's t = 0
+    :arg scale: duration of a unit of its times
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("u", "any", "", "an output for each signal, by its name"),)
+    file = fixed("path")
+    signals = fixed("str or list or mapping")
+    time = fixed("str", "", "t")
+    interpolation = fixed("str", "", "linear", choices=("linear", "previous"))
+    outside = fixed("str", "", "hold", choices=("hold", "zero", "refuse"))
+    offset = fixed("float", "s", 0.0)
+    scale = fixed("float", "s", 1.0)
 
-    def __init__(
-        self,
-        file: str | Path,
-        signals: Mapping[str, str] | list[str] | str,
-        time: str = "t",
-        interpolation: str = "linear",
-        outside: str = "hold",
-        offset: float = 0.0,
-        scale: float = 1.0,
-        **blockargs: Any,
-    ) -> None:
+    def build(
+        self, file: Any, signals: Any, time: Any, interpolation: Any, outside: Any, offset: Any,
+        scale: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         named = _named(signals)
-        held = chosen(interpolation, "interpolation", ("linear", "previous")) == "previous"
-        self._outside = chosen(outside, "outside", ("hold", "zero", "refuse"))
+        held = interpolation == "previous"
+        self._outside = outside
         if not (math.isfinite(offset) and math.isfinite(scale) and scale > 0):
             raise ValueError(f"offset must be a time [s] and scale above 0, not {offset}, {scale}")
         times, found = read_recording(file, list(named.values()), time)
@@ -94,7 +86,7 @@ class Data(Declared, SourceBlock):
         self.in_ports, self.out_ports = (), tuple(Port(name, shape) for name, shape in pairs)
         ports = port_arguments(self.in_ports, self.out_ports)
         del ports["nin"]  # which bdsim's SourceBlock gives
-        super().__init__(**ports, **blockargs)
+        return ports
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         pairs = zip(self._lines, self._shapes, strict=True)

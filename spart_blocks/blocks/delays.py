@@ -10,7 +10,8 @@ from bdsim.components import SampledBlock
 
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import chosen, numbers
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.block_support.values import numbers
 
 MOST_HELD = 20_000
 """Largest count of numbers that a delay holds; each is a state of the diagram."""
@@ -46,14 +47,9 @@ class Unit_Delay(Declared, SampledBlock):
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param initial: output before the first input arrives; it has the shape of the signal
-    :type initial: float or array_like
-    :param shape: shape of the signal, if ``initial`` is a number that fills it
-    :type shape: array_like(d)
-    :param N: number of ticks
-    :type N: int
+    :arg initial: output before the first input arrives; it has the shape of the signal
+    :arg shape: shape of the signal, if ``initial`` is a number that fills it
+    :arg N: number of ticks
     """
 
     nin = 1
@@ -63,17 +59,18 @@ class Unit_Delay(Declared, SampledBlock):
         PortSpec("y", "any", "", "the input N ticks before the last tick; before that, initial"),
     )
     delays = True
+    initial = fixed("float or array_like", "", 0.0)
+    shape = fixed("d", "", None)
+    N = fixed("int", "", 1)
 
-    def __init__(
-        self, clock: Any, initial: Any = 0.0, shape: Any = None, N: int = 1, **blockargs: Any
-    ) -> None:
+    def build(self, initial: Any, shape: Any, N: Any) -> dict[str, Any]:
         start = _start(initial, shape)
         if isinstance(N, bool) or not isinstance(N, int | float) or N < 1 or N % 1:
             raise ValueError(f"N must be a whole number above 0, not {N}")
         _refuse_many(int(N) * start.size, "make N smaller, or its clock slower")
         self.signal_shape = start.shape
         ports = self.resolve_ports(any=start.shape)
-        super().__init__(clock=clock, x0=np.tile(start.ravel(), int(N)), **ports, **blockargs)
+        return {"x0": np.tile(start.ravel(), int(N)), **ports}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [_of(x[-math.prod(self.signal_shape) :], self.signal_shape)]
@@ -94,16 +91,10 @@ class Transport_Delay(Declared, SampledBlock):
     Source: the remainder of Lagrange's interpolation, as in A. Quarteroni et al., "Numerical
     Mathematics" (2007), sec. 8.1.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param delay: the delay [s]
-    :type delay: float
-    :param initial: output before the first input arrives; it has the shape of the signal
-    :type initial: float or array_like
-    :param shape: shape of the signal, if ``initial`` is a number that fills it
-    :type shape: array_like(d)
-    :param interpolation: linear or cubic
-    :type interpolation: str
+    :arg delay: the delay
+    :arg initial: output before the first input arrives; it has the shape of the signal
+    :arg shape: shape of the signal, if ``initial`` is a number that fills it
+    :arg interpolation: linear or cubic
     """
 
     nin = 1
@@ -112,17 +103,15 @@ class Transport_Delay(Declared, SampledBlock):
     gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
     delays = True
     varies_between_ticks = True
+    delay = fixed("float", "s")
+    initial = fixed("float or array_like", "", 0.0)
+    shape = fixed("d", "", None)
+    interpolation = fixed("str", "", "linear", choices=("linear", "cubic"))
 
-    def __init__(
-        self,
-        clock: Any,
-        delay: float,
-        initial: Any = 0.0,
-        shape: Any = None,
-        interpolation: str = "linear",
-        **blockargs: Any,
-    ) -> None:
-        self.cubic = chosen(interpolation, "interpolation", ("linear", "cubic")) == "cubic"
+    def build(
+        self, clock: Any, delay: Any, initial: Any, shape: Any, interpolation: Any
+    ) -> dict[str, Any]:
+        self.cubic = interpolation == "cubic"
         start = _start(initial, shape)
         self.period, self.offset = float(clock.T), float(clock.offset)
         self.ticks = _ticks(delay, self.period, 2 if self.cubic else 1)
@@ -132,7 +121,7 @@ class Transport_Delay(Declared, SampledBlock):
         _refuse_many(self.held * start.size, "give it a clock of a longer period")
         x0 = np.concatenate([[0.0, 0.0], np.tile(self.initial, self.held)])
         ports = self.resolve_ports(any=start.shape)
-        super().__init__(clock=clock, x0=x0, **ports, **blockargs)
+        return {"x0": x0, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         """The state is the time of the last tick, the number of stored samples, and the samples,
@@ -187,14 +176,9 @@ class Variable_Delay(Declared, SampledBlock):
 
     Source: A. Quarteroni et al., "Numerical Mathematics" (2007), sec. 8.1.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param max_delay: the largest delay [s], T or more
-    :type max_delay: float
-    :param initial: output before the first input arrives; it has the shape of the signal
-    :type initial: float or array_like
-    :param shape: shape of the signal, if ``initial`` is a number that fills it
-    :type shape: array_like(d)
+    :arg max_delay: the largest delay, T or more
+    :arg initial: output before the first input arrives; it has the shape of the signal
+    :arg shape: shape of the signal, if ``initial`` is a number that fills it
     """
 
     nin = 2
@@ -206,10 +190,11 @@ class Variable_Delay(Declared, SampledBlock):
     gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
     delays = True
     varies_between_ticks = True
+    max_delay = fixed("float", "s")
+    initial = fixed("float or array_like", "", 0.0)
+    shape = fixed("d", "", None)
 
-    def __init__(
-        self, clock: Any, max_delay: float, initial: Any = 0.0, shape: Any = None, **blockargs: Any
-    ) -> None:
+    def build(self, clock: Any, max_delay: Any, initial: Any, shape: Any) -> dict[str, Any]:
         start = _start(initial, shape)
         self.period = float(clock.T)
         self.most = _ticks(max_delay, self.period, 1, "max_delay")
@@ -218,7 +203,7 @@ class Variable_Delay(Declared, SampledBlock):
         _refuse_many(self.held * start.size, "give it a clock of a longer period")
         x0 = np.concatenate([[0.0, 0.0, 1.0], np.tile(self.initial, self.held)])
         ports = self.resolve_ports(shapes={"u": start.shape, "y": start.shape})
-        super().__init__(clock=clock, x0=x0, **ports, **blockargs)
+        return {"x0": x0, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         """The state is the time of the last tick, the number of stored samples, the delay in

@@ -10,8 +10,9 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import cross
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import not_negative, number, positive_number
+from spart_blocks.block_support.values import positive_number
 from spart_blocks.formulas.crossings import flat
 
 _WRENCH = "N m, N"
@@ -38,22 +39,14 @@ class Docking_Contact(Declared, FunctionBlock):
     vibroimpact", J. Applied Mechanics 42 (1975) 440; W. Fehse, "Automated Rendezvous and Docking of
     Spacecraft" (2003), ch. 8.
 
-    :param radius: of the tip [m]
-    :type radius: float
-    :param half_angle: of the cone, from its axis to its wall [rad]
-    :type half_angle: float
-    :param mouth: distance from the axis beyond which there is no wall [m], none by default
-    :type mouth: float, optional
-    :param stiffness: of the contact [N/m^exponent]
-    :type stiffness: float
-    :param exponent: 1.5 for a sphere as Hertz has it, 1 for a spring
-    :type exponent: float
-    :param dissipation: Hunt's and Crossley's [s/m]
-    :type dissipation: float
-    :param friction: its coefficient
-    :type friction: float
-    :param slow: sliding velocity at which friction has 0.7 of its size [m/s]
-    :type slow: float
+    :arg radius: of the tip
+    :arg half_angle: of the cone, from its axis to its wall
+    :arg stiffness: of the contact
+    :arg mouth: distance from the axis beyond which there is no wall, none by default
+    :arg exponent: 1.5 for a sphere as Hertz has it, 1 for a spring
+    :arg dissipation: Hunt's and Crossley's
+    :arg friction: its coefficient
+    :arg slow: sliding velocity at which friction has 0.7 of its size
     """
 
     nin = 5
@@ -70,27 +63,26 @@ class Docking_Contact(Declared, FunctionBlock):
         PortSpec("force", "", "N", "normal force"),
         PortSpec("depth", "", "m", "of the tip in the wall; below 0 without contact"),
     )
-    tunable = ("stiffness", "dissipation", "friction", "slow")
+    radius = fixed("float", "m")
+    half_angle = fixed("float", "rad")
+    stiffness = tunable("float", "N/m^exponent", above=0)
+    mouth = fixed("float", "m", None)
+    exponent = fixed("float", "", 1.5)
+    dissipation = tunable("float", "s/m", 0.0, least=0)
+    friction = tunable("float", "", 0.0, least=0)
+    slow = tunable("float", "m/s", 1e-3, above=0)
 
-    def __init__(
-        self, radius: float, half_angle: float, stiffness: float, mouth: float | None = None,
-        exponent: float = 1.5, dissipation: float = 0.0, friction: float = 0.0,
-        slow: float = 1e-3, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(self, radius: Any, half_angle: Any, mouth: Any, exponent: Any) -> dict[str, Any]:
         self._radius = positive_number(radius, "radius", "m")
-        angle = number(half_angle, "half_angle")
+        angle = half_angle
         if not 0 < angle <= np.pi / 2:
             raise InputError(f"half_angle must be above 0 and up to pi / 2, not {angle:g}")
         self._sine, self._cosine = float(np.sin(angle)), float(np.cos(angle))
         self._mouth = None if mouth is None else positive_number(mouth, "mouth", "m")
-        self.stiffness = positive_number(stiffness, "stiffness")
-        self._exponent = number(exponent, "exponent")
+        self._exponent = exponent
         if self._exponent < 1:
             raise InputError(f"exponent must be at least 1, not {self._exponent:g}")
-        self.dissipation = float(not_negative(number(dissipation, "dissipation"), "dissipation"))
-        self.friction = float(not_negative(number(friction, "friction"), "friction"))
-        self.slow = positive_number(slow, "slow", "m/s")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rp, tp, apex, _, t_apex = inputs

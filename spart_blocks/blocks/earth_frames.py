@@ -12,8 +12,8 @@ from bdsim.components import FunctionBlock, SourceBlock
 
 from spart_blocks.base.spatial import cross
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import EPOCH, fixed
 from spart_blocks.block_support.space import POSITION, VELOCITY, earth_frames
-from spart_blocks.block_support.values import number
 from spart_blocks.environment.constants import EARTH_RATE
 from spart_blocks.environment.frames import ecef_position, geodetic, ned_rotation, orbit_frames
 from spart_blocks.environment.time import epoch_of
@@ -38,10 +38,7 @@ class Julian_Date(Declared, SourceBlock):
 
     Source: Vallado (2013), 3.5.
 
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on
-    :type epoch: str
-    :param dut1: UT1 - UTC at the epoch [s], from IERS Bulletin A
-    :type dut1: float
+    :arg dut1: UT1 - UTC at the epoch, from IERS Bulletin A
     """
 
     nin = 0
@@ -52,10 +49,12 @@ class Julian_Date(Declared, SourceBlock):
         PortSpec("tt", "2", "d", "terrestrial time"),
         PortSpec("leaps", "", "s", "TAI - UTC"),
     )
+    epoch = EPOCH
+    dut1 = fixed("float", "s", 0.0)
 
-    def __init__(self, epoch: str, dut1: float = 0.0, **blockargs: Any) -> None:
-        self.epoch = epoch_of(epoch, number(dut1, "dut1"))
-        super().__init__(**self.resolve_ports(), **blockargs)
+    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
+        self.epoch = epoch_of(epoch, dut1)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         day = self.epoch.day + 0.0 * t
@@ -76,10 +75,7 @@ class Earth_Rotation(Declared, SourceBlock):
 
     Source: Vallado (2013), 3.7; Meeus, "Astronomical Algorithms" (1998), ch. 22, for nutation.
 
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on
-    :type epoch: str
-    :param dut1: UT1 - UTC [s], from IERS Bulletin A; without it the angle is off by up to 13"
-    :type dut1: float
+    :arg dut1: UT1 - UTC, from IERS Bulletin A; without it the angle is off by up to 13"
     """
 
     nin = 0
@@ -88,10 +84,12 @@ class Earth_Rotation(Declared, SourceBlock):
         PortSpec("R", "3, 3", "", "rotation, ECEF to ECI"),
         PortSpec("angle", "", "rad", "Greenwich apparent sidereal time, rising without jumps"),
     )
+    epoch = EPOCH
+    dut1 = fixed("float", "s", 0.0)
 
-    def __init__(self, epoch: str, dut1: float = 0.0, **blockargs: Any) -> None:
+    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
         self.frames = earth_frames(epoch, dut1)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         return [self.frames.rotation(t), self.frames.sidereal_time(t)]
@@ -102,20 +100,19 @@ class Eci_Ecef(Declared, FunctionBlock):
 
     Source: Vallado (2013), 3.7.
 
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on
-    :type epoch: str
-    :param dut1: UT1 - UTC [s], from IERS Bulletin A
-    :type dut1: float
+    :arg dut1: UT1 - UTC, from IERS Bulletin A
     """
 
     nin = 2
     nout = 2
     takes = (POSITION, PortSpec("v", "3", "m/s", "velocity, ECI", optional=True))
     gives = (_R_ECEF, _V_ECEF)
+    epoch = EPOCH
+    dut1 = fixed("float", "s", 0.0)
 
-    def __init__(self, epoch: str, dut1: float = 0.0, **blockargs: Any) -> None:
+    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
         self.frames = earth_frames(epoch, dut1)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         turn = self.frames.rotation(t).T
@@ -128,10 +125,7 @@ class Ecef_Eci(Declared, FunctionBlock):
 
     Source: Vallado (2013), 3.7.
 
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on
-    :type epoch: str
-    :param dut1: UT1 - UTC [s], from IERS Bulletin A
-    :type dut1: float
+    :arg dut1: UT1 - UTC, from IERS Bulletin A
     """
 
     nin = 2
@@ -141,10 +135,12 @@ class Ecef_Eci(Declared, FunctionBlock):
         PortSpec("v_ecef", "3", "m/s", "velocity relative to the turning Earth", optional=True),
     )
     gives = (POSITION, VELOCITY)
+    epoch = EPOCH
+    dut1 = fixed("float", "s", 0.0)
 
-    def __init__(self, epoch: str, dut1: float = 0.0, **blockargs: Any) -> None:
+    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
         self.frames = earth_frames(epoch, dut1)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         r, v = inputs
@@ -165,9 +161,7 @@ class Ecef_Geodetic(Declared, FunctionBlock):
     nout = 4
     takes = (_R_ECEF,)
     gives = (*_GEODETIC, PortSpec("R_ned", "3, 3", "", "rotation, north-east-down to ECEF"))
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         latitude, longitude, height = geodetic(inputs[0])
@@ -187,9 +181,7 @@ class Geodetic_Ecef(Declared, FunctionBlock):
     nout = 1
     takes = _GEODETIC
     gives = (_R_ECEF,)
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         return [ecef_position(*inputs)]
@@ -214,9 +206,7 @@ class Orbit_Frame(Declared, FunctionBlock):
         PortSpec("R_rsw", "3, 3", "", "rotation, RSW to ECI"),
         PortSpec("omega", "3", "rad/s", "angular velocity of both, ECI"),
     )
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         return list(orbit_frames(*inputs))

@@ -10,7 +10,8 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.spatial import dcm_quat, quaternion_product
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.motion import LinkPoint
-from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT
+from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import (
     center_of_mass,
     convective_inertia,
@@ -22,7 +23,6 @@ from spart_blocks.dynamics import (
     mass_composite_body,
     velocities,
 )
-from spart_blocks.robot import Robot
 
 
 class End_Effector(Declared, FunctionBlock):
@@ -33,13 +33,6 @@ class End_Effector(Declared, FunctionBlock):
     passes half a turn.
 
     Source: SPART's manual, Kinematics and Jacob.
-
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: the link in whose URDF frame the point is fixed
-    :type frame: str
-    :param offset: the point in that frame [m], its origin by default
-    :type offset: array_like(3), optional
     """
 
     nin = 5
@@ -51,13 +44,13 @@ class End_Effector(Declared, FunctionBlock):
         PortSpec("q", "4", "", "the same as a unit quaternion, scalar last"),
         *quantities("tp"),
     )
+    robot = ROBOT
+    frame = FRAME
+    offset = OFFSET
 
-    def __init__(
-        self, robot: Robot, frame: str | int, offset: Any = None, **blockargs: Any
-    ) -> None:
-        self.robot = need_robot(robot, "END_EFFECTOR")
-        self.point = LinkPoint.of(robot, frame, offset)
-        super().__init__(**self.resolve_ports(robot), **blockargs)
+    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
+        self.point = LinkPoint.of(self.robot, frame, offset)
+        return self.resolve_ports(self.robot)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, u0, um = inputs
@@ -76,9 +69,6 @@ class Kinematics_Dynamics(Declared, FunctionBlock):
     those at rest, and there is no algebraic loop.
 
     Source: SPART's manual, from Kinematics to CIM.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 5
@@ -87,10 +77,7 @@ class Kinematics_Dynamics(Declared, FunctionBlock):
     gives = quantities(
         "RJ RL rJ rL e g Bij Bi0 P0 pm t0 tL I0 Im M0_tilde Mm_tilde H0 H0m Hm C0 C0m Cm0 Cm r_com"
     )
-
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "KINEMATICS_DYNAMICS")
-        super().__init__(**self.resolve_ports(robot), **blockargs)
+    robot = ROBOT
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, u0, um = inputs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import ARGUMENTS, PARAMS, fixed
 from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.formulas.crossings import bare
 from spart_blocks.formulas.reader import Formula, read_formula
@@ -37,26 +37,18 @@ class Fcn(Declared, FunctionBlock):
     A solver's step ends where a comparison changes, where the argument of abs or sign is zero,
     where min, max and clip change sides, and where floor, ceil, round, % and atan2 jump.
 
-    :param expression: the formula, or a list of them
-    :type expression: str or list of str
-    :param arguments: names of the inputs, one u by default
-    :type arguments: list of str, optional
-    :param params: numbers and arrays by name; each is a parameter of the block by that name
-    :type params: mapping, optional
+    :arg expression: the formula, or a list of them
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "or an input for each of `arguments`, by its name"),)
     gives = (PortSpec("y", "any", "", "the formula's value"),)
+    expression = fixed("str or list of str")
+    arguments = ARGUMENTS
+    params = PARAMS
 
-    def __init__(
-        self,
-        expression: str | Sequence[str],
-        arguments: str | Sequence[str] | None = None,
-        params: Mapping[str, Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, expression: Any, arguments: Any, params: Any) -> dict[str, Any]:
         names = ("u",) if arguments is None else input_names(arguments, "arguments")
         values = parameter_values(params, names)
         self.several = not isinstance(expression, str)
@@ -67,10 +59,12 @@ class Fcn(Declared, FunctionBlock):
         self.varies_between_ticks = any(re.search(r"\bt\b", text) for text in texts)
         self.in_ports = tuple(Port(name) for name in names)
         self.out_ports = (Port("y", (len(texts),) if self.several else None),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
-        refuse_taken((name for name in values if hasattr(self, name)), "params")
-        self.__dict__.update(values)
-        self.tunable = tuple(values)
+        self.tunable, self._values = tuple(values), values
+        return port_arguments(self.in_ports, self.out_ports)
+
+    def finish(self) -> None:
+        refuse_taken((name for name in self._values if hasattr(self, name)), "params")
+        self.__dict__.update(self._values)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         known = self._known(t, inputs)

@@ -17,13 +17,12 @@ from spart_blocks.block_support.linear import (
     Matrices,
     Polynomials,
     Rational,
-    channels,
     discretised,
     in_series,
     leveled,
     sections_of,
 )
-from spart_blocks.block_support.values import not_negative, positive, positive_number
+from spart_blocks.block_support.parameters import U0, WIDTH, fixed, tunable
 
 
 def _notch(frequency: Any, width: Any, depth: Any) -> Polynomials:
@@ -41,33 +40,18 @@ class Notch(Rational, ContinuousBlock):
     Source: S. J. Orfanidis, "Introduction to Signal Processing" (1996), sec. 11.3, in continuous
     time.
 
-    :param frequency: the frequency to take out [Hz]
-    :type frequency: float or array_like(n)
-    :param bandwidth: width of the notch [Hz]
-    :type bandwidth: float or array_like(n)
-    :param depth: gain at the frequency
-    :type depth: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg frequency: the frequency to take out
+    :arg bandwidth: width of the notch
+    :arg depth: gain at the frequency
     """
 
     nin = 1
     nout = 1
-    tunable = ("frequency", "bandwidth", "depth")
-
-    def __init__(
-        self, frequency: Any, bandwidth: Any, depth: Any = 0.0, u0: Any = 0.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.frequency = positive(frequency, "frequency")
-        self.bandwidth = positive(bandwidth, "bandwidth")
-        self.depth = not_negative(depth, "depth")
-        shape = channels(
-            width, frequency=self.frequency, bandwidth=self.bandwidth, depth=self.depth, u0=u0
-        )
-        super().__init__(**self._start(u0, shape), **blockargs)
+    frequency = tunable("float or n", "Hz", above=0)
+    bandwidth = tunable("float or n", "Hz", above=0)
+    depth = tunable("float or n", "", 0.0, least=0)
+    u0 = U0
+    width = WIDTH
 
     def law(self) -> Polynomials:
         return _notch(self.frequency, self.bandwidth, self.depth)
@@ -82,32 +66,27 @@ class Notch_S(Discretised, SampledBlock):
 
     Source: S. J. Orfanidis, "Introduction to Signal Processing" (1996), sec. 11.3.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param frequency: the frequency to take out [Hz], below half the clock's rate
-    :type frequency: float or array_like(n)
-    :param bandwidth: width of the notch [Hz], below half the clock's rate
-    :type bandwidth: float or array_like(n)
-    :param depth: gain at the frequency
-    :type depth: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg frequency: the frequency to take out, below half the clock's rate
+    :arg bandwidth: width of the notch, below half the clock's rate
+    :arg depth: gain at the frequency
     """
 
     nin = 1
     nout = 1
+    frequency = fixed("float or n", "Hz", above=0)
+    bandwidth = fixed("float or n", "Hz", above=0)
+    depth = fixed("float or n", "", 0.0, least=0)
+    u0 = U0
+    width = WIDTH
 
-    def __init__(
-        self, clock: Any, frequency: Any, bandwidth: Any, depth: Any = 0.0, u0: Any = 0.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        frequency, bandwidth = positive(frequency, "frequency"), positive(bandwidth, "bandwidth")
-        depth = not_negative(depth, "depth")
+    def build(
+        self, clock: Any, frequency: Any, bandwidth: Any, depth: Any, u0: Any, width: Any
+    ) -> dict[str, Any]:
         _below_half(frequency, clock, "frequency")
         _below_half(bandwidth, clock, "bandwidth")
-        shape = channels(width, frequency=frequency, bandwidth=bandwidth, depth=depth, u0=u0)
+        shape = self.shared_shape(
+            width, frequency=frequency, bandwidth=bandwidth, depth=depth, u0=u0
+        )
         # In z = exp(i w T) the trapezoidal rule takes w to tan(w T / 2).
         w, b = np.tan(np.pi * frequency * clock.T), np.tan(np.pi * bandwidth * clock.T)
         band = b * (1 + w * w)
@@ -117,7 +96,7 @@ class Notch_S(Discretised, SampledBlock):
             [1.0, band * warped, (w * warped) ** 2],
         )
         each = discretised(clock, law, shape, "tustin")
-        super().__init__(**self._start(clock, each, u0, shape), **blockargs)
+        return self._start(clock, each, u0, shape)
 
 
 class Low_Pass(Cascade, ContinuousBlock):
@@ -147,41 +126,34 @@ class Low_Pass(Cascade, ContinuousBlock):
     Source: R. Schaumann and M. E. Van Valkenburg, "Design of Analog Filters" (2001), ch. 6 to 10;
     scipy.signal.butter, bessel, cheby1 and cheby2; Modelica.Blocks.Continuous.Filter.
 
-    :param cutoff: cut-off frequency [Hz]
-    :type cutoff: float or array_like(n)
-    :param order: order of the filter, 1 to 20
-    :type order: int
-    :param u0: input before the start, under which it is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as cutoff and u0
-    :type width: int, optional
-    :param design: butterworth, critical, bessel, chebyshev1 or chebyshev2
-    :type design: str
-    :param ripple: of chebyshev1: how deep its gain falls below 1 in the pass band [dB], by default
-        0.5
-    :type ripple: float, optional
-    :param attenuation: of chebyshev2: how far its gain is below 1 in the stop band [dB], by
-        default 40
-    :type attenuation: float, optional
-    :param norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
-    :type norm: str, optional
+    :arg cutoff: cut-off frequency
+    :arg order: order of the filter, 1 to 20
+    :arg width: length of u; by default u is a scalar, or as long as cutoff and u0
+    :arg design: butterworth, critical, bessel, chebyshev1 or chebyshev2
+    :arg ripple: of chebyshev1: how deep its gain falls below 1 in the pass band, by default 0.5
+    :arg attenuation: of chebyshev2: how far its gain is below 1 in the stop band, by default 40
+    :arg norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
     """
 
     nin = 1
     nout = 1
-    tunable = ("cutoff",)
+    cutoff = tunable("float or n", "Hz", above=0)
+    order = fixed("int", "", 2)
+    u0 = U0
+    width = fixed("int", "", None)
+    design = fixed("str", "", "butterworth")
+    ripple = fixed("float", "dB", None)
+    attenuation = fixed("float", "dB", None)
+    norm = fixed("str", "", None)
 
-    def __init__(
-        self, cutoff: Any, order: int = 2, u0: Any = 0.0, width: int | None = None,
-        design: str = "butterworth", ripple: float | None = None,
-        attenuation: float | None = None, norm: str | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.cutoff = positive(cutoff, "cutoff")
-        shape = channels(width, cutoff=self.cutoff, u0=u0)
+    def build(
+        self, order: Any, u0: Any, width: Any, design: Any, ripple: Any, attenuation: Any, norm: Any
+    ) -> dict[str, Any]:
+        shape = self.shared_shape(width, u0=u0)
         # The filter of 1 rad/s, whose time runs faster by the cut-off.
         roots = low_pass(design, order, ripple=ripple, attenuation=attenuation, norm=norm)
         one = _realised(*roots, analog=True)
-        super().__init__(**self._start(one, u0, shape), **blockargs)
+        return self._start(one, u0, shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(self._y(inputs, x))]
@@ -203,47 +175,40 @@ class Low_Pass_S(Discretised, SampledBlock):
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 7.2;
     scipy.signal.butter, bessel, cheby1 and cheby2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param cutoff: cut-off frequency [Hz], below half the clock's rate
-    :type cutoff: float
-    :param order: order of the filter, 1 to 20
-    :type order: int
-    :param u0: input before the start, under which it is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as u0
-    :type width: int, optional
-    :param design: butterworth, critical, bessel, chebyshev1 or chebyshev2
-    :type design: str
-    :param ripple: of chebyshev1: how deep its gain falls below 1 in the pass band [dB], by default
-        0.5
-    :type ripple: float, optional
-    :param attenuation: of chebyshev2: how far its gain is below 1 in the stop band [dB], by
-        default 40
-    :type attenuation: float, optional
-    :param norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
-    :type norm: str, optional
+    :arg cutoff: cut-off frequency, below half the clock's rate
+    :arg order: order of the filter, 1 to 20
+    :arg width: length of u; by default u is a scalar, or as long as u0
+    :arg design: butterworth, critical, bessel, chebyshev1 or chebyshev2
+    :arg ripple: of chebyshev1: how deep its gain falls below 1 in the pass band, by default 0.5
+    :arg attenuation: of chebyshev2: how far its gain is below 1 in the stop band, by default 40
+    :arg norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
     """
 
     nin = 1
     nout = 1
+    cutoff = fixed("float", "Hz", above=0)
+    order = fixed("int", "", 2)
+    u0 = U0
+    width = fixed("int", "", None)
+    design = fixed("str", "", "butterworth")
+    ripple = fixed("float", "dB", None)
+    attenuation = fixed("float", "dB", None)
+    norm = fixed("str", "", None)
 
-    def __init__(
-        self, clock: Any, cutoff: float, order: int = 2, u0: Any = 0.0, width: int | None = None,
-        design: str = "butterworth", ripple: float | None = None,
-        attenuation: float | None = None, norm: str | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, cutoff: Any, order: Any, u0: Any, width: Any, design: Any, ripple: Any,
+        attenuation: Any, norm: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         from scipy.signal import bilinear_zpk, lp2lp_zpk
 
-        cutoff = positive_number(cutoff, "cutoff", "Hz")
         _below_half(cutoff, clock, "cutoff")
-        shape = channels(width, u0=u0)
+        shape = self.shared_shape(width, u0=u0)
         roots = low_pass(design, order, ripple=ripple, attenuation=attenuation, norm=norm)
         # In units of half the clock's period, as SciPy does it.
         warped = 4 * math.tan(math.pi * cutoff * clock.T)
         zeros, poles, gain = bilinear_zpk(*lp2lp_zpk(*roots, warped), fs=2.0)
         one = _realised(zeros, poles, gain, analog=False)
-        super().__init__(**self._start(clock, [one], u0, shape), **blockargs)
+        return self._start(clock, [one], u0, shape)
 
 
 def _realised(zeros: Array, poles: Array, gain: float, analog: bool) -> Matrices:

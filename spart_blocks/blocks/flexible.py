@@ -11,10 +11,10 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array, cross
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.motion import LinkPoint
-from spart_blocks.block_support.quantities import need_robot, quantities
-from spart_blocks.block_support.values import not_negative, numbers, positive, positive_number
+from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import numbers
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.robot import Robot
 
 _WRENCH = "N m, N"
 
@@ -35,16 +35,11 @@ class Flexible_Appendage(Declared, ContinuousBlock):
     Source: P. Likins, "Dynamics and control of flexible space vehicles", JPL TR 32-1329 (1970),
     hybrid coordinates; M. Sidi, "Spacecraft Dynamics and Control" (1997), sec. 10.5.
 
-    :param frequency: w of each mode [rad/s]
-    :type frequency: float or array_like(n)
-    :param damping: damping ratio z of each mode
-    :type damping: float or array_like(n)
-    :param participation: d of each mode in base axes, a row for each [sqrt(kg) m]
-    :type participation: array_like(n,3)
-    :param q0: at the start [sqrt(kg) m]
-    :type q0: array_like(n), optional
-    :param omega0: angular rate at the start of a base on which q' is 0 then, base axes [rad/s]
-    :type omega0: array_like(3), optional
+    :arg frequency: w of each mode
+    :arg damping: damping ratio z of each mode
+    :arg participation: d of each mode in base axes, a row for each
+    :arg q0: at the start
+    :arg omega0: angular rate at the start of a base on which q' is 0 then, base axes
     """
 
     nin = 1
@@ -55,26 +50,25 @@ class Flexible_Appendage(Declared, ContinuousBlock):
         PortSpec("q", "n", "sqrt(kg) m", "modes"),
         PortSpec("h", "3", "N m s", "sum d p, momentum that the modes carry, base axes"),
     )
-    tunable = ("frequency", "damping")
+    frequency = tunable("float or n", "rad/s", above=0)
+    damping = tunable("float or n", least=0)
+    participation = fixed("n, 3", "sqrt(kg) m")
+    q0 = fixed("n", "sqrt(kg) m", None)
+    omega0 = fixed("3", "rad/s", None)
 
-    def __init__(
-        self, frequency: Any, damping: Any, participation: Any, q0: Any = None,
-        omega0: Any = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(self, participation: Any, q0: Any, omega0: Any) -> dict[str, Any]:
         self._d = np.atleast_2d(numbers(participation, "participation"))
         if self._d.ndim != 2 or self._d.shape[1] != 3:
             raise ValueError(f"participation must be rows of three numbers, not {self._d.shape}")
         n = len(self._d)
-        self.frequency = positive(frequency, "frequency")
-        self.damping = not_negative(damping, "damping")
         for name in ("frequency", "damping"):
             if np.shape(getattr(self, name)) not in ((), (n,)):
                 raise InputError(f"{name} has other than {n} entries, the rows of participation")
         start = np.zeros(n) if q0 is None else numbers(q0, "q0", (n,))
-        rate = np.zeros(3) if omega0 is None else numbers(omega0, "omega0", (3,))
+        rate = np.zeros(3) if omega0 is None else omega0
         x0 = np.concatenate([start, self._d @ rate])
         given = {**self.resolve_ports(n=n), "feedthrough": True}
-        super().__init__(nstates=2 * n, x0=x0, **given, **blockargs)
+        return {"nstates": 2 * n, "x0": x0, **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         n, w = len(self._d), inputs[0][:3]
@@ -100,16 +94,11 @@ class Slosh(Declared, ContinuousBlock):
 
     Source: F. Dodge, "The New Dynamic Behavior of Liquids in Moving Containers" (2000), sec. 3.1.
 
-    :param mass: m [kg]
-    :type mass: float
-    :param frequency: w along each axis of the frame [rad/s]
-    :type frequency: float or array_like(3)
-    :param damping: damping ratio z
-    :type damping: float or array_like(3)
-    :param s0: displacement at the start [m]
-    :type s0: array_like(3), optional
-    :param v0: velocity at the start, inertial [m/s]
-    :type v0: array_like(3), optional
+    :arg mass: m
+    :arg frequency: w along each axis of the frame
+    :arg damping: damping ratio z
+    :arg s0: displacement at the start
+    :arg v0: velocity at the start, inertial
     """
 
     nin = 3
@@ -123,15 +112,13 @@ class Slosh(Declared, ContinuousBlock):
         PortSpec("wrench", "6", _WRENCH, "torque and force on the link at the point, inertial"),
         PortSpec("s", "3", "m", "displacement of the mass, axes of the frame"),
     )
-    tunable = ("mass", "frequency", "damping")
+    mass = tunable("float", "kg", above=0)
+    frequency = tunable("float or 3", "rad/s", above=0)
+    damping = tunable("float or 3", "", 0.0, least=0)
+    s0 = fixed("3", "m", None)
+    v0 = fixed("3", "m/s", None)
 
-    def __init__(
-        self, mass: float, frequency: Any, damping: Any = 0.0, s0: Any = None, v0: Any = None,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.mass = positive_number(mass, "mass", "kg")
-        self.frequency = positive(frequency, "frequency")
-        self.damping = not_negative(damping, "damping")
+    def build(self, s0: Any, v0: Any) -> dict[str, Any]:
         for name in ("frequency", "damping"):
             if np.shape(getattr(self, name)) not in ((), (3,)):
                 raise InputError(f"{name} must be a number or three, for the axes of the frame")
@@ -140,7 +127,7 @@ class Slosh(Declared, ContinuousBlock):
             for name, value in (("s0", s0), ("v0", v0))
         ]
         given = {**self.resolve_ports(), "feedthrough": True}
-        super().__init__(nstates=6, x0=np.concatenate(start), **given, **blockargs)
+        return {"nstates": 6, "x0": np.concatenate(start), **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         R, s = inputs[0], x[:3]
@@ -167,13 +154,6 @@ class Link_Wrench(Declared, FunctionBlock):
     link, and zero on all other links.
 
     Several are added by SUM.
-
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: the link in whose URDF frame the point is fixed
-    :type frame: str
-    :param offset: the point in that frame [m], its origin by default
-    :type offset: array_like(3), optional
     """
 
     nin = 4
@@ -183,13 +163,13 @@ class Link_Wrench(Declared, FunctionBlock):
         *quantities("R0 r0 qm"),
     )
     gives = quantities("wF0 wFm")
+    robot = ROBOT
+    frame = FRAME
+    offset = OFFSET
 
-    def __init__(
-        self, robot: Robot, frame: str | int, offset: Any = None, **blockargs: Any
-    ) -> None:
-        self.robot = need_robot(robot, "LINK_WRENCH")
-        self.point = LinkPoint.of(robot, frame, offset)
-        super().__init__(**self.resolve_ports(robot), **blockargs)
+    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
+        self.point = LinkPoint.of(self.robot, frame, offset)
+        return self.resolve_ports(self.robot)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         wrench, R0, r0, qm = inputs

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from bdsim.components import SampledBlock
 from spart_blocks.base.errors import RunError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.parameters import CLOCK, fixed
 from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.fmu.archive import read_model
 from spart_blocks.fmu.cosimulation import Live
@@ -43,18 +44,19 @@ class FMU(Declared, SampledBlock):
 
     Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
 
-    :param file: the FMU
-    :type file: path
-    :param start: start values of parameters, inputs and states by variable
-    :type start: mapping, optional
-    :param input_ports: variables used as inputs, or a mapping from ports to variables
-    :type input_ports: list or mapping, optional
-    :param output_ports: variables used as outputs, or a mapping from ports to variables
-    :type output_ports: list or mapping, optional
+    :arg file: the FMU
+    :arg start: start values of parameters, inputs and states by variable
+    :arg input_ports: variables used as inputs, or a mapping from ports to variables
+    :arg output_ports: variables used as outputs, or a mapping from ports to variables
     """
 
     nin = 0
     nout = 0
+    file = fixed("path")
+    start = fixed("mapping", "", None)
+    input_ports = fixed("list or mapping", "", None)
+    output_ports = fixed("list or mapping", "", None)
+    clock = CLOCK
     loads_code = True
     untraced = "an FMU is machine code of another tool, called as it is"
     watched_kinds = ("stop",)
@@ -69,14 +71,7 @@ class FMU(Declared, SampledBlock):
         inputs, outputs = (groups_of(model, side, None, taken) for side, taken in sides)
         return tuple(group.port for group in inputs), tuple(group.port for group in outputs)
 
-    def __init__(
-        self,
-        file: str | Path,
-        start: Mapping[str, Any] | None = None,
-        input_ports: Mapping[str, Any] | list[Any] | None = None,
-        output_ports: Mapping[str, Any] | list[Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, file: Any, start: Any, input_ports: Any, output_ports: Any) -> dict[str, Any]:
         model = read_model(Path(file).expanduser())
         values = {} if start is None else start_values(model, start)
         inputs = groups_of(model, "input", input_ports, _TAKEN)
@@ -89,11 +84,12 @@ class FMU(Declared, SampledBlock):
         # tick, when the model asks for the end, and the name of the FMU's own state, see
         # _fmu_past.
         width = 2 * self._ends[-1] + 4
-        super().__init__(
-            ndstates=width, **port_arguments(self.in_ports, self.out_ports), **blockargs
-        )
+        self._live = partial(Live, model, values=values, inputs=inputs, outputs=outputs)
+        return {"ndstates": width, **port_arguments(self.in_ports, self.out_ports)}
+
+    def finish(self) -> None:
         clock = Fraction(repr(float(self._clock.T))), Fraction(repr(float(self._clock.offset)))
-        self._fmu = Live(model, str(self.name), values, inputs, outputs, clock)
+        self._fmu = self._live(name=str(self.name), clock=clock)
         self._first: Array | None = None
         weakref.finalize(self, self._fmu.close)
 

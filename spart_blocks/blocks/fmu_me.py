@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from bdsim.components import ContinuousBlock
 from spart_blocks.base.errors import RunError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.fmu.archive import read_model
 from spart_blocks.fmu.continuous import Continuous
@@ -43,18 +44,18 @@ class FMU_ME(Declared, ContinuousBlock):
 
     Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
 
-    :param file: the FMU
-    :type file: path
-    :param start: start values of parameters, inputs and states by variable
-    :type start: mapping, optional
-    :param input_ports: variables used as inputs, or a mapping from ports to variables
-    :type input_ports: list or mapping, optional
-    :param output_ports: variables used as outputs, or a mapping from ports to variables
-    :type output_ports: list or mapping, optional
+    :arg file: the FMU
+    :arg start: start values of parameters, inputs and states by variable
+    :arg input_ports: variables used as inputs, or a mapping from ports to variables
+    :arg output_ports: variables used as outputs, or a mapping from ports to variables
     """
 
     nin = 0
     nout = 0
+    file = fixed("path")
+    start = fixed("mapping", "", None)
+    input_ports = fixed("list or mapping", "", None)
+    output_ports = fixed("list or mapping", "", None)
     loads_code = True
     untraced = "an FMU is machine code of another tool, called as it is"
 
@@ -66,14 +67,7 @@ class FMU_ME(Declared, ContinuousBlock):
         inputs, outputs = (groups_of(model, side, None, taken) for side, taken in sides)
         return tuple(group.port for group in inputs), tuple(group.port for group in outputs)
 
-    def __init__(
-        self,
-        file: str | Path,
-        start: Mapping[str, Any] | None = None,
-        input_ports: Mapping[str, Any] | list[Any] | None = None,
-        output_ports: Mapping[str, Any] | list[Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, file: Any, start: Any, input_ports: Any, output_ports: Any) -> dict[str, Any]:
         model = read_model(Path(file).expanduser(), exchange=True)
         assert model.equations is not None
         values = {} if start is None else start_values(model, start)
@@ -92,13 +86,15 @@ class FMU_ME(Declared, ContinuousBlock):
         self.told_of_steps = model.equations.told_of_steps
         # Its state: the FMU's continuous states, and the name of its mode, see _fmu_modes.
         self._nx = model.equations.nx
-        super().__init__(
-            nstates=self._nx + 1,
-            feedthrough=self._direct,
+        self._continuous = partial(Continuous, model, values=values, inputs=inputs, outputs=outputs)
+        return {
+            "nstates": self._nx + 1,
+            "feedthrough": self._direct,
             **port_arguments(self.in_ports, self.out_ports),
-            **blockargs,
-        )
-        self._fmu = Continuous(model, str(self.name), values, inputs, outputs)
+        }
+
+    def finish(self) -> None:
+        self._fmu = self._continuous(name=str(self.name))
         weakref.finalize(self, self._fmu.close)
 
     def getstate0(self) -> Array:

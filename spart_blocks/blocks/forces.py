@@ -22,9 +22,6 @@ class FD(OfRobot, FunctionBlock):
     the forces that they need in addition to taum.
 
     Source: SPART's manual, FD; Featherstone (2008), sec. 9.6, for prescribed joints.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 14
@@ -41,9 +38,6 @@ class FD_Fixed(OfRobot, FunctionBlock):
     Effects and prescribed joints as in FD.
 
     Source: SPART's manual, FD, with the base held by the ground.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 8
@@ -61,9 +55,6 @@ class ID(OfRobot, FunctionBlock):
     the forces that they need.
 
     Source: SPART's manual, ID.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 12
@@ -81,9 +72,6 @@ class Floating_ID(OfRobot, FunctionBlock):
     Effects and prescribed joints as in ID.
 
     Source: SPART's manual, Floating_ID.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 15

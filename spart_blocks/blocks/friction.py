@@ -7,18 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
-from spart_blocks.base.errors import InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.friction import DryFriction
 from spart_blocks.block_support.limits import clipped, near_limits, within
-from spart_blocks.block_support.values import (
-    common_shape,
-    counted,
-    not_negative,
-    positive,
-    scalar_or_vector,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.formulas.crossings import flat
 
 
@@ -44,34 +37,20 @@ class Friction_Mass(Declared, DryFriction, ContinuousBlock):
     exponent 1, F_Coulomb = coulomb, F_Stribeck = static - coulomb, fexp = 1 / stribeck and
     F_prop = viscous.
 
-    :param mass: mass [kg]
-    :type mass: float or array_like(n)
-    :param coulomb: friction when sliding [N]; with `pressed`, for each unit of normal
-    :type coulomb: float or array_like(n)
-    :param static: largest friction at rest, no less than coulomb, which it is by default; likewise
-    :type static: float or array_like(n), optional
-    :param stribeck: speed at which friction falls from static to coulomb [m/s]
-    :type stribeck: float or array_like(n)
-    :param viscous: viscous friction [N s/m]
-    :type viscous: float or array_like(n)
-    :param x0: initial position [m]
-    :type x0: float or array_like(n)
-    :param v0: initial velocity [m/s]
-    :type v0: float or array_like(n)
-    :param width: length of f, if all other parameters are scalars; by default f is a scalar then
-    :type width: int, optional
-    :param exponent: how sharply friction falls: 2 as a Gaussian, 1 as an exponential
-    :type exponent: float
-    :param lower: position of the stop below [m], none by default
-    :type lower: float or array_like(n), optional
-    :param upper: position of the stop above [m], none by default
-    :type upper: float or array_like(n), optional
-    :param restitution: part of its speed with which it leaves a stop that it meets, 0 to 1
-    :type restitution: float or array_like(n)
-    :param rest_speed: it rests at a stop that it would leave more slowly [m/s]
-    :type rest_speed: float or array_like(n)
-    :param pressed: whether it has the input normal
-    :type pressed: bool
+    :arg mass: mass
+    :arg coulomb: friction when sliding; with `pressed`, for each unit of normal
+    :arg static: largest friction at rest, no less than coulomb, which it is by default; likewise
+    :arg stribeck: speed at which friction falls from static to coulomb
+    :arg viscous: viscous friction
+    :arg x0: initial position
+    :arg v0: initial velocity
+    :arg width: length of f, if all other parameters are scalars; by default f is a scalar then
+    :arg exponent: how sharply friction falls: 2 as a Gaussian, 1 as an exponential
+    :arg lower: position of the stop below, none by default
+    :arg upper: position of the stop above, none by default
+    :arg restitution: part of its speed with which it leaves a stop that it meets, 0 to 1
+    :arg rest_speed: it rests at a stop that it would leave more slowly
+    :arg pressed: whether it has the input normal
     """
 
     nin = 2
@@ -87,38 +66,29 @@ class Friction_Mass(Declared, DryFriction, ContinuousBlock):
             "mode", "float or n", "", "1 or -1: it slides forwards or backwards, 0: it sticks"
         ),
     )
-    tunable = (
-        *("mass", "coulomb", "static", "stribeck", "viscous"),
-        *("lower", "upper", "restitution", "rest_speed"),
-    )
+    mass = tunable("float or n", "kg", above=0)
+    coulomb = tunable("float or n", "N", least=0)
+    static = tunable("float or n", "", None, least=0)
+    stribeck = tunable("float or n", "m/s", 0.01, above=0)
+    viscous = tunable("float or n", "N s/m", 0.0, least=0)
+    x0 = fixed("float or n", "m", 0.0)
+    v0 = fixed("float or n", "m/s", 0.0)
+    width = fixed("int", "", None)
+    exponent = fixed("float", "", 2.0, above=0)
+    lower = tunable("float or n", "m", None)
+    upper = tunable("float or n", "m", None)
+    restitution = tunable("float or n", "", 0.0, least=0, most=1)
+    rest_speed = tunable("float or n", "m/s", 1e-3, least=0)
+    pressed = fixed("bool", "", False)
 
-    def __init__(
-        self, mass: Any, coulomb: Any, static: Any = None, stribeck: Any = 0.01,
-        viscous: Any = 0.0, x0: Any = 0.0, v0: Any = 0.0, width: int | None = None,
-        exponent: float = 2.0, lower: Any = None, upper: Any = None, restitution: Any = 0.0,
-        rest_speed: Any = 1e-3, pressed: bool = False, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.mass = positive(mass, "mass")
-        given = self._take_friction(coulomb, static, stribeck, exponent, viscous)
-        self.lower = None if lower is None else scalar_or_vector(lower, "lower")
-        self.upper = None if upper is None else scalar_or_vector(upper, "upper")
-        self.restitution = not_negative(restitution, "restitution")
-        self.rest_speed = not_negative(rest_speed, "rest_speed")
-        if np.any(np.asarray(self.restitution) > 1):
-            raise InputError(f"restitution must be at most 1, not {brief(restitution)}")
-        if not isinstance(pressed, bool):
-            raise InputError(f"pressed must be true or false, not {brief(pressed)}")
-        given |= {name: getattr(self, name) for name in self.tunable}
-        given = {name: value for name, value in given.items() if value is not None}
-        start = {"x0": scalar_or_vector(x0, "x0"), "v0": scalar_or_vector(v0, "v0")}
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(**given, **start, **wide)
+    def build(self, x0: Any, v0: Any, width: Any, pressed: bool) -> dict[str, Any]:
+        shape = self.shared_shape(width, x0=x0, v0=v0)
         self._check_friction()
-        within(start["x0"], self.lower, self.upper, ("x0", "lower", "upper"))
-        parts = [start["x0"], start["v0"], np.sign(start["v0"])]
+        within(x0, self.lower, self.upper, ("x0", "lower", "upper"))
+        parts = [x0, v0, np.sign(v0)]
         begin = np.concatenate([np.broadcast_to(part, shape or (1,)) for part in parts])
         ports = self.resolve_ports(n=shape, without="" if pressed else "normal")
-        super().__init__(nstates=begin.size, x0=begin, **ports, **blockargs)
+        return {"nstates": begin.size, "x0": begin, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         parts = self._parts(x)

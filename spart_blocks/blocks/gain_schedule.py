@@ -10,8 +10,8 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.curves.grids import weighted
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.tables import OUTSIDE, grid_axes, grid_kinks, grid_values, on_grid
-from spart_blocks.block_support.values import chosen
 
 MOST_GAINS = 10_000
 """Largest count of numbers in a schedule; each is a parameter of the program."""
@@ -31,12 +31,9 @@ class Gain_Schedule(Declared, FunctionBlock):
 
     Source: W. J. Rugh and J. S. Shamma, "Research on gain scheduling", Automatica 36 (2000) 1401.
 
-    :param axes: breakpoints of each scheduling variable, increasing, two or more
-    :type axes: list
-    :param K: the gains there, K[i][j]... at axes[0][i], axes[1][j], ...
-    :type K: array_like(n_1, ..., n_d, ...)
-    :param outside: clip, extrapolate or refuse
-    :type outside: str
+    :arg axes: breakpoints of each scheduling variable, increasing, two or more
+    :arg K: the gains there, K[i][j]... at axes[0][i], axes[1][j], ...
+    :arg outside: clip, extrapolate or refuse
     """
 
     nin = 4
@@ -48,17 +45,16 @@ class Gain_Schedule(Declared, FunctionBlock):
         PortSpec("s3", "", "", "third"),
     )
     gives = (PortSpec("y", "any", "", "K(s) u"),)
-    tunable = ("K",)
+    axes = fixed("list of lists")
+    K = tunable("n_1, ..., n_d, ...")
+    outside = fixed("str", "", "clip", choices=OUTSIDE)
 
-    def __init__(
-        self, axes: list[list[float]], K: Any, outside: str = "clip", **blockargs: Any
-    ) -> None:
+    def build(self, axes: Any, K: Any) -> dict[str, Any]:
         self.axes = grid_axes(axes, "axes", len(self.takes) - 1)
         self.K = grid_values(K, "K", self.axes)
         if self.K.size > MOST_GAINS:
             text = f"K has {self.K.size:,} numbers, a schedule takes up to {MOST_GAINS:,}"
             raise InputError(Fault(text, hint="LOOKUP_ND takes larger tables"))
-        self.outside = chosen(outside, "outside", OUTSIDE)
         depth = len(self.axes)
         gain = self.K.shape[depth:]
         if len(gain) > 2:
@@ -67,7 +63,7 @@ class Gain_Schedule(Declared, FunctionBlock):
         sides = [_side(gain[-1]), _side(gain[0])] if self.by_matrix else [gain, gain]
         shapes = dict(zip("uy", sides, strict=True)) if gain else {}
         without = " ".join(spec.name for spec in self.takes[1 + depth :])
-        super().__init__(**self.resolve_ports(without=without, shapes=shapes), **blockargs)
+        return self.resolve_ports(without=without, shapes=shapes)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         u, *at = inputs

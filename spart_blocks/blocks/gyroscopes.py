@@ -11,8 +11,9 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cos, cross, sin, solve_spd
 from spart_blocks.block_support.axes import directions_of, for_each, positive_each
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import not_negative, number, positive_number
+from spart_blocks.block_support.values import number, positive_number
 from spart_blocks.formulas.crossings import flat
 
 _ANGLES = PortSpec("angles", "n", "rad", "of the gimbals")
@@ -70,20 +71,13 @@ class Control_Moment_Gyros(_Cluster, ContinuousBlock):
 
     Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), sec. 7.4.
 
-    :param momentum: h of each [N m s]
-    :type momentum: float or array_like(n)
-    :param skew: angle of the pyramid [rad], by default 54.74 degrees
-    :type skew: float
-    :param gimbals: gimbal axes in base axes, instead of a pyramid
-    :type gimbals: array_like(n,3), optional
-    :param spins: spin axes at the angle zero
-    :type spins: array_like(n,3), optional
-    :param lag: time constant of the gimbal rates [s]
-    :type lag: float
-    :param rate_limit: largest gimbal rate [rad/s], none by default
-    :type rate_limit: float or array_like(n), optional
-    :param angles0: gimbal angles at the start [rad]
-    :type angles0: float or array_like(n)
+    :arg momentum: h of each
+    :arg skew: angle of the pyramid, by default 54.74 degrees
+    :arg gimbals: gimbal axes in base axes, instead of a pyramid
+    :arg spins: spin axes at the angle zero
+    :arg lag: time constant of the gimbal rates
+    :arg rate_limit: largest gimbal rate, none by default
+    :arg angles0: gimbal angles at the start
     """
 
     nin = 2
@@ -94,14 +88,20 @@ class Control_Moment_Gyros(_Cluster, ContinuousBlock):
         *_MOMENTUM,
         PortSpec("measure", "", "", "sqrt(det(A A')), of directions A (3, n); 0 at a singularity"),
     )
-    tunable = ("momentum", "rate_limit")
+    momentum = tunable("float or n", "N m s")
+    skew = fixed("float", "rad", PYRAMID)
+    gimbals = fixed("n, 3", "", None)
+    spins = fixed("n, 3", "", None)
+    lag = fixed("float", "s", 0.02)
+    rate_limit = tunable("float or n", "rad/s", None)
+    angles0 = fixed("float or n", "rad", 0.0)
     companion: ClassVar[str] = "MOMENTUM_TORQUE"
     companion_outputs: tuple[str, ...] = ("tau0",)
 
-    def __init__(
-        self, momentum: Any, skew: float = PYRAMID, gimbals: Any = None, spins: Any = None,
-        lag: float = 0.02, rate_limit: Any = None, angles0: Any = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, momentum: Any, skew: Any, gimbals: Any, spins: Any, lag: Any, rate_limit: Any,
+        angles0: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         _, self._s, self._t = _layout(skew, gimbals, spins)
         n = len(self._s)
         self.momentum = positive_each(momentum, "momentum", n)
@@ -111,7 +111,7 @@ class Control_Moment_Gyros(_Cluster, ContinuousBlock):
         self._lag = positive_number(lag, "lag", "s")
         start = np.broadcast_to(for_each(angles0, "angles0", n), (n,))
         x0 = np.concatenate([start, np.zeros(n)])
-        super().__init__(nstates=2 * n, x0=x0, **self.resolve_ports(n=n), **blockargs)
+        return {"nstates": 2 * n, "x0": x0, **self.resolve_ports(n=n)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         n = len(self._s)
@@ -150,9 +150,7 @@ class Momentum_Torque(Declared, FunctionBlock):
     nout = 1
     takes = (*_MOMENTUM, *quantities("u0"))
     gives = quantities("tau0", tau0="torque on the base, base axes, and no force")
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         h, hdot, u0 = inputs
@@ -172,22 +170,14 @@ class Gyro_Steering(_Cluster, FunctionBlock):
     Source: B. Wie, D. Bailey and C. Heiberg, "Singularity robust steering logic for redundant
     single-gimbal control moment gyros", J. Guidance, Control, and Dynamics 24 (2001) 865.
 
-    :param momentum: h of each, the same for all [N m s]
-    :type momentum: float
-    :param skew: angle of the pyramid [rad], by default 54.74 degrees
-    :type skew: float
-    :param gimbals: gimbal axes in base axes, instead of a pyramid
-    :type gimbals: array_like(n,3), optional
-    :param spins: spin axes at the angle zero
-    :type spins: array_like(n,3), optional
-    :param damping: lambda at a singularity
-    :type damping: float
-    :param sharpness: how fast lambda falls away from it
-    :type sharpness: float
-    :param null_gain: k, of the motion in the null space [1/s]
-    :type null_gain: float
-    :param preferred: dd, preferred gimbal angles [rad]
-    :type preferred: float or array_like(n)
+    :arg momentum: h of each, the same for all
+    :arg skew: angle of the pyramid, by default 54.74 degrees
+    :arg gimbals: gimbal axes in base axes, instead of a pyramid
+    :arg spins: spin axes at the angle zero
+    :arg damping: lambda at a singularity
+    :arg sharpness: how fast lambda falls away from it
+    :arg null_gain: k, of the motion in the null space
+    :arg preferred: dd, preferred gimbal angles
     """
 
     nin = 4
@@ -199,21 +189,20 @@ class Gyro_Steering(_Cluster, FunctionBlock):
         PortSpec("h", "3", "N m s", "momentum of the gyroscopes, base axes", optional=True),
     )
     gives = (PortSpec("rates", "n", "rad/s", "commanded rates of the gimbals"),)
-    tunable = ("momentum", "damping", "sharpness", "null_gain", "preferred")
+    momentum = tunable("float", "N m s", above=0)
+    skew = fixed("float", "rad", PYRAMID)
+    gimbals = fixed("n, 3", "", None)
+    spins = fixed("n, 3", "", None)
+    damping = tunable("float", "", 0.01, above=0)
+    sharpness = tunable("float", "", 10.0, least=0)
+    null_gain = tunable("float", "1/s", 0.0, least=0)
+    preferred = tunable("float or n", "rad", 0.0)
 
-    def __init__(
-        self, momentum: float, skew: float = PYRAMID, gimbals: Any = None, spins: Any = None,
-        damping: float = 0.01, sharpness: float = 10.0, null_gain: float = 0.0,
-        preferred: Any = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(self, skew: Any, gimbals: Any, spins: Any, preferred: Any) -> dict[str, Any]:
         _, self._s, self._t = _layout(skew, gimbals, spins)
         n = len(self._s)
-        self.momentum = positive_number(momentum, "momentum", "N m s")
-        self.damping = positive_number(damping, "damping")
-        self.sharpness = float(not_negative(number(sharpness, "sharpness"), "sharpness"))
-        self.null_gain = float(not_negative(number(null_gain, "null_gain"), "null_gain"))
         self.preferred = for_each(preferred, "preferred", n)
-        super().__init__(**self.resolve_ports(n=n), **blockargs)
+        return self.resolve_ports(n=n)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         tau0, angles, u0, h = inputs

@@ -19,9 +19,6 @@ class Inertias(OfRobot, FunctionBlock):
     """Link inertias projected in inertial axes (SPART's I_I).
 
     The rotations come from KINEMATICS. Source: SPART's manual, I_I.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 2
@@ -35,9 +32,6 @@ class MCB(OfRobot, FunctionBlock):
     """Mass composite bodies.
 
     Source: SPART's manual, MCB.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 4
@@ -51,9 +45,6 @@ class GIM(OfRobot, FunctionBlock):
     """Generalized inertia matrix H = [H0, H0m; H0m', Hm].
 
     Source: SPART's manual, GIM.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 6
@@ -67,9 +58,6 @@ class CIM(OfRobot, FunctionBlock):
     """Convective inertia matrix C = [C0, C0m; Cm0, Cm], SPART's own.
 
     Source: SPART's manual, CIM.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 10
@@ -83,9 +71,6 @@ class GIM_NOC(OfRobot, FunctionBlock):
     """Generalized inertia matrix H by the natural orthogonal complement.
 
     H = N' M N, the whole matrix, of which GIM gives the submatrices. Source: SPART's GIM_NOC.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 3
@@ -100,9 +85,6 @@ class CIM_NOC(OfRobot, FunctionBlock):
 
     C = N' (M Ndot + Mdot N), the whole matrix, of which CIM gives the submatrices. Source: SPART's
     CIM_NOC.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 6

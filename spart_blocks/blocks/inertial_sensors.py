@@ -9,6 +9,14 @@ from bdsim.components import SampledBlock
 
 from spart_blocks.base.spatial import cross
 from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.parameters import (
+    CORRELATION_TIME,
+    LATENCY,
+    OUTAGES,
+    SEED,
+    fixed,
+    tunable,
+)
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.sensor import OUTAGE, VALID, Axes
 from spart_blocks.block_support.values import numbers
@@ -31,54 +39,35 @@ class Gyro(Axes, SampledBlock):
     "Optimal Estimation of Dynamic Systems" (2012), sec. 4.7, for the steps; IEEE Std 952-1997,
     annexes B and C.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param noise: N, angle random walk [rad/sqrt(s)]
-    :type noise: float or array_like(n)
-    :param bias: constant part of b [rad/s]
-    :type bias: float or array_like(n)
-    :param random_walk: K, rate random walk [rad/s/sqrt(s)]
-    :type random_walk: float or array_like(n), optional
-    :param instability: standard deviation of the Markov process [rad/s]
-    :type instability: float or array_like(n), optional
-    :param correlation_time: of the Markov process [s]
-    :type correlation_time: float, optional
-    :param scale: scale factor errors
-    :type scale: float or array_like(n)
-    :param axes: sensitive axes in base axes, of any length; x, y and z by default
-    :type axes: array_like(n,3), optional
-    :param misalignment: what is added to these axes [rad]
-    :type misalignment: array_like(n,3), optional
-    :param resolution: step of the output [rad/s], none by default
-    :type resolution: float or array_like(n), optional
-    :param limit: largest output [rad/s], none by default
-    :type limit: float or array_like(n), optional
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg noise: N, angle random walk
+    :arg bias: constant part of b
+    :arg random_walk: K, rate random walk
+    :arg instability: standard deviation of the Markov process
+    :arg scale: scale factor errors
+    :arg axes: sensitive axes in base axes, of any length; x, y and z by default
+    :arg misalignment: what is added to these axes
+    :arg resolution: step of the output, none by default
+    :arg limit: largest output, none by default
     """
 
     nin = 2
     nout = 2
     takes = (*quantities("u0"), OUTAGE)
     gives = (PortSpec("y", "n", "rad/s", "measured rates; the last ones in an outage"), VALID)
+    noise = tunable("float or n", "rad/sqrt(s)", 0.0)
+    bias = tunable("float or n", "rad/s", 0.0)
+    random_walk = tunable("float or n", "rad/s/sqrt(s)", None)
+    instability = tunable("float or n", "rad/s", None)
+    correlation_time = CORRELATION_TIME
+    scale = tunable("float or n", "", 0.0)
+    axes = fixed("n, 3", "", None)
+    misalignment = fixed("n, 3", "rad", None)
+    resolution = tunable("float or n", "rad/s", None)
+    limit = tunable("float or n", "rad/s", None)
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
     tunable = _TUNABLE
-
-    def __init__(
-        self, clock: Any, noise: Any = 0.0, bias: Any = 0.0, random_walk: Any = None,
-        instability: Any = None, correlation_time: Any = None, scale: Any = 0.0, axes: Any = None,
-        misalignment: Any = None, resolution: Any = None, limit: Any = None, latency: int = 0,
-        outages: Any = None, seed: int = 0, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = self._take(
-            clock, axes, misalignment, correlation_time, seed, latency, outages, noise=noise,
-            bias=bias, random_walk=random_walk, instability=instability, scale=scale,
-            resolution=resolution, limit=limit,
-        )  # fmt: skip
-        super().__init__(**given, **blockargs)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         return *self.measured(inputs[0][:3], z, memory), False
@@ -92,36 +81,16 @@ class Accelerometer(Axes, SampledBlock):
 
     Source: J. Farrell, "Aided Navigation" (2008), sec. 11.1; IEEE Std 1293-1998.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param position: p, from the base's centre of mass, base axes [m]
-    :type position: array_like(3), optional
-    :param noise: N, velocity random walk [m/s/sqrt(s)]
-    :type noise: float or array_like(n)
-    :param bias: constant part of b [m/s^2]
-    :type bias: float or array_like(n)
-    :param random_walk: K, random walk of the bias [m/s^2/sqrt(s)]
-    :type random_walk: float or array_like(n), optional
-    :param instability: standard deviation of the Markov process [m/s^2]
-    :type instability: float or array_like(n), optional
-    :param correlation_time: of the Markov process [s]
-    :type correlation_time: float, optional
-    :param scale: scale factor errors
-    :type scale: float or array_like(n)
-    :param axes: sensitive axes in base axes, of any length; x, y and z by default
-    :type axes: array_like(n,3), optional
-    :param misalignment: what is added to these axes [rad]
-    :type misalignment: array_like(n,3), optional
-    :param resolution: step of the output [m/s^2], none by default
-    :type resolution: float or array_like(n), optional
-    :param limit: largest output [m/s^2], none by default
-    :type limit: float or array_like(n), optional
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg position: p, from the base's centre of mass, base axes
+    :arg noise: N, velocity random walk
+    :arg bias: constant part of b
+    :arg random_walk: K, random walk of the bias
+    :arg instability: standard deviation of the Markov process
+    :arg scale: scale factor errors
+    :arg axes: sensitive axes in base axes, of any length; x, y and z by default
+    :arg misalignment: what is added to these axes
+    :arg resolution: step of the output, none by default
+    :arg limit: largest output, none by default
     """
 
     nin = 5
@@ -132,24 +101,30 @@ class Accelerometer(Axes, SampledBlock):
         OUTAGE,
     )
     gives = (PortSpec("y", "n", "m/s^2", "measured force; the last one in an outage"), VALID)
+    position = fixed("3", "m", (0.0, 0.0, 0.0))
+    noise = tunable("float or n", "m/s/sqrt(s)", 0.0)
+    bias = tunable("float or n", "m/s^2", 0.0)
+    random_walk = tunable("float or n", "m/s^2/sqrt(s)", None)
+    instability = tunable("float or n", "m/s^2", None)
+    correlation_time = CORRELATION_TIME
+    scale = tunable("float or n", "", 0.0)
+    axes = fixed("n, 3", "", None)
+    misalignment = fixed("n, 3", "rad", None)
+    resolution = tunable("float or n", "m/s^2", None)
+    limit = tunable("float or n", "m/s^2", None)
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
     tunable = _TUNABLE
 
-    def __init__(
-        self, clock: Any, position: Any = None, noise: Any = 0.0, bias: Any = 0.0,
-        random_walk: Any = None, instability: Any = None, correlation_time: Any = None,
-        scale: Any = 0.0, axes: Any = None, misalignment: Any = None, resolution: Any = None,
-        limit: Any = None, latency: int = 0, outages: Any = None, seed: int = 0, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self._position = np.zeros(3) if position is None else numbers(position, "position", (3,))
-        given = self._take(
-            clock, axes, misalignment, correlation_time, seed, latency, outages, noise=noise,
-            bias=bias, random_walk=random_walk, instability=instability, scale=scale,
-            resolution=resolution, limit=limit,
-        )  # fmt: skip
-        super().__init__(**given, **blockargs)
-
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
-        return *self.measured(_specific_force(inputs, self._position), z, memory), False
+        return *self.measured(_specific_force(inputs, self.position), z, memory), False
+
+
+def _six(value: Any, name: str) -> Any:
+    """A pair for gyro and accelerometer as six numbers; anything else as it is."""
+    found = numbers(value, name)
+    return np.repeat(found, 3) if found.shape == (2,) else found
 
 
 class Imu(Axes, SampledBlock):
@@ -161,35 +136,16 @@ class Imu(Axes, SampledBlock):
 
     Source: as of GYRO and ACCELEROMETER.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param position: p, from the base's centre of mass, base axes [m]
-    :type position: array_like(3), optional
-    :param noise: N, random walks of angle [rad/sqrt(s)] and of velocity [m/s/sqrt(s)]
-    :type noise: float or array_like(2) or array_like(6)
-    :param bias: constant part of b [rad/s, m/s^2]
-    :type bias: float or array_like(2) or array_like(6)
-    :param random_walk: K, random walk of the bias [rad/s/sqrt(s), m/s^2/sqrt(s)]
-    :type random_walk: float or array_like(2) or array_like(6), optional
-    :param instability: standard deviation of the Markov process [rad/s, m/s^2]
-    :type instability: float or array_like(2) or array_like(6), optional
-    :param correlation_time: of the Markov process [s]
-    :type correlation_time: float or array_like(2) or array_like(6), optional
-    :param scale: scale factor errors
-    :type scale: float or array_like(2) or array_like(6)
-    :param misalignment: what is added to the axes x, y, z of the gyro, then of the accelerometer
-        [rad]
-    :type misalignment: array_like(6,3), optional
-    :param resolution: steps of the outputs [rad/s, m/s^2], none by default
-    :type resolution: float or array_like(2) or array_like(6), optional
-    :param limit: largest outputs [rad/s, m/s^2], none by default
-    :type limit: float or array_like(2) or array_like(6), optional
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg position: p, from the base's centre of mass, base axes
+    :arg noise: N, random walks of angle [rad/sqrt(s)] and of velocity [m/s/sqrt(s)]
+    :arg bias: constant part of b
+    :arg random_walk: K, random walk of the bias
+    :arg instability: standard deviation of the Markov process
+    :arg correlation_time: of the Markov process
+    :arg scale: scale factor errors
+    :arg misalignment: what is added to the axes x, y, z of the gyro, then of the accelerometer
+    :arg resolution: steps of the outputs, none by default
+    :arg limit: largest outputs, none by default
     """
 
     nin = 5
@@ -200,31 +156,33 @@ class Imu(Axes, SampledBlock):
         PortSpec("force", "3", "m/s^2", "measured specific force; the last one in an outage"),
         VALID,
     )
+    position = fixed("3", "m", (0.0, 0.0, 0.0))
+    noise = tunable("float or 2 or 6", "", 0.0, check=_six)
+    bias = tunable("float or 2 or 6", "rad/s, m/s^2", 0.0, check=_six)
+    random_walk = tunable("float or 2 or 6", "rad/s/sqrt(s), m/s^2/sqrt(s)", None, check=_six)
+    instability = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six)
+    correlation_time = fixed("float or 2 or 6", "s", None, check=_six)
+    scale = tunable("float or 2 or 6", "", 0.0, check=_six)
+    misalignment = fixed("6, 3", "rad", None)
+    resolution = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six)
+    limit = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six)
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
     tunable = _TUNABLE
 
-    def __init__(
-        self, clock: Any, position: Any = None, noise: Any = 0.0, bias: Any = 0.0,
-        random_walk: Any = None, instability: Any = None, correlation_time: Any = None,
-        scale: Any = 0.0, misalignment: Any = None, resolution: Any = None, limit: Any = None,
-        latency: int = 0, outages: Any = None, seed: int = 0, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self._position = np.zeros(3) if position is None else numbers(position, "position", (3,))
+    def build(  # type: ignore[override]
+        self, clock: Any, misalignment: Any, correlation_time: Any, seed: Any, latency: Any,
+        outages: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         along = np.eye(6)
         if misalignment is not None:
-            off = numbers(misalignment, "misalignment", (6, 3))
-            along[:3, :3] += off[:3]
-            along[3:, 3:] += off[3:]
-        given = self._along(
-            along, clock, _six(correlation_time, "correlation_time"), seed, latency, outages,
-            noise=_six(noise, "noise"), bias=_six(bias, "bias"), scale=_six(scale, "scale"),
-            random_walk=_six(random_walk, "random_walk"), limit=_six(limit, "limit"),
-            instability=_six(instability, "instability"),
-            resolution=_six(resolution, "resolution"),
-        )  # fmt: skip
-        super().__init__(**given, **blockargs)
+            along[:3, :3] += misalignment[:3]
+            along[3:, 3:] += misalignment[3:]
+        return self.along(along, clock, correlation_time, seed, latency, outages)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
-        force = _specific_force(inputs, self._position)
+        force = _specific_force(inputs, self.position)
         return *self.measured(np.concatenate([inputs[1][:3], force]), z, memory), False
 
     def signals(self, values: Any) -> list[Any]:
@@ -241,34 +199,15 @@ class Magnetometer(Axes, SampledBlock):
     Source: J. Wertz (ed.), "Spacecraft Attitude Determination and Control" (1978), sec. 6.3 and
     7.5.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param noise: density of the noise [T/sqrt(Hz)]
-    :type noise: float or array_like(n)
-    :param bias: constant part of b [T]
-    :type bias: float or array_like(n)
-    :param random_walk: random walk of the bias [T/sqrt(s)]
-    :type random_walk: float or array_like(n), optional
-    :param instability: standard deviation of the Markov process [T]
-    :type instability: float or array_like(n), optional
-    :param correlation_time: of the Markov process [s]
-    :type correlation_time: float, optional
-    :param scale: scale factor errors
-    :type scale: float or array_like(n)
-    :param axes: sensitive axes in base axes, of any length; x, y and z by default
-    :type axes: array_like(n,3), optional
-    :param misalignment: what is added to these axes [rad]
-    :type misalignment: array_like(n,3), optional
-    :param resolution: step of the output [T], none by default
-    :type resolution: float or array_like(n), optional
-    :param limit: largest output [T], none by default
-    :type limit: float or array_like(n), optional
-    :param latency: ticks until a measurement is given
-    :type latency: int
-    :param outages: pairs of times [from, to] without measurements [s]
-    :type outages: array_like(k,2), optional
-    :param seed: an integer that selects the noise
-    :type seed: int
+    :arg noise: density of the noise
+    :arg bias: constant part of b
+    :arg random_walk: random walk of the bias
+    :arg instability: standard deviation of the Markov process
+    :arg scale: scale factor errors
+    :arg axes: sensitive axes in base axes, of any length; x, y and z by default
+    :arg misalignment: what is added to these axes
+    :arg resolution: step of the output, none by default
+    :arg limit: largest output, none by default
     """
 
     nin = 3
@@ -279,20 +218,20 @@ class Magnetometer(Axes, SampledBlock):
         OUTAGE,
     )
     gives = (PortSpec("y", "n", "T", "measured field; the last one in an outage"), VALID)
+    noise = tunable("float or n", "T/sqrt(Hz)", 0.0)
+    bias = tunable("float or n", "T", 0.0)
+    random_walk = tunable("float or n", "T/sqrt(s)", None)
+    instability = tunable("float or n", "T", None)
+    correlation_time = CORRELATION_TIME
+    scale = tunable("float or n", "", 0.0)
+    axes = fixed("n, 3", "", None)
+    misalignment = fixed("n, 3", "rad", None)
+    resolution = tunable("float or n", "T", None)
+    limit = tunable("float or n", "T", None)
+    latency = LATENCY
+    outages = OUTAGES
+    seed = SEED
     tunable = _TUNABLE
-
-    def __init__(
-        self, clock: Any, noise: Any = 0.0, bias: Any = 0.0, random_walk: Any = None,
-        instability: Any = None, correlation_time: Any = None, scale: Any = 0.0, axes: Any = None,
-        misalignment: Any = None, resolution: Any = None, limit: Any = None, latency: int = 0,
-        outages: Any = None, seed: int = 0, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = self._take(
-            clock, axes, misalignment, correlation_time, seed, latency, outages, noise=noise,
-            bias=bias, random_walk=random_walk, instability=instability, scale=scale,
-            resolution=resolution, limit=limit,
-        )  # fmt: skip
-        super().__init__(**given, **blockargs)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         field, R0 = inputs
@@ -304,11 +243,3 @@ def _specific_force(inputs: list[Any], position: Any) -> Any:
     R0, u0, u0dot, gravity = inputs
     w, p = u0[:3], position + 0.0 * u0[:3]
     return R0.T @ (u0dot[3:] - gravity) + cross(u0dot[:3], p) + cross(w, cross(w, p))
-
-
-def _six(value: Any, name: str) -> Any:
-    """A pair for gyro and accelerometer as six numbers; anything else as it is."""
-    if value is None:
-        return None
-    found = numbers(value, name)
-    return np.repeat(found, 3) if found.shape == (2,) else found

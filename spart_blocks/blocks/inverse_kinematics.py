@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ from bdsim.components import SampledBlock
 from spart_blocks.base.errors import brief
 from spart_blocks.base.spatial import Array, eye, filled
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.quantities import need_robot, quantities
-from spart_blocks.block_support.values import numbers, positive_number
+from spart_blocks.block_support.parameters import CLOCK, ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import numbers
 from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.inverse_kinematics import (
     damped_step,
@@ -39,22 +39,14 @@ class IK(Declared, SampledBlock):
     Source: T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt
     method", IEEE Trans. Robotics 27 (2011).
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: the link whose URDF link frame is moved, by name or id
-    :type frame: str or int
-    :param q0: joint positions at the start [rad, m], unit quaternions of spherical joints
-    :type q0: array_like(nq)
-    :param components: components of the error to bring to zero, of wx wy wz vx vy vz (inertial),
+    :arg frame: the link whose URDF link frame is moved, by name or id
+    :arg q0: joint positions at the start, unit quaternions of spherical joints
+    :arg components: components of the error to bring to zero, of wx wy wz vx vy vz (inertial),
         defaults to all of them
-    :type components: str or list of str, optional
-    :param iterations: steps at each tick, defaults to 3
-    :type iterations: int, optional
-    :param damping: damping of the least squares, in addition to half the squared error; it slows
-        down the joints near a singularity, defaults to 1e-6
-    :type damping: float, optional
-    :param limits: whether joints keep within their position limits, defaults to true
-    :type limits: bool, optional
+    :arg iterations: steps at each tick, defaults to 3
+    :arg damping: damping of the least squares, in addition to half the squared error; it slows down
+        the joints near a singularity, defaults to 1e-6
+    :arg limits: whether joints keep within their position limits, defaults to true
     """
 
     nin = 4
@@ -75,36 +67,33 @@ class IK(Declared, SampledBlock):
         PortSpec("position_error", "", "m", "remaining distance at the last tick"),
         PortSpec("rotation_error", "", "rad", "remaining angle at the last tick"),
     )
-    tunable = ("damping",)
+    robot = ROBOT
+    frame = fixed("str or int")
+    q0 = fixed("nq", "rad, m")
+    components = fixed("str or list of str", "", COMPONENTS)
+    iterations = fixed("int", "", 3)
+    damping = tunable("float", "", 1e-6, above=0)
+    limits = fixed("bool", "", True)
+    clock = CLOCK
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str | int,
-        q0: Any,
-        components: str | Sequence[str] = COMPONENTS,
-        iterations: int = 3,
-        damping: float = 1e-6,
-        limits: bool = True,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "IK")
-        self.frame = frame_id(robot, frame)
+    def build(
+        self, frame: Any, q0: Any, components: Any, iterations: Any, limits: Any
+    ) -> dict[str, Any]:
+        self.frame = frame_id(self.robot, frame)
         self.rows = rows_of(components)
         if isinstance(iterations, bool) or iterations not in range(1, MOST_ITERATIONS + 1):
             raise ValueError(
                 f"iterations is {brief(iterations)}; it takes 1 to {MOST_ITERATIONS} steps"
             )
-        self.iterations, self.damping = int(iterations), positive_number(damping, "damping")
-        none = np.full(robot.nq, np.inf)
-        self.limits = joint_limits(robot) if limits else (-none, none)
-        start = _within(self.limits, numbers(q0, "q0", (robot.nq,)), robot)
+        self.iterations = int(iterations)
+        none = np.full(self.robot.nq, np.inf)
+        self.limits = joint_limits(self.robot) if limits else (-none, none)
+        start = _within(self.limits, numbers(q0, "q0", (self.robot.nq,)), self.robot)
         optional = "Rd" if min(self.rows) > 2 else ""
-        super().__init__(
-            x0=np.concatenate([start, [0.0, 0.0]]),
-            **self.resolve_ports(robot, optional=optional),
-            **blockargs,
-        )
+        return {
+            "x0": np.concatenate([start, [0.0, 0.0]]),
+            **self.resolve_ports(self.robot, optional=optional),
+        }
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [x[:-2], x[-2], x[-1]]

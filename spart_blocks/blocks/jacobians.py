@@ -6,9 +6,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.quantities import OfRobot, link_id, quantities
 from spart_blocks.dynamics import jacobian, jacobian_dot, noc, noc_dot
-from spart_blocks.robot import Robot
 
 
 class Jacob(OfRobot, FunctionBlock):
@@ -16,10 +16,7 @@ class Jacob(OfRobot, FunctionBlock):
 
     Source: SPART's manual, Jacob.
 
-    :param link: the link that carries the point, by name or id (0 is the base-link)
-    :type link: str or int
-    :param robot: the robot model
-    :type robot: Robot
+    :arg link: the link that carries the point, by name or id (0 is the base-link)
     """
 
     nin = 5
@@ -27,11 +24,12 @@ class Jacob(OfRobot, FunctionBlock):
     takes = quantities("rp r0 rL P0 pm")
     gives = quantities("J0 Jm")
     function = staticmethod(jacobian)
+    link = fixed("str or int")
 
-    def __init__(self, robot: Robot, link: str | int, **blockargs: Any) -> None:
-        super().__init__(robot, **blockargs)
-        self.link = link_id(robot, link)
+    def build(self) -> dict[str, Any]:
+        self.link = link_id(self.robot, self.link)
         self.arguments = (self.link,)
+        return super().build()
 
 
 class Jacobdot(OfRobot, FunctionBlock):
@@ -39,10 +37,7 @@ class Jacobdot(OfRobot, FunctionBlock):
 
     Source: SPART's manual, Jacobdot.
 
-    :param link: the link that carries the point, by name or id (0 is the base-link)
-    :type link: str or int
-    :param robot: the robot model
-    :type robot: Robot
+    :arg link: the link that carries the point, by name or id (0 is the base-link)
     """
 
     nin = 8
@@ -50,20 +45,18 @@ class Jacobdot(OfRobot, FunctionBlock):
     takes = quantities("rp tp r0 t0 rL tL P0 pm")
     gives = quantities("J0dot Jmdot")
     function = staticmethod(jacobian_dot)
+    link = fixed("str or int")
 
-    def __init__(self, robot: Robot, link: str | int, **blockargs: Any) -> None:
-        super().__init__(robot, **blockargs)
-        self.link = link_id(robot, link)
+    def build(self) -> dict[str, Any]:
+        self.link = link_id(self.robot, self.link)
         self.arguments = (self.link,)
+        return super().build()
 
 
 class NOC(OfRobot, FunctionBlock):
     """Natural orthogonal complement: all twists, base first, are N [u0, um].
 
     Source: SPART's manual, NOC.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 4
@@ -77,9 +70,6 @@ class NOCdot(OfRobot, FunctionBlock):
     """Time derivative of the natural orthogonal complement.
 
     Source: SPART's manual, NOCdot.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 6

@@ -10,50 +10,60 @@ from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.gains import gain, one_length
-from spart_blocks.block_support.quantities import KNOWN, need_robot, quantities
+from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import KNOWN, quantities
 from spart_blocks.block_support.values import above_zero
 from spart_blocks.dynamics import joint_equations
-from spart_blocks.robot import Robot
 
 MOST_JOINTS = 10_000
 """Largest number of joints of a controller with scalar gains; each adds to its state."""
-_DERIVATIVES = ("error", "measurement")
+
+
+def _time(value: Any, name: str) -> Array:
+    """A time or a frequency of each joint, above zero."""
+    return above_zero(gain(value, name), name)
 
 
 class _Pid(Declared):
-    """The law that JOINT_PID and JOINT_PID_S share: its parameters, terms and limits."""
+    """The law that JOINT_PID and JOINT_PID_S share: its parameters, terms and limits.
+
+    :arg kp: proportional gain
+    :arg ki: integral gain
+    :arg kd: derivative gain
+    :arg N: cut-off frequency of the derivative's filter
+    :arg limit: largest magnitude of the output
+    :arg integral_limit: largest magnitude of the integral I
+    :arg Tt: time constant of the anti-windup
+    :arg derivative: signal to differentiate, "error" or "measurement"
+    :arg z0: initial state of the filter, zero; the initial y avoids a derivative kick
+    :arg n: number of joints, if all gains are scalars (1)
+    """
 
     takes = (
         PortSpec("qd", "nu", "rad, m", "desired joint positions"),
         PortSpec("qm", "nu", "rad, m", "joint positions"),
     )
-    n: int
-    kp: Array
-    ki: Array
-    kd: Array
-    N: Array
-    Tt: Array
+    kp = tunable("float or nu", "N m/rad, N/m", check=gain)
+    ki = tunable("float or nu", "N m/(rad s), N/(m s)", 0.0, check=gain)
+    kd = tunable("float or nu", "N m s/rad, N s/m", 0.0, check=gain)
+    N = tunable("float or nu", "rad/s", 100.0, check=_time)
+    limit = tunable("float or nu", "N m, N", None, check=gain)
+    integral_limit = tunable("float or nu", "N m, N", None, check=gain)
+    Tt = tunable("float or nu", "s", 1.0, check=_time)
+    derivative = fixed("str", "", "error", choices=("error", "measurement"))
+    z0 = fixed("float or nu", "rad, m", 0.0)
+    n = fixed("int", "", None)
 
-    def _take(
-        self, gains: dict[str, Any], times: dict[str, Any], derivative: str, z0: Any, n: Any
-    ) -> Array:
-        """Check and store the parameters; returns the initial state of integral and filter."""
-        given = {name: gain(value, name) for name, value in gains.items() if value is not None}
-        given |= {name: above_zero(gain(value, name), name) for name, value in times.items()}
-        if derivative not in _DERIVATIVES:
-            raise ValueError(f"derivative is {derivative!r}; it must be 'error' or 'measurement'")
+    def _start(self, z0: Any, n: Any) -> Array:
+        """The initial state of integral and filter, after the lengths are checked."""
         if n is not None and (isinstance(n, bool) or not 1 <= n <= MOST_JOINTS or n % 1):
             raise ValueError(f"n must be a number of joints, 1 to {MOST_JOINTS}, not {n!r}")
-        z = np.asarray(z0, dtype=float)
-        if z.ndim > 1 or not np.isfinite(z).all():
-            raise ValueError(f"z0 must be a finite number or a list of them, not {z0!r}")
-        length = one_length({**given, "z0": z}, without=1 if n is None else int(n))
+        found = {name: value for name in self.tunable if (value := getattr(self, name)) is not None}
+        length = one_length({**found, "z0": np.asarray(z0)}, without=1 if n is None else int(n))
         if n is not None and length != n:
             raise ValueError(f"n is {n}, but the parameters have {length} entries")
-        self.n, self.of_error = length, derivative == "error"
-        for name in (*gains, *times):
-            setattr(self, name, given.get(name))
-        return np.concatenate([np.zeros(length), np.broadcast_to(z, length)])
+        self.n, self.of_error = length, self.derivative == "error"
+        return np.concatenate([np.zeros(length), np.broadcast_to(z0, length)])
 
     def _filtered(self, qd: Array, qm: Array) -> Array:
         """The signal that is differentiated."""
@@ -81,59 +91,22 @@ class Joint_PID(_Pid, ContinuousBlock):
     subtracted, use JOINT_PD with a robot.
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
-
-    :param kp: proportional gain [N m/rad, N/m]
-    :type kp: float or array_like(nu)
-    :param ki: integral gain [N m/(rad s), N/(m s)]
-    :type ki: float or array_like(nu)
-    :param kd: derivative gain [N m s/rad, N s/m]
-    :type kd: float or array_like(nu)
-    :param N: cut-off frequency of the derivative's filter [rad/s]
-    :type N: float or array_like(nu)
-    :param limit: largest magnitude of the output [N m, N]
-    :type limit: float or array_like(nu), optional
-    :param integral_limit: largest magnitude of the integral I [N m, N]
-    :type integral_limit: float or array_like(nu), optional
-    :param Tt: time constant of the anti-windup [s]
-    :type Tt: float or array_like(nu)
-    :param derivative: signal to differentiate, "error" or "measurement"
-    :type derivative: str
-    :param z0: initial state of the filter, zero; the initial y avoids a derivative kick [rad, m]
-    :type z0: float or array_like(nu)
-    :param n: number of joints, if all gains are scalars (1)
-    :type n: int, optional
     """
 
     nin = 2
     nout = 1
     gives = quantities("tau")
-    tunable = ("kp", "ki", "kd", "N", "limit", "integral_limit", "Tt")
 
-    def __init__(
-        self,
-        kp: Any,
-        ki: Any = 0.0,
-        kd: Any = 0.0,
-        N: Any = 100.0,
-        limit: Any = None,
-        integral_limit: Any = None,
-        Tt: Any = 1.0,
-        derivative: str = "error",
-        z0: Any = 0.0,
-        n: int | None = None,
-        **blockargs: Any,
-    ) -> None:
-        gains = {"kp": kp, "ki": ki, "kd": kd, "limit": limit, "integral_limit": integral_limit}
-        start = self._take(gains, {"N": N, "Tt": Tt}, derivative, z0, n)
+    def build(self, z0: Any, n: Any) -> dict[str, Any]:
+        start = self._start(z0, n)
         names = [f"{part}{k + 1}" for part in ("I", "z") for k in range(self.n)]
-        super().__init__(
-            nstates=2 * self.n,
-            x0=start,
-            snames=names,
-            feedthrough=True,
+        return {
+            "nstates": 2 * self.n,
+            "x0": start,
+            "snames": names,
+            "feedthrough": True,
             **self.resolve_ports(nu=self.n),
-            **blockargs,
-        )
+        }
 
     def _unlimited(self, inputs: list[Any], x: Array) -> Array:
         qd, qm = inputs
@@ -179,62 +152,24 @@ class Joint_PID_S(_Pid, SampledBlock):
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.5.
 
-    :param clock: the clock at whose ticks it works
-    :type clock: Clock
-    :param kp: proportional gain [N m/rad, N/m]
-    :type kp: float or array_like(nu)
-    :param ki: integral gain [N m/(rad s), N/(m s)]
-    :type ki: float or array_like(nu)
-    :param kd: derivative gain [N m s/rad, N s/m]
-    :type kd: float or array_like(nu)
-    :param N: cut-off frequency of the derivative's filter [rad/s]
-    :type N: float or array_like(nu)
-    :param limit: largest magnitude of the output [N m, N]
-    :type limit: float or array_like(nu), optional
-    :param integral_limit: largest magnitude of the integral I [N m, N]
-    :type integral_limit: float or array_like(nu), optional
-    :param Tt: time constant of the anti-windup [s], not below the period
-    :type Tt: float or array_like(nu)
-    :param derivative: signal to differentiate, "error" or "measurement"
-    :type derivative: str
-    :param z0: initial state of the filter, zero; the initial y avoids a derivative kick [rad, m]
-    :type z0: float or array_like(nu)
-    :param n: number of joints, if all gains are scalars (1)
-    :type n: int, optional
+    :arg Tt: time constant of the anti-windup, not below the period
     """
 
     nin = 2
     nout = 1
     gives = quantities("tau", tau="joint torques and forces, held between ticks")
-    tunable = ("kp", "ki", "kd", "N", "limit", "integral_limit", "Tt")
+    Tt = tunable("float or nu", "s", 1.0, check=_time)
 
-    def __init__(
-        self,
-        clock: Any,
-        kp: Any,
-        ki: Any = 0.0,
-        kd: Any = 0.0,
-        N: Any = 100.0,
-        limit: Any = None,
-        integral_limit: Any = None,
-        Tt: Any = 1.0,
-        derivative: str = "error",
-        z0: Any = 0.0,
-        n: int | None = None,
-        **blockargs: Any,
-    ) -> None:
-        gains = {"kp": kp, "ki": ki, "kd": kd, "limit": limit, "integral_limit": integral_limit}
-        start = self._take(gains, {"N": N, "Tt": Tt}, derivative, z0, n)
+    def build(self, clock: Any, z0: Any, n: Any) -> dict[str, Any]:
+        start = self._start(z0, n)
         if (self.Tt < clock.T).any():
             raise ValueError(f"Tt must not be below the period of the clock, {clock.T:.6g} s")
-        super().__init__(
-            clock=clock,
-            ndstates=3 * self.n,
-            x0=np.concatenate([start, np.zeros(self.n)]),
-            **self.resolve_ports(nu=self.n),
-            **blockargs,
-        )
         self.T = clock.T
+        return {
+            "ndstates": 3 * self.n,
+            "x0": np.concatenate([start, np.zeros(self.n)]),
+            **self.resolve_ports(nu=self.n),
+        }
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x[2 * self.n :]]
@@ -261,19 +196,13 @@ class Gravity_Compensation(Declared, FunctionBlock):
     Source: M. Takegaki and S. Arimoto, "A new feedback method for dynamic control of
     manipulators", ASME J. Dynamic Systems, Measurement, and Control 103 (1981); B. Siciliano
     et al., "Robotics: Modelling, Planning and Control" (2009), sec. 8.5.1.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 5
     nout = 1
     takes = quantities("tau0? wF0? wFm? R0 qm", **KNOWN)
     gives = quantities("tau")
-
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "GRAVITY_COMPENSATION")
-        super().__init__(**self.resolve_ports(robot), **blockargs)
+    robot = ROBOT
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         tau0, wF0, wFm, R0, qm = inputs

@@ -24,18 +24,30 @@ from spart_blocks.block_support.estimation import (
 )
 from spart_blocks.block_support.filters import Filter
 from spart_blocks.block_support.linear import Matrices, state_of_size
-from spart_blocks.block_support.values import chosen
+from spart_blocks.block_support.parameters import fixed, tunable
 
 
 class _Matrices(Declared):
-    """A plant x' = A x + B u, y = C x + D u with the noise Q of x and R of y."""
+    """A plant x' = A x + B u, y = C x + D u with the noise Q of x and R of y.
 
-    A: Any
-    B: Any
-    C: Any
-    D: Any
-    Q: Any
-    R: Any
+    :arg A: system matrix
+    :arg B: input matrix; without it the plant has no input
+    :arg C: output matrix
+    :arg D: feedthrough matrix, zeros by default
+    :arg Q: intensity of the process noise w: a number, n numbers or a matrix
+    :arg R: intensity of the measurement noise v, positive definite
+    :arg x0: initial estimate
+    :arg P0: its covariance; without it the filter is steady
+    """
+
+    A = tunable("n, n")
+    B = tunable("n, m", "", None)
+    C = tunable("p, n")
+    D = tunable("p, m", "", None)
+    Q = tunable("float or n, n")
+    R = tunable("float or p, p")
+    x0 = fixed("float or n", "", 0.0)
+    P0 = fixed("float or n, n", "", None)
 
     def _take(self, given: Matrices, Q: Any, R: Any) -> dict[str, Any]:
         """Keep the matrices; returns the ports."""
@@ -54,35 +66,16 @@ class Kalman(_Matrices, ContinuousBlock):
 
     Source: R. E. Kalman and R. S. Bucy, "New Results in Linear Filtering and Prediction Theory",
     J. Basic Engineering 83 (1961); A. Gelb, "Applied Optimal Estimation" (1974), sec. 4.3.
-
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param Q: intensity of the process noise w: a number, n numbers or a matrix
-    :type Q: float or array_like(n, n)
-    :param R: intensity of the measurement noise v, positive definite
-    :type R: float or array_like(p, p)
-    :param B: input matrix; without it the plant has no input
-    :type B: array_like(n, m), optional
-    :param D: feedthrough matrix, zeros by default
-    :type D: array_like(p, m), optional
-    :param x0: initial estimate
-    :type x0: float or array_like(n)
-    :param P0: its covariance; without it the filter is steady
-    :type P0: float or array_like(n, n), optional
     """
 
     nin = 2
     nout = 2
     takes = Filter.takes[:2]
     gives = Filter.gives[:2]
-    tunable: tuple[str, ...] = ("A", "B", "C", "D", "Q", "R")
 
-    def __init__(
-        self, A: Any, C: Any, Q: Any, R: Any, B: Any = None, D: Any = None, x0: Any = 0.0,
-        P0: Any = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, A: Any, C: Any, Q: Any, R: Any, B: Any, D: Any, x0: Any, P0: Any
+    ) -> dict[str, Any]:
         ports = self._take(plant(A, B, C, D), Q, R)
         self._P: Any = None
         start = state_of_size(x0, len(self.A))
@@ -91,7 +84,7 @@ class Kalman(_Matrices, ContinuousBlock):
             self.tunable = ()
         else:
             start = np.concatenate([start, packed(covariance(P0, "P0", len(start)))])
-        super().__init__(nstates=len(start), x0=start, **ports, **blockargs)
+        return {"nstates": len(start), "x0": start, **ports}
 
     def _split(self, x: Any) -> tuple[Any, Any]:
         """The estimate and its covariance."""
@@ -137,44 +130,28 @@ class Kalman_S(_Matrices, Filter, SampledBlock):
     Engineering 82 (1960); A. Gelb, "Applied Optimal Estimation" (1974), sec. 4.2; C. Van Loan,
     "Computing Integrals Involving the Matrix Exponential", IEEE Trans. Automatic Control 23 (1978).
 
-    :param clock: clock source
-    :type clock: Clock
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
+    :arg Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
         numbers or a matrix
-    :type Q: float or array_like(n, n)
-    :param R: covariance of the measurement noise v, positive definite
-    :type R: float or array_like(p, p)
-    :param B: input matrix; without it the plant has no input
-    :type B: array_like(n, m), optional
-    :param D: feedthrough matrix, zeros by default
-    :type D: array_like(p, m), optional
-    :param x0: estimate before the first measurement
-    :type x0: float or array_like(n)
-    :param P0: its covariance; without it the filter is steady
-    :type P0: float or array_like(n, n), optional
-    :param method: zoh or none
-    :type method: str
-    :param current: whether the outputs use the measurement of the tick
-    :type current: bool
+    :arg R: covariance of the measurement noise v, positive definite
+    :arg x0: estimate before the first measurement
+    :arg method: zoh or none
+    :arg current: whether the outputs use the measurement of the tick
     """
 
     nin = 3
     nout = 3
-    tunable: tuple[str, ...] = ("A", "B", "C", "D", "Q", "R")
+    method = fixed("str", "", "zoh", choices=("zoh", "none"))
+    current = fixed("bool", "", True)
 
-    def __init__(
-        self, clock: Any, A: Any, C: Any, Q: Any, R: Any, B: Any = None, D: Any = None,
-        x0: Any = 0.0, P0: Any = None, method: str = "zoh", current: bool = True, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, A: Any, C: Any, Q: Any, R: Any, B: Any, D: Any, x0: Any, P0: Any,
+        method: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         system = plant(A, B, C, D)
         ports = self._take(system, Q, R)
-        self.current, self._n = current, len(system.A)
-        self.tunable = () if P0 is None else ("C", "D", "R")
-        if chosen(method, "method", ("zoh", "none")) == "zoh":
+        self._n = len(system.A)
+        self.tunable: tuple[str, ...] = () if P0 is None else ("C", "D", "R")
+        if method == "zoh":
             self.Q = intensity_at_ticks(self.A, self.Q, clock.T)
             self.A, self.B, _, _ = system.at(float(clock.T), "zoh")
         elif P0 is not None:
@@ -182,7 +159,7 @@ class Kalman_S(_Matrices, Filter, SampledBlock):
         if P0 is None:
             self._P = steady_covariance(self.A, self.C, self.Q, self.R, sampled=True)
         start = self.begin(x0, P0, len(self.C))
-        super().__init__(clock=clock, x0=start, feedthrough=current, **ports, **blockargs)
+        return {"x0": start, "feedthrough": self.current, **ports}
 
     def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
         e = y - self.C @ mean - self.D @ u

@@ -18,9 +18,6 @@ class Kinematics(OfRobot, FunctionBlock):
     """Positions and orientations of joints and links.
 
     Source: SPART's manual, Kinematics.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 3
@@ -34,9 +31,6 @@ class DiffKinematics(OfRobot, FunctionBlock):
     """Twist-propagation matrices and vectors.
 
     Source: SPART's manual, DiffKinematics.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 5
@@ -50,9 +44,6 @@ class Velocities(OfRobot, FunctionBlock):
     """Twists of base and links.
 
     Source: SPART's manual, Velocities.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 6
@@ -66,9 +57,6 @@ class Accelerations(OfRobot, FunctionBlock):
     """Twist rates of base and links.
 
     Source: SPART's manual, Accelerations.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 10
@@ -82,9 +70,6 @@ class Center_Of_Mass(OfRobot, FunctionBlock):
     """Centre of mass of the system; with the rates of r0 and rL as inputs, its rate.
 
     Source: SPART's manual, Center_of_Mass.
-
-    :param robot: the robot model
-    :type robot: Robot
     """
 
     nin = 2

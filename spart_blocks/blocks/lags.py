@@ -6,61 +6,75 @@ from typing import Any
 
 from bdsim.components import ContinuousBlock, SampledBlock
 
+from spart_blocks.block_support.declared import Declared
 from spart_blocks.block_support.linear import (
+    METHODS,
     Discretised,
     Polynomials,
     Rational,
-    channels,
     discretised,
 )
-from spart_blocks.block_support.values import not_negative, positive, scalar_or_vector
+from spart_blocks.block_support.parameters import U0, WIDTH, fixed, tunable
 
 
-def _pt1(gain: Any, tau: Any) -> Polynomials:
-    return [gain], [tau, 1.0]
+class _Lag(Declared):
+    """A law with a gain at rest, in time and at the ticks of a clock."""
+
+    gain: Any
+
+    def of_gain(self, gain: Any) -> Polynomials:
+        """The transfer function with another gain at rest."""
+        raise NotImplementedError
+
+    def law(self) -> Polynomials:
+        """The transfer function."""
+        return self.of_gain(self.gain)
 
 
-def _pt2(gain: Any, omega: Any, damping: Any) -> Polynomials:
-    return [gain * omega * omega], [1.0, 2.0 * damping * omega, omega * omega]
+class _Sampled(_Lag, Discretised):
+    """The law of a Lag, discretised: its gain alone is tunable.
+
+    :arg method: zoh or tustin
+    """
+
+    method = fixed("str", "", "zoh", choices=METHODS)
+
+    def build(self, clock: Any, u0: Any, width: Any, method: str) -> dict[str, Any]:
+        shape = self.shared_shape(width, u0=u0)
+        each = discretised(clock, self.of_gain(1.0), shape, method)
+        return self._start(clock, each, u0, shape)
 
 
-def _lead_lag(gain: Any, lead: Any, lag: Any) -> Polynomials:
-    return [gain * lead, gain], [lag, 1.0]
+class _Pt1(_Lag):
+    """The law of PT1 and PT1_S.
+
+    :arg gain: gain at rest
+    :arg tau: time constant
+    :arg u0: input before the start, under which it is at rest then; y begins with gain u0
+    """
+
+    gain = tunable("float or n")
+    tau = tunable("float or n", "s", above=0)
+    u0 = fixed("float or n", "", 0.0)
+    width = WIDTH
+
+    def of_gain(self, gain: Any) -> Polynomials:
+        return [gain], [self.tau, 1.0]
 
 
-class Pt1(Rational, ContinuousBlock):
+class Pt1(_Pt1, Rational, ContinuousBlock):
     """A first-order lag. tau y' + y = gain u, for each entry of u.
 
     Nothing feeds through. Its step response is gain (1 - exp(-t / tau)).
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 5.3.
-
-    :param gain: gain at rest
-    :type gain: float or array_like(n)
-    :param tau: time constant [s]
-    :type tau: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then; y begins with gain u0
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
     """
 
     nin = 1
     nout = 1
-    tunable = ("gain", "tau")
-
-    def __init__(
-        self, gain: Any, tau: Any, u0: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
-        self.gain, self.tau = scalar_or_vector(gain, "gain"), positive(tau, "tau")
-        shape = channels(width, gain=self.gain, tau=self.tau, u0=u0)
-        super().__init__(**self._start(u0, shape), **blockargs)
-
-    def law(self) -> Polynomials:
-        return _pt1(self.gain, self.tau)
 
 
-class Pt1_S(Discretised, SampledBlock):
+class Pt1_S(_Sampled, _Pt1, SampledBlock):
     """A first-order lag at the ticks of a clock, for each entry of u.
 
     PT1, discretised: `zoh` is exact for inputs that are constant between ticks, `tustin` is the
@@ -68,73 +82,47 @@ class Pt1_S(Discretised, SampledBlock):
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
-
-    :param clock: clock source
-    :type clock: Clock
-    :param gain: gain at rest
-    :type gain: float or array_like(n)
-    :param tau: time constant [s]
-    :type tau: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then; y begins with gain u0
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
-    :param method: zoh or tustin
-    :type method: str
     """
 
     nin = 1
     nout = 1
     tunable = ("gain",)
 
-    def __init__(
-        self, clock: Any, gain: Any, tau: Any, u0: Any = 0.0, width: int | None = None,
-        method: str = "zoh", **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.gain, tau = scalar_or_vector(gain, "gain"), positive(tau, "tau")
-        shape = channels(width, gain=self.gain, tau=tau, u0=u0)
-        each = discretised(clock, _pt1(1.0, tau), shape, method)
-        super().__init__(**self._start(clock, each, u0, shape), **blockargs)
+
+class _Pt2(_Lag):
+    """The law of PT2 and PT2_S.
+
+    :arg gain: gain at rest
+    :arg omega: undamped natural frequency
+    :arg damping: damping ratio, 1 is critical
+    :arg u0: input before the start, under which it is at rest then; y begins with gain u0
+    """
+
+    gain = tunable("float or n")
+    omega = tunable("float or n", "rad/s", above=0)
+    damping = tunable("float or n", "", 1.0, least=0)
+    u0 = fixed("float or n", "", 0.0)
+    width = WIDTH
+
+    def of_gain(self, gain: Any) -> Polynomials:
+        omega = self.omega
+        return [gain * omega * omega], [1.0, 2.0 * self.damping * omega, omega * omega]
 
 
-class Pt2(Rational, ContinuousBlock):
+class Pt2(_Pt2, Rational, ContinuousBlock):
     """A second-order lag. y'' + 2 damping omega y' + omega^2 y = gain omega^2 u, for each entry of
     u.
 
     Nothing feeds through. With damping below 1 it oscillates with omega sqrt(1 - damping^2).
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 6.3.
-
-    :param gain: gain at rest
-    :type gain: float or array_like(n)
-    :param omega: undamped natural frequency [rad/s]
-    :type omega: float or array_like(n)
-    :param damping: damping ratio, 1 is critical
-    :type damping: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then; y begins with gain u0
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
     """
 
     nin = 1
     nout = 1
-    tunable = ("gain", "omega", "damping")
-
-    def __init__(
-        self, gain: Any, omega: Any, damping: Any = 1.0, u0: Any = 0.0, width: int | None = None,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.gain, self.omega = scalar_or_vector(gain, "gain"), positive(omega, "omega")
-        self.damping = not_negative(damping, "damping")
-        shape = channels(width, gain=self.gain, omega=self.omega, damping=self.damping, u0=u0)
-        super().__init__(**self._start(u0, shape), **blockargs)
-
-    def law(self) -> Polynomials:
-        return _pt2(self.gain, self.omega, self.damping)
 
 
-class Pt2_S(Discretised, SampledBlock):
+class Pt2_S(_Sampled, _Pt2, SampledBlock):
     """A second-order lag at the ticks of a clock, for each entry of u.
 
     PT2, discretised: `zoh` is exact for inputs that are constant between ticks, `tustin` is the
@@ -142,76 +130,45 @@ class Pt2_S(Discretised, SampledBlock):
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
-
-    :param clock: clock source
-    :type clock: Clock
-    :param gain: gain at rest
-    :type gain: float or array_like(n)
-    :param omega: undamped natural frequency [rad/s]
-    :type omega: float or array_like(n)
-    :param damping: damping ratio, 1 is critical
-    :type damping: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then; y begins with gain u0
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
-    :param method: zoh or tustin
-    :type method: str
     """
 
     nin = 1
     nout = 1
     tunable = ("gain",)
 
-    def __init__(
-        self, clock: Any, gain: Any, omega: Any, damping: Any = 1.0, u0: Any = 0.0,
-        width: int | None = None, method: str = "zoh", **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.gain, omega = scalar_or_vector(gain, "gain"), positive(omega, "omega")
-        damping = not_negative(damping, "damping")
-        shape = channels(width, gain=self.gain, omega=omega, damping=damping, u0=u0)
-        each = discretised(clock, _pt2(1.0, omega, damping), shape, method)
-        super().__init__(**self._start(clock, each, u0, shape), **blockargs)
+
+class _LeadLag(_Lag):
+    """The law of LEAD_LAG and LEAD_LAG_S.
+
+    :arg lead: time constant of the numerator
+    :arg lag: time constant of the denominator
+    :arg gain: gain at rest
+    """
+
+    lead = tunable("float or n", "s", least=0)
+    lag = tunable("float or n", "s", above=0)
+    gain = tunable("float or n", "", 1.0)
+    u0 = U0
+    width = WIDTH
+
+    def of_gain(self, gain: Any) -> Polynomials:
+        return [gain * self.lead, gain], [self.lag, 1.0]
 
 
-class Lead_Lag(Rational, ContinuousBlock):
+class Lead_Lag(_LeadLag, Rational, ContinuousBlock):
     """A lead or lag compensator. y = gain (lead s + 1) / (lag s + 1) u, for each entry of u.
 
     With lead > lag it advances the phase, at most at the frequency 1 / sqrt(lead lag) [rad/s]; with
     lead < lag it raises the gain at low frequencies. u feeds through, at once by gain lead / lag.
 
     Source: G. F. Franklin et al., "Feedback Control of Dynamic Systems" (2010), sec. 6.7.
-
-    :param lead: time constant of the numerator [s]
-    :type lead: float or array_like(n)
-    :param lag: time constant of the denominator [s]
-    :type lag: float or array_like(n)
-    :param gain: gain at rest
-    :type gain: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
     """
 
     nin = 1
     nout = 1
-    tunable = ("lead", "lag", "gain")
-
-    def __init__(
-        self, lead: Any, lag: Any, gain: Any = 1.0, u0: Any = 0.0, width: int | None = None,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.lead, self.lag = not_negative(lead, "lead"), positive(lag, "lag")
-        self.gain = scalar_or_vector(gain, "gain")
-        shape = channels(width, lead=self.lead, lag=self.lag, gain=self.gain, u0=u0)
-        super().__init__(**self._start(u0, shape), **blockargs)
-
-    def law(self) -> Polynomials:
-        return _lead_lag(self.gain, self.lead, self.lag)
 
 
-class Lead_Lag_S(Discretised, SampledBlock):
+class Lead_Lag_S(_Sampled, _LeadLag, SampledBlock):
     """A lead or lag compensator at the ticks of a clock, for each entry of u.
 
     LEAD_LAG, discretised: `tustin` is the trapezoidal rule, `zoh` is exact for inputs that are
@@ -220,32 +177,10 @@ class Lead_Lag_S(Discretised, SampledBlock):
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param lead: time constant of the numerator [s]
-    :type lead: float or array_like(n)
-    :param lag: time constant of the denominator [s]
-    :type lag: float or array_like(n)
-    :param gain: gain at rest
-    :type gain: float or array_like(n)
-    :param u0: input before the start, under which it is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
-    :param method: tustin or zoh
-    :type method: str
+    :arg method: tustin or zoh
     """
 
     nin = 1
     nout = 1
+    method = fixed("str", "", "tustin", choices=METHODS)
     tunable = ("gain",)
-
-    def __init__(
-        self, clock: Any, lead: Any, lag: Any, gain: Any = 1.0, u0: Any = 0.0,
-        width: int | None = None, method: str = "tustin", **blockargs: Any,
-    ) -> None:  # fmt: skip
-        lead, lag = not_negative(lead, "lead"), positive(lag, "lag")
-        self.gain = scalar_or_vector(gain, "gain")
-        shape = channels(width, lead=lead, lag=lag, gain=self.gain, u0=u0)
-        each = discretised(clock, _lead_lag(1.0, lead, lag), shape, method)
-        super().__init__(**self._start(clock, each, u0, shape), **blockargs)

@@ -17,7 +17,6 @@ from spart_blocks.block_support.linear import (
     Matrices,
     Polynomials,
     Rational,
-    channels,
     discretised,
     in_series,
     matrices,
@@ -29,21 +28,29 @@ from spart_blocks.block_support.linear import (
     shifted,
     state_of_size,
 )
-from spart_blocks.block_support.values import chosen, scalar_or_vector
+from spart_blocks.block_support.parameters import fixed, tunable
 
 _IN_Z = (*METHODS, "none")
 
 
 class _StateSpace(Declared):
-    """The matrices that STATE_SPACE and STATE_SPACE_S share."""
+    """The matrices that STATE_SPACE and STATE_SPACE_S share.
+
+    :arg A: system matrix
+    :arg B: input matrix
+    :arg C: output matrix
+    :arg D: feedthrough matrix, zeros by default
+    :arg x0: initial state
+    """
 
     takes = (PortSpec("u", "float or m", "", "inputs; a number if B has one column"),)
     gives = (PortSpec("y", "float or p", "", "outputs; a number if C has one row"),)
     out_ports: Any
-    A: Any
-    B: Any
-    C: Any
-    D: Any
+    A = tunable("n, n")
+    B = tunable("n, m")
+    C = tunable("p, n")
+    D = tunable("p, m", "", None)
+    x0 = fixed("float or n", "", 0.0)
 
     def _take(self, given: Matrices, x0: Any) -> tuple[Any, dict[str, Any]]:
         """Keep the matrices; returns the initial state and the arguments of the constructor."""
@@ -74,29 +81,15 @@ class State_Space(_StateSpace, ContinuousBlock):
     block may close a loop.
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 5.3.
-
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param B: input matrix
-    :type B: array_like(n, m)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param D: feedthrough matrix, zeros by default
-    :type D: array_like(p, m), optional
-    :param x0: initial state
-    :type x0: float or array_like(n)
     """
 
     nin = 1
     nout = 1
-    tunable: tuple[str, ...] = ("A", "B", "C", "D")
 
-    def __init__(
-        self, A: Any, B: Any, C: Any, D: Any = None, x0: Any = 0.0, **blockargs: Any
-    ) -> None:
+    def build(self, A: Any, B: Any, C: Any, D: Any, x0: Any) -> dict[str, Any]:
         start, given = self._take(matrices(A, B, C, D), x0)
         self.tunable = self._tunable()
-        super().__init__(nstates=len(start), x0=start, **given, **blockargs)
+        return {"nstates": len(start), "x0": start, **given}
 
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._moved(inputs, x)
@@ -112,46 +105,25 @@ class State_Space_S(_StateSpace, SampledBlock):
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param B: input matrix
-    :type B: array_like(n, m)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param D: feedthrough matrix, zeros by default
-    :type D: array_like(p, m), optional
-    :param x0: initial state
-    :type x0: float or array_like(n)
-    :param method: zoh, tustin or none
-    :type method: str
+    :arg method: zoh, tustin or none
     """
 
     nin = 1
     nout = 1
-    tunable: tuple[str, ...] = ("A", "B", "C", "D")
+    method = fixed("str", "", "zoh", choices=_IN_Z)
     delays = True
 
-    def __init__(
-        self,
-        clock: Any,
-        A: Any,
-        B: Any,
-        C: Any,
-        D: Any = None,
-        x0: Any = 0.0,
-        method: str = "zoh",
-        **blockargs: Any,
-    ) -> None:
+    def build(
+        self, clock: Any, A: Any, B: Any, C: Any, D: Any, x0: Any, method: Any
+    ) -> dict[str, Any]:
         found = matrices(A, B, C, D)
-        if chosen(method, "method", _IN_Z) == "tustin":
+        if method == "tustin":
             # SciPy's state is x - T/2 x' there.
             half = np.eye(len(found.A)) - clock.T / 2 * found.A
             x0 = half @ state_of_size(x0, len(found.A))
         start, given = self._take(found if method == "none" else found.at(clock.T, method), x0)
         self.tunable = self._tunable() if method == "none" else ()
-        super().__init__(clock=clock, x0=start, **given, **blockargs)
+        return {"x0": start, **given}
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._moved(inputs, x)
@@ -167,26 +139,22 @@ class Transfer_Function(Rational, ContinuousBlock):
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 7.2 and 8.2.
 
-    :param num: numerator, the highest power of s first
-    :type num: float or array_like(m)
-    :param den: denominator, the highest power of s first
-    :type den: array_like(n)
-    :param u0: input before the start, under which the system is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as u0
-    :type width: int, optional
+    :arg num: numerator, the highest power of s first
+    :arg den: denominator, the highest power of s first
+    :arg u0: input before the start, under which the system is at rest then
+    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
-    tunable = ("num", "den")
+    num = tunable("float or m")
+    den = tunable("n")
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, num: Any, den: Any, u0: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
-        self.num, self.den = _proper(num, den)
-        shape = channels(width, u0=u0)
-        super().__init__(**self._start(u0, shape), **blockargs)
+    def build(self, u0: Any, width: Any) -> dict[str, Any]:
+        self.num, self.den = _proper(self.num, self.den)
+        return super().build(u0, width)
 
     def law(self) -> Polynomials:
         return self.num, self.den
@@ -202,40 +170,30 @@ class Transfer_Function_S(Discretised, SampledBlock):
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param num: numerator, the highest power first
-    :type num: float or array_like(m)
-    :param den: denominator, the highest power first
-    :type den: array_like(n)
-    :param u0: input before the start, under which the system is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as u0
-    :type width: int, optional
-    :param method: zoh, tustin or none
-    :type method: str
+    :arg num: numerator, the highest power first
+    :arg den: denominator, the highest power first
+    :arg u0: input before the start, under which the system is at rest then
+    :arg width: length of u; by default u is a scalar, or as long as u0
+    :arg method: zoh, tustin or none
     """
 
     nin = 1
     nout = 1
-    tunable: tuple[str, ...] = ("num", "den")
+    num = tunable("float or m")
+    den = tunable("n")
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
+    method = fixed("str", "", "zoh", choices=_IN_Z)
 
-    def __init__(
-        self,
-        clock: Any,
-        num: Any,
-        den: Any,
-        u0: Any = 0.0,
-        width: int | None = None,
-        method: str = "zoh",
-        **blockargs: Any,
-    ) -> None:
+    def build(
+        self, clock: Any, num: Any, den: Any, u0: Any, width: Any, method: Any
+    ) -> dict[str, Any]:
         self.num, self.den = law = _proper(num, den)
-        shape = channels(width, u0=u0)
-        self.in_z = chosen(method, "method", _IN_Z) == "none"
+        shape = self.shared_shape(width, u0=u0)
+        self.in_z = method == "none"
         self.tunable = ("num", "den") if self.in_z else ()
         each = [observer_form(*law)] if self.in_z else discretised(clock, law, (), method)
-        super().__init__(**self._start(clock, each, u0, shape), **blockargs)
+        return self._start(clock, each, u0, shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         if not self.in_z:
@@ -257,35 +215,24 @@ class Zero_Pole(Cascade, ContinuousBlock):
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 8.2; scipy.signal.zpk2sos.
 
-    :param zeros: zeros [rad/s]; write complex ones as "-1+2j"
-    :type zeros: array_like(m)
-    :param poles: poles [rad/s], with the conjugate of each complex one
-    :type poles: array_like(n)
-    :param gain: the factor above, not the gain at rest
-    :type gain: float or array_like(n)
-    :param u0: input before the start, under which the system is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as gain and u0
-    :type width: int, optional
+    :arg zeros: zeros; write complex ones as "-1+2j"
+    :arg poles: poles, with the conjugate of each complex one
+    :arg gain: the factor above, not the gain at rest
+    :arg u0: input before the start, under which the system is at rest then
+    :arg width: length of u; by default u is a scalar, or as long as gain and u0
     """
 
     nin = 1
     nout = 1
-    tunable = ("gain",)
+    zeros = fixed("m", "rad/s")
+    poles = fixed("n", "rad/s")
+    gain = tunable("float or n", "", 1.0)
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self,
-        zeros: Any,
-        poles: Any,
-        gain: Any = 1.0,
-        u0: Any = 0.0,
-        width: int | None = None,
-        **blockargs: Any,
-    ) -> None:
-        self.gain = scalar_or_vector(gain, "gain")
-        shape = channels(width, gain=self.gain, u0=u0)
-        found = self._start(_of_roots(zeros, poles, analog=True), u0, shape)
-        super().__init__(**found, **blockargs)
+    def build(self, zeros: Any, poles: Any, u0: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width, u0=u0)
+        return self._start(_of_roots(zeros, poles, analog=True), u0, shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(self.gain * self._y(inputs, x))]
@@ -301,43 +248,31 @@ class Zero_Pole_S(Discretised, SampledBlock):
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param zeros: zeros [rad/s]; write complex ones as "-1+2j"
-    :type zeros: array_like(m)
-    :param poles: poles [rad/s], with the conjugate of each complex one
-    :type poles: array_like(n)
-    :param gain: the factor above, not the gain at rest
-    :type gain: float or array_like(n)
-    :param u0: input before the start, under which the system is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as gain and u0
-    :type width: int, optional
-    :param method: zoh, tustin or none
-    :type method: str
+    :arg zeros: zeros; write complex ones as "-1+2j"
+    :arg poles: poles, with the conjugate of each complex one
+    :arg gain: the factor above, not the gain at rest
+    :arg u0: input before the start, under which the system is at rest then
+    :arg width: length of u; by default u is a scalar, or as long as gain and u0
+    :arg method: zoh, tustin or none
     """
 
     nin = 1
     nout = 1
-    tunable = ("gain",)
+    zeros = fixed("m", "rad/s")
+    poles = fixed("n", "rad/s")
+    gain = tunable("float or n", "", 1.0)
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
+    method = fixed("str", "", "zoh", choices=_IN_Z)
 
-    def __init__(
-        self,
-        clock: Any,
-        zeros: Any,
-        poles: Any,
-        gain: Any = 1.0,
-        u0: Any = 0.0,
-        width: int | None = None,
-        method: str = "zoh",
-        **blockargs: Any,
-    ) -> None:
-        self.gain = scalar_or_vector(gain, "gain")
-        shape = channels(width, gain=self.gain, u0=u0)
-        in_z = chosen(method, "method", _IN_Z) == "none"
+    def build(
+        self, clock: Any, zeros: Any, poles: Any, u0: Any, width: Any, method: Any
+    ) -> dict[str, Any]:
+        shape = self.shared_shape(width, u0=u0)
+        in_z = method == "none"
         found = _of_roots(zeros, poles, analog=not in_z)
         one = found if in_z else found.at(clock.T, method)
-        super().__init__(**self._start(clock, [one], u0, shape), **blockargs)
+        return self._start(clock, [one], u0, shape)
 
 
 def _proper(num: Any, den: Any) -> tuple[Any, Any]:

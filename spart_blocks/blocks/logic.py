@@ -12,8 +12,9 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.values import chosen, counted, scalar_or_vector
+from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,
@@ -25,6 +26,16 @@ from spart_blocks.formulas.crossings import (
 CRITERIA = (">=", ">", "!=")
 
 
+_LOGIC: dict[str, Any] = {
+    "and": lambda truths: reduce(np.logical_and, truths),
+    "or": lambda truths: reduce(np.logical_or, truths),
+    "not": lambda truths: np.logical_not(truths[0]),
+    "nand": lambda truths: np.logical_not(reduce(np.logical_and, truths)),
+    "nor": lambda truths: np.logical_not(reduce(np.logical_or, truths)),
+    "xor": lambda truths: reduce(np.logical_xor, truths),
+}
+
+
 class Switch(Declared, FunctionBlock):
     """One of two signals, selected by a third.
 
@@ -32,10 +43,8 @@ class Switch(Declared, FunctionBlock):
     them is a scalar; control is a scalar, or selects elementwise. A step ends where control crosses
     the threshold. The order of the inputs is that of Simulink's Switch.
 
-    :param criterion: >=, > or !=
-    :type criterion: str
-    :param threshold: threshold for control, in its unit
-    :type threshold: float or array_like
+    :arg criterion: >=, > or !=
+    :arg threshold: threshold for control, in its unit
     """
 
     nin = 3
@@ -46,12 +55,8 @@ class Switch(Declared, FunctionBlock):
         PortSpec("b", "any", "", "output otherwise"),
     )
     gives = (PortSpec("y", "any", "", "a or b"),)
-    tunable = ("threshold",)
-
-    def __init__(self, criterion: str = ">=", threshold: Any = 0.0, **blockargs: Any) -> None:
-        self.criterion = chosen(criterion, "criterion", CRITERIA)
-        self.threshold = scalar_or_vector(threshold, "threshold")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    criterion = fixed("str", "", ">=", choices=CRITERIA)
+    threshold = tunable("float or array_like", "", 0.0)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         a, control, b = inputs
@@ -68,10 +73,8 @@ class Compare(Declared, FunctionBlock):
     y = a operator b, elementwise, as floats. With `constant` the block has one input. A step
     ends where the comparison changes.
 
-    :param operator: ==, !=, <, <=, > or >=
-    :type operator: str
-    :param constant: the right side, in the unit of a
-    :type constant: float or array_like, optional
+    :arg operator: ==, !=, <, <=, > or >=
+    :arg constant: the right side, in the unit of a
     """
 
     nin = 2
@@ -81,13 +84,12 @@ class Compare(Declared, FunctionBlock):
         PortSpec("b", "any", "", "the right side, unless `constant` is given"),
     )
     gives = (PortSpec("y", "any", "", "1 where the comparison holds, otherwise 0"),)
-    tunable = ("constant",)
+    operator = fixed("str", choices=tuple(COMPARISONS))
+    constant = tunable("float or array_like", "", None)
 
-    def __init__(self, operator: str, constant: Any = None, **blockargs: Any) -> None:
-        self.operator = chosen(operator, "operator", tuple(COMPARISONS))
-        self.constant = None if constant is None else scalar_or_vector(constant, "constant")
-        without = "" if constant is None else "b"
-        super().__init__(**self.resolve_ports(without=without), **blockargs)
+    def build(self) -> dict[str, Any]:
+        without = "" if self.constant is None else "b"
+        return self.resolve_ports(without=without)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [zero_or_one(COMPARISONS[self.operator](*self._sides(inputs)))]
@@ -106,10 +108,8 @@ class Logic(Declared, FunctionBlock):
     It works elementwise. `xor` is true if an odd number of inputs are true; `not` takes one input.
     A step ends where an input becomes zero or nonzero.
 
-    :param operator: and, or, not, nand, nor or xor
-    :type operator: str
-    :param nin: number of inputs, defaults to 1 for `not` and to 2 for the others
-    :type nin: int, optional
+    :arg operator: and, or, not, nand, nor or xor
+    :arg nin: number of inputs, defaults to 1 for `not` and to 2 for the others
     """
 
     nin = 2
@@ -119,16 +119,17 @@ class Logic(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "1 where the operator gives true, otherwise 0"),)
+    operator = fixed("str", "", "and", choices=tuple(_LOGIC))
+    nin_ = fixed("int", "", None)
 
-    def __init__(self, operator: str = "and", nin: int | None = None, **blockargs: Any) -> None:
-        self.operator = chosen(operator, "operator", tuple(_LOGIC))
+    def build(self, nin: Any) -> dict[str, Any]:
         if nin is None:
-            nin = 1 if operator == "not" else 2
-        if operator == "not" and nin != 1:
+            nin = 1 if self.operator == "not" else 2
+        if self.operator == "not" and nin != 1:
             raise InputError(Fault("not takes one input", hint="use nor, or a block for each"))
         self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
         self.out_ports = (Port("y"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         truths = [np.not_equal(value, 0.0) for value in inputs]
@@ -136,13 +137,3 @@ class Logic(Declared, FunctionBlock):
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return flat(*inputs, *(-value for value in inputs))
-
-
-_LOGIC: dict[str, Any] = {
-    "and": lambda truths: reduce(np.logical_and, truths),
-    "or": lambda truths: reduce(np.logical_or, truths),
-    "not": lambda truths: np.logical_not(truths[0]),
-    "nand": lambda truths: np.logical_not(reduce(np.logical_and, truths)),
-    "nor": lambda truths: np.logical_not(reduce(np.logical_or, truths)),
-    "xor": lambda truths: reduce(np.logical_xor, truths),
-}

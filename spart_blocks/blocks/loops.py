@@ -8,8 +8,9 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, need_robot
 from spart_blocks.block_support.ports import Port
-from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics.loops import (
     kept_rows,
     loop_bias,
@@ -21,6 +22,15 @@ from spart_blocks.dynamics.loops import (
 from spart_blocks.robot import Robot
 
 
+def need_loops(robot: Any, block: str) -> Robot:
+    """A robot with loops, or an InputError."""
+    found = need_robot(robot, block)
+    if not found.loops:
+        hint = "robots with loops are read from a file of bodies, or of loops beside a URDF"
+        raise InputError(Fault(f"{block}: {found.name} has no loops", hint=hint))
+    return found
+
+
 class Loop_Error(Declared, FunctionBlock):
     """Error of each loop constraint of a robot, and its rate. The rows are those of all loops of
     the robot, including implied ones; their names are
@@ -28,8 +38,7 @@ class Loop_Error(Declared, FunctionBlock):
 
     Source: Featherstone (2008), sec. 8.3 and 8.6; Haug (1989), sec. 9.4, for the rows.
 
-    :param robot: the robot model, with loops
-    :type robot: Robot
+    :arg robot: the robot model, with loops
     """
 
     nin = 2
@@ -39,10 +48,10 @@ class Loop_Error(Declared, FunctionBlock):
         PortSpec("error", "m", "m, rad", "error of each row"),
         PortSpec("rate", "m", "m/s, rad/s", "how fast"),
     )
+    robot = fixed("Robot", check=need_loops)
 
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_loops(robot, "LOOP_ERROR")
-        super().__init__(**self.resolve_ports(robot, m=len(row_names(robot))), **blockargs)
+    def build(self) -> dict[str, Any]:
+        return self.resolve_ports(self.robot, m=len(row_names(self.robot)))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qm, um = inputs
@@ -57,10 +66,8 @@ class Loop_Jacobian(Declared, FunctionBlock):
 
     Source: Featherstone (2008), sec. 8.3.
 
-    :param robot: the robot model, with loops
-    :type robot: Robot
-    :param derivative: whether the time derivative of J is an output too
-    :type derivative: bool
+    :arg robot: the robot model, with loops
+    :arg derivative: whether the time derivative of J is an output too
     """
 
     nin = 2
@@ -75,25 +82,17 @@ class Loop_Jacobian(Declared, FunctionBlock):
             "J' um: accelerations of the loop errors at udot = 0",
         ),
     )
+    robot = fixed("Robot", check=need_loops)
+    derivative = fixed("bool", "", False)
 
-    def __init__(self, robot: Robot, derivative: bool = False, **blockargs: Any) -> None:
-        self.robot = need_loops(robot, "LOOP_JACOBIAN")
-        if not isinstance(derivative, bool):
-            raise InputError(f"derivative is {derivative!r}; it must be true or false")
-        self.derivative, m = derivative, len(kept_rows(robot))
-        more = (Port("Jdot", (m, robot.nu)),) if derivative else ()
-        super().__init__(**self.resolve_ports(robot, more=((), more), m=m), **blockargs)
+    def build(self) -> dict[str, Any]:
+        if not isinstance(self.derivative, bool):
+            raise InputError(f"derivative is {self.derivative!r}; it must be true or false")
+        m = len(kept_rows(self.robot))
+        more = (Port("Jdot", (m, self.robot.nu)),) if self.derivative else ()
+        return self.resolve_ports(self.robot, more=((), more), m=m)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qm, um = inputs
         out = [loop_jacobian(qm, self.robot), loop_bias(qm, um, self.robot)]
         return [*out, loop_jacobian_dot(qm, um, self.robot)] if self.derivative else out
-
-
-def need_loops(robot: Any, block: str) -> Robot:
-    """A robot with loops, or an InputError."""
-    found = need_robot(robot, block)
-    if not found.loops:
-        hint = "robots with loops are read from a file of bodies, or of loops beside a URDF"
-        raise InputError(Fault(f"{block}: {found.name} has no loops", hint=hint))
-    return found

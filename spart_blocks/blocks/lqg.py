@@ -20,12 +20,27 @@ from spart_blocks.block_support.estimation import (
     steady_covariance,
 )
 from spart_blocks.block_support.linear import Matrices, state_of_size
-from spart_blocks.block_support.values import chosen, numbers
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.values import numbers
 
 _METHODS = ("zoh", "none")
 
 
 class _Lqg(Declared):
+    """What LQG and LQG_S share.
+
+    :arg A: system matrix
+    :arg B: input matrix
+    :arg C: output matrix
+    :arg Q: weight of the state: a number, n numbers or a matrix
+    :arg R: weight of the input
+    :arg W: intensity of the process noise
+    :arg V: intensity of the measurement noise
+    :arg K: gain of the regulator, in the place of Q and R
+    :arg L: gain of the filter, in the place of W and V
+    :arg x0: initial estimate
+    """
+
     takes = (
         PortSpec("y", "float or p", "", "measurements"),
         PortSpec("xd", "n", "", "desired state", optional=True),
@@ -36,11 +51,16 @@ class _Lqg(Declared):
         PortSpec("x_hat", "n", "", "estimate of the state"),
     )
     out_ports: Any
-    A: Any
-    B: Any
-    C: Any
-    K: Any
-    L: Any
+    A = fixed("n, n")
+    B = fixed("n, m")
+    C = fixed("p, n")
+    Q = fixed("float or n, n", "", None)
+    R = fixed("float or m, m", "", None)
+    W = fixed("float or n, n", "", None)
+    V = fixed("float or p, p", "", None)
+    K = tunable("m, n", "", None)
+    L = tunable("n, p", "", None)
+    x0 = fixed("float or n", "", 0.0)
 
     def _design(
         self, system: Matrices, cost: tuple[Any, Any], noise: tuple[Any, Any], K: Any, L: Any,
@@ -90,41 +110,18 @@ class LQG(_Lqg, ContinuousBlock):
 
     Source: B. D. O. Anderson and J. B. Moore, "Optimal Control: Linear Quadratic Methods" (1990),
     ch. 8.
-
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param B: input matrix
-    :type B: array_like(n, m)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param Q: weight of the state: a number, n numbers or a matrix
-    :type Q: float or array_like(n, n), optional
-    :param R: weight of the input
-    :type R: float or array_like(m, m), optional
-    :param W: intensity of the process noise
-    :type W: float or array_like(n, n), optional
-    :param V: intensity of the measurement noise
-    :type V: float or array_like(p, p), optional
-    :param K: gain of the regulator, in the place of Q and R
-    :type K: array_like(m, n), optional
-    :param L: gain of the filter, in the place of W and V
-    :type L: array_like(n, p), optional
-    :param x0: initial estimate
-    :type x0: float or array_like(n)
     """
 
     nin = 3
     nout = 2
-    tunable = ("K", "L")
 
-    def __init__(
-        self, A: Any, B: Any, C: Any, Q: Any = None, R: Any = None, W: Any = None, V: Any = None,
-        K: Any = None, L: Any = None, x0: Any = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, A: Any, B: Any, C: Any, Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any, x0: Any
+    ) -> dict[str, Any]:
         self._design(plant(A, B, C, None), (Q, R), (W, V), K, L)
         n = len(self.A)
         start = state_of_size(x0, n)
-        super().__init__(nstates=n, x0=start, feedthrough=True, **self._ports(), **blockargs)
+        return {"nstates": n, "x0": start, "feedthrough": True, **self._ports()}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._given(self._control(inputs, x), x)
@@ -144,48 +141,27 @@ class LQG_S(_Lqg, SampledBlock):
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 9.5.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param B: input matrix
-    :type B: array_like(n, m)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param Q: weight of the state: a number, n numbers or a matrix
-    :type Q: float or array_like(n, n), optional
-    :param R: weight of the input
-    :type R: float or array_like(m, m), optional
-    :param W: intensity of the process noise, with `none` its covariance at a tick
-    :type W: float or array_like(n, n), optional
-    :param V: covariance of the measurement noise
-    :type V: float or array_like(p, p), optional
-    :param K: gain of the regulator, in the place of Q and R
-    :type K: array_like(m, n), optional
-    :param L: gain of the filter, in the place of W and V
-    :type L: array_like(n, p), optional
-    :param x0: estimate before the first measurement
-    :type x0: float or array_like(n)
-    :param method: zoh or none
-    :type method: str
+    :arg W: intensity of the process noise, with `none` its covariance at a tick
+    :arg V: covariance of the measurement noise
+    :arg x0: estimate before the first measurement
+    :arg method: zoh or none
     """
 
     nin = 3
     nout = 2
-    tunable = ("K", "L")
+    method = fixed("str", "", "zoh", choices=_METHODS)
     delays = True
 
-    def __init__(
-        self, clock: Any, A: Any, B: Any, C: Any, Q: Any = None, R: Any = None, W: Any = None,
-        V: Any = None, K: Any = None, L: Any = None, x0: Any = 0.0, method: str = "zoh",
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, A: Any, B: Any, C: Any, Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any,
+        x0: Any, method: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         system, of_noise = plant(A, B, C, None), None
-        if chosen(method, "method", _METHODS) == "zoh":
+        if method == "zoh":
             system, of_noise = system.at(float(clock.T), method), system
         self._design(system, (Q, R), (W, V), K, L, float(clock.T), of_noise)
         start = state_of_size(x0, len(self.A))
-        super().__init__(clock=clock, x0=start, feedthrough=True, **self._ports(), **blockargs)
+        return {"x0": start, "feedthrough": True, **self._ports()}
 
     def _corrected(self, inputs: list[Any], x: Any) -> Any:
         return x + self.L @ (column(inputs[0]) - self.C @ x)

@@ -12,11 +12,12 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec, resolved
+from spart_blocks.block_support.parameters import fixed, need_robot, tunable
 from spart_blocks.block_support.plants.lqr_design import LqrDesign, read_design
 from spart_blocks.block_support.plants.minimal_state import MinimalState
 from spart_blocks.block_support.plants.state import PlantState
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.quantities import need_robot, ports, quantities
+from spart_blocks.block_support.quantities import ports, quantities
 from spart_blocks.robot import Robot
 
 _CONTROLS = (("taum",), ("tau0", "taum"))
@@ -42,17 +43,12 @@ class LQR(Declared, FunctionBlock):
     Source: B. D. O. Anderson and J. B. Moore, "Optimal Control: Linear Quadratic Methods"
     (1990), ch. 2-3.
 
-    :param K: gain (m, n), or {lqr: {plant, Q, R, N, T, at, inputs}} to design it
-    :type K: array_like(m, n) or dict
-    :param robot: the robot whose state is fed back
-    :type robot: Robot, optional
-    :param controls: control inputs of the robot, [taum] or [tau0, taum]
-    :type controls: list, optional
-    :param setpoint: state at which the robot is held: qm, r0, and quaternion or angles321; by
-        default zeros and no rotation, or the robot's home
-    :type setpoint: dict, optional
-    :param hold: the outputs at the set-point; zeros, or found with K
-    :type hold: array_like(m), optional
+    :arg K: gain (m, n), or {lqr: {plant, Q, R, N, T, at, inputs}} to design it
+    :arg robot: the robot whose state is fed back
+    :arg controls: control inputs of the robot, [taum] or [tau0, taum]
+    :arg setpoint: state at which the robot is held: qm, r0, and quaternion or angles321; by default
+        zeros and no rotation, or the robot's home
+    :arg hold: the outputs at the set-point; zeros, or found with K
     """
 
     nin = 5
@@ -66,31 +62,27 @@ class LQR(Declared, FunctionBlock):
         *quantities("qm um"),
     )
     gives = quantities("tau")
+    K = tunable("m, n or mapping")
+    robot = fixed("Robot", "", None)
+    controls = fixed("list", "", ("taum",))
+    setpoint = fixed("mapping", "", None)
+    hold = tunable("m", "", None)
     tunable = ("K", "hold", "qm_ref", "r0_ref")
 
-    def __init__(
-        self,
-        K: Any,
-        robot: Robot | None = None,
-        controls: Any = ("taum",),
-        setpoint: Any = None,
-        hold: Any = None,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = robot
+    def build(self, K: Any, controls: Any, setpoint: Any, hold: Any) -> dict[str, Any]:
         self.minimal: MinimalState | None = None
         self.design: LqrDesign | None = None
-        self.K: Any = None
-        self.hold: Any = None if hold is None else _numbers(hold, "hold", (0, 1))
-        if robot is None:
+        self.K = None
+        self.hold = None if hold is None else _numbers(hold, "hold", (0, 1))
+        if self.robot is None:
             self._plain(setpoint, controls)
         else:
-            self._of_robot(need_robot(robot, "LQR"), controls, setpoint)
+            self._of_robot(need_robot(self.robot, "LQR"), controls, setpoint)
         if isinstance(K, Mapping):
             self.design = read_design(K)
         else:
             self.found(K, 0.0)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def _plain(self, setpoint: Any, controls: Any) -> None:
         if setpoint is not None or tuple(controls) != ("taum",):

@@ -11,8 +11,8 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cross
 from spart_blocks.block_support.axes import directions_of, positive_each
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import not_negative, number, numbers, positive_number
 from spart_blocks.formulas.crossings import flat
 
 _NO_FIELD = 1e-30
@@ -29,12 +29,9 @@ class Magnetorquers(Declared, FunctionBlock):
     Source: J. Wertz (ed.), "Spacecraft Attitude Determination and Control" (1978), sec. 6.7 and
     17.2.
 
-    :param axes: of the torquers in base axes, of any length; x, y and z by default
-    :type axes: array_like(n,3), optional
-    :param limit: largest dipole of each [A m^2], none by default
-    :type limit: float or array_like(n), optional
-    :param residual: dipole of the spacecraft, base axes [A m^2]
-    :type residual: array_like(3), optional
+    :arg axes: of the torquers in base axes, of any length; x, y and z by default
+    :arg limit: largest dipole of each, none by default
+    :arg residual: dipole of the spacecraft, base axes
     """
 
     nin = 3
@@ -48,16 +45,16 @@ class Magnetorquers(Declared, FunctionBlock):
         *quantities("tau0", tau0="torque on the base, base axes, and no force"),
         PortSpec("m", "3", "A m^2", "dipole of all, base axes"),
     )
-    tunable = ("limit", "residual")
+    axes = fixed("n, 3", "", None)
+    limit = tunable("float or n", "A m^2", None)
+    residual = tunable("3", "A m^2", None)
 
-    def __init__(
-        self, axes: Any = None, limit: Any = None, residual: Any = None, **blockargs: Any
-    ) -> None:
+    def build(self, axes: Any, limit: Any, residual: Any) -> dict[str, Any]:
         self._axes = np.eye(3) if axes is None else directions_of(axes, "axes")
         n = len(self._axes)
         self.limit = None if limit is None else positive_each(limit, "limit", n)
-        self.residual = np.zeros(3) if residual is None else numbers(residual, "residual", (3,))
-        super().__init__(**self.resolve_ports(n=n), **blockargs)
+        self.residual = np.zeros(3) if residual is None else residual
+        return self.resolve_ports(n=n)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         dipole, field, R0 = inputs
@@ -81,22 +78,20 @@ class Magnetic_Unloading(Declared, FunctionBlock):
     Source: J. Wertz (ed.), "Spacecraft Attitude Determination and Control" (1978), sec. 19.3; M.
     Sidi, "Spacecraft Dynamics and Control" (1997), sec. 7.5.
 
-    :param gain: k [1/s]
-    :type gain: float
-    :param wanted: hd, momentum that is kept, base axes [N m s]
-    :type wanted: array_like(3), optional
+    :arg gain: k
+    :arg wanted: hd, momentum that is kept, base axes
     """
 
     nin = 2
     nout = 1
     takes = (_H, PortSpec("field", "3", "T", "magnetic field, base axes, as a sensor measures it"))
     gives = (PortSpec("dipole", "3", "A m^2", "wanted dipole, base axes"),)
-    tunable = ("gain", "wanted")
+    gain = tunable("float", "1/s", above=0)
+    wanted = tunable("3", "N m s", None)
 
-    def __init__(self, gain: float, wanted: Any = None, **blockargs: Any) -> None:
-        self.gain = positive_number(gain, "gain")
-        self.wanted = np.zeros(3) if wanted is None else numbers(wanted, "wanted", (3,))
-        super().__init__(**self.resolve_ports(), **blockargs)
+    def build(self, wanted: Any) -> dict[str, Any]:
+        self.wanted = np.zeros(3) if wanted is None else wanted
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         h, field = inputs
@@ -113,29 +108,25 @@ class Thruster_Unloading(Declared, ContinuousBlock):
 
     Source: M. Sidi, "Spacecraft Dynamics and Control" (1997), sec. 7.5.
 
-    :param on: |h| at which it begins [N m s]
-    :type on: float
-    :param off: |h| at which it ends, below `on` [N m s]
-    :type off: float
-    :param torque: its torque [N m]
-    :type torque: float
+    :arg on: |h| at which it begins
+    :arg off: |h| at which it ends, below `on`
+    :arg torque: its torque
     """
 
     nin = 1
     nout = 1
     takes = (_H,)
     gives = quantities("tau0", tau0="wanted torque, base axes, and no force")
-    tunable = ("on", "off", "torque")
+    on = tunable("float", "N m s", above=0)
+    off = tunable("float", "N m s", least=0)
+    torque = tunable("float", "N m", above=0)
 
-    def __init__(self, on: float, off: float, torque: float, **blockargs: Any) -> None:
-        self.on = positive_number(on, "on", "N m s")
-        self.off = float(not_negative(number(off, "off"), "off"))
+    def build(self) -> dict[str, Any]:
         if self.off >= self.on:
             hint = "without a gap it would switch without end"
             raise InputError(Fault(f"off must be below on, not {self.off:g}", hint=hint))
-        self.torque = positive_number(torque, "torque", "N m")
         given = {**self.resolve_ports(), "feedthrough": True}
-        super().__init__(nstates=1, x0=[0.0], **given, **blockargs)
+        return {"nstates": 1, "x0": [0.0], **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         along = inputs[0] / np.sqrt(np.sum(inputs[0] * inputs[0]) + _NO_FIELD)

@@ -7,8 +7,9 @@ from typing import Any
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.space import earth_frames
-from spart_blocks.block_support.values import chosen, counted
+from spart_blocks.block_support.values import counted
 from spart_blocks.environment.frames import geodetic, ned_rotation
 from spart_blocks.environment.magnetic import MOST_DEGREE, field_model
 
@@ -25,12 +26,9 @@ class Magnetic_Field(Declared, FunctionBlock):
     Source: IAGA Division V-MOD, IGRF-14 (2024), doi.org/10.5281/zenodo.14012302; Montenbruck and
     Gill (2000), 3.2.4, for the recursion of Cunningham.
 
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 to 2030
-    :type epoch: str
-    :param degree: degree of the model, 1 to 13; 1 is a dipole
-    :type degree: int
-    :param frame: frame of r and B, eci or ecef
-    :type frame: str
+    :arg epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 to 2030
+    :arg degree: degree of the model, 1 to 13; 1 is a dipole
+    :arg frame: frame of r and B, eci or ecef
     """
 
     nin = 1
@@ -40,14 +38,14 @@ class Magnetic_Field(Declared, FunctionBlock):
         PortSpec("B", "3", "T", "magnetic field, in the frame of r"),
         PortSpec("B_ned", "3", "T", "the same to geodetic north, east, down"),
     )
+    epoch = fixed("str")
+    degree = fixed("int", "", MOST_DEGREE)
+    frame = fixed("str", "", "eci", choices=("eci", "ecef"))
 
-    def __init__(
-        self, epoch: str, degree: int = MOST_DEGREE, frame: str = "eci", **blockargs: Any
-    ) -> None:
+    def build(self, epoch: Any, degree: Any) -> dict[str, Any]:
         self.frames = earth_frames(epoch)
-        self.frame = chosen(frame, "frame", ("eci", "ecef"))
         self.model = field_model(self.frames.epoch, counted(degree, "degree", MOST_DEGREE))
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         (r,) = inputs

@@ -11,9 +11,10 @@ from spart_blocks.base import spatial
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.block_support.units import unit_of
-from spart_blocks.block_support.values import chosen, counted, scalar_or_vector
+from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import bare, flat
 from spart_blocks.formulas.reader import FUNCTIONS, Function
 
@@ -46,10 +47,11 @@ class Abs(_Calls, FunctionBlock):
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "its absolute value, in the unit of u"),)
+    parameters = ()
 
-    def __init__(self, **blockargs: Any) -> None:
+    def build(self) -> dict[str, Any]:
         self.law = FUNCTIONS["abs"]
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
 
 class Sign(_Calls, FunctionBlock):
@@ -59,10 +61,11 @@ class Sign(_Calls, FunctionBlock):
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "1 where u > 0, 0 where u = 0, -1 where u < 0"),)
+    parameters = ()
 
-    def __init__(self, **blockargs: Any) -> None:
+    def build(self) -> dict[str, Any]:
         self.law = FUNCTIONS["sign"]
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
 
 class Minmax(_Calls, FunctionBlock):
@@ -71,10 +74,8 @@ class Minmax(_Calls, FunctionBlock):
     With several inputs elementwise, scalars with each entry of the others. With one input over all
     its entries. A step ends where another input or entry becomes the smallest or the largest.
 
-    :param function: min or max
-    :type function: str
-    :param nin: number of inputs
-    :type nin: int
+    :arg function: min or max
+    :arg nin: number of inputs
     """
 
     nin = 2
@@ -85,12 +86,14 @@ class Minmax(_Calls, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the smallest or the largest, in the unit of the inputs"),)
+    function = fixed("str", "", "min", choices=("min", "max"))
+    nin_ = fixed("int", "", 2)
 
-    def __init__(self, function: str = "min", nin: int = 2, **blockargs: Any) -> None:
-        self.law = FUNCTIONS[chosen(function, "function", ("min", "max"))]
+    def build(self, function: Any, nin: Any) -> dict[str, Any]:
+        self.law = FUNCTIONS[function]
         self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
         self.out_ports = (Port("y", () if nin == 1 else None),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return super().output(t, self._candidates(inputs), x)
@@ -111,8 +114,7 @@ class Math(_Calls, FunctionBlock):
     A step ends where mod and rem jump, and where signed_sqrt and cube_root are vertical. Outside a
     function's domain the output is not a number, or infinite, which ends the run.
 
-    :param function: the function, by one of these names
-    :type function: str
+    :arg function: the function, by one of these names
     """
 
     nin = 2
@@ -122,10 +124,11 @@ class Math(_Calls, FunctionBlock):
         PortSpec("v", "any", "", "the second one, of pow, hypot, mod and rem alone"),
     )
     gives = (PortSpec("y", "any", "", "the function's value"),)
+    function = fixed("str", "", "exp", choices=tuple(MATHEMATICS))
 
-    def __init__(self, function: str = "exp", **blockargs: Any) -> None:
-        self.law = MATHEMATICS[chosen(function, "function", tuple(MATHEMATICS))]
-        super().__init__(**_with_arguments(self, "v"), **blockargs)
+    def build(self, function: Any) -> dict[str, Any]:
+        self.law = MATHEMATICS[function]
+        return _with_arguments(self, "v")
 
 
 class Trig(_Calls, FunctionBlock):
@@ -135,8 +138,7 @@ class Trig(_Calls, FunctionBlock):
     the angle of the point (v, u), from -pi to pi. Angles are in rad. A step ends where atan2 jumps.
     Outside a function's domain, such as asin(2), the output is not a number, which ends the run.
 
-    :param function: the function, by one of these names
-    :type function: str
+    :arg function: the function, by one of these names
     """
 
     nin = 2
@@ -146,10 +148,11 @@ class Trig(_Calls, FunctionBlock):
         PortSpec("v", "any", "", "the abscissa, of atan2 alone"),
     )
     gives = (PortSpec("y", "any", "", "the function's value"),)
+    function = fixed("str", "", "sin", choices=tuple(TRIGONOMETRY))
 
-    def __init__(self, function: str = "sin", **blockargs: Any) -> None:
-        self.law = TRIGONOMETRY[chosen(function, "function", tuple(TRIGONOMETRY))]
-        super().__init__(**_with_arguments(self, "v"), **blockargs)
+    def build(self, function: Any) -> dict[str, Any]:
+        self.law = TRIGONOMETRY[function]
+        return _with_arguments(self, "v")
 
 
 def _with_arguments(block: _Calls, second: str) -> dict[str, Any]:
@@ -163,35 +166,35 @@ class Round(_Calls, FunctionBlock):
     Simulink's Rounding Function. A step ends where the output jumps; a step over up to 15 levels is
     ended at the first of them.
 
-    :param function: floor, ceil, fix or round
-    :type function: str
+    :arg function: floor, ceil, fix or round
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "whole numbers, in the unit of u"),)
+    function = fixed("str", "", "round", choices=tuple(ROUNDINGS))
 
-    def __init__(self, function: str = "round", **blockargs: Any) -> None:
-        self.law = ROUNDINGS[chosen(function, "function", tuple(ROUNDINGS))]
-        super().__init__(**self.resolve_ports(), **blockargs)
+    def build(self, function: Any) -> dict[str, Any]:
+        self.law = ROUNDINGS[function]
+        return self.resolve_ports()
 
 
 class Element_Sum(Declared, FunctionBlock):
     """The sum of the entries of a vector or a matrix; of a scalar, itself.
 
-    :param axis: 0 sums the rows of a matrix (a sum of each column), 1 its columns; by default all
-    :type axis: int, optional
+    :arg axis: 0 sums the rows of a matrix (a sum of each column), 1 its columns; by default all
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the sum, in the unit of u"),)
+    axis = fixed("int", "", None)
 
-    def __init__(self, axis: int | None = None, **blockargs: Any) -> None:
+    def build(self, axis: Any) -> dict[str, Any]:
         self.axis = _axis(axis)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(np.sum(_with_axis(inputs[0], self.axis), axis=self.axis))]
@@ -200,19 +203,19 @@ class Element_Sum(Declared, FunctionBlock):
 class Element_Product(Declared, FunctionBlock):
     """The product of the entries of a vector or a matrix; of a scalar, itself.
 
-    :param axis: 0 multiplies the rows of a matrix (a product of each column), 1 its columns; by
+    :arg axis: 0 multiplies the rows of a matrix (a product of each column), 1 its columns; by
         default all
-    :type axis: int, optional
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the product"),)
+    axis = fixed("int", "", None)
 
-    def __init__(self, axis: int | None = None, **blockargs: Any) -> None:
+    def build(self, axis: Any) -> dict[str, Any]:
         self.axis = _axis(axis)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(np.prod(_with_axis(inputs[0], self.axis), axis=self.axis))]
@@ -241,9 +244,7 @@ class Dot(Declared, FunctionBlock):
         PortSpec("b", "any", "", "a vector of the same length"),
     )
     gives = (PortSpec("y", "", "", "their scalar product"),)
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         a, b = inputs
@@ -259,9 +260,7 @@ class Cross(Declared, FunctionBlock):
     nout = 1
     takes = (PortSpec("a", "3", "", "a vector"), PortSpec("b", "3", "", "a vector"))
     gives = (PortSpec("y", "3", "", "their vector product"),)
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [spatial.cross(*inputs)]
@@ -270,19 +269,18 @@ class Cross(Declared, FunctionBlock):
 class Polynomial(Declared, FunctionBlock):
     """A polynomial, elementwise. y = c1 u^n + ... + cn u + c(n+1), by Horner's scheme.
 
-    :param coefficients: that of the highest power first, as in MATLAB's polyval
-    :type coefficients: float or array_like(n)
+    :arg coefficients: that of the highest power first, as in MATLAB's polyval
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the polynomial's value"),)
-    tunable = ("coefficients",)
+    coefficients = tunable("float or n")
 
-    def __init__(self, coefficients: Any, **blockargs: Any) -> None:
-        self.coefficients = np.atleast_1d(scalar_or_vector(coefficients, "coefficients"))
-        super().__init__(**self.resolve_ports(), **blockargs)
+    def build(self, coefficients: Any) -> dict[str, Any]:
+        self.coefficients = np.atleast_1d(coefficients)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         value = 0.0 * inputs[0]
@@ -300,26 +298,27 @@ class Unit_Conversion(Declared, FunctionBlock):
     hp, bar atm psi, G, %, 1, degC degF. An angle has a dimension of its own: rpm is rad/s, and
     Hz is 1/s. Source: NIST Special Publication 811 (2008), appendix B.
 
-    :param from_unit: the unit of u
-    :type from_unit: str
-    :param to_unit: the unit of y, of the same dimension
-    :type to_unit: str
+    :arg from_unit: the unit of u
+    :arg to_unit: the unit of y, of the same dimension
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "from_unit", "any signal"),)
     gives = (PortSpec("y", "any", "to_unit", "the same in the other unit"),)
+    from_unit = fixed("str")
+    to_unit = fixed("str")
 
-    def __init__(self, from_unit: str, to_unit: str, **blockargs: Any) -> None:
-        one, other = unit_of(from_unit, "from_unit"), unit_of(to_unit, "to_unit")
+    def build(self) -> dict[str, Any]:
+        one, other = unit_of(self.from_unit, "from_unit"), unit_of(self.to_unit, "to_unit")
         if one.dimension != other.dimension:
-            told = f"{from_unit} is {one.in_si} in SI units, and {to_unit} is {other.in_si}"
+            told = (
+                f"{self.from_unit} is {one.in_si} in SI units, and {self.to_unit} is {other.in_si}"
+            )
             raise InputError(Fault(told, hint="give units of one dimension"))
-        self.from_unit, self.to_unit = from_unit, to_unit
         self.gain = one.factor / other.factor
         self.offset = (one.offset - other.offset) / other.factor
-        super().__init__(**self.resolve_ports(units={"u": from_unit, "y": to_unit}), **blockargs)
+        return self.resolve_ports(units={"u": self.from_unit, "y": self.to_unit})
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self.gain * inputs[0] + self.offset]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.links import Connected, Incoming, Outgoing
-from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
 from spart_blocks.transports.mqtt import read_mqtt
 
 
@@ -21,34 +21,29 @@ class _MQTT(Connected):
     broker, so their delay is longer and less even than over UDP. Needs paho-mqtt: pip install
     'spart_blocks[mqtt]'.
 
-    :param topic: topic of the frames
-    :type topic: str
-    :param address: of the broker
-    :type address: str
-    :param port: of the broker
-    :type port: int
+    :arg topic: topic of the frames
+    :arg address: of the broker
+    :arg port: of the broker
     """
 
-    def __init__(
-        self,
-        topic: str,
-        frame: Mapping[str, Any],
-        address: str = LOOPBACK,
-        port: int = 1883,
-        **linkargs: Any,
-    ) -> None:
-        self._endpoint = read_mqtt(topic, address, port)
-        super().__init__(frame=frame, **linkargs)
+    topic = fixed("str")
+    frame = FRAME
+    address = fixed("str", "", LOOPBACK)
+    port = fixed("int", "", 1883)
+
+    @staticmethod
+    def connect(topic: Any, address: Any, port: Any) -> Endpoint:
+        return read_mqtt(topic, address, port)
 
 
-class MQTT_In(_MQTT, Incoming, FunctionBlock):
+class MQTT_In(Incoming, _MQTT, FunctionBlock):
     """Numbers received over MQTT."""
 
     nin = 1
     nout = 1
 
 
-class MQTT_Out(_MQTT, Outgoing, FunctionBlock):
+class MQTT_Out(Outgoing, _MQTT, FunctionBlock):
     """Numbers sent over MQTT."""
 
     nin = 1

@@ -14,20 +14,19 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, resolved
-from spart_blocks.block_support.plants.state import BaseFrame, Parts, PlantState
+from spart_blocks.block_support.parameters import ROBOT, fixed
+from spart_blocks.block_support.plants.state import STATE_UNITS, Parts, PlantState
 from spart_blocks.block_support.ports import port_arguments
 from spart_blocks.block_support.quantities import (
     mode_ports,
     need_open,
-    need_robot,
     prescribed_ports,
     quantities,
 )
-from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
-from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
+from spart_blocks.blocks._plant import RATES, rate_ports
+from spart_blocks.blocks._variational import Steps
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.dynamics.joint_effects import driven_forces
-from spart_blocks.robot import Robot
 
 
 class Multibody(Declared, Steps, ContinuousBlock):
@@ -53,21 +52,16 @@ class Multibody(Declared, Steps, ContinuousBlock):
     Source: Featherstone (2008), sec. 7.3, 9.4 and 9.6; SPART's quantities, SPART's manual;
     K. Murty, Opsearch 11 (1974) 79, for the order of the pivots.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param initial: initial r0 [m], quaternion or angles321 [rad], u0 (or omega0 and v0),
-        qm and um, the joints as vectors or by name; a spherical joint takes a quaternion or
-        {angles321: [x, y, z]}
-    :type initial: dict, optional
-    :param base_frame: the frame that the base pose and rates in initial belong to: that of
-        the centre of mass, "com", or the URDF link frame, "urdf"
-    :type base_frame: str
-    :param audit: whether to add a block AUDIT named after the plant, as ``plant.audit``: its
+    :arg robot: the robot model
+    :arg initial: initial r0 [m], quaternion or angles321 [rad], u0 (or omega0 and v0), qm and um,
+        the joints as vectors or by name; a spherical joint takes a quaternion or {angles321: [x, y,
+        z]}
+    :arg base_frame: the frame that the base pose and rates in initial belong to: that of the centre
+        of mass, "com", or the URDF link frame, "urdf"
+    :arg audit: whether to add a block AUDIT named after the plant, as ``plant.audit``: its
         momentum, energy, work and balances are kept in every run
-    :type audit: bool
-    :param integrator: "solver" for the run's solver, or "variational" for the plant's own step,
-        which needs a fixed-step solver
-    :type integrator: str
+    :arg integrator: "solver" for the run's solver, or "variational" for the plant's own step, which
+        needs a fixed-step solver
     """
 
     nin = 4
@@ -76,36 +70,24 @@ class Multibody(Declared, Steps, ContinuousBlock):
     gives = quantities("R0 r0 qm u0 um state")
     companion: ClassVar[str] = "MULTIBODY_RATES"
     companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction")
+    robot = fixed("Robot", check=need_open)
+    initial = fixed("mapping", "", None, entries=STATE_UNITS)
+    base_frame = fixed("str", "", "com", choices=("com", "urdf"))
+    audit = fixed("bool", "", False)
+    integrator = fixed("str", "", "solver", choices=("solver", "variational"))
 
-    def __init__(
-        self,
-        robot: Robot,
-        initial: Any = None,
-        base_frame: BaseFrame = "com",
-        audit: bool = False,
-        integrator: Integrator = "solver",
-        **blockargs: Any,
-    ) -> None:
-        self.integrator = checked_integrator(integrator)
-        self.audit = checked_audit(audit)
-        self.robot = need_open(robot, "MULTIBODY")
-        self.plant_state = PlantState(robot)
+    def build(self, initial: Any, base_frame: Any) -> dict[str, Any]:
+        self.plant_state = PlantState(self.robot)
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.companion_outputs = tuple(port.name for port in rate_ports(robot))
+        self.companion_outputs = tuple(port.name for port in rate_ports(self.robot))
         given = self.resolve_ports(
-            robot,
-            without="" if robot.base == "floating" else "tau0 wF0",
-            optional="" if robot.nu else "taum",
-            more=(prescribed_ports(robot), mode_ports(robot)),
+            self.robot,
+            without="" if self.robot.base == "floating" else "tau0 wF0",
+            optional="" if self.robot.nu else "taum",
+            more=(prescribed_ports(self.robot), mode_ports(self.robot)),
             N=len(x0),
         )
-        super().__init__(
-            nstates=len(x0),
-            x0=x0,
-            snames=list(self.plant_state.names),
-            **given,
-            **blockargs,
-        )
+        return {"nstates": len(x0), "x0": x0, "snames": list(self.plant_state.names), **given}
 
     def rates_at(self, inputs: list[Any], s: Parts) -> HybridRates:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
@@ -128,20 +110,23 @@ class Multibody_Rates(Declared, FunctionBlock):
     Wire it to the inputs and outputs of MULTIBODY; further ports as there. With a fixed base, tau0
     and wF0 act on the ground and change the reaction only.
 
-    :param robot: the robot model
-    :type robot: Robot
+    :arg robot: the robot model
     """
 
     nin = 9
     nout = 3
     takes = quantities("tau0? taum wF0? wFm? R0 r0 qm u0 um")
     gives = RATES
+    robot = fixed("Robot", check=need_open)
 
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_open(robot, "MULTIBODY_RATES")
-        self.in_ports = (*resolved(self.takes, robot), *prescribed_ports(robot), *mode_ports(robot))
-        self.out_ports = rate_ports(robot)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+    def build(self) -> dict[str, Any]:
+        self.in_ports = (
+            *resolved(self.takes, self.robot),
+            *prescribed_ports(self.robot),
+            *mode_ports(self.robot),
+        )
+        self.out_ports = rate_ports(self.robot)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
@@ -159,37 +144,28 @@ class State_Integrator(Declared, ContinuousBlock):
 
     Source: Markley and Crassidis (2014), eq. 3.20, for the quaternion.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param initial: initial r0 [m], quaternion or angles321 [rad], and qm
-    :type initial: dict, optional
-    :param base_frame: the frame that the base pose in initial belongs to, "com" or "urdf"
-    :type base_frame: str
+    :arg initial: initial r0 [m], quaternion or angles321 [rad], and qm
+    :arg base_frame: the frame that the base pose in initial belongs to, "com" or "urdf"
     """
 
     nin = 2
     nout = 3
     takes = quantities("u0 um")
     gives = quantities("R0 r0 qm")
+    robot = ROBOT
+    initial = fixed("mapping", "", None, entries=STATE_UNITS)
+    base_frame = fixed("str", "", "com", choices=("com", "urdf"))
 
-    def __init__(
-        self,
-        robot: Robot,
-        initial: Any = None,
-        base_frame: BaseFrame = "com",
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "STATE_INTEGRATOR")
-        self.plant_state = PlantState(robot, rates=False)
+    def build(self, initial: Any, base_frame: Any) -> dict[str, Any]:
+        self.plant_state = PlantState(self.robot, rates=False)
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        optional = "u0" if robot.base == "fixed" else ""
-        super().__init__(
-            nstates=len(x0),
-            x0=x0,
-            snames=list(self.plant_state.names),
-            **self.resolve_ports(robot, optional=optional),
-            **blockargs,
-        )
+        optional = "u0" if self.robot.base == "fixed" else ""
+        return {
+            "nstates": len(x0),
+            "x0": x0,
+            "snames": list(self.plant_state.names),
+            **self.resolve_ports(self.robot, optional=optional),
+        }
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         s = self.plant_state.split(x, self.base_pose)

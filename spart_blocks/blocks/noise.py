@@ -10,7 +10,8 @@ from bdsim.components import SampledBlock
 from spart_blocks.base.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import chosen, numbers
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.values import numbers
 
 MOST_CHANNELS = 1_000
 
@@ -30,45 +31,32 @@ class Noise(Declared, SampledBlock):
     Source: P. L'Ecuyer's MRG32k3a, Operations Research 47 (1999), 159-164, a generator for
     each entry; M. J. Wichura's AS 241, Applied Statistics 37 (1988), 477-484.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param distribution: normal or uniform
-    :type distribution: str
-    :param mean: of normal numbers, defaults to 0
-    :type mean: float or array_like(N)
-    :param std: standard deviation of normal numbers, defaults to 1
-    :type std: float or array_like(N)
-    :param covariance: of normal numbers, instead of std
-    :type covariance: array_like(N, N)
-    :param low: lower bound of uniform numbers, defaults to 0
-    :type low: float or array_like(N)
-    :param high: upper bound of uniform numbers, defaults to 1
-    :type high: float or array_like(N)
-    :param size: length of the vector, if the other parameters are scalars
-    :type size: int
-    :param seed: an integer that selects the sequence
-    :type seed: int
+    :arg distribution: normal or uniform
+    :arg mean: of normal numbers, defaults to 0
+    :arg std: standard deviation of normal numbers, defaults to 1
+    :arg covariance: of normal numbers, instead of std
+    :arg low: lower bound of uniform numbers, defaults to 0
+    :arg high: upper bound of uniform numbers, defaults to 1
+    :arg size: length of the vector, if the other parameters are scalars
+    :arg seed: an integer that selects the sequence
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "normal or uniform numbers"),)
     is_random: ClassVar[bool] = True
+    distribution = fixed("str", "", "normal", choices=("normal", "uniform"))
+    mean = fixed("float or N", "", None)
+    std = fixed("float or N", "", None)
+    covariance = fixed("N, N", "", None)
+    low = fixed("float or N", "", None)
+    high = fixed("float or N", "", None)
+    size = fixed("int", "", None)
+    seed = fixed("int", "", 0)
 
-    def __init__(
-        self,
-        clock: Any,
-        distribution: str = "normal",
-        mean: Any = None,
-        std: Any = None,
-        covariance: Any = None,
-        low: Any = None,
-        high: Any = None,
-        size: int | None = None,
-        seed: int = 0,
-        **blockargs: Any,
-    ) -> None:
-        self.distribution = chosen(distribution, "distribution", ("normal", "uniform"))
+    def build(
+        self, mean: Any, std: Any, covariance: Any, low: Any, high: Any, size: Any, seed: Any
+    ) -> dict[str, Any]:
         _refuse_others(self.distribution, mean=mean, std=std, covariance=covariance)
         _refuse_others(self.distribution, low=low, high=high)
         self.root: Array | None = None
@@ -91,7 +79,7 @@ class Noise(Declared, SampledBlock):
         self.vector = width is not None
         start = advanced(seeded(_whole(seed, "seed"), self.channels))
         ports = self.resolve_ports(N=() if width is None else width)
-        super().__init__(clock=clock, x0=start.ravel(), **ports, **blockargs)
+        return {"x0": start.ravel(), **ports}
 
     def _check_signs(self) -> None:
         if self.distribution == "uniform" and (self.high < self.low).any():
@@ -123,32 +111,27 @@ class Band_Limited_Noise(Declared, SampledBlock):
     Source: J. L. Crassidis and J. L. Junkins, "Optimal Estimation of Dynamic Systems" (2012), sec.
     3.4, for the variance S / T.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param power: power spectral density S, two-sided [unit^2/Hz]
-    :type power: float or array_like(N)
-    :param size: length of the vector, if power is a scalar
-    :type size: int
-    :param seed: an integer that selects the sequence
-    :type seed: int
+    :arg power: power spectral density S, two-sided
+    :arg size: length of the vector, if power is a scalar
+    :arg seed: an integer that selects the sequence
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "white noise up to the clock's frequency"),)
-    tunable = ("power",)
+    power = tunable("float or N", "unit^2/Hz")
+    size = fixed("int", "", None)
+    seed = fixed("int", "", 0)
     is_random: ClassVar[bool] = True
 
-    def __init__(
-        self, clock: Any, power: Any, size: int | None = None, seed: int = 0, **blockargs: Any
-    ) -> None:
+    def build(self, clock: Any, power: Any, size: Any, seed: Any) -> dict[str, Any]:
         self.power = _not_negative(_vector(power, 0.0, "power"), "power")
         width = _width(size, {"power": self.power})
         self.channels = 1 if width is None else width
         self.vector, self.T = width is not None, float(clock.T)
         start = advanced(seeded(_whole(seed, "seed"), self.channels))
         ports = self.resolve_ports(N=() if width is None else width)
-        super().__init__(clock=clock, x0=start.ravel(), **ports, **blockargs)
+        return {"x0": start.ravel(), **ports}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         z = normal(uniform(x.reshape(self.channels, NUMBERS)))
@@ -169,33 +152,22 @@ class Random_Walk(Declared, SampledBlock):
     Source: J. L. Crassidis and J. L. Junkins, "Optimal Estimation of Dynamic Systems" (2012), sec.
     4.7, for its steps.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param std: standard deviation after one second, in the unit of y per sqrt(s)
-    :type std: float or array_like(N)
-    :param y0: y before the first tick, in the unit of y
-    :type y0: float or array_like(N)
-    :param size: length of the vector, if the other parameters are scalars
-    :type size: int
-    :param seed: an integer that selects the sequence
-    :type seed: int
+    :arg std: standard deviation after one second, in the unit of y per sqrt(s)
+    :arg y0: y before the first tick, in the unit of y
+    :arg size: length of the vector, if the other parameters are scalars
+    :arg seed: an integer that selects the sequence
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "the sum of the steps so far"),)
-    tunable = ("std",)
+    std = tunable("float or N", "", 1.0)
+    y0 = fixed("float or N", "", 0.0)
+    size = fixed("int", "", None)
+    seed = fixed("int", "", 0)
     is_random: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        clock: Any,
-        std: Any = 1.0,
-        y0: Any = 0.0,
-        size: int | None = None,
-        seed: int = 0,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, clock: Any, std: Any, y0: Any, size: Any, seed: Any) -> dict[str, Any]:
         self.std = _not_negative(_vector(std, 1.0, "std"), "std")
         begin = _vector(y0, 0.0, "y0")
         width = _width(size, {"std": self.std, "y0": begin})
@@ -205,7 +177,7 @@ class Random_Walk(Declared, SampledBlock):
         drawn = advanced(seeded(_whole(seed, "seed"), self.channels)).ravel()
         x0 = np.concatenate([drawn, np.broadcast_to(begin, (self.channels,))])
         ports = self.resolve_ports(N=() if width is None else width)
-        super().__init__(clock=clock, x0=x0, **ports, **blockargs)
+        return {"x0": x0, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         y = x[self.random_entries :]

@@ -12,19 +12,11 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import (
-    above_zero,
-    chosen,
-    common_shape,
-    counted,
-    in_order,
-    scalar_or_vector,
-)
-from spart_blocks.formulas.crossings import (
-    bare,
-    flat,
-    level_crossings,
-)
+from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
+from spart_blocks.block_support.values import in_order
+from spart_blocks.formulas.crossings import bare, flat, level_crossings
+
+_MODES = {"off": 0.0, "on": 1.0, "auto": 0.5}
 
 
 class Saturation(Declared, FunctionBlock):
@@ -33,26 +25,23 @@ class Saturation(Declared, FunctionBlock):
     length, lower below upper), takes signals of that length only, and both limits are named
     parameters.
 
-    :param lower: smallest value, in the unit of u
-    :type lower: float or array_like(n), optional
-    :param upper: largest value, in the unit of u
-    :type upper: float or array_like(n), optional
+    :arg lower: smallest value, in the unit of u
+    :arg upper: largest value, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the signal within its limits, in the unit of u"),)
-    tunable = ("lower", "upper")
+    lower = tunable("float or n", "", None)
+    upper = tunable("float or n", "", None)
 
-    def __init__(self, lower: Any = None, upper: Any = None, **blockargs: Any) -> None:
-        self.lower = None if lower is None else scalar_or_vector(lower, "lower")
-        self.upper = None if upper is None else scalar_or_vector(upper, "upper")
-        if lower is None and upper is None:
+    def build(self) -> dict[str, Any]:
+        if self.lower is None and self.upper is None:
             raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
-        shape = common_shape(lower=self.lower, upper=self.upper)
+        shape = self.shared_shape()
         in_order(self.lower, self.upper, ("lower", "upper"))
-        super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
+        return self.resolve_ports(any=shape or None)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(np.clip(inputs[0], self.lower, self.upper))]
@@ -67,23 +56,21 @@ class Deadzone(Declared, FunctionBlock):
 
     y = u - lower below the zone, 0 within it, u - upper above it.
 
-    :param lower: lower end of the zone, in the unit of u
-    :type lower: float or array_like(n)
-    :param upper: upper end of the zone, in the unit of u
-    :type upper: float or array_like(n)
+    :arg lower: lower end of the zone, in the unit of u
+    :arg upper: upper end of the zone, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "what exceeds the zone, in the unit of u"),)
-    tunable = ("lower", "upper")
+    lower = tunable("float or n")
+    upper = tunable("float or n")
 
-    def __init__(self, lower: Any, upper: Any, **blockargs: Any) -> None:
-        self.lower, self.upper = scalar_or_vector(lower, "lower"), scalar_or_vector(upper, "upper")
-        shape = common_shape(lower=self.lower, upper=self.upper)
+    def build(self) -> dict[str, Any]:
+        shape = self.shared_shape()
         in_order(self.lower, self.upper, ("lower", "upper"))
-        super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
+        return self.resolve_ports(any=shape or None)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(inputs[0] - np.clip(inputs[0], self.lower, self.upper))]
@@ -99,23 +86,20 @@ class Quantizer(Declared, FunctionBlock):
     Quantizer. A solver step ends where the level changes; a step over up to 15 levels is ended at
     the first of them.
 
-    :param interval: distance between levels, in the unit of u
-    :type interval: float or array_like(n)
-    :param offset: one of the levels, in the unit of u
-    :type offset: float or array_like(n)
+    :arg interval: distance between levels, in the unit of u
+    :arg offset: one of the levels, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the nearest level, in the unit of u"),)
-    tunable = ("interval", "offset")
+    interval = tunable("float or n", above=0)
+    offset = tunable("float or n", "", 0.0)
 
-    def __init__(self, interval: Any, offset: Any = 0.0, **blockargs: Any) -> None:
-        self.interval = above_zero(scalar_or_vector(interval, "interval"), "interval")
-        self.offset = scalar_or_vector(offset, "offset")
-        shape = common_shape(interval=self.interval, offset=self.offset)
-        super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
+    def build(self) -> dict[str, Any]:
+        shape = self.shared_shape()
+        return self.resolve_ports(any=shape or None)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         levels = (inputs[0] - self.offset) / self.interval
@@ -135,46 +119,29 @@ class Relay(Declared, ContinuousBlock):
     initial mode contradicts its input, it switches at once. With `initial: auto` it starts on if u
     is above the middle of `on` and `off`.
 
-    :param on: value at which it turns on, in the unit of u
-    :type on: float or array_like(n)
-    :param off: value at which it turns off, at most `on`
-    :type off: float or array_like(n)
-    :param on_value: output when on
-    :type on_value: float or array_like(n)
-    :param off_value: output when off
-    :type off_value: float or array_like(n)
-    :param initial: off, on or auto
-    :type initial: str
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg on: value at which it turns on, in the unit of u
+    :arg off: value at which it turns off, at most `on`
+    :arg on_value: output when on
+    :arg off_value: output when off
+    :arg initial: off, on or auto
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "`on_value` or `off_value`"),)
-    tunable = ("on", "off", "on_value", "off_value")
+    on = tunable("float or n")
+    off = tunable("float or n")
+    on_value = tunable("float or n", "", 1.0)
+    off_value = tunable("float or n", "", 0.0)
+    initial = fixed("str", "", "off", choices=tuple(_MODES))
+    width = WIDTH
 
-    def __init__(
-        self,
-        on: Any,
-        off: Any,
-        on_value: Any = 1.0,
-        off_value: Any = 0.0,
-        initial: str = "off",
-        width: int | None = None,
-        **blockargs: Any,
-    ) -> None:
-        self.on, self.off = scalar_or_vector(on, "on"), scalar_or_vector(off, "off")
-        self.on_value = scalar_or_vector(on_value, "on_value")
-        self.off_value = scalar_or_vector(off_value, "off_value")
-        values = {n: self.__dict__[n] for n in self.tunable}
-        if width is not None:
-            values["width"] = np.zeros(counted(width, "width", 10_000))
-        shape = common_shape(**values)
+    def build(self, initial: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width)
         in_order(self.off, self.on, ("off", "on"))
-        start = np.full(shape or (1,), _MODES[chosen(initial, "initial", tuple(_MODES))])
-        super().__init__(nstates=start.size, x0=start, **self.resolve_ports(n=shape), **blockargs)
+        start = np.full(shape or (1,), _MODES[initial])
+        return {"nstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [bare(np.where(self._mode(x) > 0.75, self.on_value, self.off_value))]
@@ -202,9 +169,6 @@ class Relay(Declared, ContinuousBlock):
 
     def _mode(self, x: Array) -> Any:
         return x if self.in_ports[0].shape else x[0]
-
-
-_MODES = {"off": 0.0, "on": 1.0, "auto": 0.5}
 
 
 def _undecided(mode: Any) -> Any:

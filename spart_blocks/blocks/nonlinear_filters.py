@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +17,9 @@ from spart_blocks.block_support.estimation import (
     scalar_or,
 )
 from spart_blocks.block_support.filters import Filter
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.plants.model_source import FormulaModel, PlantModel
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.values import chosen, counted, number, positive_number
 from spart_blocks.formulas.reader import read_formula
 from spart_blocks.formulas.values import input_names, parameter_values, refuse_taken
 
@@ -29,42 +27,74 @@ _METHODS = ("rk4", "none")
 
 
 class _Nonlinear(Filter):
-    """A filter whose model is found before a run: `model_source` says where, `found` gets it."""
+    """A filter whose model is found before a run: `model_source` says where, `found` gets it.
 
-    Q: Any
-    R: Any
+    :arg Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
+        numbers or a matrix
+    :arg R: covariance of the measurement noise v, positive definite
+    :arg P0: covariance of the initial estimate
+    :arg f: a formula for the rate of each state, or for the next state
+    :arg h: a formula for each measurement
+    :arg states: names of the states in the formulas
+    :arg controls: names of the entries of u in the formulas, or of the inputs of the plant
+    :arg params: numbers and arrays of the formulas by name; each is a parameter of the block
+    :arg plant: in the place of formulas, the block or blocks of a diagram
+    :arg outputs: the signals of the plant that are measured, such as plant.qm
+    :arg model: the diagram that has the plant, this one by default
+    :arg x0: estimate before the first measurement; zeros, or the initial state of the plant
+    :arg method: rk4 or none
+    :arg steps: steps of Runge-Kutta's method between ticks
+    :arg current: whether the outputs use the measurement of the tick
+    """
+
+    Q = tunable("float or n, n")
+    R = tunable("float or p, p")
+    P0 = fixed("float or n, n")
+    f = fixed("str or list of str", "", None)
+    h = fixed("str or list of str", "", None)
+    states = fixed("list of str", "", None)
+    controls = fixed("list of str", "", None)
+    params = fixed("mapping", "", None)
+    plant = fixed("str or list of str", "", None)
+    outputs = fixed("list of str", "", None)
+    model = fixed("path", "", None)
+    x0 = fixed("float or n", "", None)
+    method = fixed("str", "", "rk4", choices=_METHODS)
+    steps = fixed("int", "", 1, least=1, most=100)
+    current = fixed("bool", "", True)
     T: float
     model_source: FormulaModel | PlantModel
 
-    def _prepare(
-        self, noise: tuple[Any, Any, Any], x0: Any, formulas: tuple[Any, ...],
-        plant: tuple[Any, Any, Any], controls: Any, method: str, steps: int, current: bool,
+    def build(
+        self, Q: Any, R: Any, P0: Any, x0: Any, controls: Any, plant: Any, outputs: Any, model: Any,
+        method: str, steps: int, current: bool, **formulas: Any,
     ) -> dict[str, Any]:  # fmt: skip
         """Keep what is given; returns the arguments of the constructor."""
-        self._noise, self._x0_given, self.current = noise, x0, current
+        self._noise, self._x0_given, self.current = (Q, R, P0), x0, current
         self._model: Any = None
-        self.steps = counted(steps, "steps", 100)
-        continuous = chosen(method, "method", _METHODS) == "rk4"
-        f, h, states, params = formulas
+        self.steps = steps
+        continuous = method == "rk4"
         self._params: dict[str, Any] = {}
-        if plant[0] is None:
-            if f is None or h is None or states is None:
+        if plant is None:
+            if any(formulas[name] is None for name in ("f", "h", "states")):
                 hint = "or plant and outputs, for blocks of a diagram"
                 raise InputError(Fault("it takes f, h and states", hint=hint))
-            for name, value in zip(("outputs", "model"), plant[1:], strict=True):
+            for name, value in (("outputs", outputs), ("model", model)):
                 if value is not None:
                     raise InputError(f"{name} is of a plant of a diagram; name that as plant")
-            self.model_source = self._of_formulas(f, h, states, controls, params, continuous)
+            self.model_source = self._of_formulas(
+                controls=controls, continuous=continuous, **formulas
+            )
             self.tunable = ("Q", "R", *self._params)
             n, m, p = (len(getattr(self.model_source, key)) for key in ("states", "inputs", "h"))
             return self._sized(n, m, p, np.zeros(n))
-        if not all(value is None for value in formulas):
+        if not all(value is None for value in formulas.values()):
             raise InputError("it takes f, h, states and params, or plant; not both")
         if not continuous:
             raise InputError("method none is for formulas; a plant of a diagram has rates")
         self.model_source = PlantModel(
-            _names(plant[0], "plant"), _names(controls or (), "controls"),
-            _names(plant[1] or (), "outputs"), plant[2],
+            _names(plant, "plant"), _names(controls or (), "controls"),
+            _names(outputs or (), "outputs"), model,
         )  # fmt: skip
         if not self.model_source.outputs:
             raise InputError("outputs: name the signals that are measured, as [plant.qm]")
@@ -105,7 +135,7 @@ class _Nonlinear(Filter):
         ports = self.resolve_ports(n=n, m=scalar_or(max(m, 1)), p=scalar_or(p))
         return {"x0": start, "feedthrough": self.current, **ports}
 
-    def _own(self) -> None:
+    def finish(self) -> None:
         """Make the parameters of the formulas attributes of the block."""
         refuse_taken((name for name in self._params if hasattr(self, name)), "params")
         self.__dict__.update(self._params)
@@ -168,57 +198,10 @@ class Ekf_S(_Nonlinear, SampledBlock):
     Source: A. Gelb, "Applied Optimal Estimation" (1974), sec. 6.1; D. Simon, "Optimal State
     Estimation" (2006), sec. 13.2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
-        numbers or a matrix
-    :type Q: float or array_like(n, n)
-    :param R: covariance of the measurement noise v, positive definite
-    :type R: float or array_like(p, p)
-    :param P0: covariance of the initial estimate
-    :type P0: float or array_like(n, n)
-    :param f: a formula for the rate of each state, or for the next state
-    :type f: str or list of str, optional
-    :param h: a formula for each measurement
-    :type h: str or list of str, optional
-    :param states: names of the states in the formulas
-    :type states: list of str, optional
-    :param controls: names of the entries of u in the formulas, or of the inputs of the plant
-    :type controls: list of str, optional
-    :param params: numbers and arrays of the formulas by name; each is a parameter of the block
-    :type params: mapping, optional
-    :param plant: in the place of formulas, the block or blocks of a diagram
-    :type plant: str or list of str, optional
-    :param outputs: the signals of the plant that are measured, such as plant.qm
-    :type outputs: list of str, optional
-    :param model: the diagram that has the plant, this one by default
-    :type model: Path, optional
-    :param x0: estimate before the first measurement; zeros, or the initial state of the plant
-    :type x0: float or array_like(n), optional
-    :param method: rk4 or none
-    :type method: str
-    :param steps: steps of Runge-Kutta's method between ticks
-    :type steps: int
-    :param current: whether the outputs use the measurement of the tick
-    :type current: bool
     """
 
     nin = 3
     nout = 3
-    tunable: tuple[str, ...] = ("Q", "R")
-
-    def __init__(
-        self, clock: Any, Q: Any, R: Any, P0: Any, f: str | Sequence[str] | None = None,
-        h: str | Sequence[str] | None = None, states: str | Sequence[str] | None = None,
-        controls: str | Sequence[str] | None = None, params: Any = None,
-        plant: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None,
-        model: Path | Any = None, x0: Any = None, method: str = "rk4", steps: int = 1,
-        current: bool = True, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        formulas, of_plant = (f, h, states, params), (plant, outputs, model)
-        given = self._prepare((Q, R, P0), x0, formulas, of_plant, controls, method, steps, current)
-        super().__init__(clock=clock, **given, **blockargs)
-        self._own()
 
     def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
         expected, C = self._seen(t, mean, u)
@@ -243,66 +226,22 @@ class Ukf_S(_Nonlinear, SampledBlock):
     (2004); E. Wan and R. van der Merwe, "The Unscented Kalman Filter for Nonlinear Estimation"
     (2000), table 7.3.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
-        numbers or a matrix
-    :type Q: float or array_like(n, n)
-    :param R: covariance of the measurement noise v, positive definite
-    :type R: float or array_like(p, p)
-    :param P0: covariance of the initial estimate
-    :type P0: float or array_like(n, n)
-    :param f: a formula for the rate of each state, or for the next state
-    :type f: str or list of str, optional
-    :param h: a formula for each measurement
-    :type h: str or list of str, optional
-    :param states: names of the states in the formulas
-    :type states: list of str, optional
-    :param controls: names of the entries of u in the formulas, or of the inputs of the plant
-    :type controls: list of str, optional
-    :param params: numbers and arrays of the formulas by name; each is a parameter of the block
-    :type params: mapping, optional
-    :param plant: in the place of formulas, the block or blocks of a diagram
-    :type plant: str or list of str, optional
-    :param outputs: the signals of the plant that are measured, such as plant.qm
-    :type outputs: list of str, optional
-    :param model: the diagram that has the plant, this one by default
-    :type model: Path, optional
-    :param x0: estimate before the first measurement; zeros, or the initial state of the plant
-    :type x0: float or array_like(n), optional
-    :param method: rk4 or none
-    :type method: str
-    :param steps: steps of Runge-Kutta's method between ticks
-    :type steps: int
-    :param current: whether the outputs use the measurement of the tick
-    :type current: bool
-    :param alpha: spread of the sigma points
-    :type alpha: float
-    :param beta: weight of the central point in covariances; 2 is best for Gaussian noise
-    :type beta: float
-    :param kappa: second parameter of the spread, above -n
-    :type kappa: float
+    :arg alpha: spread of the sigma points
+    :arg beta: weight of the central point in covariances; 2 is best for Gaussian noise
+    :arg kappa: second parameter of the spread, above -n
     """
 
     nin = 3
     nout = 3
-    tunable: tuple[str, ...] = ("Q", "R")
+    alpha = fixed("float", "", 0.1, above=0)
+    beta = fixed("float", "", 2.0)
+    kappa = fixed("float", "", 0.0)
 
-    def __init__(
-        self, clock: Any, Q: Any, R: Any, P0: Any, f: str | Sequence[str] | None = None,
-        h: str | Sequence[str] | None = None, states: str | Sequence[str] | None = None,
-        controls: str | Sequence[str] | None = None, params: Any = None,
-        plant: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None,
-        model: Path | Any = None, x0: Any = None, method: str = "rk4", steps: int = 1,
-        current: bool = True, alpha: float = 0.1, beta: float = 2.0, kappa: float = 0.0,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self._alpha = positive_number(alpha, "alpha")
-        self._beta, self._kappa = number(beta, "beta"), number(kappa, "kappa")
-        formulas, of_plant = (f, h, states, params), (plant, outputs, model)
-        given = self._prepare((Q, R, P0), x0, formulas, of_plant, controls, method, steps, current)
-        super().__init__(clock=clock, **given, **blockargs)
-        self._own()
+    def build(  # type: ignore[override]
+        self, alpha: Any, beta: Any, kappa: Any, **given: Any
+    ) -> dict[str, Any]:
+        self._alpha, self._beta, self._kappa = alpha, beta, kappa
+        return super().build(**given)
 
     def _sized(self, n: int, m: int, p: int, x0: Array) -> dict[str, Any]:
         if n + self._kappa <= 0:

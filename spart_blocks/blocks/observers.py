@@ -12,6 +12,7 @@ from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.estimation import column, observer_gain, plant, scalar_or
 from spart_blocks.block_support.linear import Matrices, roots, state_of_size
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.values import chosen, numbers
 
 _METHODS = ("zoh", "none")
@@ -46,10 +47,29 @@ class _Observer(Declared):
 
 
 class _Luenberger(_Observer):
+    """What LUENBERGER and LUENBERGER_S share.
+
+    :arg A: system matrix
+    :arg B: input matrix; without it the plant has no input
+    :arg C: output matrix
+    :arg D: feedthrough matrix, zeros by default
+    :arg L: gain of the observer
+    :arg poles: poles of A - L C, in its place; complex ones are texts, "-3+2j"; one number is the
+        pole of all states, for one output
+    :arg x0: initial estimate
+    """
+
     gives = (
         PortSpec("x_hat", "n", "", "estimate of the state"),
         PortSpec("y_hat", "float or p", "", "estimate of y"),
     )
+    A = tunable("n, n")
+    B = tunable("n, m", "", None)
+    C = tunable("p, n")
+    D = tunable("p, m", "", None)
+    L = tunable("n, p", "", None)
+    poles = fixed("float or list", "1/s", None)
+    x0 = fixed("float or n", "", 0.0)
 
     def _begin(self, given: Matrices, L: Any, poles: Any, x0: Any) -> dict[str, Any]:
         start = state_of_size(x0, len(given.A))
@@ -75,35 +95,15 @@ class Luenberger(_Luenberger, ContinuousBlock):
 
     Source: D. G. Luenberger, "An introduction to observers", IEEE Trans. Automatic Control 16
     (1971); K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 7.2.
-
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param B: input matrix; without it the plant has no input
-    :type B: array_like(n, m), optional
-    :param D: feedthrough matrix, zeros by default
-    :type D: array_like(p, m), optional
-    :param L: gain of the observer
-    :type L: array_like(n, p), optional
-    :param poles: in its place, the poles of A - L C [1/s]; complex ones are texts, "-3+2j"; one
-        number is the pole of all states, for one output
-    :type poles: float or list, optional
-    :param x0: initial estimate
-    :type x0: float or array_like(n)
     """
 
     nin = 2
     nout = 2
-    tunable: tuple[str, ...] = ("A", "B", "C", "D", "L")
 
-    def __init__(
-        self, A: Any, C: Any, B: Any = None, D: Any = None, L: Any = None, poles: Any = None,
-        x0: Any = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(self, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any) -> dict[str, Any]:
         given = self._begin(plant(A, B, C, D), L, poles, x0)
         self.tunable = self._tunable(poles)
-        super().__init__(nstates=len(given["x0"]), **given, **blockargs)
+        return {"nstates": len(given["x0"]), **given}
 
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._moved(inputs, x)
@@ -119,50 +119,55 @@ class Luenberger_S(_Luenberger, SampledBlock):
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 8.2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param B: input matrix; without it the plant has no input
-    :type B: array_like(n, m), optional
-    :param D: feedthrough matrix, zeros by default
-    :type D: array_like(p, m), optional
-    :param L: gain of the observer
-    :type L: array_like(n, p), optional
-    :param poles: in its place, the poles of the error; complex ones are texts, "-3+2j"; one number
-        is the pole of all states, for one output
-    :type poles: float or list, optional
-    :param x0: estimate at the first tick
-    :type x0: float or array_like(n)
-    :param method: zoh or none
-    :type method: str
+    :arg poles: the poles of the error, in its place; complex ones are texts, "-3+2j"; one number is
+        the pole of all states, for one output
+    :arg x0: estimate at the first tick
+    :arg method: zoh or none
     """
 
     nin = 2
     nout = 2
-    tunable: tuple[str, ...] = ("A", "B", "C", "D", "L")
+    method = fixed("str", "", "zoh")
     delays = True
 
-    def __init__(
-        self, clock: Any, A: Any, C: Any, B: Any = None, D: Any = None, L: Any = None,
-        poles: Any = None, x0: Any = 0.0, method: str = "zoh", **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any, method: Any
+    ) -> dict[str, Any]:
         system, poles = _sampled(clock, plant(A, B, C, D), poles, method)
         given = self._begin(system, L, poles, x0)
         self.tunable = self._tunable(poles, method)
-        super().__init__(clock=clock, **given, **blockargs)
+        return given
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._moved(inputs, x)
 
 
 class _Disturbance(_Observer):
+    """What DISTURBANCE_OBSERVER and DISTURBANCE_OBSERVER_S share.
+
+    :arg A: system matrix
+    :arg C: output matrix
+    :arg B: input matrix; without it the plant has no input
+    :arg E: input matrix of the disturbance, B by default
+    :arg L: gain of the observer
+    :arg poles: the n+q poles of the error, in its place; complex ones are texts, "-3+2j"; one
+        number is the pole of all, for one output
+    :arg x0: initial estimate of the state
+    :arg d0: initial estimate of the disturbance
+    """
+
     gives = (
         PortSpec("x_hat", "n", "", "estimate of the state"),
         PortSpec("d_hat", "float or q", "", "estimate of the disturbance"),
     )
+    A = fixed("n, n")
+    C = fixed("p, n")
+    B = fixed("n, m", "", None)
+    E = fixed("n, q", "", None)
+    L = tunable("n+q, p", "", None)
+    poles = fixed("float or list", "1/s", None)
+    x0 = fixed("float or n", "", 0.0)
+    d0 = fixed("float or q", "", 0.0)
 
     def _begin(
         self, given: Matrices, L: Any, poles: Any, x0: Any, q: int, d0: Any
@@ -191,37 +196,17 @@ class Disturbance_Observer(_Disturbance, ContinuousBlock):
     Source: G. F. Franklin et al., "Feedback Control of Dynamic Systems" (2010), sec. 7.10.2;
     W.-H. Chen et al., "Disturbance-Observer-Based Control and Related Methods", IEEE Trans.
     Industrial Electronics 63 (2016).
-
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param B: input matrix; without it the plant has no input
-    :type B: array_like(n, m), optional
-    :param E: input matrix of the disturbance, B by default
-    :type E: array_like(n, q), optional
-    :param L: gain of the observer
-    :type L: array_like(n+q, p), optional
-    :param poles: in its place, the n+q poles of the error [1/s]; complex ones are texts, "-3+2j";
-        one number is the pole of all, for one output
-    :type poles: float or list, optional
-    :param x0: initial estimate of the state
-    :type x0: float or array_like(n)
-    :param d0: initial estimate of the disturbance
-    :type d0: float or array_like(q)
     """
 
     nin = 2
     nout = 2
-    tunable = ("L",)
 
-    def __init__(
-        self, A: Any, C: Any, B: Any = None, E: Any = None, L: Any = None, poles: Any = None,
-        x0: Any = 0.0, d0: Any = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any
+    ) -> dict[str, Any]:
         system, q = _augmented(A, B, C, E, at_rest=0.0)
         given = self._begin(system, L, poles, x0, q, d0)
-        super().__init__(nstates=len(given["x0"]), **given, **blockargs)
+        return {"nstates": len(given["x0"]), **given}
 
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._moved(inputs, x)
@@ -236,42 +221,23 @@ class Disturbance_Observer_S(_Disturbance, SampledBlock):
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 8.2 and 8.5.2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param C: output matrix
-    :type C: array_like(p, n)
-    :param B: input matrix; without it the plant has no input
-    :type B: array_like(n, m), optional
-    :param E: input matrix of the disturbance, B by default
-    :type E: array_like(n, q), optional
-    :param L: gain of the observer
-    :type L: array_like(n+q, p), optional
-    :param poles: in its place, the n+q poles of the error; complex ones are texts, "-3+2j"; one
-        number is the pole of all, for one output
-    :type poles: float or list, optional
-    :param x0: estimate of the state at the first tick
-    :type x0: float or array_like(n)
-    :param d0: estimate of the disturbance at the first tick
-    :type d0: float or array_like(q)
-    :param method: zoh or none
-    :type method: str
+    :arg x0: estimate of the state at the first tick
+    :arg d0: estimate of the disturbance at the first tick
+    :arg method: zoh or none
     """
 
     nin = 2
     nout = 2
-    tunable = ("L",)
+    method = fixed("str", "", "zoh")
     delays = True
 
-    def __init__(
-        self, clock: Any, A: Any, C: Any, B: Any = None, E: Any = None, L: Any = None,
-        poles: Any = None, x0: Any = 0.0, d0: Any = 0.0, method: str = "zoh", **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any,
+        method: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         augmented, q = _augmented(A, B, C, E, at_rest=1.0 if method == "none" else 0.0)
         system, poles = _sampled(clock, augmented, poles, method)
-        given = self._begin(system, L, poles, x0, q, d0)
-        super().__init__(clock=clock, **given, **blockargs)
+        return self._begin(system, L, poles, x0, q, d0)
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._moved(inputs, x)

@@ -9,7 +9,8 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.parameters import MU, ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.space import (
     ACCELERATION,
     ATTITUDE,
@@ -20,7 +21,7 @@ from spart_blocks.block_support.space import (
 )
 from spart_blocks.block_support.values import positive_number
 from spart_blocks.dynamics import inertias, kinematics
-from spart_blocks.environment.constants import GRAVITY_RADIUS, MU_EARTH, MU_MOON, MU_SUN
+from spart_blocks.environment.constants import GRAVITY_RADIUS, MU_MOON, MU_SUN
 from spart_blocks.environment.gravity import (
     central_acceleration,
     differential_attraction,
@@ -28,25 +29,16 @@ from spart_blocks.environment.gravity import (
     third_body_acceleration,
     zonal_acceleration,
 )
-from spart_blocks.robot import Robot
 
 
 class Two_Body(Declared, FunctionBlock):
-    """The attraction by a point mass: a = -mu r / |r|^3.
-
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
-    """
+    """The attraction by a point mass: a = -mu r / |r|^3."""
 
     nin = 1
     nout = 1
     takes = (POSITION,)
     gives = (ACCELERATION,)
-    tunable = ("mu",)
-
-    def __init__(self, mu: float = MU_EARTH, **blockargs: Any) -> None:
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    mu = MU
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [central_acceleration(inputs[0], self.mu)]
@@ -61,16 +53,10 @@ class Zonal_Gravity(Declared, FunctionBlock):
 
     Source: Vallado (2013), 8.6; Lemoine et al., NASA/TP-1998-206861, for EGM96.
 
-    :param degree: the last zonal term, 2 to 6; 0 for the central attraction alone
-    :type degree: int
-    :param J: J2, J3, ... in the place of those of EGM96
-    :type J: array_like(n), optional
-    :param epoch: UTC of the Earth's axis, such as 2026-03-20T12:00:00
-    :type epoch: str, optional
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
-    :param radius: radius that belongs to J [m]
-    :type radius: float
+    :arg degree: the last zonal term, 2 to 6; 0 for the central attraction alone
+    :arg J: J2, J3, ... in the place of those of EGM96
+    :arg epoch: UTC of the Earth's axis, such as 2026-03-20T12:00:00
+    :arg radius: radius that belongs to J
     """
 
     nin = 1
@@ -80,22 +66,16 @@ class Zonal_Gravity(Declared, FunctionBlock):
         PortSpec("a", "3", "m/s^2", "the whole acceleration, ECI"),
         PortSpec("a_zonal", "3", "m/s^2", "the part of the zonal terms, ECI"),
     )
-    tunable = ("J", "mu", "radius")
+    degree = fixed("int", "", 2)
+    J = tunable("n", "", None)
+    epoch = fixed("str", "", None)
+    mu = MU
+    radius = tunable("float", "m", GRAVITY_RADIUS, above=0)
 
-    def __init__(
-        self,
-        degree: int = 2,
-        J: Any = None,
-        epoch: str | None = None,
-        mu: float = MU_EARTH,
-        radius: float = GRAVITY_RADIUS,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, degree: Any, J: Any, epoch: Any) -> dict[str, Any]:
         self.J = zonals(degree, J)
         self.axis = earth_axis(epoch)
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        self.radius = positive_number(radius, "radius", "m")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         (r,) = inputs
@@ -110,24 +90,23 @@ class Third_Body(Declared, FunctionBlock):
 
     Source: Battin (1999), 8.4; Vallado (2013), 8.6.
 
-    :param body: sun or moon, for its mu
-    :type body: str
-    :param mu: gravitational parameter of another body [m^3/s^2]
-    :type mu: float, optional
+    :arg body: sun or moon, for its mu
+    :arg mu: gravitational parameter of another body
     """
 
     nin = 2
     nout = 1
     takes = (POSITION, PortSpec("s", "3", "m", "position of the body from the Earth's centre, ECI"))
     gives = (ACCELERATION,)
-    tunable = ("mu",)
+    body = fixed("str", "", "sun")
+    mu = tunable("float", "m^3/s^2", None)
 
-    def __init__(self, body: str = "sun", mu: float | None = None, **blockargs: Any) -> None:
+    def build(self, body: Any, mu: Any) -> dict[str, Any]:
         known = {"sun": MU_SUN, "moon": MU_MOON}
         if mu is None and body not in known:
             raise InputError(f"body must be sun or moon, or mu given, not {brief(body)}")
         self.mu = positive_number(known[body] if mu is None else mu, "mu", "m^3/s^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         r, body = inputs
@@ -142,22 +121,19 @@ class Gravity_Gradient(Declared, FunctionBlock):
 
     Source: Markley and Crassidis (2014), eq. 3.155.
 
-    :param inertia: inertia about the centre of mass in body axes [kg m^2], or its diagonal
-    :type inertia: array_like(3, 3) or array_like(3)
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
+    :arg inertia: inertia about the centre of mass in body axes, or its diagonal
     """
 
     nin = 2
     nout = 1
     takes = (ATTITUDE, POSITION)
     gives = (PortSpec("torque", "3", "N m", "torque, body axes"),)
-    tunable = ("inertia", "mu")
+    inertia = tunable("3, 3 or 3", "kg m^2")
+    mu = MU
 
-    def __init__(self, inertia: Any, mu: float = MU_EARTH, **blockargs: Any) -> None:
+    def build(self, inertia: Any) -> dict[str, Any]:
         self.inertia = symmetric_inertia(inertia)
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R, r = inputs
@@ -175,21 +151,12 @@ class Orbital_Gravity(Declared, FunctionBlock):
 
     Source: Markley and Crassidis (2014), eq. 3.155; Battin (1999), 8.4, for differences.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param degree: the last zonal term, 2 to 6; 0 for the central attraction alone
-    :type degree: int
-    :param J: J2, J3, ... in the place of those of EGM96
-    :type J: array_like(n), optional
-    :param epoch: UTC of the Earth's axis, such as 2026-03-20T12:00:00; z without it
-    :type epoch: str, optional
-    :param orbiting: whether the plant's origin moves along the orbit r, which needs the same zonal
+    :arg degree: the last zonal term, 2 to 6; 0 for the central attraction alone
+    :arg J: J2, J3, ... in the place of those of EGM96
+    :arg epoch: UTC of the Earth's axis, such as 2026-03-20T12:00:00; z without it
+    :arg orbiting: whether the plant's origin moves along the orbit r, which needs the same zonal
         terms
-    :type orbiting: bool
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
-    :param radius: radius that belongs to J [m]
-    :type radius: float
+    :arg radius: radius that belongs to J
     """
 
     nin = 5
@@ -200,28 +167,20 @@ class Orbital_Gravity(Declared, FunctionBlock):
         PortSpec("r", "3", "m", "position of the plant's origin, ECI; with orbiting"),
     )
     gives = quantities("wF0 wFm")
-    tunable = ("J", "mu", "radius")
+    robot = ROBOT
+    degree = fixed("int", "", 0)
+    J = tunable("n", "", None)
+    epoch = fixed("str", "", None)
+    orbiting = fixed("bool", "", False)
+    mu = MU
+    radius = tunable("float", "m", GRAVITY_RADIUS, above=0)
 
-    def __init__(
-        self,
-        robot: Robot,
-        degree: int = 0,
-        J: Any = None,
-        epoch: str | None = None,
-        orbiting: bool = False,
-        mu: float = MU_EARTH,
-        radius: float = GRAVITY_RADIUS,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "ORBITAL_GRAVITY")
+    def build(self, degree: Any, J: Any, epoch: Any, orbiting: Any) -> dict[str, Any]:
         if not isinstance(orbiting, bool):
             raise InputError(f"orbiting must be true or false, not {brief(orbiting)}")
         self.J = zonals(degree, J)
         self.axis = earth_axis(epoch)
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        self.radius = positive_number(radius, "radius", "m")
-        ports = self.resolve_ports(robot, without="" if orbiting else "r")
-        super().__init__(**ports, **blockargs)
+        return self.resolve_ports(self.robot, without="" if orbiting else "r")
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, a, *origin = inputs

@@ -10,9 +10,9 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import MU, fixed, tunable
 from spart_blocks.block_support.space import POSITION, VELOCITY
-from spart_blocks.block_support.values import number, numbers, positive_number
-from spart_blocks.environment.constants import MU_EARTH
+from spart_blocks.block_support.values import number, numbers
 from spart_blocks.environment.gravity import central_acceleration
 from spart_blocks.environment.kepler import elements_of_state, state_of_elements, true_anomaly
 
@@ -34,14 +34,9 @@ class Orbit(Declared, ContinuousBlock):
 
     Source: Vallado (2013), eq. 8-1, Cowell's formulation.
 
-    :param initial: r [m] and v [m/s] in ECI; or the elements a [m], negative for a hyperbola, e,
-        and, 0 by default, i, raan, argp [rad] and nu, the true anomaly, or M, the mean one of an
-        ellipse
-    :type initial: dict
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
-    :param mass: mass that f acts on [kg]
-    :type mass: float
+    :arg initial: r [m] and v [m/s] in ECI; or the elements a [m], negative for a hyperbola, e, and,
+        0 by default, i, raan, argp [rad] and nu, the true anomaly, or M, the mean one of an ellipse
+    :arg mass: mass that f acts on
     """
 
     nin = 2
@@ -51,16 +46,16 @@ class Orbit(Declared, ContinuousBlock):
         PortSpec("f", "3", "N", "perturbing force, ECI", optional=True),
     )
     gives = (POSITION, VELOCITY)
-    tunable = ("mu", "mass")
+    initial = fixed(
+        "mapping", entries={"r": "m", "v": "m/s", "M": "rad", **{e.name: e.unit for e in _ELEMENTS}}
+    )
+    mu = MU
+    mass = tunable("float", "kg", 1.0, above=0)
 
-    def __init__(
-        self, initial: Any, mu: float = MU_EARTH, mass: float = 1.0, **blockargs: Any
-    ) -> None:
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        self.mass = positive_number(mass, "mass", "kg")
+    def build(self, initial: Any) -> dict[str, Any]:
         x0 = _start(initial, self.mu)
         names = ["rx", "ry", "rz", "vx", "vy", "vz"]
-        super().__init__(nstates=6, x0=x0, snames=names, **self.resolve_ports(), **blockargs)
+        return {"nstates": 6, "x0": x0, "snames": names, **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x[:3], x[3:]]
@@ -119,20 +114,13 @@ class Orbital_Elements(Declared, FunctionBlock):
     and argp counts from x.
 
     Source: Vallado (2013), algorithm 9.
-
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
     """
 
     nin = 2
     nout = 6
     takes = (POSITION, VELOCITY)
     gives = _ELEMENTS
-    tunable = ("mu",)
-
-    def __init__(self, mu: float = MU_EARTH, **blockargs: Any) -> None:
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    mu = MU
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         r, v = inputs
@@ -149,20 +137,13 @@ class Elements_Orbit(Declared, FunctionBlock):
     1.
 
     Source: Vallado (2013), algorithm 10.
-
-    :param mu: gravitational parameter [m^3/s^2]
-    :type mu: float
     """
 
     nin = 6
     nout = 2
     takes = _ELEMENTS
     gives = (POSITION, VELOCITY)
-    tunable = ("mu",)
-
-    def __init__(self, mu: float = MU_EARTH, **blockargs: Any) -> None:
-        self.mu = positive_number(mu, "mu", "m^3/s^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    mu = MU
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         a, e, i, raan, argp, nu = inputs

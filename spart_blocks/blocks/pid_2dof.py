@@ -7,64 +7,64 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.ports import Shape
-from spart_blocks.block_support.values import (
-    chosen,
-    common_shape,
-    counted,
-    in_order,
-    not_negative,
-    positive,
-    scalar_or_vector,
-)
+from spart_blocks.block_support.values import in_order
 from spart_blocks.formulas.crossings import flat
 
 _ANTI_WINDUP = ("none", "back-calculation", "clamping")
-_TUNABLE = ("P", "I", "D", "N", "b", "c", "lower", "upper", "Kb", "Kt")
 
 
 class _Pid2Dof(Declared):
-    """The law that PID_2DOF and PID_2DOF_S share: its parameters, terms and limits."""
+    """The law that PID_2DOF and PID_2DOF_S share: its parameters, terms and limits.
+
+    :arg P: proportional gain
+    :arg I: integral gain
+    :arg D: derivative gain
+    :arg N: cut-off frequency of the derivative's filter
+    :arg b: weight of the reference in the proportional term
+    :arg c: weight of the reference in the derivative
+    :arg lower: smallest output
+    :arg upper: largest output
+    :arg anti_windup: none, back-calculation or clamping
+    :arg Kb: gain against windup; by default 1, and 100 with clamping
+    :arg Kt: gain of the tracking
+    :arg tracking: whether it has the input tr
+    :arg i0: initial integral
+    :arg z0: initial state of the filter; the initial c r - y avoids a derivative kick
+    :arg width: length of the signals, if all parameters are scalars; by default they are scalars
+    """
 
     takes = (
         PortSpec("r", "float or n", "", "reference"),
         PortSpec("y", "float or n", "", "measurement, in the unit of r"),
         PortSpec("tr", "float or n", "", "what acts on the plant; with `tracking: true` only"),
     )
-    P: Any
-    I: Any
-    D: Any
-    N: Any
-    b: Any
-    c: Any
-    lower: Any
-    upper: Any
-    Kb: Any
-    Kt: Any
+    P = tunable("float or n", "", 1.0)
+    I = tunable("float or n", "1/s", 0.0)
+    D = tunable("float or n", "s", 0.0)
+    N = tunable("float or n", "rad/s", 100.0, above=0)
+    b = tunable("float or n", "", 1.0)
+    c = tunable("float or n", "", 0.0)
+    lower = tunable("float or n", "", None)
+    upper = tunable("float or n", "", None)
+    anti_windup = fixed("str", "", "back-calculation", choices=_ANTI_WINDUP)
+    Kb = tunable("float or n", "1/s", None, least=0)
+    Kt = tunable("float or n", "1/s", 1.0, least=0)
+    tracking = fixed("bool", "", False)
+    i0 = fixed("float or n", "", 0.0)
+    z0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def _take(self, width: int | None, i0: Any, z0: Any, tracking: Any, **given: Any) -> Array:
-        """Check and store the parameters; returns the initial state of integral and filter."""
-        self.anti_windup = chosen(given.pop("anti_windup"), "anti_windup", _ANTI_WINDUP)
-        if not isinstance(tracking, bool):
-            raise InputError(f"tracking must be true or false, not {brief(tracking)}")
-        self.tracking = tracking
-        checks = {"N": positive, "Kb": not_negative, "Kt": not_negative}
-        found = {
-            name: checks.get(name, scalar_or_vector)(value, name)
-            for name, value in given.items()
-            if value is not None or name not in ("lower", "upper")
-        }
-        for name in given:
-            setattr(self, name, found.get(name))
+    def _start(self, i0: Any, z0: Any, width: Any) -> Array:
+        """The initial state of integral and filter, after the limits are checked."""
         in_order(self.lower, self.upper, ("lower", "upper"))
-        start = {"i0": scalar_or_vector(i0, "i0"), "z0": scalar_or_vector(z0, "z0")}
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        self.port_shape: Shape = common_shape(**found, **start, **wide)
+        self.port_shape: Shape = self.shared_shape(width, i0=i0, z0=z0)
         size = self.port_shape or (1,)
-        return np.concatenate([np.broadcast_to(value, size) for value in start.values()])
+        return np.concatenate([np.broadcast_to(value, size) for value in (i0, z0)])
 
     def _ports(self) -> dict[str, Any]:
         given = self.resolve_ports(n=self.port_shape, without="" if self.tracking else "tr")
@@ -115,57 +115,17 @@ class Pid_2Dof(_Pid2Dof, ContinuousBlock):
 
     Source: K. J. Astrom and T. Hagglund, "Advanced PID Control" (2006), ch. 3; K. Astrom and R.
     Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
-
-    :param P: proportional gain
-    :type P: float or array_like(n)
-    :param I: integral gain [1/s]
-    :type I: float or array_like(n)
-    :param D: derivative gain [s]
-    :type D: float or array_like(n)
-    :param N: cut-off frequency of the derivative's filter [rad/s]
-    :type N: float or array_like(n)
-    :param b: weight of the reference in the proportional term
-    :type b: float or array_like(n)
-    :param c: weight of the reference in the derivative
-    :type c: float or array_like(n)
-    :param lower: smallest output
-    :type lower: float or array_like(n), optional
-    :param upper: largest output
-    :type upper: float or array_like(n), optional
-    :param anti_windup: none, back-calculation or clamping
-    :type anti_windup: str
-    :param Kb: gain against windup [1/s]; by default 1, and 100 with clamping
-    :type Kb: float or array_like(n), optional
-    :param Kt: gain of the tracking [1/s]
-    :type Kt: float or array_like(n)
-    :param tracking: whether it has the input tr
-    :type tracking: bool
-    :param i0: initial integral
-    :type i0: float or array_like(n)
-    :param z0: initial state of the filter; the initial c r - y avoids a derivative kick
-    :type z0: float or array_like(n)
-    :param width: length of the signals, if all parameters are scalars; by default they are scalars
-    :type width: int, optional
     """
 
     nin = 3
     nout = 1
     gives = (PortSpec("u", "float or n", "", "the controller's output"),)
-    tunable = _TUNABLE
 
-    def __init__(
-        self, P: Any = 1.0, I: Any = 0.0, D: Any = 0.0, N: Any = 100.0, b: Any = 1.0, c: Any = 0.0,
-        lower: Any = None, upper: Any = None, anti_windup: str = "back-calculation",
-        Kb: Any = None, Kt: Any = 1.0, tracking: bool = False, i0: Any = 0.0, z0: Any = 0.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        if Kb is None:
-            Kb = 100.0 if anti_windup == "clamping" else 1.0
-        start = self._take(
-            width, i0, z0, tracking, P=P, I=I, D=D, N=N, b=b, c=c, lower=lower, upper=upper,
-            anti_windup=anti_windup, Kb=Kb, Kt=Kt,
-        )  # fmt: skip
-        super().__init__(nstates=start.size, x0=start, **self._ports(), **blockargs)
+    def build(self, i0: Any, z0: Any, width: Any) -> dict[str, Any]:
+        if self.Kb is None:
+            self.Kb = 100.0 if self.anti_windup == "clamping" else 1.0
+        start = self._start(i0, z0, width)
+        return {"nstates": start.size, "x0": start, **self._ports()}
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         r, y, _, apart = self._parts(inputs, x)
@@ -206,62 +166,25 @@ class Pid_2Dof_S(_Pid2Dof, SampledBlock):
     Source: K. J. Astrom and T. Hagglund, "Advanced PID Control" (2006), ch. 3; K. Astrom and R.
     Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param P: proportional gain
-    :type P: float or array_like(n)
-    :param I: integral gain [1/s]
-    :type I: float or array_like(n)
-    :param D: derivative gain [s]
-    :type D: float or array_like(n)
-    :param N: cut-off frequency of the derivative's filter [rad/s]
-    :type N: float or array_like(n)
-    :param b: weight of the reference in the proportional term
-    :type b: float or array_like(n)
-    :param c: weight of the reference in the derivative
-    :type c: float or array_like(n)
-    :param lower: smallest output
-    :type lower: float or array_like(n), optional
-    :param upper: largest output
-    :type upper: float or array_like(n), optional
-    :param anti_windup: none, back-calculation or clamping
-    :type anti_windup: str
-    :param Kb: gain of the back-calculation [1/s], at most 1/T
-    :type Kb: float or array_like(n)
-    :param Kt: gain of the tracking [1/s], at most 1/T
-    :type Kt: float or array_like(n)
-    :param tracking: whether it has the input tr
-    :type tracking: bool
-    :param i0: initial integral
-    :type i0: float or array_like(n)
-    :param z0: initial state of the filter; the initial c r - y avoids a derivative kick
-    :type z0: float or array_like(n)
-    :param width: length of the signals, if all parameters are scalars; by default they are scalars
-    :type width: int, optional
+    :arg Kb: gain of the back-calculation, at most 1/T
+    :arg Kt: gain of the tracking, at most 1/T
     """
 
     nin = 3
     nout = 1
     gives = (PortSpec("u", "float or n", "", "the controller's output, held between ticks"),)
-    tunable = _TUNABLE
+    Kb = tunable("float or n", "1/s", 1.0, least=0)
+    Kt = tunable("float or n", "1/s", 1.0, least=0)
 
-    def __init__(
-        self, clock: Any, P: Any = 1.0, I: Any = 0.0, D: Any = 0.0, N: Any = 100.0, b: Any = 1.0,
-        c: Any = 0.0, lower: Any = None, upper: Any = None, anti_windup: str = "back-calculation",
-        Kb: Any = 1.0, Kt: Any = 1.0, tracking: bool = False, i0: Any = 0.0, z0: Any = 0.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        start = self._take(
-            width, i0, z0, tracking, P=P, I=I, D=D, N=N, b=b, c=c, lower=lower, upper=upper,
-            anti_windup=anti_windup, Kb=Kb, Kt=Kt,
-        )  # fmt: skip
+    def build(self, clock: Any, i0: Any, z0: Any, width: Any) -> dict[str, Any]:
+        start = self._start(i0, z0, width)
         self.T = clock.T
         used = {"Kb": self.anti_windup == "back-calculation", "Kt": self.tracking}
         for name in (name for name, does in used.items() if does):
             if np.any(np.asarray(getattr(self, name)) * self.T > 1.0 + 1e-12):
                 text = f"{name} must be at most {1 / self.T:.6g} 1/s, one over the clock's period"
                 raise InputError(Fault(text, hint="the integral would overshoot what it follows"))
-        super().__init__(clock=clock, ndstates=start.size, x0=start, **self._ports(), **blockargs)
+        return {"ndstates": start.size, "x0": start, **self._ports()}
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         r, y, integral, apart = self._parts(inputs, x)

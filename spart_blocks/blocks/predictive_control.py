@@ -12,14 +12,9 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.condensed import Cost, Steps, condensed, predictions
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.estimation import (
-    column,
-    covariance,
-    plant,
-    regulated,
-    scalar_or,
-)
-from spart_blocks.block_support.values import chosen, counted, in_order, numbers, positive_number
+from spart_blocks.block_support.estimation import column, covariance, plant, regulated, scalar_or
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.values import counted, in_order, numbers, positive_number
 
 _METHODS = ("zoh", "none")
 MOST_OPERATIONS = 400_000
@@ -47,45 +42,25 @@ class MPC_S(Declared, SampledBlock):
     Source: J. Maciejowski, "Predictive Control with Constraints" (2002), ch. 2-3; S. Boyd et al.,
     "Distributed Optimization ... ADMM" (2011); B. Stellato et al., "OSQP" (2020).
 
-    :param clock: clock source
-    :type clock: Clock
-    :param A: system matrix
-    :type A: array_like(n, n)
-    :param B: input matrix
-    :type B: array_like(n, m)
-    :param Q: weight of the state: a number, n numbers or a matrix
-    :type Q: float or array_like(n, n)
-    :param R: weight of the input, positive definite
-    :type R: float or array_like(m, m)
-    :param N: horizon, number of ticks
-    :type N: int
-    :param lower: lower bounds of u
-    :type lower: float or array_like(m), optional
-    :param upper: upper bounds of u
-    :type upper: float or array_like(m), optional
-    :param rate: largest rate of u, per second
-    :type rate: float or array_like(m), optional
-    :param C: matrix of the outputs with soft bounds
-    :type C: array_like(p, n), optional
-    :param y_lower: their lower bounds
-    :type y_lower: float or array_like(p), optional
-    :param y_upper: their upper bounds
-    :type y_upper: float or array_like(p), optional
-    :param y_weight: weight of the square of leaving them
-    :type y_weight: float
-    :param S: weight of changes of u
-    :type S: float or array_like(m, m)
-    :param P: weight of the last state
-    :type P: float or array_like(n, n), optional
-    :param u0: input before the first tick
-    :type u0: float or array_like(m)
-    :param method: zoh or none
-    :type method: str
-    :param iterations: steps of ADMM at a tick
-    :type iterations: int
-    :param penalty: its penalty, relative to the curvature of each bound; more suits many active
+    :arg A: system matrix
+    :arg B: input matrix
+    :arg Q: weight of the state: a number, n numbers or a matrix
+    :arg R: weight of the input, positive definite
+    :arg N: horizon, number of ticks
+    :arg lower: lower bounds of u
+    :arg upper: upper bounds of u
+    :arg rate: largest rate of u, per second
+    :arg C: matrix of the outputs with soft bounds
+    :arg y_lower: their lower bounds
+    :arg y_upper: their upper bounds
+    :arg y_weight: weight of the square of leaving them
+    :arg S: weight of changes of u
+    :arg P: weight of the last state
+    :arg u0: input before the first tick
+    :arg method: zoh or none
+    :arg iterations: steps of ADMM at a tick
+    :arg penalty: its penalty, relative to the curvature of each bound; more suits many active
         bounds
-    :type penalty: float
     """
 
     nin = 3
@@ -99,17 +74,33 @@ class MPC_S(Declared, SampledBlock):
         PortSpec("u", "float or m", "", "control"),
         PortSpec("residual", "", "", "distance of the solution from its bounds"),
     )
-    tunable = ("lower", "upper", "rate", "y_lower", "y_upper")
+    A = fixed("n, n")
+    B = fixed("n, m")
+    Q = fixed("float or n, n")
+    R = fixed("float or m, m")
+    N = fixed("int")
+    lower = tunable("float or m", "", None)
+    upper = tunable("float or m", "", None)
+    rate = tunable("float or m", "", None)
+    C = fixed("p, n", "", None)
+    y_lower = tunable("float or p", "", None)
+    y_upper = tunable("float or p", "", None)
+    y_weight = fixed("float", "", 1e4)
+    S = fixed("float or m, m", "", 0.0)
+    P = fixed("float or n, n", "", None)
+    u0 = fixed("float or m", "", 0.0)
+    method = fixed("str", "", "zoh", choices=_METHODS)
+    iterations = fixed("int", "", 50)
+    penalty = fixed("float", "", 3.0)
     delays = True
 
-    def __init__(
-        self, clock: Any, A: Any, B: Any, Q: Any, R: Any, N: int, lower: Any = None,
-        upper: Any = None, rate: Any = None, C: Any = None, y_lower: Any = None,
-        y_upper: Any = None, y_weight: float = 1e4, S: Any = 0.0, P: Any = None, u0: Any = 0.0,
-        method: str = "zoh", iterations: int = 50, penalty: float = 3.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, clock: Any, A: Any, B: Any, Q: Any, R: Any, N: Any, lower: Any, upper: Any, rate: Any,
+        C: Any, y_lower: Any, y_upper: Any, y_weight: Any, S: Any, P: Any, u0: Any, method: Any,
+        iterations: Any, penalty: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         system = plant(A, B, np.zeros((1, len(np.atleast_2d(A)))) if C is None else C, None)
-        if chosen(method, "method", _METHODS) == "zoh":
+        if method == "zoh":
             system = system.at(float(clock.T), method)
         n, m = system.B.shape
         Q, R, self._K, onward = regulated(system, Q, R, sampled=True)
@@ -133,7 +124,7 @@ class MPC_S(Declared, SampledBlock):
             raise InputError(f"u0 has shape {before.shape}, there are {m} inputs")
         start = np.concatenate([np.zeros(len(program.G)), np.broadcast_to(before, (m,))])
         ports = self.resolve_ports(n=n, m=scalar_or(m))
-        super().__init__(clock=clock, x0=start, feedthrough=True, **ports, **blockargs)
+        return {"x0": start, "feedthrough": True, **ports}
 
     def _take_bounds(self, m: int, lower: Any, upper: Any, rate: Any) -> None:
         self.lower, self.upper = _bound(lower, "lower", m, -np.inf), _bound(upper, "upper", m)

@@ -10,10 +10,9 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
-from spart_blocks.formulas.crossings import (
-    flat,
-)
+from spart_blocks.formulas.crossings import flat
 
 
 def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
@@ -34,39 +33,29 @@ class Rate_Limiter(Declared, ContinuousBlock):
     bandwidth; the rate limits are never exceeded. RATE_LIMITER_S is the exact limiter for sampled
     signals.
 
-    :param rising: largest rate, in the unit of u per second
-    :type rising: float or array_like(n)
-    :param falling: smallest rate, negative; by default -rising
-    :type falling: float or array_like(n), optional
-    :param bandwidth: bandwidth of the lag within the limits [1/s]
-    :type bandwidth: float
-    :param x0: initial y, in the unit of u
-    :type x0: float or array_like(n)
+    :arg rising: largest rate, in the unit of u per second
+    :arg falling: smallest rate, negative; by default -rising
+    :arg bandwidth: bandwidth of the lag within the limits
+    :arg x0: initial y, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "the rate-limited signal, in the unit of u"),)
-    tunable = ("rising", "falling", "bandwidth")
+    rising = tunable("float or n")
+    falling = tunable("float or n", "", None)
+    bandwidth = tunable("float or n", "1/s", 100.0, above=0)
+    x0 = fixed("float or n", "", 0.0)
 
-    def __init__(
-        self, rising: Any, falling: Any = None, bandwidth: float = 100.0, x0: Any = 0.0,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(self, rising: Any, falling: Any, x0: Any) -> dict[str, Any]:
         self.rising, self.falling = _slew_rates(rising, falling)
-        self.bandwidth = above_zero(scalar_or_vector(bandwidth, "bandwidth"), "bandwidth")
-        start = scalar_or_vector(x0, "x0")
+        start = x0
         shape = common_shape(
             rising=self.rising, falling=self.falling, bandwidth=self.bandwidth, x0=start
         )
         start = np.broadcast_to(start, shape or (1,)).copy()
-        super().__init__(
-            nstates=start.size,
-            x0=start,
-            **self.resolve_ports(n=shape),
-            **blockargs,
-        )
+        return {"nstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x if self.in_ports[0].shape else x[0]]
@@ -89,37 +78,26 @@ class Rate_Limiter_S(Declared, SampledBlock):
     At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is held
     until the next tick: if u changes no faster, y is exactly u of the last tick.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param rising: largest rate, in the unit of u per second
-    :type rising: float or array_like(n)
-    :param falling: smallest rate, negative; by default -rising
-    :type falling: float or array_like(n), optional
-    :param x0: y before the first tick, in the unit of u
-    :type x0: float or array_like(n)
+    :arg rising: largest rate, in the unit of u per second
+    :arg falling: smallest rate, negative; by default -rising
+    :arg x0: y before the first tick, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "the rate-limited signal, in the unit of u"),)
-    tunable = ("rising", "falling")
+    rising = tunable("float or n")
+    falling = tunable("float or n", "", None)
+    x0 = fixed("float or n", "", 0.0)
 
-    def __init__(
-        self, clock: Any, rising: Any, falling: Any = None, x0: Any = 0.0, **blockargs: Any
-    ) -> None:
+    def build(self, clock: Any, rising: Any, falling: Any, x0: Any) -> dict[str, Any]:
         self.rising, self.falling = _slew_rates(rising, falling)
-        start = scalar_or_vector(x0, "x0")
+        start = x0
         shape = common_shape(rising=self.rising, falling=self.falling, x0=start)
         start = np.broadcast_to(start, shape or (1,)).copy()
-        super().__init__(
-            clock=clock,
-            ndstates=start.size,
-            x0=start,
-            **self.resolve_ports(n=shape),
-            **blockargs,
-        )
         self.T = clock.T
+        return {"ndstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x if self.in_ports[0].shape else x[0]]

@@ -11,8 +11,8 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cross
 from spart_blocks.block_support.axes import at_least_zero, directions_of, for_each, positive_each
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import not_negative, number
 from spart_blocks.formulas.crossings import flat
 
 _FADE = 0.02
@@ -42,22 +42,14 @@ class Reaction_Wheels(Declared, ContinuousBlock):
     Control" (2014), sec. 3.3.5 and 4.8.3; J. Wertz (ed.), "Spacecraft Attitude Determination and
     Control" (1978), sec. 7.9.
 
-    :param axes: of the wheels in base axes, of any length
-    :type axes: array_like(n,3)
-    :param inertia: J of each about its axis [kg m^2]
-    :type inertia: float or array_like(n)
-    :param limit: largest torque of the motors [N m], none by default
-    :type limit: float or array_like(n), optional
-    :param speed_limit: largest speed [rad/s], none by default; it takes a limit of the torque too
-    :type speed_limit: float or array_like(n), optional
-    :param viscous: viscous friction [N m s/rad]
-    :type viscous: float or array_like(n)
-    :param coulomb: Coulomb friction [N m]
-    :type coulomb: float or array_like(n)
-    :param creep: speed below which Coulomb friction is in proportion to speed [rad/s]
-    :type creep: float
-    :param speeds0: speeds at the start relative to a base at rest [rad/s]
-    :type speeds0: float or array_like(n)
+    :arg axes: of the wheels in base axes, of any length
+    :arg inertia: J of each about its axis
+    :arg limit: largest torque of the motors, none by default
+    :arg speed_limit: largest speed, none by default; it takes a limit of the torque too
+    :arg viscous: viscous friction
+    :arg coulomb: Coulomb friction
+    :arg creep: speed below which Coulomb friction is in proportion to speed
+    :arg speeds0: speeds at the start relative to a base at rest
     """
 
     nin = 2
@@ -68,18 +60,24 @@ class Reaction_Wheels(Declared, ContinuousBlock):
         _SPEEDS,
         PortSpec("h", "3", "N m s", "momentum of the wheels about their axes, base axes"),
     )
-    tunable = ("inertia", "limit", "speed_limit", "viscous", "coulomb")
+    axes = fixed("n, 3")
+    inertia = tunable("float or n", "kg m^2")
+    limit = tunable("float or n", "N m", None)
+    speed_limit = tunable("float or n", "rad/s", None)
+    viscous = tunable("float or n", "N m s/rad", 0.0)
+    coulomb = tunable("float or n", "N m", 0.0)
+    creep = fixed("float", "rad/s", 0.1)
+    speeds0 = fixed("float or n", "rad/s", 0.0)
 
-    def __init__(
-        self, axes: Any, inertia: Any, limit: Any = None, speed_limit: Any = None,
-        viscous: Any = 0.0, coulomb: Any = 0.0, creep: float = 0.1,
-        speeds0: Any = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, axes: Any, inertia: Any, limit: Any, speed_limit: Any, viscous: Any, coulomb: Any,
+        creep: Any, speeds0: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         self._axes = directions_of(axes, "axes")
         n = len(self._axes)
         self.inertia = positive_each(inertia, "inertia", n)
-        self.limit: Any = None if limit is None else positive_each(limit, "limit", n)
-        self.speed_limit: Any = None
+        self.limit = None if limit is None else positive_each(limit, "limit", n)
+        self.speed_limit = None
         if speed_limit is not None:
             self.speed_limit = positive_each(speed_limit, "speed_limit", n)
             if limit is None:
@@ -88,10 +86,10 @@ class Reaction_Wheels(Declared, ContinuousBlock):
         self.viscous = at_least_zero(viscous, "viscous", n)
         self.coulomb = at_least_zero(coulomb, "coulomb", n)
         self._rubs = bool(np.any(np.asarray(self.coulomb) > 0))
-        self._creep = float(positive_each(number(creep, "creep"), "creep", 1))
+        self._creep = float(positive_each(creep, "creep", 1))
         start = self.inertia * np.broadcast_to(for_each(speeds0, "speeds0", n), (n,))
         given = {**self.resolve_ports(n=n), "feedthrough": True}
-        super().__init__(nstates=n, x0=start, **given, **blockargs)
+        return {"nstates": n, "x0": start, **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         speeds, h = self._speeds(inputs, x), x @ self._axes
@@ -148,12 +146,9 @@ class Wheel_Allocation(Declared, FunctionBlock):
     Source: F. Markley and J. Crassidis, "Fundamentals of Spacecraft Attitude Determination and
     Control" (2014), sec. 7.3.4.
 
-    :param axes: of the wheels in base axes, of any length
-    :type axes: array_like(n,3)
-    :param speed_gain: k, of the motion in the null space [N m s/rad]
-    :type speed_gain: float
-    :param preferred: Wd, speeds that they approach [rad/s]
-    :type preferred: float or array_like(n)
+    :arg axes: of the wheels in base axes, of any length
+    :arg speed_gain: k, of the motion in the null space
+    :arg preferred: Wd, speeds that they approach
     """
 
     nin = 4
@@ -165,18 +160,17 @@ class Wheel_Allocation(Declared, FunctionBlock):
         PortSpec("speeds", "n", "rad/s", "of the wheels, used with speed_gain", optional=True),
     )
     gives = (PortSpec("torque", "n", "N m", "commands to the motors"),)
-    tunable = ("speed_gain", "preferred")
+    axes = fixed("n, 3")
+    speed_gain = tunable("float", "N m s/rad", 0.0, least=0)
+    preferred = tunable("float or n", "rad/s", 0.0)
 
-    def __init__(
-        self, axes: Any, speed_gain: float = 0.0, preferred: Any = 0.0, **blockargs: Any
-    ) -> None:
+    def build(self, axes: Any, preferred: Any) -> dict[str, Any]:
         found = directions_of(axes, "axes")
         n = len(found)
         self._inverse = np.linalg.pinv(found.T)
         self._null = np.eye(n) - self._inverse @ found.T
-        self.speed_gain = float(not_negative(number(speed_gain, "speed_gain"), "speed_gain"))
         self.preferred = for_each(preferred, "preferred", n)
-        super().__init__(**self.resolve_ports(n=n), **blockargs)
+        return self.resolve_ports(n=n)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         tau0, u0, h, speeds = inputs

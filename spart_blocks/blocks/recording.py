@@ -7,6 +7,7 @@ from typing import Any
 from bdsim.components import SinkBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port
 from spart_blocks.block_support.values import counted
 
@@ -18,19 +19,19 @@ class Record(Declared, SinkBlock):
     claims of `expect:` call it; with one input `results["name"]` is sufficient. What the signal
     comes from may be wired anew without a change of the name.
 
-    :param nin: number of inputs
-    :type nin: int
+    :arg nin: number of inputs
     """
 
     nin = 1
     nout = 0
     takes = (PortSpec("u1", "any", "", "any signal; u2 and so on with `nin`"),)
     gives = ()
+    nin_ = fixed("int", "", 1)
 
-    def __init__(self, nin: int = 1, **blockargs: Any) -> None:
+    def build(self, nin: Any) -> dict[str, Any]:
         self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
         self.out_ports = ()
-        super().__init__(nin=nin, inames=[port.name for port in self.in_ports], **blockargs)
+        return {"nin": nin, "inames": [port.name for port in self.in_ports]}
 
     def step(self, t: float, inputs: list[Any]) -> None:
         """Nothing: the run keeps the signals."""

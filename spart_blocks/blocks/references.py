@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from bdsim.components import SourceBlock
 
 from spart_blocks.base.curves.quintic import quintic
-from spart_blocks.base.errors import did_you_mean
 from spart_blocks.block_support.declared import Declared
-from spart_blocks.block_support.reference_values import (
-    MOTION,
-    increasing,
-    limit_of,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.reference_values import MOTION, increasing, limit_of
 from spart_blocks.block_support.scalings import trapezoid
 from spart_blocks.block_support.to_goal import ToGoal
-from spart_blocks.block_support.values import number, numbers, positive_number
+from spart_blocks.block_support.values import numbers, positive_number
 from spart_blocks.block_support.via_points import through, times_within
-from spart_blocks.robot import Robot
 
 _SHORTEST = 1e-9
 """Smallest duration [s] of a segment, which avoids division by zero."""
@@ -36,41 +31,29 @@ class Quintic(Declared, ToGoal, SourceBlock):
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
     4.2.1; `jtraj` of P. Corke's Robotics Toolbox.
 
-    :param q0: initial position [rad, m]
-    :type q0: float or array_like(n)
-    :param qf: final position [rad, m]
-    :type qf: float or array_like(n)
-    :param duration: duration of the motion [s]
-    :type duration: float
-    :param T: start time [s], defaults to 0
-    :type T: float, optional
-    :param rate0: rate at the start [rad/s, m/s], defaults to 0
-    :type rate0: float or array_like(n), optional
-    :param ratef: rate at the end [rad/s, m/s], defaults to 0
-    :type ratef: float or array_like(n), optional
-    :param robot: the robot of the joints, needed if some are spherical
-    :type robot: Robot, optional
+    :arg q0: initial position
+    :arg qf: final position
+    :arg duration: duration of the motion
+    :arg T: start time, defaults to 0
+    :arg rate0: rate at the start, defaults to 0
+    :arg ratef: rate at the end, defaults to 0
+    :arg robot: the robot of the joints, needed if some are spherical
     """
 
     nin = 0
     nout = 3
     gives = MOTION
-    tunable = ("q0", "qf", "duration", "T", "rate0", "ratef")
+    q0 = tunable("float or n", "rad, m")
+    qf = tunable("float or n", "rad, m")
+    duration = tunable("float", "s", above=0)
+    T = tunable("float", "s", 0.0)
+    rate0 = tunable("float or n", "rad/s, m/s", 0.0)
+    ratef = tunable("float or n", "rad/s, m/s", 0.0)
+    robot = fixed("Robot", "", None)
 
-    def __init__(
-        self,
-        q0: Any,
-        qf: Any,
-        duration: float,
-        T: float = 0.0,
-        rate0: Any = 0.0,
-        ratef: Any = 0.0,
-        robot: Robot | None = None,
-        **blockargs: Any,
-    ) -> None:
+    def build(self, q0: Any, qf: Any, rate0: Any, ratef: Any, robot: Any) -> dict[str, Any]:
         shape = self._take(q0, qf, robot, {"rate0": rate0, "ratef": ratef})
-        self.duration, self.T = positive_number(duration, "duration", "s"), number(T, "T")
-        super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)
+        return self.resolve_ports(n=shape, shapes={"q": self.q0.shape})
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         D = self.duration
@@ -98,44 +81,34 @@ class Trapezoid(Declared, ToGoal, SourceBlock):
     al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.2.1; `lspb` of P. Corke's
     Robotics Toolbox.
 
-    :param q0: initial position [rad, m]
-    :type q0: float or array_like(n)
-    :param qf: final position [rad, m]
-    :type qf: float or array_like(n)
-    :param velocity: limit of the rate [rad/s, m/s]
-    :type velocity: float or array_like(n), optional
-    :param acceleration: limit of the acceleration [rad/s^2, m/s^2]
-    :type acceleration: float or array_like(n), optional
-    :param duration: duration of the motion, instead of the limits [s]
-    :type duration: float, optional
-    :param blend: fraction of the duration for acceleration, and as much for braking; up to 0.5,
+    :arg q0: initial position
+    :arg qf: final position
+    :arg velocity: limit of the rate
+    :arg acceleration: limit of the acceleration
+    :arg duration: duration of the motion, instead of the limits
+    :arg blend: fraction of the duration for acceleration, and as much for braking; up to 0.5,
         defaults to a third
-    :type blend: float, optional
-    :param T: start time [s], defaults to 0
-    :type T: float, optional
-    :param robot: the robot of the joints, needed if some are spherical
-    :type robot: Robot, optional
+    :arg T: start time, defaults to 0
+    :arg robot: the robot of the joints, needed if some are spherical
     """
 
     nin = 0
     nout = 3
     gives = MOTION
-    tunable = ("q0", "qf", "velocity", "acceleration", "duration", "blend", "T")
+    q0 = tunable("float or n", "rad, m")
+    qf = tunable("float or n", "rad, m")
+    velocity = tunable("float or n", "rad/s, m/s", None)
+    acceleration = tunable("float or n", "rad/s^2, m/s^2", None)
+    duration = tunable("float", "s", None)
+    blend = tunable("float", "", None)
+    T = tunable("float", "s", 0.0)
+    robot = fixed("Robot", "", None)
 
-    def __init__(
-        self,
-        q0: Any,
-        qf: Any,
-        velocity: Any = None,
-        acceleration: Any = None,
-        duration: float | None = None,
-        blend: float | None = None,
-        T: float = 0.0,
-        robot: Robot | None = None,
-        **blockargs: Any,
-    ) -> None:
+    def build(
+        self, q0: Any, qf: Any, velocity: Any, acceleration: Any, duration: Any, blend: Any,
+        robot: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         shape = self._take(q0, qf, robot, {})
-        self.T = number(T, "T")
         limits = {"velocity": velocity, "acceleration": acceleration}
         given = [name for name, value in limits.items() if value is not None]
         if duration is None and len(given) < 2:
@@ -144,10 +117,10 @@ class Trapezoid(Declared, ToGoal, SourceBlock):
             raise ValueError(f"give duration or {given[0]}, not both")
         if duration is None and blend is not None:
             raise ValueError("blend is a part of the duration; give duration with it")
-        self.velocity: Any = None
-        self.acceleration: Any = None
-        self.duration: Any = None
-        self.blend: Any = None
+        self.velocity = None
+        self.acceleration = None
+        self.duration = None
+        self.blend = None
         if duration is None:
             self.velocity = limit_of(velocity, "velocity", shape)
             self.acceleration = limit_of(acceleration, "acceleration", shape)
@@ -158,7 +131,7 @@ class Trapezoid(Declared, ToGoal, SourceBlock):
             )
             if self.blend > 0.5:
                 raise ValueError(f"blend is {self.blend:g}; it is at most 0.5 of the duration")
-        super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)
+        return self.resolve_ports(n=shape, shapes={"q": self.q0.shape})
 
     def marks(self) -> tuple[Any, Any, Any, Any]:
         """The times at which the motion starts, cruises, brakes and ends [s]."""
@@ -203,54 +176,44 @@ class Via_Points(Declared, SourceBlock):
     4.2.2; C. de Boor, "A Practical Guide to Splines" (1978), chapter IV; `mstraj` of P.
     Corke's Robotics Toolbox.
 
-    :param points: one row for each point [rad, m]
-    :type points: array_like(m) or array_like(m, n)
-    :param times: time at each point [s]
-    :type times: array_like(m), optional
-    :param velocity: limit of the rate, if no times are given [rad/s, m/s]
-    :type velocity: float or array_like(n), optional
-    :param acceleration: limit of the acceleration, if no times are given [rad/s^2, m/s^2]
-    :type acceleration: float or array_like(n), optional
-    :param method: clamped, natural or quintic, defaults to clamped
-    :type method: str, optional
-    :param rates: rate at each point, for the method quintic [rad/s, m/s]
-    :type rates: array_like(m) or array_like(m, n), optional
-    :param T: start time, if no times are given [s], defaults to 0
-    :type T: float, optional
+    :arg points: one row for each point
+    :arg times: time at each point
+    :arg velocity: limit of the rate, if no times are given
+    :arg acceleration: limit of the acceleration, if no times are given
+    :arg method: clamped, natural or quintic, defaults to clamped
+    :arg rates: rate at each point, for the method quintic
+    :arg T: start time, if no times are given, defaults to 0
     """
 
     nin = 0
     nout = 3
     gives = MOTION
-    METHODS = ("clamped", "natural", "quintic")
+    points = fixed("m or m, n", "rad, m")
+    times = fixed("m", "s", None)
+    velocity = fixed("float or n", "rad/s, m/s", None)
+    acceleration = fixed("float or n", "rad/s^2, m/s^2", None)
+    method = fixed("str", "", "clamped", choices=("clamped", "natural", "quintic"))
+    rates = fixed("m or m, n", "rad/s, m/s", None)
+    T = fixed("float", "s", 0.0)
 
-    def __init__(
-        self,
-        points: Any,
-        times: Any = None,
-        velocity: Any = None,
-        acceleration: Any = None,
-        method: Literal["clamped", "natural", "quintic"] = "clamped",
-        rates: Any = None,
-        T: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
+    def build(
+        self, points: Any, times: Any, velocity: Any, acceleration: Any, method: Any, rates: Any,
+        T: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         via = numbers(points, "points")
         if via.ndim not in (1, 2) or len(via) < 2 or via.size == 0:
             raise ValueError(f"points has shape {via.shape}; it takes two or more rows")
-        if method not in self.METHODS:
-            raise ValueError(f"there is no method {method!r}: {did_you_mean(method, self.METHODS)}")
         if rates is not None and method != "quintic":
             raise ValueError(f"rates are for the method quintic, not for {method}")
         given = None if rates is None else numbers(rates, "rates", via.shape)
         if times is None:
-            self.times = times_within(via, velocity, acceleration, method, given, number(T, "T"))
+            self.times = times_within(via, velocity, acceleration, method, given, T)
         elif velocity is not None or acceleration is not None or T:
             raise ValueError("give times, or velocity, acceleration and T")
         else:
             self.times = increasing(times, "times", len(via))
         self.pieces = through(self.times, via, method, given).held(self.times[-1])
-        super().__init__(**self.resolve_ports(n=via.shape[1:]), **blockargs)
+        return self.resolve_ports(n=via.shape[1:])
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self.pieces.at(t, derivatives=2)

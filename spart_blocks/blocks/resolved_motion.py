@@ -16,10 +16,10 @@ from spart_blocks.block_support.motion import (
     no_momentum,
     turned,
 )
-from spart_blocks.block_support.quantities import need_robot, quantities
+from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import resolved_rate, resolved_rate_min_energy
 from spart_blocks.dynamics.components import ALL, rows_of
-from spart_blocks.robot import Robot
 
 
 class Generalized_Jacobian(Declared, FunctionBlock):
@@ -30,13 +30,6 @@ class Generalized_Jacobian(Declared, FunctionBlock):
     inputs p and h.
 
     Source: Umetani and Yoshida (1989).
-
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: the link in whose URDF frame the point is fixed
-    :type frame: str
-    :param offset: the point in that frame [m], its origin by default
-    :type offset: array_like(3), optional
     """
 
     nin = 5
@@ -47,13 +40,13 @@ class Generalized_Jacobian(Declared, FunctionBlock):
         PortSpec("drift", "6", "rad/s, m/s", "twist with the joints at rest, inertial"),
         PortSpec("Hstar", "nu, nu", "kg m^2, kg m, kg", "inertia at the joints with a free base"),
     )
+    robot = ROBOT
+    frame = FRAME
+    offset = OFFSET
 
-    def __init__(
-        self, robot: Robot, frame: str | int, offset: Any = None, **blockargs: Any
-    ) -> None:
-        self.robot = need_robot(robot, "GENERALIZED_JACOBIAN")
-        self.point = LinkPoint.of(robot, frame, offset)
-        super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
+    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
+        self.point = LinkPoint.of(self.robot, frame, offset)
+        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm = inputs[:3]
@@ -74,17 +67,9 @@ class Resolved_Rate(Declared, FunctionBlock):
     Source: Umetani and Yoshida (1989); Wampler (1986) for the damping; Liegeois (1977) for
     the secondary rates.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: the link in whose URDF frame the point is fixed
-    :type frame: str
-    :param offset: the point in that frame [m], its origin by default
-    :type offset: array_like(3), optional
-    :param components: the components of the twist that are controlled, as "wz vx vy"; all
-        six by default
-    :type components: str, optional
-    :param damping: of damped least squares, in the units of J, none by default
-    :type damping: float, optional
+    :arg components: the components of the twist that are controlled, as "wz vx vy"; all six by
+        default
+    :arg damping: of damped least squares, in the units of J, none by default
     """
 
     nin = 7
@@ -95,22 +80,16 @@ class Resolved_Rate(Declared, FunctionBlock):
         *quantities("p? h?"),
     )
     gives = quantities("um")
-    tunable = ("damping",)
+    robot = ROBOT
+    frame = FRAME
+    offset = OFFSET
+    components = fixed("str or list of str", "", ALL)
+    damping = tunable("float", "", 0.0, check=one_gain)
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str | int,
-        offset: Any = None,
-        components: str | list[str] = ALL,
-        damping: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "RESOLVED_RATE")
-        point = LinkPoint.of(robot, frame, offset)
+    def build(self, frame: Any, offset: Any, components: Any) -> dict[str, Any]:
+        point = LinkPoint.of(self.robot, frame, offset)
         self.task = TwistTask(point, tuple(rows_of(components)))
-        self.damping = one_gain(damping, "damping")
-        super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
+        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td, um_null = inputs[:5]
@@ -128,34 +107,23 @@ class Resolved_Rate_Min_Energy(Declared, FunctionBlock):
 
     Source: Whitney (1969), with the inertia of the floating robot as weight; SPART.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: the link in whose URDF frame the point is fixed
-    :type frame: str
-    :param offset: the point in that frame [m], its origin by default
-    :type offset: array_like(3), optional
-    :param components: the components of the twist that are controlled, as "wz vx vy"; all
-        six by default
-    :type components: str, optional
+    :arg components: the components of the twist that are controlled, as "wz vx vy"; all six by
+        default
     """
 
     nin = 6
     nout = 1
     takes = quantities("R0 r0 qm td p? h?")
     gives = quantities("um")
+    robot = ROBOT
+    frame = FRAME
+    offset = OFFSET
+    components = fixed("str or list of str", "", ALL)
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str | int,
-        offset: Any = None,
-        components: str | list[str] = ALL,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "RESOLVED_RATE_MIN_ENERGY")
-        point = LinkPoint.of(robot, frame, offset)
+    def build(self, frame: Any, offset: Any, components: Any) -> dict[str, Any]:
+        point = LinkPoint.of(self.robot, frame, offset)
         self.task = TwistTask(point, tuple(rows_of(components)))
-        super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
+        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td = inputs[:4]

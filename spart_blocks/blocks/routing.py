@@ -13,11 +13,18 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.values import chosen, counted, number
+from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import bare, flat
 
 MOST_ENTRIES = 10_000
+
+
+def _zero_or_one(value: Any, name: str) -> int:
+    if type(value) is not int or value not in (0, 1):
+        raise InputError(f"{name} must be 0 or 1, not {brief(value)}")
+    return value
 
 
 class Selector(Declared, FunctionBlock):
@@ -25,21 +32,20 @@ class Selector(Declared, FunctionBlock):
 
     bdsim's INDEX gives each entry an output of its own, SLICE1 a range.
 
-    :param indices: from 0, or from -1 backwards; a list gives a vector, a number one entry
-    :type indices: int or array_like(n)
-    :param axis: 0 selects rows of a matrix, 1 columns
-    :type axis: int
+    :arg indices: from 0, or from -1 backwards; a list gives a vector, a number one entry
+    :arg axis: 0 selects rows of a matrix, 1 columns
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "a vector or a matrix"),)
     gives = (PortSpec("y", "any", "", "the selected entries, in the unit of u"),)
+    indices = fixed("int or n")
+    axis = fixed("int", "", 0, check=_zero_or_one)
 
-    def __init__(self, indices: Any, axis: int = 0, **blockargs: Any) -> None:
+    def build(self, indices: Any) -> dict[str, Any]:
         self.indices = _indices(indices)
-        self.axis = _zero_or_one(axis, "axis")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         (u,) = inputs
@@ -64,37 +70,30 @@ def _indices(value: Any) -> Any:
     return found.astype(int) if found.ndim else int(found)
 
 
-def _zero_or_one(value: Any, name: str) -> int:
-    if type(value) is not int or value not in (0, 1):
-        raise InputError(f"{name} must be 0 or 1, not {brief(value)}")
-    return value
-
-
 class Reshape(Declared, FunctionBlock):
     """A signal with its entries in another shape.
 
     Rows are filled one after the other, as in NumPy; with `order: columns` the columns, as in
     Simulink's Reshape.
 
-    :param shape: the new shape, such as 6, [2, 3], or [] for a scalar
-    :type shape: int or array_like(n)
-    :param order: rows or columns
-    :type order: str
+    :arg shape: the new shape, such as 6, [2, 3], or [] for a scalar
+    :arg order: rows or columns
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal with as many entries"),)
     gives = (PortSpec("y", "any", "", "the same entries, in the unit of u"),)
+    shape = fixed("int or n")
+    order = fixed("str", "", "rows", choices=("rows", "columns"))
 
-    def __init__(self, shape: Any, order: str = "rows", **blockargs: Any) -> None:
+    def build(self, shape: Any) -> dict[str, Any]:
         sizes = [shape] if np.ndim(shape) == 0 else list(shape)
         given = [counted(_whole(size), "each entry of shape", MOST_ENTRIES) for size in sizes]
         if len(given) > 3 or math.prod(given) > MOST_ENTRIES:
             raise InputError(f"shape has at most 3 axes and {MOST_ENTRIES} entries, not {given}")
         self.new_shape = tuple(given)
-        self.order = chosen(order, "order", ("rows", "columns"))
-        super().__init__(**self.resolve_ports(shapes={"y": self.new_shape}), **blockargs)
+        return self.resolve_ports(shapes={"y": self.new_shape})
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         (u,) = inputs
@@ -118,10 +117,8 @@ class Concatenate(Declared, FunctionBlock):
     Without `axis` scalars and vectors become a vector, as with bdsim's MUX, which also flattens
     matrices. With `axis` they are matrices: 0 puts them below each other, 1 side by side.
 
-    :param nin: number of inputs
-    :type nin: int
-    :param axis: 0 or 1, of matrices
-    :type axis: int, optional
+    :arg nin: number of inputs
+    :arg axis: 0 or 1, of matrices
     """
 
     nin = 2
@@ -131,11 +128,12 @@ class Concatenate(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "all of them, in their unit"),)
+    nin_ = fixed("int", "", 2)
+    axis = fixed("int", "", None, check=_zero_or_one)
 
-    def __init__(self, nin: int = 2, axis: int | None = None, **blockargs: Any) -> None:
-        self.axis = None if axis is None else _zero_or_one(axis, "axis")
+    def build(self, nin: Any) -> dict[str, Any]:
         self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         for port, value in zip(self.in_ports, inputs, strict=True):
@@ -157,8 +155,7 @@ class Stack(Declared, FunctionBlock):
 
     Numbers become a vector, vectors the rows of a matrix. A vector of one entry counts as a number.
 
-    :param nin: number of signals
-    :type nin: int
+    :arg nin: number of signals
     """
 
     nin = 2
@@ -168,10 +165,11 @@ class Stack(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "all of them, in their unit"),)
+    nin_ = fixed("int", "", 2)
 
-    def __init__(self, nin: int = 2, **blockargs: Any) -> None:
+    def build(self, nin: Any) -> dict[str, Any]:
         self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         shapes = {np.shape(value) if np.size(value) != 1 else () for value in inputs}
@@ -190,8 +188,7 @@ class Multiport_Switch(Declared, FunctionBlock):
     scalars. A step ends where the index passes from one input to another. Simulink's Multiport
     Switch truncates the index, and refuses one outside its range.
 
-    :param nin: number of signals to select from
-    :type nin: int
+    :arg nin: number of signals to select from
     """
 
     nin = 3
@@ -202,11 +199,12 @@ class Multiport_Switch(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the selected signal"),)
+    nin_ = fixed("int", "", 2)
 
-    def __init__(self, nin: int = 2, **blockargs: Any) -> None:
+    def build(self, nin: Any) -> dict[str, Any]:
         self.in_ports = (Port("index", ()), *_numbered(counted(nin, "nin", 999)))
         self.out_ports = (Port("y"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         index, *signals = inputs
@@ -219,10 +217,8 @@ class Multiport_Switch(Declared, FunctionBlock):
 class Manual_Switch(Declared, FunctionBlock):
     """One of several signals, selected by a parameter, which may be changed while a loop runs.
 
-    :param choice: number of the signal, from 1
-    :type choice: float
-    :param nin: number of signals to select from
-    :type nin: int
+    :arg choice: number of the signal, from 1
+    :arg nin: number of signals to select from
     """
 
     nin = 2
@@ -232,15 +228,15 @@ class Manual_Switch(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the selected signal"),)
-    tunable = ("choice",)
+    choice = tunable("float", "", 1)
+    nin_ = fixed("int", "", 2)
 
-    def __init__(self, choice: float = 1, nin: int = 2, **blockargs: Any) -> None:
+    def build(self, nin: Any) -> dict[str, Any]:
         self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
-        self.choice = number(choice, "choice")
         if self.choice not in range(1, nin + 1):
-            told = f"choice must be the number of an input, 1 to {nin}, not {brief(choice)}"
+            told = f"choice must be the number of an input, 1 to {nin}, not {brief(self.choice)}"
             raise InputError(Fault(told, hint="more inputs come with `nin`"))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [_picked(self.choice, inputs)]

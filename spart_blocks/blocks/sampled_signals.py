@@ -10,14 +10,16 @@ from bdsim.components import SampledBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.linear import (
-    MOST_STATES,
-    Channels,
-    Discretised,
-    channels,
-    in_series,
-)
-from spart_blocks.block_support.values import chosen, in_order, number, numbers, scalar_or_vector
+from spart_blocks.block_support.linear import MOST_STATES, Channels, Discretised, in_series
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.values import channels, in_order, number, numbers
+
+
+def _whole(value: Any, name: str) -> float:
+    found = number(value, name)
+    if found % 1 or abs(found) > 2**53:
+        raise InputError(f"{name} must be a whole number, not {brief(value)}")
+    return found
 
 
 class Fir(Channels, SampledBlock):
@@ -28,34 +30,25 @@ class Fir(Channels, SampledBlock):
 
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 6.5.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param coefficients: b0 to bm
-    :type coefficients: array_like(m)
-    :param u0: input before the first tick
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as u0
-    :type width: int, optional
+    :arg coefficients: b0 to bm
+    :arg u0: input before the first tick
+    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
-    tunable = ("coefficients",)
+    coefficients = tunable("m", check=numbers)
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, clock: Any, coefficients: Any, u0: Any = 0.0, width: int | None = None,
-        **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.coefficients = numbers(coefficients, "coefficients")
+    def build(self, u0: Any, width: Any) -> dict[str, Any]:
         if self.coefficients.ndim != 1 or not 1 < self.coefficients.size <= MOST_STATES:
             hint = "one alone is a GAIN"
             text = f"coefficients must be 2 to {MOST_STATES} numbers"
             raise InputError(Fault(text, hint=hint))
-        shape = channels(width, u0=u0)
-        start = np.broadcast_to(
-            scalar_or_vector(u0, "u0"), (self.coefficients.size - 1, *(shape or (1,)))
-        )
-        super().__init__(clock=clock, **self._arguments(start, shape, True), **blockargs)
+        shape = self.shared_shape(width, u0=u0)
+        start = np.broadcast_to(u0, (self.coefficients.size - 1, *(shape or (1,))))
+        return self._arguments(start, shape, True)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         now = self.coefficients[0] * self._entries(inputs)
@@ -72,28 +65,24 @@ class Moving_Average(Channels, SampledBlock):
 
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 2.2.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param N: number of samples, at least 2
-    :type N: int
-    :param u0: input before the first tick
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as u0
-    :type width: int, optional
+    :arg N: number of samples, at least 2
+    :arg u0: input before the first tick
+    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
+    N = fixed("int")
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, clock: Any, N: int, u0: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
+    def build(self, N: Any, u0: Any, width: Any) -> dict[str, Any]:
         if isinstance(N, bool) or not isinstance(N, int) or not 1 < N <= MOST_STATES:
             raise InputError(f"N must be a whole number from 2 to {MOST_STATES}, not {brief(N)}")
         self.samples = N
-        shape = channels(width, u0=u0)
-        start = np.broadcast_to(scalar_or_vector(u0, "u0"), (N - 1, *(shape or (1,))))
-        super().__init__(clock=clock, **self._arguments(start, shape, True), **blockargs)
+        shape = self.shared_shape(width, u0=u0)
+        start = np.broadcast_to(u0, (N - 1, *(shape or (1,))))
+        return self._arguments(start, shape, True)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         total = self._entries(inputs) + np.sum(self._rows(x), axis=0)
@@ -112,30 +101,26 @@ class Iir(Discretised, SampledBlock):
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 6.3;
     scipy.signal.sosfilt.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param sections: a row [b0, b1, b2, a0, a1, a2] for each section, a0 not zero
-    :type sections: array_like(k, 6)
-    :param u0: input before the start, under which the filter is at rest then
-    :type u0: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as u0
-    :type width: int, optional
+    :arg sections: a row [b0, b1, b2, a0, a1, a2] for each section, a0 not zero
+    :arg u0: input before the start, under which the filter is at rest then
+    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
+    sections = fixed("k, 6")
+    u0 = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, clock: Any, sections: Any, u0: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
+    def build(self, clock: Any, sections: Any, u0: Any, width: Any) -> dict[str, Any]:
         rows = np.atleast_2d(numbers(sections, "sections"))
         if rows.ndim != 2 or rows.shape[1] != 6 or not 0 < 2 * len(rows) <= MOST_STATES:
             text = f"sections must be rows of six numbers, not shape {rows.shape}"
             raise InputError(Fault(text, hint='scipy.signal gives them by output="sos"'))
         if not rows[:, 3].all():
             raise InputError("a0, the fourth number of a section, must not be zero")
-        shape = channels(width, u0=u0)
-        super().__init__(**self._start(clock, [in_series(rows)], u0, shape), **blockargs)
+        shape = self.shared_shape(width, u0=u0)
+        return self._start(clock, [in_series(rows)], u0, shape)
 
 
 _CLEARED = (
@@ -173,35 +158,31 @@ class _Extreme(Channels):
 class Cumulative_Min(_Extreme, SampledBlock):
     """The smallest sample so far, of each entry of u. y is held between ticks; u feeds through.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param width: length of u; by default u is a scalar
-    :type width: int, optional
+    :arg width: length of u; by default u is a scalar
     """
 
     nin = 2
     nout = 1
     extreme = np.minimum
+    width = fixed("int", "", None)
 
-    def __init__(self, clock: Any, width: int | None = None, **blockargs: Any) -> None:
-        super().__init__(**self._begin(clock, width), **blockargs)
+    def build(self, clock: Any, width: Any) -> dict[str, Any]:
+        return self._begin(clock, width)
 
 
 class Cumulative_Max(_Extreme, SampledBlock):
     """The largest sample so far, of each entry of u. y is held between ticks; u feeds through.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param width: length of u; by default u is a scalar
-    :type width: int, optional
+    :arg width: length of u; by default u is a scalar
     """
 
     nin = 2
     nout = 1
     extreme = np.maximum
+    width = fixed("int", "", None)
 
-    def __init__(self, clock: Any, width: int | None = None, **blockargs: Any) -> None:
-        super().__init__(**self._begin(clock, width), **blockargs)
+    def build(self, clock: Any, width: Any) -> dict[str, Any]:
+        return self._begin(clock, width)
 
 
 class Sample_Hold(Channels, SampledBlock):
@@ -210,12 +191,8 @@ class Sample_Hold(Channels, SampledBlock):
     It has risen if it was at most zero at the tick before; before the first tick it was zero. In
     between y is held. u feeds through.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param initial: output before the first sample, in the unit of u
-    :type initial: float or array_like(n)
-    :param width: length of u; by default u is a scalar, or as long as initial
-    :type width: int, optional
+    :arg initial: output before the first sample, in the unit of u
+    :arg width: length of u; by default u is a scalar, or as long as initial
     """
 
     nin = 2
@@ -225,15 +202,15 @@ class Sample_Hold(Channels, SampledBlock):
         PortSpec("trigger", "", "", "takes a sample where it rises above zero"),
     )
     delays = False
+    initial = fixed("float or n", "", 0.0)
+    width = fixed("int", "", None)
 
-    def __init__(
-        self, clock: Any, initial: Any = 0.0, width: int | None = None, **blockargs: Any
-    ) -> None:
-        shape = channels(width, initial=initial)
-        start = np.broadcast_to(scalar_or_vector(initial, "initial"), shape or (1,))
+    def build(self, initial: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width, initial=initial)
+        start = np.broadcast_to(initial, shape or (1,))
         given = self._arguments(start, shape, False)
         given["x0"] = np.concatenate([np.zeros(1), start])
-        super().__init__(clock=clock, **given, **blockargs)
+        return given
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(x[1:])]
@@ -251,16 +228,10 @@ class Counter(Declared, SampledBlock):
     with `clear` above zero it is `initial`. Beyond its limits it wraps around to the other one, or
     stays. y is the count with this tick, held between ticks; the inputs feed through.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param lower: smallest count
-    :type lower: int
-    :param upper: largest count
-    :type upper: int
-    :param initial: count before the first tick
-    :type initial: int
-    :param overflow: wrap or saturate
-    :type overflow: str
+    :arg lower: smallest count
+    :arg upper: largest count
+    :arg initial: count before the first tick
+    :arg overflow: wrap or saturate
     """
 
     nin = 3
@@ -271,18 +242,17 @@ class Counter(Declared, SampledBlock):
         PortSpec("clear", "", "", "above zero: the count is initial", optional=True),
     )
     gives = (PortSpec("y", "", "", "the count"),)
+    lower = fixed("int", "", 0, check=_whole)
+    upper = fixed("int", "", 255, check=_whole)
+    initial = fixed("int", "", 0, check=_whole)
+    overflow = fixed("str", "", "wrap", choices=("wrap", "saturate"))
 
-    def __init__(
-        self, clock: Any, lower: int = 0, upper: int = 255, initial: int = 0,
-        overflow: str = "wrap", **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.lower, self.upper = _whole(lower, "lower"), _whole(upper, "upper")
-        self.initial = _whole(initial, "initial")
+    def build(self, overflow: Any) -> dict[str, Any]:
         in_order(self.lower, self.initial, ("lower", "initial"))
         in_order(self.initial, self.upper, ("initial", "upper"))
-        self.wraps = chosen(overflow, "overflow", ("wrap", "saturate")) == "wrap"
+        self.wraps = overflow == "wrap"
         ports = self.resolve_ports()
-        super().__init__(clock=clock, x0=[self.initial], **ports, **blockargs)
+        return {"x0": [self.initial], **ports}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [x[0]]
@@ -299,10 +269,3 @@ class Counter(Declared, SampledBlock):
         counts = np.array([x[0] + rng.integers(-3, 4), self.lower, self.upper])
         near: Array = np.clip(rng.choice(counts, 1), self.lower, self.upper)
         return near
-
-
-def _whole(value: Any, name: str) -> float:
-    found = number(value, name)
-    if found % 1 or abs(found) > 2**53:
-        raise InputError(f"{name} must be a whole number, not {brief(value)}")
-    return found

@@ -11,7 +11,7 @@ from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.limits import clipped, near_limits, within
-from spart_blocks.block_support.values import common_shape, counted, scalar_or_vector
+from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
 from spart_blocks.formulas.crossings import flat
 
 
@@ -25,20 +25,12 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
 
     Source: Simulink's Second-Order Integrator Limited.
 
-    :param x0: initial x, in the unit of u s^2
-    :type x0: float or array_like(n)
-    :param v0: initial v, in the unit of u s
-    :type v0: float or array_like(n)
-    :param lower: smallest x
-    :type lower: float or array_like(n), optional
-    :param upper: largest x
-    :type upper: float or array_like(n), optional
-    :param v_lower: smallest v; below 0 if x is limited
-    :type v_lower: float or array_like(n), optional
-    :param v_upper: largest v; above 0 if x is limited
-    :type v_upper: float or array_like(n), optional
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg x0: initial x, in the unit of u s^2
+    :arg v0: initial v, in the unit of u s
+    :arg lower: smallest x
+    :arg upper: largest x
+    :arg v_lower: smallest v; below 0 if x is limited
+    :arg v_upper: largest v; above 0 if x is limited
     """
 
     nin = 1
@@ -48,28 +40,26 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         PortSpec("x", "float or n", "", "position, in the unit of u s^2"),
         PortSpec("v", "float or n", "", "its rate, in the unit of u s"),
     )
-    tunable = ("lower", "upper", "v_lower", "v_upper")
+    x0 = fixed("float or n", "", 0.0)
+    v0 = fixed("float or n", "", 0.0)
+    lower = tunable("float or n", "", None)
+    upper = tunable("float or n", "", None)
+    v_lower = tunable("float or n", "", None)
+    v_upper = tunable("float or n", "", None)
+    width = WIDTH
 
-    def __init__(
-        self, x0: Any = 0.0, v0: Any = 0.0, lower: Any = None, upper: Any = None,
-        v_lower: Any = None, v_upper: Any = None, width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        limits = {"lower": lower, "upper": upper, "v_lower": v_lower, "v_upper": v_upper}
-        given = {n: scalar_or_vector(v, n) for n, v in limits.items() if v is not None}
-        for name in limits:
-            setattr(self, name, given.get(name))
-        start = {"x0": scalar_or_vector(x0, "x0"), "v0": scalar_or_vector(v0, "v0")}
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(**given, **start, **wide)
-        within(start["x0"], self.lower, self.upper, ("x0", "lower", "upper"))
-        within(start["v0"], self.v_lower, self.v_upper, ("v0", "v_lower", "v_upper"))
-        if lower is not None or upper is not None:
+    def build(self, x0: Any, v0: Any, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width, x0=x0, v0=v0)
+        within(x0, self.lower, self.upper, ("x0", "lower", "upper"))
+        within(v0, self.v_lower, self.v_upper, ("v0", "v_lower", "v_upper"))
+        if self.lower is not None or self.upper is not None:
             _leaves_the_limits(self.v_lower, self.v_upper)
         size = shape or (1,)
         # Which limit holds x, and which holds v: 1 the upper, -1 the lower, 0 none.
-        parts = [start["x0"], start["v0"], *([0.0, 0.0] if given else [])]
+        limited = any(getattr(self, name) is not None for name in self.tunable)
+        parts = [x0, v0, *([0.0, 0.0] if limited else [])]
         begin = np.concatenate([np.broadcast_to(part, size) for part in parts])
-        super().__init__(nstates=begin.size, x0=begin, **self.resolve_ports(n=shape), **blockargs)
+        return {"nstates": begin.size, "x0": begin, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         position, rate, *_ = self._parts(x)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.transports.endpoints import Endpoint
 from spart_blocks.transports.serial import read_serial
 
 
@@ -20,34 +21,29 @@ class _SERIAL(Connected):
     Blocks with the same device share it: 8 data bits, no parity, one stop bit. Needs pyserial: pip
     install 'spart_blocks[serial]'.
 
-    :param device: the device on this side, such as /dev/ttyUSB0
-    :type device: str
-    :param peer: the device at the other end, for the other subdiagram
-    :type peer: str
-    :param baud: bits per second
-    :type baud: int
+    :arg device: the device on this side, such as /dev/ttyUSB0
+    :arg peer: the device at the other end, for the other subdiagram
+    :arg baud: bits per second
     """
 
-    def __init__(
-        self,
-        device: str,
-        frame: Mapping[str, Any],
-        peer: str | None = None,
-        baud: int = 115200,
-        **linkargs: Any,
-    ) -> None:
-        self._endpoint = read_serial(device, peer, baud)
-        super().__init__(frame=frame, **linkargs)
+    device = fixed("str")
+    frame = FRAME
+    peer = fixed("str", "", None)
+    baud = fixed("int", "", 115200)
+
+    @staticmethod
+    def connect(device: Any, peer: Any, baud: Any) -> Endpoint:
+        return read_serial(device, peer, baud)
 
 
-class SERIAL_In(_SERIAL, Incoming, FunctionBlock):
+class SERIAL_In(Incoming, _SERIAL, FunctionBlock):
     """Numbers received over a serial line."""
 
     nin = 1
     nout = 1
 
 
-class SERIAL_Out(_SERIAL, Outgoing, FunctionBlock):
+class SERIAL_Out(Outgoing, _SERIAL, FunctionBlock):
     """Numbers sent over a serial line."""
 
     nin = 1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.links import Connected, Incoming, Outgoing
+from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.transports.endpoints import Endpoint
 from spart_blocks.transports.shared_memory import read_memory
 
 
@@ -18,23 +19,25 @@ class _SHM(Connected):
 
     Only the newest frame is kept. Both sides run on the same machine, as the same user.
 
-    :param memory: the NAME in /dev/shm/spart-NAME
-    :type memory: str
+    :arg memory: the NAME in /dev/shm/spart-NAME
     """
 
-    def __init__(self, memory: str, frame: Mapping[str, Any], **linkargs: Any) -> None:
-        self._endpoint = read_memory(memory)
-        super().__init__(frame=frame, **linkargs)
+    memory = fixed("str")
+    frame = FRAME
+
+    @staticmethod
+    def connect(memory: Any) -> Endpoint:
+        return read_memory(memory)
 
 
-class SHM_In(_SHM, Incoming, FunctionBlock):
+class SHM_In(Incoming, _SHM, FunctionBlock):
     """Numbers received through shared memory."""
 
     nin = 1
     nout = 1
 
 
-class SHM_Out(_SHM, Outgoing, FunctionBlock):
+class SHM_Out(Outgoing, _SHM, FunctionBlock):
     """Numbers sent through shared memory."""
 
     nin = 1

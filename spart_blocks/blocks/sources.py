@@ -11,16 +11,10 @@ from spart_blocks.base.curves.lines import Line
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.shift_registers import TAPS, start_of, two_levels
 from spart_blocks.block_support.tables import rising, table_numbers
-from spart_blocks.block_support.values import (
-    above_zero,
-    chosen,
-    common_shape,
-    number,
-    positive_number,
-    scalar_or_vector,
-)
+from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
 from spart_blocks.formulas.instants import settled
 
 MOST_BENDS = 256
@@ -35,41 +29,30 @@ class Pulse(Declared, SourceBlock):
     y = offset + amplitude while delay + k period <= t < delay + (k + width) period, k = 0, 1, ...;
     otherwise offset. Steps end at the edges.
 
-    :param amplitude: height of a pulse, in the unit of y
-    :type amplitude: float or array_like(n)
-    :param period: time from a pulse to the next [s]
-    :type period: float
-    :param width: part of the period during which the pulse lasts, above 0 and below 1
-    :type width: float
-    :param delay: time of the first pulse [s]
-    :type delay: float
-    :param offset: output between pulses, in the unit of y
-    :type offset: float or array_like(n)
+    :arg amplitude: height of a pulse, in the unit of y
+    :arg period: time from a pulse to the next
+    :arg width: part of the period during which the pulse lasts, above 0 and below 1
+    :arg delay: time of the first pulse
+    :arg offset: output between pulses, in the unit of y
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or n", "", "the pulses"),)
-    tunable = ("amplitude", "period", "width", "delay", "offset")
+    amplitude = tunable("float or n", "", 1.0)
+    period = tunable("float", "s", 1.0, above=0)
+    width = tunable("float", "", 0.5)
+    delay = tunable("float", "s", 0.0)
+    offset = tunable("float or n", "", 0.0)
 
-    def __init__(
-        self,
-        amplitude: Any = 1.0,
-        period: float = 1.0,
-        width: float = 0.5,
-        delay: float = 0.0,
-        offset: Any = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        self.amplitude = scalar_or_vector(amplitude, "amplitude")
-        self.offset = scalar_or_vector(offset, "offset")
-        self.period = positive_number(period, "period", "s")
-        self.width, self.delay = number(width, "width"), number(delay, "delay")
+    def build(self) -> dict[str, Any]:
         if not 0 < self.width < 1:
             hint = "it is a part of the period: 0.5 is half of it"
-            raise InputError(Fault(f"width must be above 0 and below 1, not {width}", hint=hint))
-        shape = common_shape(amplitude=self.amplitude, offset=self.offset)
-        super().__init__(**self.resolve_ports(n=shape), **blockargs)
+            raise InputError(
+                Fault(f"width must be above 0 and below 1, not {self.width}", hint=hint)
+            )
+        shape = self.shared_shape()
+        return self.resolve_ports(n=shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         t = settled(t)  # at an edge itself y has its new value
@@ -97,47 +80,29 @@ class Chirp(Declared, SourceBlock):
 
     Source: the phase is that of `scipy.signal.chirp`, with a sine in place of its cosine.
 
-    :param f0: frequency at the start [Hz]
-    :type f0: float
-    :param f1: frequency at the end of the sweep [Hz]
-    :type f1: float
-    :param duration: duration of the sweep [s]
-    :type duration: float
-    :param method: linear or logarithmic
-    :type method: str
-    :param after: hold or repeat
-    :type after: str
-    :param amplitude: amplitude, in the unit of y
-    :type amplitude: float
-    :param phase: phase at t = 0 [rad]
-    :type phase: float
-    :param offset: mean, in the unit of y
-    :type offset: float
+    :arg f0: frequency at the start
+    :arg f1: frequency at the end of the sweep
+    :arg duration: duration of the sweep
+    :arg method: linear or logarithmic
+    :arg after: hold or repeat
+    :arg amplitude: amplitude, in the unit of y
+    :arg phase: phase at t = 0
+    :arg offset: mean, in the unit of y
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "", "", "the signal"),)
-    tunable = ("f0", "f1", "duration", "amplitude", "phase", "offset")
+    f0 = tunable("float", "Hz")
+    f1 = tunable("float", "Hz")
+    duration = tunable("float", "s", above=0)
+    method = fixed("str", "", "linear", choices=("linear", "logarithmic"))
+    after = fixed("str", "", "hold", choices=("hold", "repeat"))
+    amplitude = tunable("float", "", 1.0)
+    phase = tunable("float", "rad", 0.0)
+    offset = tunable("float", "", 0.0)
 
-    def __init__(
-        self,
-        f0: float,
-        f1: float,
-        duration: float,
-        method: str = "linear",
-        after: str = "hold",
-        amplitude: float = 1.0,
-        phase: float = 0.0,
-        offset: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        self.method = chosen(method, "method", ("linear", "logarithmic"))
-        self.after = chosen(after, "after", ("hold", "repeat"))
-        self.f0, self.f1 = number(f0, "f0"), number(f1, "f1")
-        self.duration = positive_number(duration, "duration", "s")
-        self.amplitude, self.phase = number(amplitude, "amplitude"), number(phase, "phase")
-        self.offset = number(offset, "offset")
+    def build(self) -> dict[str, Any]:
         if self.method == "logarithmic":
             above_zero(self.f0, "f0", "Hz")
             above_zero(self.f1, "f1", "Hz")
@@ -146,7 +111,7 @@ class Chirp(Declared, SourceBlock):
                 raise InputError(
                     Fault("a logarithmic sweep needs f0 and f1 that differ", hint=hint)
                 )
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         t = settled(t)
@@ -179,36 +144,33 @@ class Multisine(Declared, SourceBlock):
     Source: M. R. Schroeder, "Synthesis of low-peak-factor signals and binary sequences with low
     autocorrelation", IEEE Transactions on Information Theory 16 (1970), 85-89.
 
-    :param frequencies: the frequencies f_k [Hz]
-    :type frequencies: array_like(n)
-    :param amplitudes: their amplitudes A_k, in the unit of y
-    :type amplitudes: float or array_like(n)
-    :param phases: their phases [rad], by default Schroeder's
-    :type phases: float or array_like(n), optional
+    :arg frequencies: the frequencies f_k
+    :arg amplitudes: their amplitudes A_k, in the unit of y
+    :arg phases: their phases, by default Schroeder's
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "", "", "the signal"),)
-    tunable = ("frequencies", "amplitudes", "phases")
+    frequencies = tunable("n", "Hz")
+    amplitudes = tunable("float or n", "", 1.0)
+    phases = tunable("float or n", "rad", None)
 
-    def __init__(
-        self, frequencies: Any, amplitudes: Any = 1.0, phases: Any = None, **blockargs: Any
-    ) -> None:
+    def build(self, frequencies: Any, amplitudes: Any, phases: Any) -> dict[str, Any]:
         self.frequencies = np.atleast_1d(scalar_or_vector(frequencies, "frequencies"))
         above_zero(self.frequencies, "frequencies", "Hz")
         given = {"frequencies": self.frequencies}
-        self.amplitudes = given["amplitudes"] = scalar_or_vector(amplitudes, "amplitudes")
+        self.amplitudes = given["amplitudes"] = amplitudes
         self.phases = None
         if phases is not None:
-            self.phases = given["phases"] = scalar_or_vector(phases, "phases")
+            self.phases = given["phases"] = phases
         (count,) = common_shape(**given)
         if not np.any(np.asarray(self.amplitudes)):
             raise InputError("amplitudes must not all be zero")
         place = np.arange(count)
         # The relative powers of the lines below each, weighted by their distance.
         self._distances: Array = np.maximum(place[:, None] - place, 0.0)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         A = self.amplitudes * np.ones(len(self._distances))
@@ -230,37 +192,26 @@ class Prbs(Declared, SourceBlock):
     Source: L. Ljung, "System Identification" (1999), sec. 13.3; the bits are those of
     `scipy.signal.max_len_seq`.
 
-    :param order: bits N of the shift register, from 2 to 16
-    :type order: int
-    :param interval: time of a bit [s]
-    :type interval: float
-    :param amplitude: distance of both levels from the offset, in the unit of y
-    :type amplitude: float
-    :param offset: mean of the levels, in the unit of y
-    :type offset: float
-    :param seed: a whole number that selects where in its period it starts
-    :type seed: int
+    :arg order: bits N of the shift register, from 2 to 16
+    :arg interval: time of a bit
+    :arg amplitude: distance of both levels from the offset, in the unit of y
+    :arg offset: mean of the levels, in the unit of y
+    :arg seed: a whole number that selects where in its period it starts
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "", "", "one of the two levels"),)
-    tunable = ("interval", "amplitude", "offset")
+    order = fixed("int", "", 7)
+    interval = tunable("float", "s", 1.0, above=0)
+    amplitude = tunable("float", "", 1.0)
+    offset = tunable("float", "", 0.0)
+    seed = fixed("int", "", 0)
 
-    def __init__(
-        self,
-        order: int = 7,
-        interval: float = 1.0,
-        amplitude: float = 1.0,
-        offset: float = 0.0,
-        seed: int = 0,
-        **blockargs: Any,
-    ) -> None:
-        self.interval = positive_number(interval, "interval", "s")
-        self.amplitude, self.offset = number(amplitude, "amplitude"), number(offset, "offset")
+    def build(self, order: Any, seed: Any) -> dict[str, Any]:
         register = start_of(order, seed, LARGEST_TABLE)
         self.bits = two_levels(register)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         count = len(self.bits)
@@ -282,37 +233,25 @@ class Prbs_S(Declared, SampledBlock):
     Source: L. Ljung, "System Identification" (1999), sec. 13.3; the bits are those of
     `scipy.signal.max_len_seq`.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param order: bits N of the shift register, from 2 to 32
-    :type order: int
-    :param amplitude: distance of both levels from the offset, in the unit of y
-    :type amplitude: float
-    :param offset: mean of the levels, in the unit of y
-    :type offset: float
-    :param seed: a whole number that selects where in its period it starts
-    :type seed: int
+    :arg order: bits N of the shift register, from 2 to 32
+    :arg amplitude: distance of both levels from the offset, in the unit of y
+    :arg offset: mean of the levels, in the unit of y
+    :arg seed: a whole number that selects where in its period it starts
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "", "", "one of the two levels"),)
-    tunable = ("amplitude", "offset")
+    order = fixed("int", "", 7)
+    amplitude = tunable("float", "", 1.0)
+    offset = tunable("float", "", 0.0)
+    seed = fixed("int", "", 0)
     delays = True
 
-    def __init__(
-        self,
-        clock: Any,
-        order: int = 7,
-        amplitude: float = 1.0,
-        offset: float = 0.0,
-        seed: int = 0,
-        **blockargs: Any,
-    ) -> None:
-        self.amplitude, self.offset = number(amplitude, "amplitude"), number(offset, "offset")
+    def build(self, order: Any, seed: Any) -> dict[str, Any]:
         start = start_of(order, seed, max(TAPS))
         self.taps = TAPS[len(start)]
-        super().__init__(clock=clock, x0=start, **self.resolve_ports(), **blockargs)
+        return {"x0": start, **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self.offset + self.amplitude * (2.0 * x[0] - 1.0)]
@@ -337,21 +276,19 @@ class Repeating(Declared, SourceBlock):
     and the last value differ, the signal jumps at the end of each period. Steps end at the times,
     with ``linear`` at those of tables of up to 256.
 
-    :param times: times within the period [s], increasing from 0, two or more
-    :type times: array_like(n)
-    :param values: the values there, numbers or vectors
-    :type values: array_like(n) or array_like(n, m)
-    :param interpolation: linear or previous
-    :type interpolation: str
+    :arg times: times within the period, increasing from 0, two or more
+    :arg values: the values there, numbers or vectors
+    :arg interpolation: linear or previous
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "any", "", "the value of the table"),)
+    times = fixed("n", "s")
+    values = fixed("n or n, m")
+    interpolation = fixed("str", "", "linear", choices=("linear", "previous"))
 
-    def __init__(
-        self, times: Any, values: Any, interpolation: str = "linear", **blockargs: Any
-    ) -> None:
+    def build(self, times: Any, values: Any, interpolation: Any) -> dict[str, Any]:
         self._times, found = rising(times, "times"), table_numbers(values, "values")
         if self._times[0] != 0:
             hint = "the last one is the period; shift them all"
@@ -361,10 +298,10 @@ class Repeating(Declared, SourceBlock):
                 f"values must have a number or a vector for each of the {len(self._times)} "
                 f"times, it has shape {found.shape}"
             )
-        self._held = chosen(interpolation, "interpolation", ("linear", "previous")) == "previous"
+        self._held = interpolation == "previous"
         self._line = Line(self._times, found.reshape(len(found), -1), interpolation)
         self._vectors = found.ndim == 2
-        super().__init__(**self.resolve_ports(any=found.shape[1:]), **blockargs)
+        return self.resolve_ports(any=found.shape[1:])
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         period = self._times[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import ARGUMENTS, PARAMS, fixed
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import bare
 from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
 from spart_blocks.state_machines import steps
@@ -58,56 +58,43 @@ class State_Machine(Declared, ContinuousBlock):
     The outputs do not depend on the inputs directly unless a formula under `during` reads one.
     Semantics as in Stateflow: D. Harel, "Statecharts", Sci. Comput. Program. 8, 1987.
 
-    :param states: the states by name; each may have entry, during, exit, states, initial, parallel,
+    :arg states: the states by name; each may have entry, during, exit, states, initial, parallel,
         history
-    :type states: mapping
-    :param transitions: each with from (a state, or a list of them), to, when, after [s], do
-    :type transitions: list of mappings, optional
-    :param initial: the state that is entered first; may be left out if there is only one
-    :type initial: str, optional
-    :param arguments: names of the inputs, one u by default
-    :type arguments: list of str, optional
-    :param outputs: the outputs besides `state`, with their initial values
-    :type outputs: mapping, optional
-    :param variables: local variables, with their initial values
-    :type variables: mapping, optional
-    :param params: numbers and arrays by name; each is a parameter of the block by that name
-    :type params: mapping, optional
-    :param parallel: whether the outermost states are all active together
-    :type parallel: bool
+    :arg transitions: each with from (a state, or a list of them), to, when, after [s], do
+    :arg initial: the state that is entered first; may be left out if there is only one
+    :arg outputs: the outputs besides `state`, with their initial values
+    :arg variables: local variables, with their initial values
+    :arg parallel: whether the outermost states are all active together
     """
 
     nin = 1
     nout = 1
     takes = _TAKES
     gives = _GIVES
+    states = fixed("mapping")
+    transitions = fixed("list of mappings", "", None, entries={"after": "s"})
+    initial = fixed("str", "", None)
+    arguments = ARGUMENTS
+    outputs = fixed("mapping", "", None)
+    variables = fixed("mapping", "", None)
+    params = PARAMS
+    parallel = fixed("bool", "", False)
 
-    def __init__(
-        self,
-        states: Mapping[str, Any],
-        transitions: Sequence[Mapping[str, Any]] | None = None,
-        initial: str | None = None,
-        arguments: str | Sequence[str] | None = None,
-        outputs: Mapping[str, Any] | None = None,
-        variables: Mapping[str, Any] | None = None,
-        params: Mapping[str, Any] | None = None,
-        parallel: bool = False,
-        **blockargs: Any,
-    ) -> None:
-        given = (states, transitions, initial, parallel, arguments, outputs, variables, params)
-        chart, values = _chart(*given, continuous=True)
+    def build(self, **given: Any) -> dict[str, Any]:
+        chart, self._values = _chart(**given, continuous=True)
         self.chart, self.layout = chart, Layout.of(chart, starts=_acts_at_start(chart))
         acting = [action for state in chart.states for action in state.during]
         reads = {name for action in acting for name in action.reads}
         self.watched_kinds = ("mode",) * (len(chart.transitions) + self.layout.starts)
-        super().__init__(
-            nstates=self.layout.size,
-            x0=self.layout.initial(),
-            feedthrough=bool(reads & set(chart.inputs)),
+        return {
+            "nstates": self.layout.size,
+            "x0": self.layout.initial(),
+            "feedthrough": bool(reads & set(chart.inputs)),
             **_ports(self, chart),
-            **blockargs,
-        )
-        _finish(self, values)
+        }
+
+    def finish(self) -> None:
+        _finish(self, self._values)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         now, _ = self._now(t, inputs, x)
@@ -162,61 +149,38 @@ class State_Machine_S(Declared, SampledBlock):
     of parallel states one in each; `super_step` allows more. The first tick enters the initial
     states. The outputs at a tick are those after it, so that they depend directly on the inputs.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param states: the states by name; each may have entry, during, exit, states, initial, parallel,
+    :arg states: the states by name; each may have entry, during, exit, states, initial, parallel,
         history
-    :type states: mapping
-    :param transitions: each with from (a state, or a list of them), to, when, after [s], do
-    :type transitions: list of mappings, optional
-    :param initial: the state that is entered first; may be left out if there is only one
-    :type initial: str, optional
-    :param arguments: names of the inputs, one u by default
-    :type arguments: list of str, optional
-    :param outputs: the outputs besides `state`, with their initial values
-    :type outputs: mapping, optional
-    :param variables: local variables, with their initial values
-    :type variables: mapping, optional
-    :param params: numbers and arrays by name; each is a parameter of the block by that name
-    :type params: mapping, optional
-    :param super_step: most transitions at one tick, in each parallel state
-    :type super_step: int
-    :param parallel: whether the outermost states are all active together
-    :type parallel: bool
+    :arg transitions: each with from (a state, or a list of them), to, when, after [s], do
+    :arg initial: the state that is entered first; may be left out if there is only one
+    :arg outputs: the outputs besides `state`, with their initial values
+    :arg variables: local variables, with their initial values
+    :arg super_step: most transitions at one tick, in each parallel state
+    :arg parallel: whether the outermost states are all active together
     """
 
     nin = 1
     nout = 1
     takes = _TAKES
     gives = _GIVES
+    states = fixed("mapping")
+    transitions = fixed("list of mappings", "", None, entries={"after": "s"})
+    initial = fixed("str", "", None)
+    arguments = ARGUMENTS
+    outputs = fixed("mapping", "", None)
+    variables = fixed("mapping", "", None)
+    params = PARAMS
+    super_step = fixed("int", "", 1, least=1, most=20)
+    parallel = fixed("bool", "", False)
 
-    def __init__(
-        self,
-        clock: Any,
-        states: Mapping[str, Any],
-        transitions: Sequence[Mapping[str, Any]] | None = None,
-        initial: str | None = None,
-        arguments: str | Sequence[str] | None = None,
-        outputs: Mapping[str, Any] | None = None,
-        variables: Mapping[str, Any] | None = None,
-        params: Mapping[str, Any] | None = None,
-        super_step: int = 1,
-        parallel: bool = False,
-        **blockargs: Any,
-    ) -> None:
-        self.super_step = counted(super_step, "super_step", 20)
-        given = (states, transitions, initial, parallel, arguments, outputs, variables, params)
-        chart, values = _chart(*given, continuous=False)
+    def build(self, clock: Any, super_step: int, **given: Any) -> dict[str, Any]:
+        self.super_step, self._period = super_step, clock.T
+        chart, self._values = _chart(**given, continuous=False)
         self.chart, self.layout = chart, Layout.of(chart, starts=True)
-        super().__init__(
-            clock=clock,
-            ndstates=self.layout.size,
-            x0=self.layout.initial(),
-            **_ports(self, chart),
-            **blockargs,
-        )
-        _finish(self, values)
-        self.__dict__["period"] = clock.T
+        return {"ndstates": self.layout.size, "x0": self.layout.initial(), **_ports(self, chart)}
+
+    def finish(self) -> None:
+        _finish(self, self._values)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return _outputs(self.chart, self.layout.unpacked(x, self.layout.times(x)))
@@ -236,7 +200,7 @@ class State_Machine_S(Declared, SampledBlock):
     def _after(self, t: float, inputs: list[Any], x: Array) -> steps.Configuration:
         """The configuration after a tick."""
         ticks = self.layout.times(x)  # since the state was entered
-        now = self.layout.unpacked(x, [(count + 1.0) * self.period for count in ticks])
+        now = self.layout.unpacked(x, [(count + 1.0) * self._period for count in ticks])
         with np.errstate(all="ignore"):
             return steps.ticked(self.chart, now, _known(self, t, inputs), self.super_step)
 

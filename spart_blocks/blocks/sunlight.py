@@ -8,6 +8,7 @@ import numpy as np
 from bdsim.components import FunctionBlock, SourceBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import EPOCH, fixed, tunable
 from spart_blocks.block_support.space import (
     ATTITUDE,
     FORCE,
@@ -17,7 +18,6 @@ from spart_blocks.block_support.space import (
     earth_frames,
     plates_of,
 )
-from spart_blocks.block_support.values import chosen, positive_number
 from spart_blocks.environment.constants import EARTH_RADIUS, IRRADIANCE
 from spart_blocks.environment.plates import light_forces, light_pressure
 from spart_blocks.environment.sun import (
@@ -43,9 +43,6 @@ class Sun_Vector(Declared, SourceBlock):
     the epoch.
 
     Source: Vallado (2013), algorithm 29, after the Astronomical Almanac.
-
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on
-    :type epoch: str
     """
 
     nin = 0
@@ -54,10 +51,11 @@ class Sun_Vector(Declared, SourceBlock):
         PortSpec("r", "3", "m", "position of the Sun, ECI"),
         PortSpec("e", "3", "", "unit vector to it, ECI"),
     )
+    epoch = EPOCH
 
-    def __init__(self, epoch: str, **blockargs: Any) -> None:
+    def build(self, epoch: Any) -> dict[str, Any]:
         self.frames = earth_frames(epoch)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         r = self.frames.mean.T @ sun_position(self.frames.epoch.tt_centuries(t))
@@ -70,9 +68,6 @@ class Moon_Vector(Declared, SourceBlock):
     Within 0.36 degree and 0.33 % of the distance from 1980 to 2050; to ECI as in SUN_VECTOR.
 
     Source: Vallado (2013), algorithm 31, after the Astronomical Almanac.
-
-    :param epoch: UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on
-    :type epoch: str
     """
 
     nin = 0
@@ -81,10 +76,11 @@ class Moon_Vector(Declared, SourceBlock):
         PortSpec("r", "3", "m", "position of the Moon, ECI"),
         PortSpec("e", "3", "", "unit vector to it, ECI"),
     )
+    epoch = EPOCH
 
-    def __init__(self, epoch: str, **blockargs: Any) -> None:
+    def build(self, epoch: Any) -> dict[str, Any]:
         self.frames = earth_frames(epoch)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         r = self.frames.mean.T @ moon_position(self.frames.epoch.tt_centuries(t))
@@ -103,9 +99,7 @@ class Earth_Vector(Declared, FunctionBlock):
         PortSpec("e", "3", "", "unit vector to the Earth's centre, ECI"),
         PortSpec("angle", "", "rad", "apparent radius of the Earth"),
     )
-
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    parameters = ()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         (r,) = inputs
@@ -123,18 +117,14 @@ class Eclipse(Declared, FunctionBlock):
 
     Source: Montenbruck and Gill, "Satellite Orbits" (2000), 3.4.2.
 
-    :param model: conical or cylindrical
-    :type model: str
+    :arg model: conical or cylindrical
     """
 
     nin = 2
     nout = 1
     takes = (POSITION, SUN)
     gives = (_LIT,)
-
-    def __init__(self, model: str = "conical", **blockargs: Any) -> None:
-        self.model = chosen(model, "model", ("conical", "cylindrical"))
-        super().__init__(**self.resolve_ports(), **blockargs)
+    model = fixed("str", "", "conical", choices=("conical", "cylindrical"))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         if self.model == "cylindrical":
@@ -155,27 +145,18 @@ class Solar_Pressure(Declared, FunctionBlock):
 
     Source: Vallado (2013), 8.6.4.
 
-    :param area: area across the light [m^2]
-    :type area: float
-    :param Cr: reflectivity: 1 absorbs, 2 is a mirror
-    :type Cr: float
-    :param irradiance: irradiance at 1 au [W/m^2]
-    :type irradiance: float
+    :arg area: area across the light
+    :arg Cr: reflectivity: 1 absorbs, 2 is a mirror
+    :arg irradiance: irradiance at 1 au
     """
 
     nin = 3
     nout = 1
     takes = (POSITION, SUN, _LIT)
     gives = (FORCE,)
-    tunable = ("area", "Cr", "irradiance")
-
-    def __init__(
-        self, area: float, Cr: float = 1.3, irradiance: float = IRRADIANCE, **blockargs: Any
-    ) -> None:
-        self.area = positive_number(area, "area", "m^2")
-        self.Cr = positive_number(Cr, "Cr")
-        self.irradiance = positive_number(irradiance, "irradiance", "W/m^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+    area = tunable("float", "m^2", above=0)
+    Cr = tunable("float", "", 1.3, above=0)
+    irradiance = tunable("float", "W/m^2", IRRADIANCE, above=0)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         r, sun, lit = inputs
@@ -195,23 +176,21 @@ class Solar_Pressure_Plates(Declared, FunctionBlock):
 
     Source: Markley and Crassidis (2014), eq. 3.167.
 
-    :param plates: list of {area [m^2], normal, centre [m], specular, diffuse}: outward normal and
+    :arg plates: list of {area [m^2], normal, centre [m], specular, diffuse}: outward normal and
         centre from the centre of mass, both in body axes
-    :type plates: list
-    :param irradiance: irradiance at 1 au [W/m^2]
-    :type irradiance: float
+    :arg irradiance: irradiance at 1 au
     """
 
     nin = 4
     nout = 1
     takes = (POSITION, SUN, _LIT, ATTITUDE)
     gives = (WRENCH,)
-    tunable = ("irradiance",)
+    plates = fixed("list", entries={"area": "m^2", "centre": "m"})
+    irradiance = tunable("float", "W/m^2", IRRADIANCE, above=0)
 
-    def __init__(self, plates: Any, irradiance: float = IRRADIANCE, **blockargs: Any) -> None:
+    def build(self, plates: Any) -> dict[str, Any]:
         self.plates = plates_of(plates)
-        self.irradiance = positive_number(irradiance, "irradiance", "W/m^2")
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         r, sun, lit, R = inputs

@@ -9,6 +9,7 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.curves.lines import INTERPOLATIONS, Line
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.tables import (
     MOST_WATCHED,
     OUTSIDE,
@@ -20,7 +21,6 @@ from spart_blocks.block_support.tables import (
     rising,
     table_numbers,
 )
-from spart_blocks.block_support.values import chosen
 
 
 class Lookup(Declared, FunctionBlock):
@@ -38,43 +38,34 @@ class Lookup(Declared, FunctionBlock):
 
     Source of the spline: C. de Boor, "A Practical Guide to Splines" (1978), ch. IV.
 
-    :param x: breakpoints, increasing, two or more
-    :type x: array_like(n)
-    :param y: the values there, numbers or vectors
-    :type y: array_like(n) or array_like(n, m)
-    :param interpolation: linear, previous, nearest or cubic
-    :type interpolation: str
-    :param outside: clip, extrapolate or refuse
-    :type outside: str
+    :arg x: breakpoints, increasing, two or more
+    :arg y: the values there, numbers or vectors
+    :arg interpolation: linear, previous, nearest or cubic
+    :arg outside: clip, extrapolate or refuse
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "any", "", "where to look"),)
     gives = (PortSpec("y", "any", "", "the value there"),)
+    x = fixed("n")
+    y = fixed("n or n, m")
+    interpolation = fixed("str", "", "linear", choices=INTERPOLATIONS)
+    outside = fixed("str", "", "clip", choices=OUTSIDE)
 
-    def __init__(
-        self,
-        x: Any,
-        y: Any,
-        interpolation: str = "linear",
-        outside: str = "clip",
-        **blockargs: Any,
-    ) -> None:
+    def build(self, x: Any, y: Any) -> dict[str, Any]:
         points, values = rising(x, "x"), table_numbers(y, "y")
         if values.ndim not in (1, 2) or len(values) != len(points):
             raise ValueError(
                 f"y must have a number or a vector for each of the {len(points)} entries of x, "
                 f"it has shape {values.shape}"
             )
-        self.interpolation = chosen(interpolation, "interpolation", INTERPOLATIONS)
-        self.outside = chosen(outside, "outside", OUTSIDE)
         self.points = points
         columns, extends = values.reshape(len(points), -1), self.outside == "extrapolate"
         self.line = Line(points, columns, self.interpolation, extends)
         self.vectors = values.ndim == 2
         shapes = {"u": (), "y": values.shape[1:]} if self.vectors else {}
-        super().__init__(**self.resolve_ports(shapes=shapes), **blockargs)
+        return self.resolve_ports(shapes=shapes)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         (u,) = inputs
@@ -104,14 +95,10 @@ class Lookup_2D(Declared, FunctionBlock):
     its edge, ``extrapolate`` continues the cells at the edge, ``refuse`` ends the run with an
     error.
 
-    :param x: breakpoints of the rows, increasing, two or more
-    :type x: array_like(n)
-    :param y: breakpoints of the columns, increasing, two or more
-    :type y: array_like(m)
-    :param z: the values there, z[i][j] at x[i] and y[j]
-    :type z: array_like(n, m)
-    :param outside: clip, extrapolate or refuse
-    :type outside: str
+    :arg x: breakpoints of the rows, increasing, two or more
+    :arg y: breakpoints of the columns, increasing, two or more
+    :arg z: the values there, z[i][j] at x[i] and y[j]
+    :arg outside: clip, extrapolate or refuse
     """
 
     nin = 2
@@ -121,8 +108,12 @@ class Lookup_2D(Declared, FunctionBlock):
         PortSpec("y", "", "", "position along its columns"),
     )
     gives = (PortSpec("z", "", "", "the value there"),)
+    x = fixed("n")
+    y = fixed("m")
+    z = fixed("n, m")
+    outside = fixed("str", "", "clip", choices=OUTSIDE)
 
-    def __init__(self, x: Any, y: Any, z: Any, outside: str = "clip", **blockargs: Any) -> None:
+    def build(self, x: Any, y: Any, z: Any) -> dict[str, Any]:
         self.rows, self.columns = rising(x, "x"), rising(y, "y")
         self.table = table_numbers(z, "z")
         shape = (len(self.rows), len(self.columns))
@@ -131,8 +122,7 @@ class Lookup_2D(Declared, FunctionBlock):
                 f"z must have a row of {shape[1]} for each of the {shape[0]} entries of x, "
                 f"it has shape {self.table.shape}"
             )
-        self.outside = chosen(outside, "outside", OUTSIDE)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [on_grid((self.rows, self.columns), self.table, inputs, self.outside)]
@@ -151,12 +141,9 @@ class Lookup_ND(Declared, FunctionBlock):
 
     Steps end at the breakpoints of axes of up to 32.
 
-    :param axes: breakpoints of each axis, increasing, two or more
-    :type axes: list
-    :param values: the values there, values[i][j]... at axes[0][i], axes[1][j], ...
-    :type values: array_like(n_1, ..., n_d, ...)
-    :param outside: clip, extrapolate or refuse
-    :type outside: str
+    :arg axes: breakpoints of each axis, increasing, two or more
+    :arg values: the values there, values[i][j]... at axes[0][i], axes[1][j], ...
+    :arg outside: clip, extrapolate or refuse
     """
 
     nin = 5
@@ -169,19 +156,19 @@ class Lookup_ND(Declared, FunctionBlock):
         PortSpec("u5", "", "", "along the fifth"),
     )
     gives = (PortSpec("y", "any", "", "the value there"),)
+    axes = fixed("list of lists")
+    values = fixed("n_1, ..., n_d, ...")
+    outside = fixed("str", "", "clip", choices=OUTSIDE)
 
-    def __init__(
-        self, axes: list[list[float]], values: Any, outside: str = "clip", **blockargs: Any
-    ) -> None:
+    def build(self, axes: Any, values: Any) -> dict[str, Any]:
         self.axes = grid_axes(axes, "axes", len(self.takes))
         self.values = grid_values(values, "values", self.axes)
-        self.outside = chosen(outside, "outside", OUTSIDE)
         depth = len(self.axes)
         ports = self.resolve_ports(
             without=" ".join(spec.name for spec in self.takes[depth:]),
             shapes={"y": self.values.shape[depth:]},
         )
-        super().__init__(**ports, **blockargs)
+        return ports
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [on_grid(self.axes, self.values, inputs, self.outside)]

@@ -8,7 +8,7 @@ from bdsim.components import SinkBlock, SourceBlock
 
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import chosen
+from spart_blocks.block_support.parameters import fixed
 
 SCOPES = ("local", "global")
 """Where a tag is known: in its own diagram or subsystem, or everywhere."""
@@ -26,20 +26,20 @@ class Goto(Declared, SinkBlock):
     A tag is known in the diagram or the subsystem that its GOTO is in, with `scope: global` also in
     all others. There a GOTO of their own with the same tag comes first.
 
-    :param tag: name of the signal
-    :type tag: str
-    :param scope: local or global
-    :type scope: str
+    :arg tag: name of the signal
+    :arg scope: local or global
     """
 
     nin = 1
     nout = 0
     is_route = True
     takes = (PortSpec("u", "any", "", "the signal"),)
+    tag = fixed("str")
+    scope = fixed("str", "", "local", choices=SCOPES)
 
-    def __init__(self, tag: str, scope: str = "local", **blockargs: Any) -> None:
-        self.tag, self.scope = _tag(tag), chosen(scope, "scope", SCOPES)
-        super().__init__(**self.resolve_ports(), **blockargs)
+    def build(self, tag: Any) -> dict[str, Any]:
+        self.tag = _tag(tag)
+        return self.resolve_ports()
 
     def step(self, t: float, inputs: list[Any]) -> None:
         """Does nothing: the signal goes to where its tag is."""
@@ -48,18 +48,18 @@ class Goto(Declared, SinkBlock):
 class From(Declared, SourceBlock):
     """The signal of the GOTO with the same tag.
 
-    :param tag: that of the GOTO
-    :type tag: str
+    :arg tag: that of the GOTO
     """
 
     nin = 0
     nout = 1
     is_route = True
     gives = (PortSpec("y", "any", "", "the signal, in its unit"),)
+    tag = fixed("str")
 
-    def __init__(self, tag: str, **blockargs: Any) -> None:
+    def build(self, tag: Any) -> dict[str, Any]:
         self.tag = _tag(tag)
-        super().__init__(**self.resolve_ports(), **blockargs)
+        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         raise RuntimeError(f"FROM with the tag {self.tag!r} takes its signal from a GOTO")

@@ -6,15 +6,11 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.quantities import need_robot, quantities
-from spart_blocks.block_support.task import (
-    ForceLaw,
-    OfTask,
-    task_of,
-)
+from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
+from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.task import ForceLaw, OfTask, task_of
 from spart_blocks.dynamics import base_answer, frame_motion, joint_jacobian
 from spart_blocks.dynamics.components import ALL
-from spart_blocks.robot import Robot
 
 
 class Operational_Space(ForceLaw, FunctionBlock):
@@ -34,39 +30,27 @@ class Operational_Space(ForceLaw, FunctionBlock):
     (1987), eqs. 15, 25 and 51; Y. Umetani and K. Yoshida, IEEE Trans. Robotics and
     Automation 5 (1989), for the free base.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: name or id of the link whose frame is controlled
-    :type frame: str or int
-    :param kp: proportional gain [1/s^2]
-    :type kp: float or array_like(k)
-    :param kd: derivative gain [1/s]
-    :type kd: float or array_like(k)
-    :param components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
-    :type components: str or list
-    :param damping: added to the task's mobility [1/(kg m^2), 1/kg]
-    :type damping: float or array_like(k)
+    :arg frame: name or id of the link whose frame is controlled
+    :arg kp: proportional gain
+    :arg kd: derivative gain
+    :arg components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
+    :arg damping: added to the task's mobility
     """
 
     nin = 13
     nout = 2
-    tunable = ("kp", "kd", "damping")
+    robot = ROBOT
+    frame = fixed("str or int")
+    kp = tunable("float or k", "1/s^2")
+    kd = tunable("float or k", "1/s")
+    components = fixed("str or list", "", ALL)
+    damping = tunable("float or k", "1/(kg m^2), 1/kg", 0.0)
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: Any,
-        kp: Any,
-        kd: Any,
-        components: Any = ALL,
-        damping: Any = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "OPERATIONAL_SPACE")
-        self.task = task_of(robot, frame, components)
+    def build(self, frame: Any, kp: Any, kd: Any, components: Any, damping: Any) -> dict[str, Any]:
+        self.task = task_of(self.robot, frame, components)
         self.kp, self.kd = self.task.gain(kp, "kp"), self.task.gain(kd, "kd")
         self.damping = self.task.gain(damping, "damping")
-        super().__init__(**self.task_ports(), **blockargs)
+        return self.task_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._law(inputs, pull=(self.kp, self.kd), softness=self.damping)
@@ -85,36 +69,25 @@ class Impedance(ForceLaw, FunctionBlock):
     Systems, Measurement, and Control 107 (1985); B. Siciliano et al., "Robotics: Modelling,
     Planning and Control" (2009), sec. 9.2, with the natural inertia.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: name or id of the link whose frame is controlled
-    :type frame: str or int
-    :param stiffness: K [N m/rad, N/m]
-    :type stiffness: float or array_like(k)
-    :param damping: D [N m s/rad, N s/m]
-    :type damping: float or array_like(k)
-    :param components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
-    :type components: str or list
+    :arg frame: name or id of the link whose frame is controlled
+    :arg stiffness: K
+    :arg damping: D
+    :arg components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     """
 
     nin = 13
     nout = 2
-    tunable = ("stiffness", "damping")
+    robot = ROBOT
+    frame = fixed("str or int")
+    stiffness = tunable("float or k", "N m/rad, N/m")
+    damping = tunable("float or k", "N m s/rad, N s/m")
+    components = fixed("str or list", "", ALL)
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: Any,
-        stiffness: Any,
-        damping: Any,
-        components: Any = ALL,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "IMPEDANCE")
-        self.task = task_of(robot, frame, components)
+    def build(self, frame: Any, stiffness: Any, damping: Any, components: Any) -> dict[str, Any]:
+        self.task = task_of(self.robot, frame, components)
         self.stiffness = self.task.gain(stiffness, "stiffness")
         self.damping = self.task.gain(damping, "damping")
-        super().__init__(**self.task_ports(), **blockargs)
+        return self.task_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._law(inputs, spring=(self.stiffness, self.damping))
@@ -130,37 +103,26 @@ class Transpose_Jacobian(OfTask, FunctionBlock):
     S. Arimoto, "Sensory feedback control for space manipulators", IEEE Int. Conf. Robotics
     and Automation (1989), for the free base.
 
-    :param robot: the robot model
-    :type robot: Robot
-    :param frame: name or id of the link whose frame is controlled
-    :type frame: str or int
-    :param stiffness: K [N m/rad, N/m]
-    :type stiffness: float or array_like(k)
-    :param damping: D [N m s/rad, N s/m]
-    :type damping: float or array_like(k)
-    :param components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
-    :type components: str or list
+    :arg frame: name or id of the link whose frame is controlled
+    :arg stiffness: K
+    :arg damping: D
+    :arg components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     """
 
     nin = 8
     nout = 2
     takes = quantities("rd quatd td? R0 r0 qm u0 um")
-    tunable = ("stiffness", "damping")
+    robot = ROBOT
+    frame = fixed("str or int")
+    stiffness = tunable("float or k", "N m/rad, N/m")
+    damping = tunable("float or k", "N m s/rad, N s/m")
+    components = fixed("str or list", "", ALL)
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: Any,
-        stiffness: Any,
-        damping: Any,
-        components: Any = ALL,
-        **blockargs: Any,
-    ) -> None:
-        self.robot = need_robot(robot, "TRANSPOSE_JACOBIAN")
-        self.task = task_of(robot, frame, components, inverted=False)
+    def build(self, frame: Any, stiffness: Any, damping: Any, components: Any) -> dict[str, Any]:
+        self.task = task_of(self.robot, frame, components, inverted=False)
         self.stiffness = self.task.gain(stiffness, "stiffness")
         self.damping = self.task.gain(damping, "damping")
-        super().__init__(**self.task_ports(), **blockargs)
+        return self.task_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rd, quatd, td, R0, r0, qm, u0, um = inputs

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.links import Connected, Incoming, Outgoing
-from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
 from spart_blocks.transports.tcp import read_tcp
 
 
@@ -20,34 +20,29 @@ class _TCP(Connected):
     The frame needs a header, by which frames are found in the stream. A lost connection is
     re-established.
 
-    :param port: port of the server
-    :type port: int
-    :param address: of the receiver
-    :type address: str
-    :param server: who listens at the address: receiver or sender; the other one connects to it
-    :type server: str
+    :arg port: port of the server
+    :arg address: of the receiver
+    :arg server: who listens at the address: receiver or sender; the other one connects to it
     """
 
-    def __init__(
-        self,
-        port: int,
-        frame: Mapping[str, Any],
-        address: str = LOOPBACK,
-        server: str = "receiver",
-        **linkargs: Any,
-    ) -> None:
-        self._endpoint = read_tcp(address, port, server)
-        super().__init__(frame=frame, **linkargs)
+    port = fixed("int")
+    frame = FRAME
+    address = fixed("str", "", LOOPBACK)
+    server = fixed("str", "", "receiver")
+
+    @staticmethod
+    def connect(port: Any, address: Any, server: Any) -> Endpoint:
+        return read_tcp(address, port, server)
 
 
-class TCP_In(_TCP, Incoming, FunctionBlock):
+class TCP_In(Incoming, _TCP, FunctionBlock):
     """Numbers received over TCP."""
 
     nin = 1
     nout = 1
 
 
-class TCP_Out(_TCP, Outgoing, FunctionBlock):
+class TCP_Out(Outgoing, _TCP, FunctionBlock):
     """Numbers sent over TCP."""
 
     nin = 1

@@ -16,15 +16,9 @@ from spart_blocks.block_support.axes import (
     rows_of_three,
 )
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import (
-    chosen,
-    common_shape,
-    counted,
-    not_negative,
-    number,
-    positive,
-)
+from spart_blocks.block_support.values import counted, not_negative
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.dynamics.nonnegative import nonnegative_least_squares
 from spart_blocks.formulas.crossings import bare, flat
@@ -56,22 +50,14 @@ class Thruster_Allocation(Declared, FunctionBlock):
     Source: C. Lawson and R. Hanson, "Solving Least Squares Problems" (1974), ch. 23; M. Sidi,
     "Spacecraft Dynamics and Control" (1997), sec. 9.3, for tables.
 
-    :param positions: of the thrusters from the base's centre of mass, base axes [m]
-    :type positions: array_like(n,3)
-    :param directions: of the forces on the base, base axes, of any length
-    :type directions: array_like(n,3)
-    :param method: nnls or table
-    :type method: str
-    :param components: those of tau0 that are given, all six by default
-    :type components: str, optional
-    :param weights: of these components
-    :type weights: float or array_like(m)
-    :param limit: largest thrust [N], none by default
-    :type limit: float or array_like(n), optional
-    :param table: thrusts for a unit of each component and sign [N]
-    :type table: array_like(2m,n), optional
-    :param steps: of nnls, at most; by default n + 4, and 20 at most
-    :type steps: int, optional
+    :arg positions: of the thrusters from the base's centre of mass, base axes
+    :arg directions: of the forces on the base, base axes, of any length
+    :arg method: nnls or table
+    :arg components: those of tau0 that are given, all six by default
+    :arg weights: of these components
+    :arg limit: largest thrust, none by default
+    :arg table: thrusts for a unit of each component and sign
+    :arg steps: of nnls, at most; by default n + 4, and 20 at most
     """
 
     nin = 2
@@ -81,13 +67,19 @@ class Thruster_Allocation(Declared, FunctionBlock):
         PortSpec("thrusts", "n", "N", "of each thruster"),
         PortSpec("missing", "6", "N m, N", "what of tau0 they do not give"),
     )
-    tunable = ("limit",)
+    positions = fixed("n, 3", "m")
+    directions = fixed("n, 3")
+    method = fixed("str", "", "nnls", choices=("nnls", "table"))
+    components = fixed("str or list of str", "", ALL)
+    weights = fixed("float or m", "", 1.0)
+    limit = tunable("float or n", "N", None)
+    table = fixed("2m, n", "N", None)
+    steps = fixed("int", "", None)
 
-    def __init__(
-        self, positions: Any, directions: Any, method: str = "nnls",
-        components: str | list[str] = ALL, weights: Any = 1.0, limit: Any = None,
-        table: Any = None, steps: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, positions: Any, directions: Any, components: Any, weights: Any, limit: Any,
+        table: Any, steps: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         self._all = _wrenches(positions, directions)
         n = self._all.shape[1]
         self._rows = rows_of(components)
@@ -95,14 +87,12 @@ class Thruster_Allocation(Declared, FunctionBlock):
         self._weights = np.broadcast_to(weights, (len(self._rows),)).copy()
         self._matrix = self._weights[:, None] * self._all[self._rows]
         self.limit = None if limit is None else positive_each(limit, "limit", n)
-        self.method = chosen(method, "method", ("nnls", "table"))
         self.steps = min(n + 4, _MOST_STEPS) if steps is None else counted(steps, "steps", 200)
-        self._table = self._made_table(table, n) if method == "table" else None
-        if table is not None and method != "table":
+        self._table = self._made_table(table, n) if self.method == "table" else None
+        if table is not None and self.method != "table":
             raise InputError(Fault("table is of the method table", hint="give method: table"))
         forces = any(row > 2 for row in self._rows)
-        given = self.resolve_ports(n=n, optional="" if forces else "R0")
-        super().__init__(**given, **blockargs)
+        return self.resolve_ports(n=n, optional="" if forces else "R0")
 
     def _made_table(self, table: Any, n: int) -> Array:
         if table is not None:
@@ -153,41 +143,30 @@ class Pulse_Width(Declared, SampledBlock):
 
     Source: M. Sidi, "Spacecraft Dynamics and Control" (1997), sec. 9.4.
 
-    :param clock: clock source
-    :type clock: Clock
-    :param full: u at which y is always 1, in the unit of u
-    :type full: float or array_like(n)
-    :param min_on: shortest pulse [s]
-    :type min_on: float or array_like(n)
-    :param carry: whether what was left out adds to the next pulse
-    :type carry: bool
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg full: u at which y is always 1, in the unit of u
+    :arg min_on: shortest pulse
+    :arg carry: whether what was left out adds to the next pulse
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "wanted mean, such as a thrust"),)
     gives = (PortSpec("y", "float or n", "", "1 during a pulse, otherwise 0"),)
-    tunable = ("full", "min_on")
+    full = tunable("float or n", "", 1.0, above=0)
+    min_on = tunable("float or n", "s", 0.0, least=0)
+    carry = fixed("bool", "", False)
+    width = WIDTH
     varies_between_ticks = True
 
-    def __init__(
-        self, clock: Any, full: Any = 1.0, min_on: Any = 0.0, carry: bool = False,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        self.full, self.min_on = positive(full, "full"), not_negative(min_on, "min_on")
-        if not isinstance(carry, bool):
-            raise InputError(f"carry must be true or false, not {brief(carry)}")
-        self.carry, self.T = carry, float(clock.T)
+    def build(self, clock: Any, width: Any) -> dict[str, Any]:
+        self.T = float(clock.T)
         if np.any(np.asarray(self.min_on) > self.T):
             text = f"min_on is above the period of its clock, {self.T:g} s"
             raise InputError(Fault(text, hint="take a slower clock"))
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(full=self.full, min_on=self.min_on, **wide)
+        shape = self.shared_shape(width)
         # The time of the last tick, the lengths of the pulses, and what may be carried over.
-        start = np.zeros(1 + (2 if carry else 1) * int(np.prod(shape)))
-        super().__init__(clock=clock, x0=start, **self.resolve_ports(n=shape), **blockargs)
+        start = np.zeros(1 + (2 if self.carry else 1) * int(np.prod(shape)))
+        return {"x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         y = np.where(self._left(t, x) > 0.0, 1.0, 0.0)
@@ -225,20 +204,13 @@ class Thrusters(Declared, ContinuousBlock):
     Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), sec. 7.6; M. Sidi, "Spacecraft
     Dynamics and Control" (1997), sec. 9.2 and 9.4.
 
-    :param positions: of the thrusters from the base's centre of mass, base axes [m]
-    :type positions: array_like(n,3)
-    :param directions: of the forces on the base, base axes, of any length
-    :type directions: array_like(n,3)
-    :param thrust: of an open valve [N]
-    :type thrust: float or array_like(n)
-    :param on_delay: from the command until the valve opens [s]
-    :type on_delay: float or array_like(n)
-    :param off_delay: from the command until the valve closes [s]
-    :type off_delay: float or array_like(n)
-    :param min_on: how long a valve is open at least [s]
-    :type min_on: float or array_like(n)
-    :param rise: time constant of the thrust [s]
-    :type rise: float
+    :arg positions: of the thrusters from the base's centre of mass, base axes
+    :arg directions: of the forces on the base, base axes, of any length
+    :arg thrust: of an open valve
+    :arg on_delay: from the command until the valve opens
+    :arg off_delay: from the command until the valve closes
+    :arg min_on: how long a valve is open at least
+    :arg rise: time constant of the thrust
     """
 
     nin = 2
@@ -249,24 +221,30 @@ class Thrusters(Declared, ContinuousBlock):
         PortSpec("thrusts", "n", "N", "of each thruster"),
         PortSpec("impulse", "", "N s", "of all together since the start: propellant by Isp g0"),
     )
-    tunable = ("thrust", "on_delay", "off_delay", "min_on")
+    positions = fixed("n, 3", "m")
+    directions = fixed("n, 3")
+    thrust = tunable("float or n", "N")
+    on_delay = tunable("float or n", "s", 0.0)
+    off_delay = tunable("float or n", "s", 0.0)
+    min_on = tunable("float or n", "s", 0.0)
+    rise = fixed("float", "s", 0.0)
 
-    def __init__(
-        self, positions: Any, directions: Any, thrust: Any, on_delay: Any = 0.0,
-        off_delay: Any = 0.0, min_on: Any = 0.0, rise: float = 0.0, **blockargs: Any,
-    ) -> None:  # fmt: skip
+    def build(
+        self, positions: Any, directions: Any, thrust: Any, on_delay: Any, off_delay: Any,
+        min_on: Any, rise: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         self._all = _wrenches(positions, directions)
         n = self._all.shape[1]
         self.thrust = at_least_zero(thrust, "thrust", n)
         self.on_delay = at_least_zero(on_delay, "on_delay", n)
         self.off_delay = at_least_zero(off_delay, "off_delay", n)
         self.min_on = at_least_zero(min_on, "min_on", n)
-        self._rise = float(not_negative(number(rise, "rise"), "rise"))
+        self._rise = float(not_negative(rise, "rise"))
         # Each valve: 1 if open, 1 if its command differs, since when, and when it opened. Then
         # the impulse, and the thrusts if they take time.
         start = np.zeros(4 * n + 1 + (n if self._rise else 0))
         given = {**self.resolve_ports(n=n), "feedthrough": True}
-        super().__init__(nstates=start.size, x0=start, **given, **blockargs)
+        return {"nstates": start.size, "x0": start, **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         f = self._thrust(x)
@@ -336,42 +314,31 @@ class Pwpf(Declared, ContinuousBlock):
 
     Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), sec. 7.6.
 
-    :param gain: gain of the filter at rest
-    :type gain: float or array_like(n)
-    :param tau: its time constant [s]
-    :type tau: float or array_like(n)
-    :param on: size of f at which a pulse begins
-    :type on: float or array_like(n)
-    :param off: size of f at which it ends, below `on`
-    :type off: float or array_like(n)
-    :param amplitude: of the pulses, in the unit of u
-    :type amplitude: float or array_like(n)
-    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
-    :type width: int, optional
+    :arg gain: gain of the filter at rest
+    :arg tau: its time constant
+    :arg on: size of f at which a pulse begins
+    :arg off: size of f at which it ends, below `on`
+    :arg amplitude: of the pulses, in the unit of u
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "pulses: amplitude, 0 or -amplitude"),)
-    tunable = ("gain", "tau", "on", "off", "amplitude")
+    gain = tunable("float or n", above=0)
+    tau = tunable("float or n", "s", above=0)
+    on = tunable("float or n", above=0)
+    off = tunable("float or n", least=0)
+    amplitude = tunable("float or n", "", 1.0, above=0)
+    width = WIDTH
 
-    def __init__(
-        self, gain: Any, tau: Any, on: Any, off: Any, amplitude: Any = 1.0,
-        width: int | None = None, **blockargs: Any,
-    ) -> None:  # fmt: skip
-        given = {"gain": gain, "tau": tau, "on": on, "amplitude": amplitude}
-        found = {name: positive(value, name) for name, value in given.items()}
-        found["off"] = not_negative(off, "off")
-        for name, value in found.items():
-            setattr(self, name, value)
-        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
-        shape = common_shape(**found, **wide)
-        if np.any(found["off"] >= found["on"]):
-            text = f"off must be below on, not {brief(off)}"
+    def build(self, width: Any) -> dict[str, Any]:
+        shape = self.shared_shape(width)
+        if np.any(np.asarray(self.off) >= self.on):
+            text = f"off must be below on, not {brief(self.off)}"
             raise InputError(Fault(text, hint="without a gap it would switch without end"))
         start = np.zeros(2 * int(np.prod(shape)))
-        super().__init__(nstates=start.size, x0=start, **self.resolve_ports(n=shape), **blockargs)
+        return {"nstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         y = bare(self.amplitude * self._parts(x)[1])

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bdsim.components import SourceBlock
 
 from spart_blocks.base.curves.lines import without_sides
 from spart_blocks.base.curves.piecewise import MOST_CHOSEN, cubic_spline, linear
-from spart_blocks.base.errors import InputError, did_you_mean
+from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.reference_values import MOTION
 from spart_blocks.block_support.tables import MOST_NUMBERS
-from spart_blocks.block_support.values import number
 from spart_blocks.results.csv_columns import read_csv
 
 
@@ -32,36 +32,25 @@ class Trajectory_File(Declared, SourceBlock):
 
     Source: C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
 
-    :param path: the file
-    :type path: path
-    :param columns: names of the columns, in the order of the joints; by default all except time
-    :type columns: list of str, optional
-    :param time: name of the column of time [s], the first one by default
-    :type time: str, optional
-    :param method: clamped, natural or linear, defaults to clamped
-    :type method: str, optional
-    :param T: time of the simulation at the file's time zero [s], defaults to 0
-    :type T: float, optional
+    :arg path: the file
+    :arg columns: names of the columns, in the order of the joints; by default all except time
+    :arg time: name of the column of time [s], the first one by default
+    :arg method: clamped, natural or linear, defaults to clamped
+    :arg T: time of the simulation at the file's time zero, defaults to 0
     """
 
     nin = 0
     nout = 3
     gives = tuple(replace(spec, shape="n") for spec in MOTION)
-    METHODS = ("clamped", "natural", "linear")
+    path = fixed("path")
+    columns = fixed("list of str", "", None)
+    time = fixed("str", "", None)
+    method = fixed("str", "", "clamped", choices=("clamped", "natural", "linear"))
+    T = fixed("float", "s", 0.0)
 
-    def __init__(
-        self,
-        path: str | Path,
-        columns: list[str] | str | None = None,
-        time: str | None = None,
-        method: Literal["clamped", "natural", "linear"] = "clamped",
-        T: float = 0.0,
-        **blockargs: Any,
-    ) -> None:
-        if method not in self.METHODS:
-            raise ValueError(f"there is no method {method!r}: {did_you_mean(method, self.METHODS)}")
+    def build(self, path: Any, columns: Any, time: Any, method: Any, T: Any) -> dict[str, Any]:
         self.times, points = _samples(Path(path).expanduser(), columns, time)
-        self.times, points = without_sides(self.times + number(T, "T"), points)
+        self.times, points = without_sides(self.times + T, points)
         pieces = (
             linear(self.times, points)
             if method == "linear"
@@ -71,7 +60,7 @@ class Trajectory_File(Declared, SourceBlock):
         # A run stops at the kinks of lines; at the samples of a long spline it need not.
         few = method == "linear" or len(self.times) <= MOST_CHOSEN
         self.bends = self.times if few else self.times[[0, -1]]
-        super().__init__(**self.resolve_ports(n=points.shape[1:]), **blockargs)
+        return self.resolve_ports(n=points.shape[1:])
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self.pieces.at(t, derivatives=2)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.links import Connected, Incoming, Outgoing
-from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
 from spart_blocks.transports.udp import read_udp
 
 
@@ -19,27 +19,27 @@ class _UDP(Connected):
 
     Packets that do not match the frame are counted and dropped. The newest frame is used.
 
-    :param port: port of the receiver
-    :type port: int
-    :param address: of the receiver, 0.0.0.0 for all addresses of this machine
-    :type address: str
+    :arg port: port of the receiver
+    :arg address: of the receiver, 0.0.0.0 for all addresses of this machine
     """
 
-    def __init__(
-        self, port: int, frame: Mapping[str, Any], address: str = LOOPBACK, **linkargs: Any
-    ) -> None:
-        self._endpoint = read_udp(address, port)
-        super().__init__(frame=frame, **linkargs)
+    port = fixed("int")
+    frame = FRAME
+    address = fixed("str", "", LOOPBACK)
+
+    @staticmethod
+    def connect(port: Any, address: Any) -> Endpoint:
+        return read_udp(address, port)
 
 
-class UDP_In(_UDP, Incoming, FunctionBlock):
+class UDP_In(Incoming, _UDP, FunctionBlock):
     """Numbers received over UDP."""
 
     nin = 1
     nout = 1
 
 
-class UDP_Out(_UDP, Outgoing, FunctionBlock):
+class UDP_Out(Outgoing, _UDP, FunctionBlock):
     """Numbers sent over UDP."""
 
     nin = 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.links import Connected, Incoming, Outgoing
-from spart_blocks.transports.endpoints import LOOPBACK
+from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
 from spart_blocks.transports.zmq import read_zmq
 
 
@@ -20,34 +20,29 @@ class _ZMQ(Connected):
     A message is a frame. A Python thread exchanges them, so their delay is longer and less even
     than over UDP. Needs pyzmq: pip install 'spart_blocks[zmq]'.
 
-    :param port: port of the side that binds
-    :type port: int
-    :param address: address of the side that binds
-    :type address: str
-    :param server: the side that binds the address: sender or receiver; the other side connects
-    :type server: str
+    :arg port: port of the side that binds
+    :arg address: address of the side that binds
+    :arg server: the side that binds the address: sender or receiver; the other side connects
     """
 
-    def __init__(
-        self,
-        port: int,
-        frame: Mapping[str, Any],
-        address: str = LOOPBACK,
-        server: str = "sender",
-        **linkargs: Any,
-    ) -> None:
-        self._endpoint = read_zmq(address, port, server)
-        super().__init__(frame=frame, **linkargs)
+    port = fixed("int")
+    frame = FRAME
+    address = fixed("str", "", LOOPBACK)
+    server = fixed("str", "", "sender")
+
+    @staticmethod
+    def connect(port: Any, address: Any, server: Any) -> Endpoint:
+        return read_zmq(address, port, server)
 
 
-class ZMQ_In(_ZMQ, Incoming, FunctionBlock):
+class ZMQ_In(Incoming, _ZMQ, FunctionBlock):
     """Numbers received over ZeroMQ."""
 
     nin = 1
     nout = 1
 
 
-class ZMQ_Out(_ZMQ, Outgoing, FunctionBlock):
+class ZMQ_Out(Outgoing, _ZMQ, FunctionBlock):
     """Numbers sent over ZeroMQ."""
 
     nin = 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -102,9 +101,9 @@ def _parameter(parameter: Parameter, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(parameter: Parameter) -> dict[str, Any]:
-    choices = re.fullmatch(r"Literal\[(.*)\]", parameter.annotation)
-    if choices:
-        return _or_reference({"enum": [text.strip(" '\"") for text in choices[1].split(",")]})
+    if parameter.choices:
+        null = [None] if parameter.takes_nothing else []
+        return _or_reference({"enum": [*parameter.choices, *null]})
     if parameter.is_callable:
         return {"type": "null"}
     if parameter.name in ("robot", "clock"):

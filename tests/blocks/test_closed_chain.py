@@ -241,10 +241,10 @@ def test_a_start_that_cannot_be_is_refused(initial, text, bdsim_runtime):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"singular": "go"}, "must be 'stop' or 'damp'"),
+        ({"singular": "go"}, "must be one of stop, damp"),
         ({"damping": 0}, "above 0"),
         ({"audit": 1}, "true or false"),
-        ({"integrator": "euler"}, "'solver' or 'variational'"),
+        ({"integrator": "euler"}, "must be one of solver, variational"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(arguments, text, bdsim_runtime):

@@ -377,7 +377,7 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
         ("JOINT_PID", {"kp": 1, "ki": -1}, "ki must not be negative"),
         ("JOINT_PID", {"kp": 1, "N": 0}, "N must be above zero, not 0"),
         ("JOINT_PID", {"kp": 1, "limit": [1, np.nan]}, "limit must be finite"),
-        ("JOINT_PID", {"kp": 1, "derivative": "rate"}, "'rate'; it must be 'error' or 'measur"),
+        ("JOINT_PID", {"kp": 1, "derivative": "rate"}, "must be one of error, measurement"),
         ("JOINT_PID", {"kp": [1, 2], "z0": [1, 2, 3]}, "kp has 2 entries and z0 has 3"),
         ("JOINT_PID_S", {"clock": bdsim.Clock(0.1), "kp": 1, "Tt": 0.01}, "Tt must not be below"),
         ("GRAVITY_COMPENSATION", {"robot": "arm"}, "needs a Robot for its parameter robot"),

@@ -119,7 +119,7 @@ def test_a_run_in_two_parts_keeps_what_is_under_way(diagram):
 WRONG = {
     "delay must be at least its clock's period": ("TRANSPORT_DELAY", {"delay": 0.05}),
     "at least 2 periods": ("TRANSPORT_DELAY", {"delay": 0.1, "interpolation": "cubic"}),
-    "delay must be a time": ("TRANSPORT_DELAY", {"delay": float("nan")}),
+    "delay must be finite": ("TRANSPORT_DELAY", {"delay": float("nan")}),
     "did you mean 'cubic'": ("TRANSPORT_DELAY", {"delay": 1.0, "interpolation": "cubik"}),
     "would hold 100,001 numbers": ("TRANSPORT_DELAY", {"delay": 1e4}),
     "initial must be finite": ("UNIT_DELAY", {"initial": float("inf")}),

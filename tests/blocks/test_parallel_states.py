@@ -416,7 +416,7 @@ WRONG = {
         {"states": {"p": {"parallel": True, "initial": "a", "states": TWO}}},
         "states.p.initial: parallel states are all entered",
     ),
-    "no truth": ({**GOOD, "parallel": 1}, "parallel takes true or false, not 1"),
+    "no truth": ({**GOOD, "parallel": 1}, "parallel must be true or false, not 1"),
     "a leaf": ({"states": {"p": {"parallel": True}}}, "p.parallel is of a state with substates"),
     "history": (
         {"states": {"p": {"parallel": True, "history": True, "states": TWO}}},

@@ -187,7 +187,7 @@ def test_a_fixed_base_has_no_rates_to_start_with(make):
 
 
 def test_a_base_frame_is_com_or_urdf(make):
-    with pytest.raises(InputError, match="base_frame is 'world'; it must be 'com' or 'urdf'"):
+    with pytest.raises(InputError, match="base_frame must be one of com, urdf, not 'world'"):
         make("MULTIBODY", robots.random_robot(63, 3), base_frame="world")
 
 

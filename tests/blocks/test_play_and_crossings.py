@@ -107,7 +107,7 @@ def test_exported_c_is_the_program_s(written, name, real):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("type: BACKLASH, gap: -1", "gap must not be below 0"),
+        ("type: BACKLASH, gap: -1", "gap must not be negative"),
         ("type: BACKLASH, gap: 1, bandwidth: 0", "bandwidth must be above zero"),
         ("type: HIT_CROSSING, pulse: 0", "pulse must be above zero"),
         ("type: HIT_CROSSING, direction: up", "direction must be one of"),

@@ -368,7 +368,7 @@ WRONG = {
         ({"times": [0.0, 1.0, 1.0, 2.0, 3.0]}, r"times must increase: 1 s \(number 2\) follows 1"),
         ({"times": [0.0, 1.0]}, r"times has shape \(2,\), it takes \(5,\)"),
         ({"points": [[0.0, 1.0]]}, "it takes two or more rows"),
-        ({"method": "natral"}, "there is no method 'natral': did you mean 'natural'"),
+        ({"method": "natral"}, "method must be one of .*, not 'natral'"),
         ({"rates": POINTS}, "rates are for the method quintic"),
         ({"times": None}, "needs times, or a limit"),
         ({"velocity": 1.0}, "give times, or velocity"),

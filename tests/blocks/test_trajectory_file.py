@@ -133,7 +133,7 @@ def test_a_long_file_is_traced_and_gives_the_same(tmp_path, method):
         ("t,q\n0,1\n1,2\n1,3\n", {}, "joints.csv:4: t does not rise: 1 follows 1"),
         (TEXT, {"columns": ["elbw"]}, "joints.csv has no signal 'elbw'\n.*did you mean 'elbow'"),
         (TEXT, {"time": "time"}, "joints.csv has no signal 'time'"),
-        (TEXT, {"method": "cubic"}, "there is no method 'cubic'"),
+        (TEXT, {"method": "cubic"}, "method must be one of clamped, natural, linear, not 'cubic'"),
         (b"t,q\n0,\xff\n", {}, "cannot read .*joints.csv: .*utf-8"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_delay_is_limited_to_a_period_and_the_largest(delayed):
 
 WRONG = {
     "max_delay must be at least its clock's period": {"max_delay": 0.05},
-    "max_delay must be a time": {"max_delay": float("nan")},
+    "max_delay must be finite": {"max_delay": float("nan")},
     "it would hold": {"max_delay": 1e5},
     "initial must be finite": {"max_delay": 1.0, "initial": float("inf")},
 }

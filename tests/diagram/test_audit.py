@@ -170,7 +170,7 @@ def test_audit_is_true_or_false(mistakes, value):
 
 def test_audit_is_true_or_false_in_python_too():
     robot = robots.Robot.from_urdf(f"{MODELS}/spacecraft_3dof.urdf")
-    with pytest.raises(InputError, match="audit is 1; it must be true or false"):
+    with pytest.raises(InputError, match="audit must be true or false, not 1"):
         Multibody(robot, audit=1)
 
 

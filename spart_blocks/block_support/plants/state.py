@@ -16,6 +16,11 @@ from spart_blocks.dynamics import joint_effects
 from spart_blocks.robot import Robot
 
 BaseFrame = Literal["com", "urdf"]
+STATE_UNITS = {
+    "r0": "m", "angles321": "rad", "omega0": "rad/s", "v0": "m/s", "u0": "rad/s, m/s",
+    "qm": "rad, m", "um": "rad/s, m/s",
+}  # fmt: skip
+"""The units of the entries of an initial state."""
 STABILISATION = 1.0
 """Stabilisation rate [1/s] of the quaternion's length; it vanishes on the unit sphere."""
 

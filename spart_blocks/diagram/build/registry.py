@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache, cached_property, wraps
 from io import StringIO
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.lazy_modules import imported_later
 from spart_blocks.diagram.check.wrong_names import tell_names
 
 if TYPE_CHECKING:
-    from spart_blocks.blocks import PortSpec
+    from spart_blocks.blocks import ParamSpec, PortSpec
 
 PACKAGE = "spart_blocks"
 
@@ -49,19 +49,29 @@ _CLASSES = {
     "SubsystemBlock": "subsystem",
 }
 """By bdsim's base class of blocks, what their `blockclass` is."""
+_UNIT = re.compile(r"\[(\D[^\]]*)\]$")
+"""The unit at the end of the text of a parameter that is not declared."""
 _GIVEN = ("bd", "name", "inputs")
 _LOCK = RLock()
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a block: its default (None when required), its text, its type in words."""
+    """A parameter of a block: its default (None when required), its text, its type as the
+    constructor annotates it and in words, its unit, the kind of its form, the words that it can
+    be, and the units of its entries; the last ones where its class declares them.
+    """
 
     name: str
     default: Any
     required: bool
     doc: str
     annotation: str
+    words: str = ""
+    unit: str = ""
+    kind: str = ""
+    choices: tuple[str, ...] = ()
+    entries: Mapping[str, str] | None = None
 
     @property
     def is_callable(self) -> bool:
@@ -114,6 +124,31 @@ class Parameter:
         return "list[list" in self.annotation
 
 
+def _declared(spec: ParamSpec) -> Parameter:
+    """A parameter that its class declares."""
+    default = None if spec.required else spec.default
+    return Parameter(
+        *(spec.name, default, spec.required, spec.told, spec.annotation, spec.words, spec.unit),
+        *(spec.kind, spec.choices, spec.entries),
+    )
+
+
+def _choices(init: Any, name: str) -> tuple[str, ...]:
+    """The words that a constructor annotates a parameter with."""
+    try:
+        return tuple(_literals(get_type_hints(init).get(name)))
+    except (NameError, TypeError):  # of names that are known to type checkers alone
+        return ()
+
+
+def _literals(annotation: Any) -> Iterator[str]:
+    for part in get_args(annotation):
+        if get_origin(part) is not None or get_origin(annotation) is not Literal:
+            yield from _literals(part)
+        else:
+            yield str(part)
+
+
 @dataclass(frozen=True)
 class BlockType:
     """A type of block: name, class, one line about it, parameters, ports, package."""
@@ -132,31 +167,41 @@ class BlockType:
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """The constructor's parameters, and those it hands on to a parent of its own kind."""
+        """The declared parameters; of other classes those of the constructor, and those it hands on
+        to a parent of its own kind.
+        """
+        declared = getattr(self.cls, "parameters", None)
+        if isinstance(declared, tuple):
+            return {spec.name: _declared(spec) for spec in declared}
         found: dict[str, Parameter] = {}
         for cls in self.cls.__mro__:
             if cls.__module__ in _FRAMEWORK or (found and cls.__module__ in _FIXES_PARENT):
                 break
             if "__init__" not in cls.__dict__:
                 continue
-            signature = inspect.signature(cls.__dict__["__init__"])
+            init = cls.__dict__["__init__"]
+            signature = inspect.signature(init)
             for name, parameter in list(signature.parameters.items())[1:]:
                 if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                     continue
-                found.setdefault(name, self._parameter(parameter))
+                found.setdefault(name, self._parameter(init, parameter))
             if not any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
                 break
         if any(cls.__name__ == "SampledBlock" for cls in self.cls.__mro__):
             found.setdefault("clock", Parameter("clock", None, True, "clock source", "Clock"))
         return {name: item for name, item in found.items() if name not in _GIVEN}
 
-    def _parameter(self, parameter: inspect.Parameter) -> Parameter:
+    def _parameter(self, init: Any, parameter: inspect.Parameter) -> Parameter:
         required = parameter.default is parameter.empty
         annotation = "" if parameter.annotation is parameter.empty else parameter.annotation
         _, doc = (self.info.get("params") or {}).get(parameter.name, ("", ""))
         default = None if required else parameter.default
+        text = " ".join(str(doc).split())
+        found = _UNIT.search(text) if self.package != "bdsim" else None
         return Parameter(
-            parameter.name, default, required, " ".join(str(doc).split()), str(annotation)
+            *(parameter.name, default, required, text, str(annotation)),
+            unit=found[1] if found else "",
+            choices=_choices(init, parameter.name),
         )
 
     @cached_property

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -19,7 +19,7 @@ from spart_blocks.studio.files.ports import described, kind_of
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import sides_told, type_of
-from spart_blocks.versions.differences.units import parameter_unit, section_unit
+from spart_blocks.versions.differences.units import section_unit
 from spart_blocks.versions.edits.values import flow_text
 
 _LONGEST_DEFAULT = 500
@@ -137,12 +137,12 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
     rows = described(kind).get("parameters", ())
     row: Mapping[str, Any] = next((row for row in rows if row["name"] == parameter.name), {})
     default = "" if parameter.default is None else plain_text(parameter.default)
-    choices = _choices(kind, parameter.name)
+    choices = parameter.choices
     field = _field(
         parameter.name,
         doc=row.get("text", parameter.doc),
-        unit=parameter_unit(kind, parameter.name),
-        kind="choice" if choices else _kind_of_parameter(parameter, row.get("type", "")),
+        unit=parameter.unit,
+        kind=parameter.kind or _kind_of_parameter(parameter, row.get("type", "")),
         choices=choices,
         required=parameter.required,
         default=default if len(default) <= _LONGEST_DEFAULT else "",
@@ -150,21 +150,10 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
     return tuple(field.items())
 
 
-def _choices(kind: str, name: str) -> list[str]:
-    """The words that a parameter can be, as its constructor declares them."""
-    found = kind_of(kind)
-    for cls in found.cls.__mro__ if found is not None else ():
-        init = cls.__dict__.get("__init__")
-        if init is not None and name in getattr(init, "__annotations__", ()):
-            try:
-                return list(_literals(get_type_hints(init).get(name)))
-            except (NameError, TypeError):  # of names that are known to type checkers alone
-                return []
-    return []
-
-
 def _kind_of_parameter(parameter: Parameter, told: str) -> str:
-    """What a parameter takes, by its type, else by its default."""
+    """What a parameter that is not declared takes, by its type, else by its default."""
+    if parameter.choices:
+        return "choice"
     words = f"{parameter.annotation} {told}".lower()
     if parameter.takes_only_truth or isinstance(parameter.default, bool):
         return "flag"

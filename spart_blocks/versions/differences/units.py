@@ -30,18 +30,15 @@ def _type(kind: str) -> BlockType | None:
 
 
 def parameter_unit(kind: str, name: str, inner: Iterable[str] = ()) -> str:
-    """The unit of a block's parameter, as its text has it; nothing where there is none. inner: keys
-    within the parameter, of which the text tells the unit after each."""
+    """The unit of a block's parameter, or of the entry at the keys within it; "" where there is
+    none."""
     found = _type(kind)
-    if found is None or name not in found.parameters:
+    parameter = found.parameters.get(name) if found is not None else None
+    if parameter is None:
         return ""
-    text = found.parameters[name].doc
-    for key in inner:
-        after = re.search(rf"\b{re.escape(key)}\b[^\[,]*\[([^\]\d][^\]]*)\]", text)
-        if after:
-            return after[1]
-    units = _UNIT.findall(text)
-    return units[0] if len(units) == 1 and not any(True for _ in inner) else ""
+    keys = tuple(inner)
+    entries = parameter.entries or {}
+    return next((entries[key] for key in keys if key in entries), "" if keys else parameter.unit)
 
 
 def parameter_default(kind: str, name: str) -> Any:
