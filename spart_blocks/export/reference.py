@@ -13,11 +13,10 @@ from spart_blocks.base.errors import RunError
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.header import FAULT, OK, STOPPED
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
-from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
+from spart_blocks.run.constants import AHEAD, LOCATED
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.crossings import locate, upward
-from spart_blocks.run.events.meeting import LOOKED_AHEAD
 from spart_blocks.run.events.stops import within
 from spart_blocks.run.solvers.steps import Trial, equal_length, is_last, try_, up_to
 
@@ -180,16 +179,16 @@ class Stepper:
             return self._watched(min(max(t, seen[0]), seen[1]), x, self.xd)[modes]
 
         def ahead(s: float) -> Floats:
-            """The changes of the values within LOOKED_AHEAD of a point of the line."""
+            """The changes of the values within AHEAD of a point of the line."""
             start = x + s * slope
-            on = start + LOOKED_AHEAD * rates(t + s, start)
-            return values(t + s + LOOKED_AHEAD, on) - values(t + s, start)
+            on = start + AHEAD * rates(t + s, start)
+            return values(t + s + AHEAD, on) - values(t + s, start)
 
         beyond = values(t + h, x + h * slope) > 0
         if not beyond.any() or (values(t, x) > 0).any() or (values(t + h, after) > 0).any():
             return False
         low, high, k = 0.0, h, int(np.argmax(beyond))
-        while high - low > LOCATED_WITHIN / 4 and low < 0.5 * (low + high) < high:
+        while high - low > LOCATED and low < 0.5 * (low + high) < high:
             middle = 0.5 * (low + high)
             beyond = values(t + middle, x + middle * slope) > 0
             if beyond.any():

@@ -29,8 +29,10 @@ from spart_blocks.diagram.network.clocks import Clock, exact, grid
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.results import Event, FinalState
+from spart_blocks.run.constants import CHATTERED, MOST_SWITCHES
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.bounces import Bounces, after_resets
+from spart_blocks.run.events.crossings import jumped
 from spart_blocks.run.events.holds import Held
 from spart_blocks.run.events.meeting import jumped_off, let_go, meet
 from spart_blocks.run.events.shrinking import Pace, look
@@ -50,11 +52,8 @@ LOOKS = 500
 """Smallest number of intervals into which a measured run is divided."""
 LEAST_STEPS = 50
 """Simulink's own default for the steps of a run."""
-MOST_SWITCHES = 1_000
-"""Largest number of mode switches at one time."""
 CHATTER = 1_000
 """Number of crossings within CHATTERED of the run that is an error."""
-CHATTERED = 1e-7
 STEPS_A_REPORT = 20_000
 
 Progress = Callable[[float, float], None]
@@ -384,16 +383,9 @@ class Run:
         modes that do not fit. ticks_follow: STOPs and faults wait for the ticks at this stop."""
         jumped_off(self, float(self.t))
         now, before = self.watch(float(self.t), self.x), self.before
-        jumped = [] if before is None else self.crossed(before, now)
-        leaders = self.held.leaders
-        ends = ("mode",) if ticks_follow else ("stop", "mode", "fault")
-        found = [
-            k
-            for k in sorted({*np.flatnonzero(now > 0).tolist(), *jumped, *leaders})
-            if (self.crossings[k].kind in ends and now[k] > 0)
-            or (self.crossings[k].kind == "event" and k in jumped)
-            or (k in leaders and now[k] * (self.crossings[k].direction or 1.0) > 0)
-        ]
+        crossed = [] if before is None else self.crossed(before, now)
+        leads = [k for k in self.held.leaders if now[k] * (self.crossings[k].direction or 1.0) > 0]
+        found = sorted({*jumped(self.crossings, crossed, now, ticks_follow), *leads})
         self.cross(found, float(self.t), ticks_follow=ticks_follow)
         return bool(found)
 

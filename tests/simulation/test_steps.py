@@ -1,7 +1,6 @@
 """The step in Python is that of sb_step.h in C, function by function."""
 
 from ctypes import POINTER, byref, c_double, c_int
-from importlib.resources import files
 from itertools import product
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 from spart_blocks.formulas.instants import LOCATED_WITHIN
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
+from spart_blocks.program.c.text import step_header
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.run.events import stops
 from spart_blocks.run.events.crossings import locate
@@ -144,8 +144,7 @@ class InC:
     """sb_step.h over the same system, at T and X."""
 
     def __init__(self, method: Tableau, own: bool) -> None:
-        text = files("spart_blocks.program.c").joinpath("sb_step.h").read_text()
-        source = SYSTEM.replace('#include "sb_step.h"', text)
+        source = SYSTEM.replace('#include "sb_step.h"', step_header())
         # Products and sums apart, as NumPy has them.
         self.library = strict_loaded(source, ["-O1", "-ffp-contract=off"])
         for name in ("error_of_step", "next_length", "first_step", "equal_length", "where"):

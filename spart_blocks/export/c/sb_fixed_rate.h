@@ -149,14 +149,6 @@ static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
 }
 #endif
 
-#if SB_NX || SB_NXD || SB_NY
-static int sb_finite(const SB_REAL *values, int n) {
-  SB_REAL sum = 0;
-  for (int i = 0; i < n; i++) sum += values[i] - values[i];
-  return sum == 0;
-}
-#endif
-
 /* --- at a step --------------------------------------------------------------------------- */
 
 #if SB_CROSSINGS

@@ -45,14 +45,10 @@ enum {
 #define SB_LATEST 1e12       /* s, latest start of a run: ticks are counted in 64 bits */
 #define SB_FINEST 1e-13   /* limits of tolerances */
 #define SB_COARSEST 0.1
-#define SB_PROBE 1e-4    /* s, step of the differences for a signal's rates */
-#define SB_FLIGHT 1e-9   /* s, flight on the old side below which a signal rests at zero */
 #define SB_HOP 1e-7      /* s, flight that importers do not resolve, */
 #define SB_RESOLVED 1e-11 /* and the same as a fraction of the time */
-#define SB_TURNED 1e-9   /* fraction of its rate: a reset that leaves less turns a signal back */
 #define SB_HARDLY 1e-300 /* nearly zero, with a sign */
 #define SB_MOST_EVENTS 10000  /* in one communication step */
-#define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
 #if SB_SLIDES
 #define SB_SURFACES 2 /* most surfaces of one sliding motion */
@@ -157,12 +153,6 @@ static int sb_allowed(const sb_fmu *m, int modes, const char *function) {
   if (m->s.mode & modes) return 1;
   sb_log(m, SB_ERROR, "%s is not allowed in the mode in which this instance is", function);
   return 0;
-}
-
-static int sb_finite(const double *v, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += v[i] - v[i];
-  return sum == 0;
 }
 
 static void sb_copy(double *to, const double *from, int n) {

@@ -48,11 +48,14 @@
 #define SB_CLOCKS(m) SB_NC
 #define SB_HANDOVER_CLOCK(k) sb_handover_clocks[k]
 #define SB_FIRST(k) sb_crossings[k].first
+#define SB_MEETS_RESETS
 
 static void sb_slope(sb_fmu *m, double t, const double *x, double *out);
 static void sb_own_steps(sb_fmu *m, double h);
 static double sb_reach(sb_fmu *m);
 static void sb_watch(const sb_fmu *m, double t, const double *x, double *out);
+static void sb_field(const sb_fmu *m, double t, const double *x, const double *xd, double *out);
+static void sb_signals(const sb_fmu *m, double t, const double *x, const double *xd, double *out);
 static int sb_due(const sb_fmu *m, int c);
 static void sb_hand_over(sb_fmu *m, int k, const double *before, double *xd);
 static void sb_tick_clock(sb_fmu *m, int c, const double *before, double *xd);
@@ -90,6 +93,15 @@ static double sb_within(const sb_fmu *m, double t) {
 
 static double sb_direction(int k) {
   return sb_crossings[k].direction < 0 ? -1 : 1;
+}
+
+/* The rates and the watched values of any states, as if nothing held them. */
+static void sb_field(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
+  sb_model_rates(sb_within(m, t), x, xd, m->s.p, x, out);
+}
+
+static void sb_signals(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
+  sb_model_watched(sb_seen(m, t), x, xd, m->s.p, out);
 }
 
 #if SB_SLIDES
@@ -289,41 +301,16 @@ static int sb_settle(sb_fmu *m, double *x, double *xd) {
   return SB_OK;
 }
 
-/* The value, rate and acceleration of the signal of a crossing near the present time, with the side
-   beyond zero as positive. */
-typedef struct {
-  double q, v, a;
-} sb_motion;
+/* The time span [s] over which the rates of signals are differenced. */
+static double sb_span(void) { return SB_PROBED * SB_MAX_STEP; }
 
-static sb_motion sb_moves(const sb_fmu *m, int k, const double *x, const double *xd) {
-  double sign = sb_crossings[k].direction < 0 ? -1 : 1, t = sb_seen(m, m->s.t), q[3];
-  double slope[SB_ROOM(SB_NX)], to[SB_ROOM(SB_NX)], g[SB_ROOM(SB_CROSSINGS)];
-  for (int n = 0; n < 3; n++) {
-    double s = n * SB_PROBE;
-    sb_copy(to, x, SB_NX);
-    if (n) { /* by the midpoint rule */
-      sb_model_rates(sb_within(m, t), x, xd, m->s.p, x, slope);
-      for (int i = 0; i < SB_NX; i++) to[i] = x[i] + s / 2 * slope[i];
-      sb_model_rates(sb_within(m, t + s / 2), to, xd, m->s.p, x, slope);
-      for (int i = 0; i < SB_NX; i++) to[i] = x[i] + s * slope[i];
-    }
-    sb_model_watched(sb_seen(m, t + s), to, xd, m->s.p, g);
-    q[n] = sign * g[k];
-  }
-  return (sb_motion){q[0], (4 * q[1] - q[2] - 3 * q[0]) / (2 * SB_PROBE),
-                     (q[2] - 2 * q[1] + q[0]) / (SB_PROBE * SB_PROBE)};
+static sb_motion sb_moves(sb_fmu *m, int k, const double *x, const double *xd) {
+  return sb_motion_of(m, k, x, xd, sb_span());
 }
 
 /* The shortest flight [s] that is resolved. */
 static double sb_shortest(const sb_fmu *m) {
   return m->exchange ? fmax(SB_HOP, SB_RESOLVED * fabs(m->s.t)) : SB_FLIGHT;
-}
-
-/* Time [s] for which a signal stays on its old side; 0 if it does not get there. */
-static double sb_flight(sb_motion s) {
-  double depth = s.v * s.v - 2 * s.a * s.q;
-  if (s.a <= 0) return s.v < 0 || s.a < 0 ? INFINITY : 0;
-  return s.v < 0 && depth > 0 ? 2 * sqrt(depth) / s.a : 0;
 }
 
 /* A signal that does not come back from zero: it rests there if the diagram slides, and is an error
@@ -345,7 +332,7 @@ static int sb_stays(sb_fmu *m, int k) {
 static void sb_flies(sb_fmu *m, int k, double after, double flight) {
   double apex = after + flight / 2;
   if (!(m->s.limit > 0) || apex < m->s.limit) m->s.limit = apex;
-  m->s.quiet[k] = m->s.t + after + fmin(flight / 4, SB_PROBE);
+  m->s.quiet[k] = m->s.t + after + fmin(flight / 4, sb_span());
   m->s.landing[k] = m->s.t + after + flight;
 }
 
@@ -354,20 +341,18 @@ static void sb_flies(sb_fmu *m, int k, double after, double flight) {
    bounce. x, xd: the states before. */
 static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
   sb_motion before = sb_moves(m, k, x, xd), after = sb_moves(m, k, m->s.x, m->s.xd);
-  double flight = sb_flight(after);
-  if (before.v <= 0 || after.v > SB_TURNED * before.v) return SB_OK; /* it passes through zero */
+  if (!sb_turned(before, after)) return SB_OK; /* it passes through zero */
 #if SB_SLIDES
   sb_bounced(m, k, x, before.v);
 #endif
-  if (flight < sb_shortest(m) || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
-    return sb_stays(m, k);
-  sb_flies(m, k, 0, flight);
+  if (sb_at_rest(before, after, sb_shortest(m))) return sb_stays(m, k);
+  sb_flies(m, k, 0, sb_flight(after));
   return SB_OK;
 }
 
 /* Whether a signal that was just turned back is beyond zero only by the error of an importer's
    solver, on its way to its old side. A reset would send it through zero. */
-static int sb_errs(const sb_fmu *m, int k) {
+static int sb_errs(sb_fmu *m, int k) {
   return m->exchange && m->s.t < m->s.landing[k] && sb_moves(m, k, m->s.x, m->s.xd).v < 0;
 }
 

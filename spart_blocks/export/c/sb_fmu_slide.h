@@ -10,25 +10,13 @@
    A signal q at rest is held by a force along the jump w that its resets made to the states:
    x' = f + w s, with s such that q' stays zero. It is held as long as it is pressed on.
 
-   The formulas and constants are those of sliding.py, meeting.py and held.py of the simulation.
+   The formulas and constants are those of sliding.py, meeting.py and holds.py of run/events.
    Active surfaces and contacts are in s.holds. Times are those of the present segment: a signal
    that jumps at its end has no rate there. */
 
 #ifndef SB_FMU_SLIDE_H
 #define SB_FMU_SLIDE_H
 
-#define SB_BESIDE 1e-8     /* of the states: distance at which a surface's sides are evaluated */
-#define SB_NEAR 1e-6       /* of the states: largest distance at which they are on a surface */
-#define SB_DIFFERENCE 6e-6 /* of the states: step of the differences of watched values, */
-#define SB_CLOSER 1e-2     /* and the fraction of it over which a jump is steeper by more than */
-#define SB_STEEPER 30.0
-#define SB_PARALLEL 1e-8
-#define SB_NO_RATE 1e-10   /* of what single states contribute to a rate towards a surface: none */
-#define SB_MOST_SETTLED 100
-#define SB_PROBED 1e-5     /* s, and of the states: step of the differences of rates */
-#define SB_AHEAD 1e-9      /* s, time over which the return of a signal is checked */
-#define SB_RAPID 1e-8      /* s: three switches within this time may be a sliding motion */
-#define SB_CLEAR 1e-11     /* of the states: distance at which a motion beside a surface starts */
 #define SB_SINGULAR 1e-10  /* of the largest pivot of normals of length 1, and */
 #define SB_IDLE 1e-5       /* of forces, whose rates are differences of differences */
 #define SB_ROWS (SB_CONTACTS > SB_SURFACES ? SB_CONTACTS : SB_SURFACES)
@@ -50,14 +38,6 @@ static int sb_leads(const sb_fmu *m, int k) {
   for (int j = 0; j < m->s.holds.surfaces; j++)
     if (m->s.holds.surface[j].k == k) return 1;
   return sb_contact(m, k) >= 0;
-}
-
-static void sb_field(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
-  sb_model_rates(sb_within(m, t), x, xd, m->s.p, x, out);
-}
-
-static void sb_signals(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
-  sb_model_watched(sb_seen(m, t), x, xd, m->s.p, out);
 }
 
 static double sb_dot(const double *a, const double *b) {
@@ -385,7 +365,7 @@ static void sb_pushes(const sb_fmu *m, double t, const double *x, const double *
                       double push[][SB_ROWS]) {
   double largest = 0, change[SB_ROWS], size;
   for (int i = 0; i < SB_NX; i++) largest = fmax(largest, fabs(x[i]));
-  size = SB_PROBED * (1 + largest);
+  size = SB_RATES_APART * (1 + largest);
   for (int c = 0; c < m->s.holds.contacts; c++) {
     sb_rates_change(m, x, xd, m->s.holds.contact[c].jump, t, -size, t, size, change);
     for (int r = 0; r < m->s.holds.contacts; r++) push[r][c] = change[r] / (2 * size);
@@ -395,12 +375,12 @@ static void sb_pushes(const sb_fmu *m, double t, const double *x, const double *
 /* The accelerations of the signals at rest along the free motion dx/dt. */
 static void sb_pressed(const sb_fmu *m, double t, const double *x, const double *xd,
                        const double *slope, double *pressed) {
-  double from = sb_seen(m, t - SB_PROBED), to = sb_seen(m, t + SB_PROBED), now = sb_seen(m, t);
+  double from = sb_seen(m, t - SB_RATES_APART), to = sb_seen(m, t + SB_RATES_APART), now = sb_seen(m, t);
   double span = to - from, behind = from - now, ahead = to - now;
-  if (!(span > 0.5 * SB_PROBED)) { /* in such a short segment, only by the states */
-    behind = -SB_PROBED;
-    ahead = SB_PROBED;
-    span = 2 * SB_PROBED;
+  if (!(span > 0.5 * SB_RATES_APART)) { /* in such a short segment, only by the states */
+    behind = -SB_RATES_APART;
+    ahead = SB_RATES_APART;
+    span = 2 * SB_RATES_APART;
   }
   sb_rates_change(m, x, xd, slope, from, behind, to, ahead, pressed);
   for (int c = 0; c < m->s.holds.contacts; c++) pressed[c] /= span;
@@ -507,7 +487,7 @@ static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
       size += fabs(normal[i]) * fabs(m->s.x[i]);
     }
     on[k] = plain && sb_crossings[k].kind != SB_LIMIT && sb_crossings[k].kind != SB_FAULT &&
-            fabs(g[k]) <= SB_NEAR * scale * size &&
+            fabs(g[k]) <= SB_NEAR_SURFACE * scale * size &&
             !sb_jumps(m, m->s.t, m->s.x, m->s.xd, k, scale);
   }
   for (int i = 0; i < n && count <= SB_SURFACES; i++) {
@@ -708,7 +688,7 @@ static int sb_strays(const sb_fmu *m) {
   int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks), strays = 0;
   if (n) sb_look_around(m, m->s.t, m->s.x, m->s.xd, ks, n, &at);
   for (int j = 0; j < n; j++)
-    strays |= fabs(at.g[j]) > 0.1 * SB_NEAR * fabs(at.per[j]) * at.size[j];
+    strays |= fabs(at.g[j]) > 0.1 * SB_NEAR_SURFACE * fabs(at.per[j]) * at.size[j];
   return strays;
 }
 

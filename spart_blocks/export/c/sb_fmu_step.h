@@ -40,12 +40,12 @@ static int sb_nears(sb_fmu *m, double *h, double end) {
   double low = 0, high = *h;
   (void)end;
   if (!sb_line_crosses(m, high)) return SB_FREE;
-  while (high - low > 2.5e-11 && high - low > 1e-3 * low) {
+  while (high - low > SB_LOCATED && high - low > SB_PART * low) {
     double middle = 0.5 * (low + high);
     if (sb_line_crosses(m, middle)) high = middle;
     else low = middle;
   }
-  if (low > 5e-11) {
+  if (low > SB_BEFORE) {
     m->s.limit = m->s.limit > 0 ? fmin(m->s.limit, low) : low;
     return SB_NEARER;
   }

@@ -83,15 +83,11 @@ static void sb_slope(sb_run *r, double t, const double *x, double *out) {
   r->evaluations++;
 }
 
-static int sb_finite(const double *v, long long n) {
-  double sum = 0;
-  for (long long i = 0; i < n; i++) sum += v[i] - v[i];
-  return sum == 0;
-}
-
 static void sb_watch(sb_run *r, double t, const double *x, double *out) {
   sb_call(r, program_cross, t, x, out);
 }
+
+static void sb_watch_now(sb_run *r, double *out) { sb_watch(r, r->t, r->x, out); }
 
 /* The longest step that misses nothing (the program's reach). */
 static double sb_reach(sb_run *r) {
@@ -146,6 +142,15 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_LOCATES
 #define SB_RECORDS
 #define SB_HOLDS_OFF
+#define SB_ADVANCES
+#define SB_SEES_STIFFNESS
+#define SB_MARKS
+#define SB_SLOPED(r) ((r)->have_slope)
+#define SB_LAST_SEEN(r) ((r)->hi)
+#define SB_SHORTEST(t) (SB_TOO_SHORT * (nextafter(t, INFINITY) - (t)))
+#define SB_NEEDS_SLOPE(r, s) ((r)->far_slope = !(s)->last || (r)->ncross || sb_samples_before(r, (s)->until))
+#define SB_HIT(r) ((r)->hit)
+#define SB_BEGUN(r) ((r)->stop > 0)
 #define SB_NG(r) ((r)->ncross)
 #define SB_KIND(r, k) ((r)->kinds[k])
 #define SB_DIRECTION(r, k) ((r)->direction[k])
@@ -171,32 +176,12 @@ static void sb_own_steps(sb_run *r, double h) {
   for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
 }
 
-#include "sb_step.h"
-
-/* Whether stability bounds the step just done: Hairer's test, as in stiffness.py; the last two
-   stages of the pair, at the same time, part the state by what the fastest mode makes of it. */
-static int sb_stiff(sb_run *r, double h) {
-  long long nx = r->nx, S = r->stages;
-  double slopes = 0, states = 0;
-  if (r->steps < 1000 || (r->steps % 1000 >= 6 && !r->stiff)) return 0;
-  for (long long i = 0; i < nx; i++) {
-    double sum = 0, slope = r->K[(S - 1) * nx + i] - r->K[(S - 2) * nx + i];
-    for (long long j = 0; j < S - 2; j++) sum += r->A[(S - 2) * S + j] * r->K[j * nx + i];
-    double state = r->xn[i] - r->x[i] - h * sum;
-    slopes += slope * slope;
-    states += state * state;
-  }
-  if (states > 0 && h * sqrt(slopes) > 3.25 * sqrt(states)) {
-    r->calm = 0;
-    r->stiff++;
-  } else if (++r->calm == 6) {
-    r->stiff = r->calm = 0;
-  }
-  if (r->stiff < 15) return 0;
-  r->stiff = r->calm = 0;
-  r->stiff_step = h;
-  return 1;
+/* Whether a sample lies before a time. */
+static int sb_samples_before(const sb_run *r, double t) {
+  return r->sample < r->nsamples && r->samples[r->sample] < t;
 }
+
+#include "sb_step.h"
 
 /* Store in xt and `bad` the state and time at which a step of size h failed: its first stage with
    non-finite rates, since all later stages follow from it; else its end. */
@@ -210,6 +195,29 @@ static void sb_blame(sb_run *r, double h) {
   }
   sb_stage(r, s, h);
   r->bad = r->t + r->c[s] * h;
+}
+
+/* Note the state and the time at which no step is possible. */
+static void sb_fail(sb_run *r, int where, int why, const sb_trial *s) {
+  (void)where;
+  if (why == SB_NO_END || why == SB_NO_ACCURACY) {
+    sb_blame(r, s->h);
+    return;
+  }
+  if (why == SB_NO_SLOPE) { /* no dense output, and no further step */
+    memcpy(r->x, r->xn, (size_t)r->nx * sizeof(double));
+    r->t = s->until;
+  }
+  memcpy(r->xt, r->x, (size_t)r->nx * sizeof(double));
+  r->bad = r->t;
+}
+
+/* Whether a step of length h shows that the run is stiff. */
+static int sb_stiff(sb_run *r, double h) {
+  if (!r->heeds_stiffness || !sb_tests_stiffness(r->steps, r->stiff)) return 0;
+  if (!sb_seems_stiff(sb_at_border(r, h), &r->stiff, &r->calm)) return 0;
+  r->stiff_step = h;
+  return 1;
 }
 
 static int sb_record(sb_run *r, double t, const double *x) {
@@ -334,24 +342,14 @@ static double sb_near_side(sb_run *r, double h) {
   return SB_JUST_BEFORE(end);
 }
 
-/* Mark the crossings that act where the first one has led: it and those that coincide with it.
-   Whether one of them is for the caller to act on: also a bend to which its signal comes back
-   at once, along the rates on its new side. */
+/* Mark the crossings that act where the first one has led. Whether one of them is for the caller to
+   act on: also a bend to which its signal comes back at once, along the rates on its new side. */
 static int sb_hits(sb_run *r) {
-  int acts = 0, bends = 0;
-  sb_call(r, program_cross, r->t, r->x, r->f);
-  for (long long k = 0; k < r->ncross; k++) {
-    r->hit[k] = k == r->crossed || sb_crossed(r->g0[k], r->f[k], r->direction[k]);
-    acts |= r->hit[k] && r->kinds[k] != SB_LIMIT && r->kinds[k] != SB_BEND;
-    bends |= r->hit[k] && r->kinds[k] == SB_BEND;
-  }
+  int bends, acts = sb_reached(r, 1, &bends);
   if (acts || !bends || !r->nx) return acts;
-  sb_slope(r, r->t, r->x, r->xm);
-  for (long long i = 0; i < r->nx; i++) r->xt[i] = r->x[i] + SB_AHEAD * r->xm[i];
-  sb_call(r, program_cross, r->t + SB_AHEAD, r->xt, r->gs);
+  sb_changes(r, r->gs);
   for (long long k = 0; k < r->ncross; k++)
-    if (r->hit[k] && r->kinds[k] == SB_BEND)
-      acts |= !((r->gs[k] - r->f[k]) * (r->f[k] > 0 ? 1 : -1) > 0);
+    if (r->hit[k] && r->kinds[k] == SB_BEND) acts |= !(r->gs[k] * (r->f[k] > 0 ? 1 : -1) > 0);
   return acts;
 }
 
@@ -359,7 +357,7 @@ static int sb_hits(sb_run *r) {
    few units after its stop. Then the run is there, and these crossings are marked. */
 static int sb_unfit(sb_run *r, double end) {
   int any = 0;
-  sb_call(r, program_cross, r->t, r->x, r->g0);
+  sb_take_values(r, 1);
   for (long long k = 0; k < r->ncross; k++) any |= r->hit[k] = r->kinds[k] == SB_MODE && r->g0[k] > 0;
   if (!any || r->lo >= end) return 0;
   if (r->t < r->lo) r->t = r->lo;
@@ -417,24 +415,6 @@ static int sb_any_due(sb_run *r) {
   return any;
 }
 
-/* Mark the crossings by a jump at a stop, and those that act whenever their value is above zero:
-   modes that do not fit, and STOPs and faults, unless ticks follow. */
-static int sb_jumped(sb_run *r, int ticks_follow) {
-  int any = 0;
-  if (!r->ncross) return 0;
-  sb_call(r, program_cross, r->t, r->x, r->f);
-  for (long long k = 0; k < r->ncross; k++) {
-    if (r->kinds[k] == SB_EVENT)
-      r->hit[k] = r->stop > 0 && sb_crossed(r->g0[k], r->f[k], r->direction[k]);
-    else {
-      int ends = !ticks_follow && (r->kinds[k] == SB_STOP || r->kinds[k] == SB_FAULT);
-      r->hit[k] = (ends || r->kinds[k] == SB_MODE) && r->f[k] > 0;
-    }
-    any |= r->hit[k];
-  }
-  return any;
-}
-
 static int sb_tick(sb_run *r) {
   if (!sb_ticked(r, r->xd, r->xdn)) return 1;
   if (!sb_finite(r->xdn, r->nd)) return 0;
@@ -450,116 +430,34 @@ static void sb_project(sb_run *r) {
   memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
 }
 
-/* What to do where steps may stay before a surface at which something acts. -1: repeat the step,
-   with the limit set, up to near it; above 0: a step of that length, now in xn, leads over it. 0:
-   nothing. The crossings of the step just tried have been looked for. */
-static double sb_over(sb_run *r, double h) {
-  double at;
-  if (!r->e) return 0;
-  at = sb_held_off(r, h, r->hi, 1);
-  if (at == INFINITY) return 0;
-  r->gap = 0;
-  if (at > SB_LAST_LINE_AT(r->t)) {
-    r->limit = at - SB_SHORT_OF;
-    return -1;
-  }
-  at = fmin(at, r->hi - r->t);
-  sb_try(r, at);
-  for (long long i = 0; i < r->nx; i++) r->xn[i] = r->x[i] + at * r->K[i];
-  if (!r->P) sb_slope(r, r->t + at, r->xn, r->K + r->stages * r->nx);
-  r->crossed = -1; /* what has crossed is found there */
-  return at;
-}
-
-/* The length with which to repeat a step that was not accurate because of a bend within it; else 0. */
-static double sb_bend_before(sb_run *r, double h) {
-  if (!r->ncross || !sb_finite(r->xn, r->nx) || !sb_spans_bend(r, h, r->hi)) return 0;
-  if (!r->P) {
-    sb_slope(r, r->t + h, r->xn, r->K + r->stages * r->nx);
-    if (!sb_finite(r->K + r->stages * r->nx, r->nx)) return 0;
-  }
-  return sb_short_of(r, 1, h, sb_find_crossing(r, h, r->hi));
-}
-
 /* Integrate from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
   r->lo = SB_JUST_AFTER(r->t);
   r->hi = SB_JUST_BEFORE(end);
-  long long nx = r->nx, S = r->stages;
   if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
   if (r->ncross && sb_unfit(r, end)) return SB_CROSSED;
-  if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that differ only by rounding */
+  if (end - r->t < SB_SAME_STOP * (end > 1 ? end : 1)) { /* they differ only by rounding */
     sb_slope(r, r->t, r->x, r->K);
-    for (long long i = 0; i < nx; i++) r->x[i] += (end - r->t) * r->K[i];
+    for (long long i = 0; i < r->nx; i++) r->x[i] += (end - r->t) * r->K[i];
     r->t = end;
     return SB_DONE;
   }
   while (r->t < end) {
-    if (!r->have_slope) {
-      sb_slope(r, r->t, r->x, r->K);
-      r->have_slope = 1;
-      if (r->e && r->h <= 0) r->h = sb_first_step(r, end - r->t);
-    }
+    sb_trial s;
+    int stiff;
+    sb_begin_step(r, 1, end - r->t);
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
-    int last;
-    double h = sb_length(r, end - r->t, &last);
-    if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) {
-      memcpy(r->xt, r->x, (size_t)nx * sizeof(double));
-      r->bad = r->t;
-      return SB_STEP_TOO_SMALL;
-    }
-    double pace = r->h, shorter = 0;
-    sb_try(r, h);
-    if (r->e) {
-      if (!sb_accurate(r, h, last)) {
-        shorter = sb_bend_before(r, h);
-        if (shorter > 0) {
-          r->limit = fmin(r->limit, shorter);
-          r->h = pace;
-        }
-        if (r->h >= 10 * (nextafter(r->t, INFINITY) - r->t)) continue;
-        sb_blame(r, h);
-        return SB_STEP_TOO_SMALL;
-      }
-    } else if (!sb_finite(r->xn, nx)) {
-      sb_blame(r, h);
-      return SB_STEP_TOO_SMALL;
-    }
-    double t_new = last ? end : r->t + h;
-    r->far_slope = !last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new);
-    if (!r->P) /* for samples, crossings and the next step */
-      if (r->far_slope) {
-        sb_slope(r, t_new, r->xn, r->K + S * nx);
-        if (!sb_finite(r->K + S * nx, nx)) { /* no dense output, and no further step */
-          memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
-          memcpy(r->xt, r->xn, (size_t)nx * sizeof(double));
-          r->t = r->bad = t_new;
-          return SB_STEP_TOO_SMALL;
-        }
-      }
-    double theta = r->ncross ? sb_find_crossing(r, h, r->hi) : 2;
-    double over = r->ncross ? sb_over(r, h) : 0;
-    if (!over && r->e && r->ncross) shorter = sb_short_of(r, 1, h, theta);
-    if (shorter > 0) r->limit = fmin(r->limit, shorter);
-    if (over < 0 || shorter > 0) continue; /* in a shorter step */
+    s = sb_tried(r, 1, end);
+    if (s.failed) return SB_STEP_TOO_SMALL;
+    if (!s.taken) continue; /* in a shorter step */
     r->steps++;
-    r->limit = INFINITY;
-    int stiff = r->heeds_stiffness && sb_stiff(r, h);
-    if (over > 0) h = over, theta = 1;
-    if (theta < 2) {
-      double tc = r->t + theta * h;
-      if (!r->e) { /* the shorter step itself */
-        h *= theta;
-        theta = 1;
-        sb_up_to_crossing(r, h);
-      }
-      if (!sb_keep_step(r, h, tc, SB_CROSSES)) return SB_BAD_SAMPLE;
-      if (over > 0) memcpy(r->xm, r->xn, (size_t)nx * sizeof(double));
-      else sb_dense(r, h, theta, r->xm);
-      memcpy(r->x, r->xm, (size_t)nx * sizeof(double));
-      r->t = tc;
-      r->have_slope = 0;
+    stiff = sb_stiff(r, s.h);
+    if (s.over) sb_try(r, s.h); /* for what is kept of it */
+    if (!sb_keep_step(r, s.h, s.until, s.cut ? SB_CROSSES : s.last ? SB_STOPPED : SB_PLAIN))
+      return SB_BAD_SAMPLE;
+    sb_accept(r, &s);
+    if (s.cut) {
       r->behind = 1;
       if (sb_hits(r)) {
         r->h = 0;
@@ -567,20 +465,12 @@ static int sb_integrate(sb_run *r, double end) {
       }
       sb_project(r);
       if (!sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
-      sb_call(r, program_cross, r->t, r->x, r->g0);
-      continue;
-    }
-    if (!sb_keep_step(r, h, t_new, last ? SB_STOPPED : SB_PLAIN)) return SB_BAD_SAMPLE;
-    memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
-    memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
-    /* The last slope of the step is the first of the next (dense tableaus end on it). */
-    memcpy(r->K, r->K + (r->P ? S - 1 : S) * nx, (size_t)nx * sizeof(double));
-    r->t = t_new;
-    if (SB_DRIFTS) {
+      sb_take_values(r, 1);
+    } else if (SB_DRIFTS) {
       sb_project(r);
       r->have_slope = 0;
     }
-    if (stiff && r->t < end) return SB_STIFF;
+    if (stiff && !s.cut && r->t < end) return SB_STIFF;
   }
   return SB_DONE;
 }
@@ -616,18 +506,18 @@ int sb_advance(sb_run *r) {
         sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
       }
       r->entered = SB_ARRIVED;
-      if (sb_any_due(r) && sb_jumped(r, 1)) {
+      if (sb_any_due(r) && sb_jumped(r, 1, 1)) {
         r->behind = 1;
         return SB_CROSSED;
       }
     }
     if (r->entered == SB_ARRIVED) {
       if (sb_any_due(r)) {
-        if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
+        sb_take_values(r, 1);
         if (!sb_tick(r)) return SB_BAD_TICK;
       }
       r->entered = SB_TICKED;
-      if (sb_jumped(r, 0)) {
+      if (sb_jumped(r, 1, 0)) {
         r->behind = 1;
         return SB_CROSSED;
       }

@@ -31,6 +31,7 @@ from spart_blocks.program.c.writer import (
     updates_of,
 )
 from spart_blocks.program.tracing.switching import KINDS
+from spart_blocks.run.constants import COMPILED
 from spart_blocks.run.engines.engine import Floats, not_finite
 from spart_blocks.run.events.meeting import held_at
 from spart_blocks.run.events.shrinking import no_step
@@ -41,7 +42,7 @@ from spart_blocks.run.record.compiled_record import (
     LogStruct,
 )
 from spart_blocks.run.record.record import MOST_NUMBERS, blur_at_least, is_book
-from spart_blocks.run.solvers.stiffness import BORDERS, COMPILED, heeds, meet
+from spart_blocks.run.solvers.stiffness import BORDERS, heeds, meet
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program

@@ -17,19 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spart_blocks.base.errors import RunError
+from spart_blocks.run.constants import FLIGHT, PROBED, TURNED
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.holds import Contact
 from spart_blocks.run.events.meeting import rest
 
 if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
-
-SHORTEST_FLIGHT = 1e-9
-"""Time [s] on the old side below which a signal rests at zero."""
-TURNED = 1e-9
-"""A reset turns a signal back if it leaves less than this fraction of the signal's rate."""
-PROBED = 1e-3
-"""Fraction of the longest step over which a signal's rates are differenced."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +33,6 @@ class Motion:
     q: float
     v: float
     a: float
-
-    @property
-    def flight(self) -> float:
-        """Time [s] that the signal stays on its old side; 0 if it does not get there."""
-        if self.a <= 0:
-            return float("inf") if self.v < 0 or self.a < 0 else 0.0
-        depth = self.v**2 - 2 * self.a * self.q
-        return 2 * depth**0.5 / self.a if self.v < 0 < depth else 0.0
 
 
 @dataclass
@@ -61,7 +47,7 @@ class Bounces:
     hardest: float = 0.0
 
 
-def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:
+def motion_of(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:
     """Motion of the signal of crossing k from states x on; beyond zero counts as positive."""
     sign = engine.crossings[k].direction or 1.0
     q = [sign * float(engine.watch(t, x, xd)[k])]
@@ -73,6 +59,26 @@ def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float)
     return Motion(q[0], rate, (q[2] - 2 * q[1] + q[0]) / span**2)
 
 
+def flight(s: Motion) -> float:
+    """Time [s] that a signal stays on its old side; 0 if it does not get there."""
+    if s.a <= 0:
+        return float("inf") if s.v < 0 or s.a < 0 else 0.0
+    depth = s.v**2 - 2 * s.a * s.q
+    return 2 * depth**0.5 / s.a if s.v < 0 < depth else 0.0
+
+
+def turned(before: Motion, after: Motion) -> bool:
+    """Whether a reset has turned its signal back, in place of letting it pass, slower or faster."""
+    return not (before.v <= 0 or after.v > TURNED * before.v)
+
+
+def at_rest(before: Motion, after: Motion, shortest: float) -> bool:
+    """Whether a signal that was turned back rests at zero: a mere touch, or back sooner than
+    `shortest` [s]."""
+    touch = abs(after.v) <= TURNED * before.v and after.a > 0
+    return touch or flight(after) < shortest
+
+
 def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int]) -> float:
     """Longest step [s] after the resets of these crossings at t that misses no return to zero.
     x, xd: the states before. If a signal is turned back but does not return, a run with sliding
@@ -82,29 +88,28 @@ def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int
     if not len(x):
         return longest
     span = PROBED * min(run.options.max_step or float("inf"), float(run.end) - t)
-    if span <= SHORTEST_FLIGHT:
+    if span <= FLIGHT:
         return longest
     for k in events:
-        before = motion(run.engine, k, t, x, xd, span)
-        after = motion(run.engine, k, t, run.x, run.xd, span)
+        before = motion_of(run.engine, k, t, x, xd, span)
+        after = motion_of(run.engine, k, t, run.x, run.xd, span)
         bounces = run.bounces.get(k, Bounces())
         # Back so soon, its rate may have either sign: that of the solver's error.
-        soon = bool(bounces.times) and t - bounces.times[-1] < SHORTEST_FLIGHT
-        if not soon and (before.v <= 0 or after.v > TURNED * before.v):
-            continue  # the reset lets it pass, slower or faster
+        soon = bool(bounces.times) and t - bounces.times[-1] < FLIGHT
+        if not soon and not turned(before, after):
+            continue
         run.bounces[k] = bounces
         bounces.times.append(t)
         if before.v >= 1e-3 * bounces.hardest:
             bounces.jump = run.x - x
         bounces.hardest = max(bounces.hardest, before.v)
-        touch = abs(after.v) <= TURNED * before.v and after.a > 0
-        if touch or soon or after.flight < SHORTEST_FLIGHT:
+        if soon or at_rest(before, after, FLIGHT):
             if run.slides and bounces.jump is not None:
                 length = float(np.linalg.norm(bounces.jump))
                 rest(run, t, Contact(k, bounces.jump / length))
                 continue
             raise _no_return(run.crossings[k].block, bounces, t)
-        longest = min(longest, after.flight / 2)
+        longest = min(longest, flight(after) / 2)
     return longest
 
 

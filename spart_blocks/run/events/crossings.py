@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+import numpy as np
+
 from spart_blocks.program.tracing.switching import Crossing
+from spart_blocks.run.constants import LOCATED
+from spart_blocks.run.engines.engine import Floats
 
 
 def locate(
@@ -25,7 +28,7 @@ def locate(
 
     # The end of the step counts as beyond the crossing, even if the dense output differs or a value
     # is not a number: bisection needs no signs at the ends.
-    while t1 - t0 > LOCATED_WITHIN / 4:
+    while t1 - t0 > LOCATED:
         middle = 0.5 * (t0 + t1)
         if not t0 < middle < t1:
             break
@@ -36,3 +39,18 @@ def locate(
 def upward(crossing: Crossing, after: float) -> float:
     """+1 or -1: the side on which a crossing ended."""
     return crossing.direction or (1.0 if after > 0 else -1.0)
+
+
+def jumped(
+    crossings: Sequence[Crossing], crossed: Sequence[int], now: Floats, ticks_follow: bool
+) -> list[int]:
+    """The crossings by a jump at a stop, and those that act whenever their value is above zero:
+    modes that do not fit, and STOPs and faults, unless ticks follow. crossed: those whose value has
+    crossed zero; now: the values."""
+    ends = ("mode",) if ticks_follow else ("stop", "mode", "fault")
+    return [
+        k
+        for k in sorted({*np.flatnonzero(now > 0).tolist(), *crossed})
+        if (crossings[k].kind in ends and now[k] > 0)
+        or (crossings[k].kind == "event" and k in crossed)
+    ]

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spart_blocks.run.constants import RATES_APART
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.sliding import Sliding, geometry
-
-PROBED = 1e-5
-"""Time [s], and fraction of the states, over which the rate of a signal's rate is differenced."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,8 @@ class Held:
             behind = self._signal_rates(engine, t - dt, x - way, xd)
             return (ahead - behind) / 2
 
-        pressed = change(PROBED, PROBED * free) / PROBED
-        size = PROBED * (1.0 + float(np.abs(x).max(initial=0.0)))
+        pressed = change(RATES_APART, RATES_APART * free) / RATES_APART
+        size = RATES_APART * (1.0 + float(np.abs(x).max(initial=0.0)))
         columns = [change(0.0, size * c.jump) / size for c in self.contacts]
         return pressed, np.array(columns).T, free
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.results import Event
+from spart_blocks.run.constants import AHEAD, CLEAR, RAPID
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.holds import Contact, Held
 from spart_blocks.run.events.sliding import (
@@ -28,12 +29,6 @@ from spart_blocks.run.record.record import Dense
 if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
-LOOKED_AHEAD = 1e-9
-"""Time [s] over which a signal is checked for an immediate return."""
-RAPID = 1e-8
-"""Three switches within this time [s] are checked for a sliding motion."""
-CLEAR = 1e-11
-"""Distance beside a surface at which a motion that leaves it begins, relative to the states."""
 REMEDY = (
     "run: {sliding: filippov} slides along it; hysteresis (a RELAY with a gap between on and "
     "off), or a smooth function in place of the switch, prevents endless switching"
@@ -94,10 +89,10 @@ def leads_back(run: Run, before: Floats, t: float, x: Floats, last: float) -> bo
 
 
 def _changes(run: Run, t: float, x: Floats, last: float) -> tuple[Floats, Floats]:
-    """The watched values of a state, and their changes from there within LOOKED_AHEAD."""
+    """The watched values of a state, and their changes from there within AHEAD."""
     values = run.watch(min(t, last), x)
     slope = run.derivative(min(t, last), x)
-    ahead = run.watch(min(t + LOOKED_AHEAD, last), x + LOOKED_AHEAD * slope)
+    ahead = run.watch(min(t + AHEAD, last), x + AHEAD * slope)
     return values, ahead - values
 
 
@@ -137,8 +132,8 @@ def _comes_back(run: Run, k: int, t: float) -> bool:
         return len(recent) >= 3 and t - recent[-3] < RAPID
     engine, x, xd = run.engine, run.x, run.xd
     now = float(engine.watch(t, x, xd)[k])
-    ahead = x + LOOKED_AHEAD * engine.derivative(t, x, xd)
-    change = float(engine.watch(t + LOOKED_AHEAD, ahead, xd)[k]) - now
+    ahead = x + AHEAD * engine.derivative(t, x, xd)
+    change = float(engine.watch(t + AHEAD, ahead, xd)[k]) - now
     return change * (1 if now > 0 else -1) <= 0
 
 

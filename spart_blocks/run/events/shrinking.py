@@ -10,6 +10,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.base.tableaus import FIXED_STEP
+from spart_blocks.run.constants import SLOW
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.meeting import held_at
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 1_000
 """Minimum number of steps between two checks."""
-SLOW = 1e-6
-"""Mean steps shorter than this fraction of the run are checked for jumps."""
 STUCK = 1e-12
 """Mean steps shorter than this fraction of the run make no progress."""
 STEADY = 0.01

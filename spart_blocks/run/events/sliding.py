@@ -19,27 +19,21 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.run.constants import (
+    BESIDE,
+    CLOSER,
+    DIFFERENCE,
+    MOST_SETTLED,
+    NEAR_SURFACE,
+    NO_RATE,
+    PARALLEL,
+    STEEPER,
+)
 from spart_blocks.run.engines.engine import Engine, Floats
 
 MOST_SURFACES = 2
-BESIDE = 1e-8
-"""Distance from a surface at which its sides are evaluated, relative to the size of the states."""
-NEAR = 1e-6
-"""Largest distance of a state from a surface on which it counts as lying, relative likewise."""
-APART = 6e-6
-"""Distance over which derivatives are differenced, relative to the states, of which those below 1
-count as 1."""
-CLOSER = 1e-2
-"""Fraction of that distance over which they are differenced again, to find jumps."""
-STEEPER = 30.0
-"""Ratio of both differences above which there is a jump: 100 at a jump, 10 of a square root."""
-PARALLEL = 1e-8
-NO_RATE = 1e-10
-"""A rate towards a surface counts as zero below this fraction of what the rates of single states
-contribute to it."""
 JUMPS = 10.0
 """Ratio of the rates on both sides of a time above which there is a jump."""
-MOST_SETTLED = 100
 
 Sides = tuple[int, ...]
 
@@ -92,7 +86,7 @@ def jumping(
 ) -> NDArray[np.bool_]:
     """Which of these crossings jump near x. scale (m,): the lengths of their slopes, which grow at
     a jump as the distance of the differences shrinks, or vanish beside it."""
-    closer = np.linalg.norm(slopes(engine, t, x, xd, rows, CLOSER * APART), axis=1)
+    closer = np.linalg.norm(slopes(engine, t, x, xd, rows, CLOSER * DIFFERENCE), axis=1)
     steady: NDArray[np.bool_] = (closer < STEEPER * scale) & (scale < STEEPER * closer)
     return ~steady
 
@@ -100,7 +94,7 @@ def jumping(
 def geometry(engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int]) -> Geometry:
     """The geometry of these crossings at a point, by central differences."""
     rows = list(ks)
-    J = slopes(engine, t, x, xd, rows, APART)
+    J = slopes(engine, t, x, xd, rows, DIFFERENCE)
     now = engine.watch(t, x, xd)[rows]
     h = 1e-7 * max(abs(t), 1.0)
     ahead = (engine.watch(t + h, x, xd)[rows] - now) / h
@@ -251,7 +245,7 @@ def surfaces_at(
     at = geometry(engine, t, x, xd, every)
     scale = np.linalg.norm(at.J, axis=1)
     size = 1e-2 + np.abs(at.J) @ np.abs(x) / np.where(scale > 0, scale, 1.0)
-    on = (scale > 0) & np.isfinite(scale) & (np.abs(at.g) <= NEAR * scale * size)
+    on = (scale > 0) & np.isfinite(scale) & (np.abs(at.g) <= NEAR_SURFACE * scale * size)
     if on.any():
         on &= ~jumping(engine, t, x, xd, every, scale)
     normal = {k: at.J[i] / scale[i] for i, k in enumerate(every) if on[i]}

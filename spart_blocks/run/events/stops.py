@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import math
 
-INSIDE = 16
-"""Distance of such a time from the stop, in units in the last place on that side; as in
-sb_step.h."""
+from spart_blocks.run.constants import INSIDE
 
 
 def just_before(t: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.run.constants import LOCATED
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.meeting import leads_back
 from spart_blocks.run.events.stops import just_after, just_before, within
@@ -297,7 +297,7 @@ class Multistep(SegmentSolver):
                 at, crossings = crossing
                 return at, crossings, curve(at), self.near_side(before, curve, low, at)
             left = high - until
-            if left <= LOCATED_WITHIN / 4:
+            if left <= LOCATED:
                 return high, found, x1, until
             here, over = abs(ahead[found[0]]), abs(beyond[found[0]])
             part = here / (here + over) if narrowed and here + over > 0 else 0.5

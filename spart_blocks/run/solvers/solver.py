@@ -11,7 +11,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.run.constants import LOCATED, NEARBY, SAME_STOP, SHORT_OF
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.crossings import locate, upward
 from spart_blocks.run.events.meeting import straight, turns_back
@@ -20,11 +20,6 @@ from spart_blocks.run.record.record import Dense
 
 if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
-
-
-NEARBY = 10.0
-"""A surface is near if it is no further than this many times the change of its value by a step; as
-in sb_step.h."""
 
 
 class SegmentSolver(ABC):
@@ -44,7 +39,7 @@ class SegmentSolver(ABC):
         """Step from one stop to the next at once if they differ only by rounding; returns
         whether they do.
         """
-        if t1 - t0 >= 1e-12 * max(1.0, t1):
+        if t1 - t0 >= SAME_STOP * max(1.0, t1):
             return False
         self.run.x = self.run.x + (t1 - t0) * self.run.derivative(t0, self.run.x)
         return True
@@ -66,7 +61,7 @@ class SegmentSolver(ABC):
         """The latest time before the crossing at t at which nothing has crossed. A crossing is
         located just on its far side: the record of the step ends here, on the near one. A sample
         as near as that decides for itself."""
-        gap = LOCATED_WITHIN / 4
+        gap = LOCATED
 
         def is_near(at: float) -> bool:
             return not self.run.crossed(before, self.run.watch(at, np.asarray(dense(at))))
@@ -95,7 +90,7 @@ class SegmentSolver(ABC):
         return None if until is None else (until, line)
 
     def _stays(self, before: Floats, line: Dense, t0: float, t1: float) -> float | None:
-        run, beyond = self.run, t1 + LOCATED_WITHIN / 2  # a repeated step ends before that
+        run, beyond = self.run, t1 + SHORT_OF / 2  # a repeated step ends before that
 
         def watched(t: float) -> Floats:
             return run.watch(min(t, t1), line(t))
@@ -105,7 +100,7 @@ class SegmentSolver(ABC):
         if not found:
             return None
         until = min(self._locate_in(k, ahead, watched, t0, beyond) for k in found)
-        since = max(until - LOCATED_WITHIN, 0.5 * (t0 + until))
+        since = max(until - SHORT_OF, 0.5 * (t0 + until))
         if self.run.crossed(before, watched(since)):
             return None  # another surface comes before it
         return until if turns_back(run, line, since, until, t1) else None

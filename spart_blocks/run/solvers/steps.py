@@ -19,6 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.tableaus import Tableau
+from spart_blocks.run.constants import (
+    BEFORE,
+    LENGTHEN,
+    PART,
+    SAFETY_OF_STEPS,
+    SHORTEN,
+    WIDEN,
+    WIDEST,
+)
 
 Floats = NDArray[np.float64]
 Rates = Callable[[float, Floats], Floats]
@@ -27,20 +36,6 @@ OwnSteps = Callable[[float, float, Floats, Floats], None]
 """(t, h, x, after): sets the entries of `after`, the state at t + h, that have their own one-step
 map in place of rates."""
 ErrorOf = Callable[[Floats], Floats]
-
-BEFORE = 5e-11
-"""Least time [s] by which the stages of a step to a crossing stay before it."""
-PART = 1e-3
-"""The same as a fraction of the step; the larger counts. Both exceed the error of location."""
-WIDEN = 8.0
-"""A step that is repeated once more stays before the crossing by so many times as much,"""
-WIDEST = 0.1
-"""at most by this fraction."""
-SHORTEN = 0.2
-"""Least ratio of a step to the one before it."""
-LENGTHEN = 10.0
-"""Largest ratio of a step to the one before it."""
-SAFETY_OF_STEPS = 0.9
 
 
 class Trial(NamedTuple):

@@ -11,9 +11,9 @@ import numpy as np
 from spart_blocks.base.errors import RunError
 from spart_blocks.base.tableaus import FIXED_STEP, tableau
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.run.constants import AHEAD, EARLY, LAST_LINE, SHORT_OF
 from spart_blocks.run.engines.engine import Floats
-from spart_blocks.run.events.meeting import LOOKED_AHEAD, held_at, straight
+from spart_blocks.run.events.meeting import held_at, straight
 from spart_blocks.run.events.shrinking import no_step
 from spart_blocks.run.events.stops import just_after, just_before, within
 from spart_blocks.run.record.record import Dense
@@ -32,9 +32,6 @@ from spart_blocks.run.solvers.stiffness import INTERPRETED, StiffnessTest, heeds
 if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
-EARLY = 0.99
-"""A stage that crosses at or before this fraction of the way to the crossing of the step's end has
-made that end wrong."""
 BETWEEN = 0.25, 0.5, 0.75
 """Points of a step without stages between its ends at which bends are looked for."""
 Found = tuple[float, list[int]]
@@ -98,7 +95,7 @@ class Stepwise(SegmentSolver):
                 longest = max(allowed, self.last_step or 0.0, solver.h_abs)
                 self.last_step = longest if solver.t == solver.t_bound else solver.h_abs
             if near is not None and near[0] - solver.t_old > _reached(solver.t_old):
-                self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
+                self.last_step = near[0] - solver.t_old - SHORT_OF
                 solver = self._solver(rates, solver.t_old, t1, self.start)
                 continue
             if near is not None:
@@ -403,7 +400,7 @@ class Stepwise(SegmentSolver):
         found = self.crossed(before, after, solver.at, t0, t1)
         ends = found[0] if found else np.inf
         self.staged = bool(staged) and staged[0][0] - t0 < EARLY * (ends - t0)
-        self.at_once = self.staged and staged[0][0] - t0 < LOOKED_AHEAD
+        self.at_once = self.staged and staged[0][0] - t0 < AHEAD
         return ((staged[0][0], [staged[0][1]]) if self.staged else found), after
 
     def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
@@ -450,7 +447,7 @@ class Stepwise(SegmentSolver):
                 return None
             return self.stays(before, self.start, t0, t1)
         # As in `stays`: rounding may put the step's end on either side.
-        line, beyond = straight(run, t0, self.start), min(t1 + LOCATED_WITHIN / 2, last)
+        line, beyond = straight(run, t0, self.start), min(t1 + SHORT_OF / 2, last)
         found = self._bends(before, run.watch(beyond, line(beyond)), line, t0, beyond)
         found = [(t, k) for t, k in found if k not in run.held.leaders]
         return (found[0][0], line) if found else None
@@ -469,4 +466,4 @@ class Stepwise(SegmentSolver):
 
 def _reached(t: float) -> float:
     """Distance [s] from t within which a line leads over a surface: below it no solver steps."""
-    return max(2 * LOCATED_WITHIN, 16 * float(np.spacing(t)))
+    return max(LAST_LINE, 16 * float(np.spacing(t)))

@@ -15,26 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spart_blocks.base.errors import warn
-from spart_blocks.run.engines.engine import Engine
+from spart_blocks.run.constants import BORDER, CALM_STEPS, STARTS, STIFF_STEPS, TESTED_EVERY
+from spart_blocks.run.engines.engine import Engine, Floats
 
 if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
-BEGINS, STIFF, CALM = 1000, 15, 6
-"""The test begins every BEGINS steps; STIFF steps at the stability border mean stiff, CALM
-consecutive steps within it mean not stiff.
-"""
-BORDERS = {"RK45": (5, 3.25), "DOP853": (11, 6.1), "RK23": (2, 2.45)}
+BORDERS = {"RK45": (5, BORDER), "DOP853": (11, 6.1), "RK23": (2, 2.45)}
 """The stage whose state is compared with that at the end of the step, and the border; those of
 RK45 and DOP853 are Hairer's, RK23 is stable to 2.51."""
-COMPILED, INTERPRETED = 1_000, 20
-"""Number of explicit steps, compiled or not, that cost as much as one restart of an implicit
-method.
-"""
-STARTS = 50
-"""Cost of the steps of an implicit method, in restarts, in addition to its restarts at every
-stop.
-"""
+INTERPRETED = 20
+"""The same as COMPILED of steps that are not compiled."""
 WORTH_TELLING = 10
 """Cost of the remaining steps, in restarts, up to which there is no warning."""
 
@@ -49,26 +40,38 @@ class StiffnessTest:
 
     def sees(self, solver: Any, steps: int) -> bool:
         """Whether the step just done, the run's `steps`th, shows the problem to be stiff."""
-        if self.solver not in BORDERS or steps < BEGINS:
-            return False
-        if steps % BEGINS >= CALM and not self.stiff:
+        if self.solver not in BORDERS or not self.tests(steps):
             return False
         stage, border = BORDERS[self.solver]
         h = solver.t - solver.t_old
         inner = solver.y_old + h * (solver.K[:stage].T @ solver.A[stage, :stage])
         # Of RK23 no other stage lies at the end of the step.
         slope = solver.K[stage] if solver.C[stage] == 1 else solver.fun(solver.t, inner)
-        parted = np.linalg.norm(solver.y - inner)
-        if parted > 0 and h * np.linalg.norm(solver.f - slope) > border * parted:
+        return self.seems_stiff(at_border(solver.y - inner, solver.f - slope, h, border))
+
+    def tests(self, steps: int) -> bool:
+        """Whether the `steps`th step is tested."""
+        return steps >= TESTED_EVERY and (steps % TESTED_EVERY < CALM_STEPS or self.stiff > 0)
+
+    def seems_stiff(self, at_border: bool) -> bool:
+        """Count a step that is tested. Returns whether the run is stiff."""
+        if at_border:
             self.calm, self.stiff = 0, self.stiff + 1
         else:
             self.calm += 1
-            if self.calm == CALM:
+            if self.calm == CALM_STEPS:
                 self.stiff = self.calm = 0
-        if self.stiff < STIFF:
+        if self.stiff < STIFF_STEPS:
             return False
         self.stiff = self.calm = 0
         return True
+
+
+def at_border(states: Floats, slopes: Floats, h: float, border: float) -> bool:
+    """Whether stability bounds a step of length h: Hairer's test. states, slopes (nx,): how far two
+    stages at the same time part, and their rates."""
+    parted = float(np.linalg.norm(states))
+    return parted > 0 and bool(h * np.linalg.norm(slopes) > border * parted)
 
 
 def heeds(run: Run) -> bool:

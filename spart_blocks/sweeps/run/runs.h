@@ -28,16 +28,8 @@ enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HAND
 enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 
 #define SB_LOOKED 20000     /* steps between two looks at the progress of a run */
-#define SB_SLOWLY 1e-6      /* mean steps that are a shorter part of the run are looked at */
-#define SB_CHATTERING 1e-7  /* part of a run with too many crossings */
-#define SB_CROSSINGS 500    /* which are these */
-#define SB_RAPID 1e-8       /* s: three switches within this time may be a sliding motion */
-#define SB_STIFF_FROM 1000  /* steps after which stiffness is looked for */
-#define SB_PRICE 1000.0     /* explicit steps that cost as much as one start of an implicit method */
-#define SB_STARTS 50.0      /* and this many starts the steps of such a method cost */
+#define SB_CROSSINGS 500    /* so many within SB_CHATTERED of the run are too many */
 #define SB_NO_CHANGE 1e-6   /* of the change before something acted: none */
-#define SB_TURNED 1e-9      /* a reset turns a signal back if it leaves less of the signal's rate */
-#define SB_FLIGHT 1e-9      /* s: a signal that is back sooner rests at zero */
 #define SB_HALVINGS 5       /* of a panel that is not smooth */
 #define SB_SMOOTH 3e-6      /* largest error of a panel between its nodes, relative to a signal's range */
 
@@ -50,7 +42,6 @@ enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 #else
 #define SB_TIME SB_REAL
 #define SB_ROUNDED 1e-11
-#define SB_PROBED 1e-3
 #define SB_SEES_RETURNS 1
 #define SB_BEFORE_START -5e-324
 #endif
@@ -130,6 +121,22 @@ typedef struct {
 #define SB_STEP_LIMIT(m) ((m)->limit)
 #define SB_LOCATES
 #define SB_RECORDS
+#define SB_ADVANCES
+#define SB_SLOPED(m) ((m)->sloped)
+#define SB_LAST_SEEN(m) ((m)->hi)
+#define SB_SHORTEST(t) (2.3e-15 * (t) + 5e-323) /* ten units in the last place, at zero too */
+#define SB_NEEDS_SLOPE(m, s) 1
+#if SB_IS_CONTROLLED && SB_STATES
+#define SB_SEES_STIFFNESS
+#endif
+#if SB_WATCHED
+#define SB_MARKS
+#define SB_HIT(m) ((m)->hit)
+#define SB_BEGUN(m) ((m)->stop > 0)
+#endif
+#if SB_WATCHED && SB_RESETS
+#define SB_MEETS_RESETS
+#endif
 #if SB_IS_CONTROLLED && SB_STATES && SB_WATCHED && SB_SEES_RETURNS
 #define SB_HOLDS_OFF
 #endif
@@ -148,7 +155,6 @@ typedef struct {
 #define SB_CLOCKS(m) SB_TICKING
 #define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
 #define SB_FIRST(k) sb_first[k]
-#define SB_MOST_SWITCHES 1000
 #ifndef __CUDACC__ /* whose registers it would take */
 #define SB_FIXED
 #endif
@@ -206,6 +212,26 @@ SB_FUNCTION void sb_watch(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out)
 #endif
 }
 
+#if SB_WATCHED
+SB_FUNCTION void sb_watch_now(sb_crew *m, SB_REAL *out) {
+  program_cross(m->t, m->x, m->xd, m->p, out);
+}
+#endif
+
+#ifdef SB_MEETS_RESETS
+SB_FUNCTION void sb_field(sb_crew *m, SB_TIME t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
+#if SB_HELD
+  program_rates(sb_seen(m, t), x, xd, m->p, x, out);
+#else
+  program_rates(sb_seen(m, t), x, xd, m->p, out);
+#endif
+}
+
+SB_FUNCTION void sb_signals(sb_crew *m, SB_TIME t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
+  program_cross(t, x, xd, m->p, out);
+}
+#endif
+
 #if SB_TICKING
 #define SB_HAS_CLOCKS
 SB_FUNCTION int sb_due(const sb_crew *m, int clock) { return SB_ANY(m->due[clock]) != 0; }
@@ -248,12 +274,6 @@ SB_FUNCTION void sb_switch(sb_crew *m, SB_TIME t, int k, SB_MASK where, SB_REAL 
 #define SB_NG(m) SB_WATCHED
 #include "sb_step.h"
 
-SB_FUNCTION SB_MASK sb_finite_all(const SB_REAL *v, int n) {
-  SB_REAL sum = SB_OF(0);
-  for (int i = 0; i < n; i++) sum = sum + (v[i] - v[i]);
-  return sum == 0;
-}
-
 /* x on its constraints, where a mask says so. */
 SB_FUNCTION void sb_project_where(sb_crew *m, SB_MASK where, SB_TIME t, SB_REAL *x) {
 #if SB_PROJECTS && SB_STATES
@@ -277,9 +297,6 @@ SB_FUNCTION double sb_next_stop(const sb_crew *m, int k) {
 
 /* Just after or before a time t >= 0: by 8 to 16 units in the last place. */
 SB_FUNCTION double sb_just(double t, int way) { return t + way * (1.7763568394002505e-15 * t + 4e-323); }
-
-/* The shortest step at a time t >= 0: ten units in the last place, at zero too. */
-SB_FUNCTION SB_TIME sb_shortest(SB_TIME t) { return 2.3e-15 * t + 5e-323; }
 
 /* A segment begins in lane k: rates look no further than just inside its stops. */
 SB_FUNCTION void sb_bound(sb_crew *m, int k) {
@@ -378,69 +395,38 @@ SB_FUNCTION void sb_happened(sb_crew *m, int j, SB_MASK where) {
 
 #if SB_WATCHED
 
-typedef struct {
-  SB_REAL q, v, a;
-} sb_motion;
-
-/* The motion of the signal of crossing j from a state on; beyond zero counts as positive. */
-SB_FUNCTION sb_motion sb_motion_of(sb_crew *m, int j, const SB_REAL *x, SB_REAL span) {
-  const double sign = sb_direction[j] == 0 ? 1 : sb_direction[j];
-  SB_REAL at[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)], rate[SB_MOST(SB_STATES)], q[3];
-  SB_TIME t = m->t;
-  sb_motion found;
-  sb_slope(m, t, x, slope);
-  program_cross(t, x, m->xd, m->p, m->gs);
-  q[0] = sign * m->gs[j];
-  for (int n = 1; n < 3; n++) {
-    SB_REAL s = (double)n * span;
-    for (int i = 0; i < SB_STATES; i++) at[i] = x[i] + 0.5 * s * slope[i];
-    sb_slope(m, t + 0.5 * s, at, rate);
-    for (int i = 0; i < SB_STATES; i++) at[i] = x[i] + s * rate[i];
-    program_cross(t + s, at, m->xd, m->p, m->gs);
-    q[n] = sign * m->gs[j];
-  }
-  found.q = q[0];
-  found.v = (4 * q[1] - q[2] - 3 * q[0]) / (2 * span);
-  found.a = (q[2] - 2 * q[1] + q[0]) / (span * span);
-  return found;
-}
+#ifdef SB_MEETS_RESETS
 
 /* After resets: the length of the next step so that no return to zero is missed. Where a signal
    is turned back and rests, the run is handed back. x, xd: the states before. */
 SB_FUNCTION void sb_bounced(sb_crew *m, SB_MASK where, const SB_REAL *x, const SB_REAL *xd) {
-  SB_REAL span = SB_PROBED * SB_MIN(SB_OF(m->w->max_step), m->w->end - m->t), held[SB_MOST(SB_DISCRETE)];
+  SB_REAL span = SB_PROBED * SB_MIN(SB_OF(m->w->max_step), m->w->end - m->t);
   SB_MASK wide = where & (span > SB_FLIGHT), rests = {0};
   if (!SB_STATES || !SB_ANY(wide)) return;
   m->limit = SB_SELECT(where, SB_OF((double)INFINITY), m->limit);
   for (int j = 0; j < SB_WATCHED; j++) {
-    SB_MASK hit = wide & m->hit[j], turned, touch;
-    SB_REAL depth, flight;
+    SB_MASK hit = wide & m->hit[j], turned;
+    SB_REAL apex;
     sb_motion before, after;
     if (sb_kind[j] != SB_EVENT || !SB_ANY(hit)) continue;
-    for (int i = 0; i < SB_DISCRETE; i++) held[i] = m->xd[i], m->xd[i] = xd[i];
-    before = sb_motion_of(m, j, x, span);
-    for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = held[i];
-    after = sb_motion_of(m, j, m->x, span);
-    turned = hit & (before.v > 0) & SB_NOT(after.v > SB_TURNED * before.v);
-    depth = after.v * after.v - 2 * after.a * after.q;
-    flight = SB_SELECT((after.v < 0) & (depth > 0),
-                       2 * SB_SQRT(SB_SELECT(depth > 0, depth, SB_OF(0))) / after.a, SB_OF(0));
-    flight = SB_SELECT(after.a <= 0,
-                       SB_SELECT((after.v < 0) | (after.a < 0), SB_OF((double)INFINITY), SB_OF(0)),
-                       flight);
-    touch = (SB_ABS(after.v) <= SB_TURNED * before.v) & (after.a > 0);
-    rests = rests | (turned & (touch | (flight < SB_FLIGHT)));
-    m->limit = SB_SELECT(turned & (0.5 * flight < m->limit), 0.5 * flight, m->limit);
+    before = sb_motion_of(m, j, x, xd, span);
+    after = sb_motion_of(m, j, m->x, m->xd, span);
+    turned = hit & sb_turned(before, after);
+    apex = 0.5 * sb_flight(after);
+    rests = rests | (turned & sb_at_rest(before, after, SB_OF(SB_FLIGHT)));
+    m->limit = SB_SELECT(turned & (apex < m->limit), apex, m->limit);
   }
   sb_over_where(m, rests, SB_HANDED_BACK, 0);
 }
+
+#endif
 
 /* Too many crossings, or three at once, in lane k: who looks for the cause is the general
    engine. */
 SB_FUNCTION int sb_chatters(sb_crew *m, int k, int switched) {
   double t = SB_LANE(m->t, k), *recent = m->recent[k];
   recent[0] = recent[1], recent[1] = recent[2], recent[2] = t;
-  if (t - m->crossed_from[k] > SB_CHATTERING * m->w->end) m->crossed_from[k] = t, m->crossings[k] = 0;
+  if (t - m->crossed_from[k] > SB_CHATTERED * m->w->end) m->crossed_from[k] = t, m->crossings[k] = 0;
   if (++m->crossings[k] >= SB_CROSSINGS) return 1;
   return switched && recent[0] >= 0 && t - recent[0] < SB_RAPID;
 }
@@ -448,7 +434,9 @@ SB_FUNCTION int sb_chatters(sb_crew *m, int k, int switched) {
 /* Act on the crossings in m->hit, where a mask says so. */
 SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
   SB_MASK ends = {0}, fails = {0}, acts = {0}, resets = {0}, modes = {0}, stuck;
+#ifdef SB_MEETS_RESETS
   SB_REAL x[SB_MOST(SB_STATES)], xd[SB_MOST(SB_DISCRETE)];
+#endif
   for (int j = 0; j < SB_WATCHED; j++) {
     SB_MASK hit = m->hit[j] & where;
     if (sb_kind[j] == SB_STOP) ends = ends | hit;
@@ -464,9 +452,9 @@ SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
     SB_MASK_SET(stuck, k, SB_LANE(where, k) && sb_chatters(m, k, SB_LANE(modes, k) != 0));
   sb_over_where(m, stuck & SB_NOT(ends), SB_HANDED_BACK, 0);
   where = where & m->alive;
+#ifdef SB_MEETS_RESETS
   for (int i = 0; i < SB_STATES; i++) x[i] = m->x[i];
   for (int i = 0; i < SB_DISCRETE; i++) xd[i] = m->xd[i];
-#if SB_RESETS
   for (int j = 0; j < SB_WATCHED; j++) {
     SB_MASK hit = m->hit[j] & where & SB_NOT(ends);
     if (sb_kind[j] != SB_EVENT || !SB_ANY(hit)) continue;
@@ -499,31 +487,19 @@ SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
       }
   }
   sb_over_where(m, ends & where, SB_STOPPED, 0);
+#ifdef SB_MEETS_RESETS
   sb_bounced(m, resets & m->alive & where & SB_NOT(ends), x, xd);
-}
-
-/* The changes of the watched values within SB_AHEAD; the values are those in m->g. */
-SB_FUNCTION void sb_changes(sb_crew *m, SB_REAL *changes) {
-  program_cross(m->t, m->x, m->xd, m->p, m->g);
-  sb_slope(m, m->t, m->x, m->xm);
-  for (int i = 0; i < SB_STATES; i++) m->xt[i] = m->x[i] + SB_AHEAD * m->xm[i];
-  program_cross(m->t + SB_AHEAD, m->xt, m->xd, m->p, m->gs);
-  for (int j = 0; j < SB_WATCHED; j++) changes[j] = m->gs[j] - m->g[j];
+#endif
 }
 
 /* The crossings that act where the first one has led, into m->hit: it and those that coincide
    with it. A bend to which its signal comes back at once, after what acts, is for the general
    engine. */
 SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
-  SB_MASK acts = {0}, bends = {0}, back = {0}, hit[SB_MOST(SB_WATCHED)];
+  SB_MASK bends, acts = sb_reached(m, where, &bends), back = {0}, hit[SB_MOST(SB_WATCHED)];
   SB_REAL before[SB_MOST(SB_WATCHED)] = {0}, after[SB_MOST(SB_WATCHED)];
   int look;
-  program_cross(m->t, m->x, m->xd, m->p, m->g);
-  for (int j = 0; j < SB_WATCHED; j++) {
-    hit[j] = m->hit[j] = where & ((m->crossed == j) | sb_crossed(m->g0[j], m->g[j], sb_direction[j]));
-    if (sb_kind[j] == SB_BEND) bends = bends | m->hit[j];
-    else if (sb_kind[j] != SB_LIMIT) acts = acts | m->hit[j];
-  }
+  for (int j = 0; j < SB_WATCHED; j++) hit[j] = m->hit[j];
   look = SB_STATES && SB_SEES_RETURNS && SB_ANY(bends);
   if (look && SB_ANY(acts)) sb_changes(m, before);
   if (SB_ANY(acts)) sb_act(m, acts);
@@ -546,26 +522,10 @@ SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
 
 #if SB_WATCHED
 
-/* Act on jumps where some lanes have got to a stop: on EVENTs, on modes that do not fit, and on STOPs
-   and faults, unless ticks follow. */
+/* Act on jumps where some lanes have got to a stop. */
 SB_FUNCTION void sb_jump(sb_crew *m, SB_MASK at, int ticks_follow) {
-  SB_MASK any = {0};
-  program_cross(m->t, m->x, m->xd, m->p, m->g);
-  for (int j = 0; j < SB_WATCHED; j++) {
-    m->hit[j] = SB_NOT(at == at);
-    if (sb_kind[j] == SB_MODE || (!ticks_follow && (sb_kind[j] == SB_STOP || sb_kind[j] == SB_FAULT)))
-      m->hit[j] = at & (m->g[j] > 0);
-    else if (sb_kind[j] == SB_EVENT)
-      m->hit[j] = at & (m->stop > 0) & sb_crossed(m->g0[j], m->g[j], sb_direction[j]);
-    any = any | m->hit[j];
-  }
+  SB_MASK any = sb_jumped(m, at, ticks_follow);
   if (SB_ANY(any)) sb_act(m, any);
-}
-
-/* The values from which jumps are told, now, where a mask says so. */
-SB_FUNCTION void sb_look(sb_crew *m, SB_MASK where) {
-  program_cross(m->t, m->x, m->xd, m->p, m->g);
-  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(where, m->g[j], m->g0[j]);
 }
 
 #endif
@@ -590,12 +550,12 @@ SB_FUNCTION void sb_tick_where(sb_crew *m, SB_MASK at) {
   sb_jump(m, any, 1);
   any = any & m->alive;
   for (int c = 0; c < SB_TICKING; c++) m->due[c] = m->due[c] & m->alive;
-  sb_look(m, any);
+  sb_take_values(m, any);
 #endif
   for (int i = 0; i < SB_DISCRETE; i++) m->xdo[i] = m->xd[i];
   sb_ticked(m, m->xdo, m->xdn);
   for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(any, m->xdn[i], m->xd[i]);
-  bad = any & SB_NOT(sb_finite_all(m->xdn, SB_DISCRETE));
+  bad = any & SB_NOT(sb_finite(m->xdn, SB_DISCRETE));
   sb_over_where(m, bad, SB_FAILED, SB_BAD_TICK);
 }
 
@@ -628,7 +588,7 @@ SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
     sb_bound(m, k);
   }
 #if SB_WATCHED
-  sb_look(m, at & m->alive);
+  sb_take_values(m, at & m->alive);
 #endif
 }
 
@@ -771,39 +731,27 @@ SB_FUNCTION void sb_sample(sb_crew *m, SB_MASK where, SB_REAL h, SB_TIME until) 
 
 /* --- a step ---------------------------------------------------------------------------------------- */
 
-/* Whether stability bounds the step just done: Hairer's test, as in run/solvers/stiffness.py. */
+#ifdef SB_SEES_STIFFNESS
+
+/* Hand back the runs that are stiff, where an implicit method is cheaper. */
 SB_FUNCTION void sb_look_for_stiffness(sb_crew *m, SB_MASK done, SB_REAL h) {
-  SB_REAL slopes = SB_OF(0), states = SB_OF(0);
   SB_MASK border;
   int any = 0;
   for (int k = 0; k < SB_LANES; k++)
-    any |= SB_LANE(done, k) && m->steps[k] >= SB_STIFF_FROM &&
-           (m->steps[k] % SB_STIFF_FROM < 6 || m->stiff[k]);
+    any |= SB_LANE(done, k) && sb_tests_stiffness(m->steps[k], m->stiff[k]);
   if (!any) return;
-  for (int i = 0; i < SB_STATES; i++) {
-    SB_REAL sum = SB_OF(0), slope, state;
-    slope = m->K[(SB_STAGES_COUNT - 1) * SB_STATES + i] - m->K[(SB_STAGES_COUNT - 2) * SB_STATES + i];
-    for (int j = 0; j < SB_STAGES_COUNT - 2; j++)
-      sum = sum + sb_a[(SB_STAGES_COUNT - 2) * SB_STAGES_COUNT + j] * m->K[j * SB_STATES + i];
-    state = m->xn[i] - m->x[i] - h * sum;
-    slopes = slopes + slope * slope;
-    states = states + state * state;
-  }
-  border = (states > 0) & (h * SB_SQRT(slopes) > 3.25 * SB_SQRT(states));
+  border = sb_at_border(m, h);
   for (int k = 0; k < SB_LANES; k++) {
     double left;
-    if (!SB_LANE(done, k) || m->steps[k] < SB_STIFF_FROM ||
-        (m->steps[k] % SB_STIFF_FROM >= 6 && !m->stiff[k]))
-      continue;
-    if (SB_LANE(border, k)) m->calm[k] = 0, m->stiff[k]++;
-    else if (++m->calm[k] == 6) m->stiff[k] = m->calm[k] = 0;
-    if (m->stiff[k] < 15) continue;
-    m->stiff[k] = m->calm[k] = 0;
+    if (!SB_LANE(done, k) || !sb_tests_stiffness(m->steps[k], m->stiff[k])) continue;
+    if (!sb_seems_stiff(SB_LANE(border, k) != 0, &m->stiff[k], &m->calm[k])) continue;
     left = (double)(m->w->nticks - m->tick[k] + m->w->known_to[m->run[k]] - m->event[k]);
-    if ((m->w->end - SB_LANE(m->t, k)) / SB_LANE(h, k) >= SB_PRICE * (SB_STARTS + left))
+    if ((m->w->end - SB_LANE(m->t, k)) / SB_LANE(h, k) >= SB_COMPILED * (SB_STARTS + left))
       sb_over(m, k, SB_HANDED_BACK, 0);
   }
 }
+
+#endif
 
 /* Whether lane k makes no progress. */
 SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
@@ -811,178 +759,73 @@ SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
     double t = SB_LANE(m->t, k);
     if (!SB_LANE(done, k) || !SB_LANE(m->alive, k)) continue;
     if (m->steps[k] - m->looked_steps[k] < SB_LOOKED) continue;
-    if (SB_IS_CONTROLLED && t - m->looked_at[k] < SB_SLOWLY * SB_LOOKED * m->w->end)
+    if (SB_IS_CONTROLLED && t - m->looked_at[k] < SB_SLOW * SB_LOOKED * m->w->end)
       sb_over(m, k, SB_HANDED_BACK, 0);
     m->looked_steps[k] = m->steps[k];
     m->looked_at[k] = t;
   }
 }
 
+SB_FUNCTION void sb_fail(sb_crew *m, SB_MASK where, int why, const sb_trial *s) {
+  (void)why, (void)s;
+  sb_over_where(m, where, SB_FAILED, SB_NO_STEP);
+}
+
+/* Measure and sample the step s. */
+SB_FUNCTION void sb_keep(sb_crew *m, sb_trial *s) {
+#if SB_WIDTH
+  SB_MASK plain = SB_NOT(s->cut) & SB_NOT(s->last);
+  SB_TIME to = s->until;
+  for (int k = 0; k < SB_LANES; k++)
+    if (SB_LANE(s->taken, k) && !SB_LANE(plain, k))
+      SB_LANE_SET(to, k, sb_just(SB_LANE(s->until, k), -1));
+#if SB_WATCHED
+  /* A crossing is located just on its far side. */
+  to = SB_SELECT(s->cut & (to > s->until - SB_LOCATED), s->until - SB_LOCATED, to);
+#endif
+  sb_measure(m, s->taken, s->h, SB_SELECT(m->t < m->lo, m->lo, m->t), to);
+  s->taken = s->taken & m->alive;
+  s->cut = s->cut & m->alive;
+#endif
+  if (m->w->nsamples) sb_sample(m, s->taken, s->h, s->until);
+}
+
 /* One trial step of all lanes that have a run. */
 SB_FUNCTION void sb_go_on(sb_crew *m) {
-  const SB_REAL zero = SB_OF(0);
-  SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on), over = cut, far = cut;
-  SB_TIME left = SB_SELECT(on, m->stop - m->t, zero), until;
-  SB_REAL h, before = m->h, taken, theta, line = zero;
-  SB_REAL *far_slope = m->K + SB_STAGES_COUNT * SB_STATES;
-  if (SB_ANY(on & SB_NOT(m->sloped))) {
-    sb_slope(m, m->t, m->x, m->far);
-    for (int i = 0; i < SB_STATES; i++) m->K[i] = SB_SELECT(m->sloped, m->K[i], m->far[i]);
-    m->sloped = m->sloped | on;
-#if SB_IS_CONTROLLED
-    if (SB_ANY(on & SB_NOT(m->h > 0)))
-      m->h = SB_SELECT(m->h > 0, m->h, sb_first_step(m, left));
-    before = m->h;
-#endif
-  }
-  tiny = on & (left < 1e-12 * SB_SELECT(m->stop > 1, m->stop, SB_OF(1)));
-  h = sb_length(m, left, &last);
-  h = SB_SELECT(on, h, zero);
-  good = on & SB_NOT(last) & SB_NOT(tiny) & (h < sb_shortest(m->t));
-  if (SB_ANY(good)) { /* no step is short enough */
-    sb_over_where(m, good, SB_FAILED, SB_NO_STEP);
-    on = on & m->alive;
-    h = SB_SELECT(on, h, zero);
-  }
-  sb_try(m, h);
-#if SB_IS_CONTROLLED
-  before = m->h;
-  good = on & sb_accurate(m, h, last);
-  m->h = SB_SELECT(on, m->h, before);
-  tiny = tiny & on;
-  far = on & SB_NOT(good | tiny);
-#else
-  (void)before, (void)far;
-  good = on & sb_finite_all(m->xn, SB_STATES);
-  sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny), SB_FAILED, SB_NO_STEP);
-#endif
-  good = good & SB_NOT(tiny) & m->alive;
-  theta = SB_OF(2);
-#if SB_WATCHED && SB_IS_CONTROLLED && SB_STATES
-  theta = sb_find_crossing(m, h, m->hi);
-#ifdef SB_HOLDS_OFF
-  { /* steps that may stay before a surface are repeated up to near it, or lead over it */
-    SB_MASK stays, again;
-    line = sb_held_off(m, h, m->hi, good);
-    stays = good & (line < (double)INFINITY), again = stays & (line > SB_LAST_LINE_AT(m->t));
-    over = stays & SB_NOT(again);
-    m->gap = SB_SELECT(stays, zero, m->gap);
-    m->limit = SB_SELECT(again, line - SB_SHORT_OF, m->limit);
-    good = good & SB_NOT(again);
-  }
-#endif
-  { /* also those that are not accurate: a bend, not their length, may be why */
-    SB_MASK trials = (good & SB_NOT(over)) | (far & sb_finite_all(m->xn, SB_STATES));
-    SB_REAL shorter = sb_short_of(m, trials, h, theta);
-    SB_MASK short_of = shorter > 0;
-    m->limit = SB_SELECT(short_of & (shorter < m->limit), shorter, m->limit);
-    m->h = SB_SELECT(short_of & far, before, m->h);
-    good = good & SB_NOT(short_of);
-  }
-#endif
-#if SB_IS_CONTROLLED
-  sb_over_where(m, far & (m->h < sb_shortest(m->t)), SB_FAILED, SB_NO_STEP);
-  good = good & m->alive;
-#endif
-  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(good, k);
-  m->limit = SB_SELECT(good, SB_OF((double)INFINITY), m->limit);
-  until = SB_SELECT(last, m->stop, m->t + h);
-#if SB_IS_CONTROLLED && SB_STATES
+  SB_MASK on = m->alive, tiny;
+  SB_TIME left = SB_SELECT(on, m->stop - m->t, SB_OF(0));
+  sb_trial s;
+  sb_begin_step(m, on, left);
+  tiny = on & (left < SB_SAME_STOP * SB_SELECT(m->stop > 1, m->stop, SB_OF(1)));
+  s = sb_tried(m, on & SB_NOT(tiny), m->stop);
+  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(s.taken, k);
+#ifdef SB_SEES_STIFFNESS
   if (m->w->heeds_stiffness) {
-    sb_look_for_stiffness(m, good, h);
-    good = good & m->alive;
+    sb_look_for_stiffness(m, s.taken, s.h);
+    s.taken = s.taken & m->alive;
+    s.cut = s.cut & m->alive;
   }
 #endif
-#if !SB_DENSE
-  sb_slope(m, until, m->xn, far_slope);
-  {
-    SB_MASK bad = good & SB_NOT(sb_finite_all(far_slope, SB_STATES));
-    sb_over_where(m, bad, SB_FAILED, SB_NO_STEP);
-    good = good & m->alive;
+  sb_keep(m, &s);
+  sb_accept(m, &s);
+  if (SB_ANY(tiny)) { /* two stops that differ only by rounding */
+    for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(tiny, m->x[i] + left * m->K[i], m->x[i]);
+    m->t = SB_SELECT(tiny, m->stop, m->t);
   }
-#endif
-  taken = h;
-  (void)line;
-#if SB_WATCHED
-#if !SB_IS_CONTROLLED || !SB_STATES
-  theta = sb_find_crossing(m, h, m->hi);
-#endif
-#ifdef SB_HOLDS_OFF
-  taken = SB_SELECT(over, SB_MIN(line, m->hi - m->t), taken);
-  theta = SB_SELECT(over, SB_OF(1), theta);
-  m->crossed = SB_PICK(over, -1, m->crossed); /* what has crossed is found there */
-#endif
-  cut = good & (theta < 2);
-#if !SB_IS_CONTROLLED
-  if (SB_ANY(m->alive)) { /* the search has tried other steps in all lanes */
-    SB_REAL end[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)];
-    sb_try(m, h);
-    sb_slope(m, until, m->xn, far_slope);
-    if (SB_ANY(cut)) {
-      for (int i = 0; i < SB_STATES; i++) end[i] = m->xn[i], slope[i] = far_slope[i];
-      taken = SB_SELECT(cut, theta * h, h);
-      sb_up_to_crossing(m, taken);
-      for (int i = 0; i < SB_STATES; i++) {
-        m->xn[i] = SB_SELECT(cut, m->xn[i], end[i]);
-        far_slope[i] = SB_SELECT(cut, far_slope[i], slope[i]);
-      }
-      theta = SB_SELECT(cut, SB_OF(1), theta);
-    }
-  }
-#endif
-  until = SB_SELECT(cut, m->t + theta * taken, until);
-#endif
-#if SB_WIDTH
-  {
-    SB_MASK plain = SB_NOT(cut) & SB_NOT(last);
-    SB_TIME to = until;
-    for (int k = 0; k < SB_LANES; k++)
-      if (SB_LANE(good, k) && !SB_LANE(plain, k))
-        SB_LANE_SET(to, k, sb_just(SB_LANE(until, k), -1));
-#if SB_WATCHED
-    /* A crossing is located just on its far side. */
-    to = SB_SELECT(cut & (to > until - SB_LOCATED), until - SB_LOCATED, to);
-#endif
-    sb_measure(m, good, taken, SB_SELECT(m->t < m->lo, m->lo, m->t), to);
-    good = good & m->alive;
-    cut = cut & good;
-  }
-#endif
-  if (m->w->nsamples) sb_sample(m, good, taken, until);
-  if (SB_ANY(cut)) {
-    sb_dense(m, taken, SB_SELECT(cut, theta, SB_OF(1)), m->kept);
-    for (int i = 0; i < SB_STATES; i++) {
-      m->kept[i] = SB_SELECT(over, m->x[i] + taken * m->K[i], m->kept[i]);
-      m->xn[i] = SB_SELECT(cut, m->kept[i], m->xn[i]);
-    }
-  }
-#if SB_WATCHED
-  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(good & SB_NOT(cut), m->g1[j], m->g0[j]);
-#endif
-  for (int i = 0; i < SB_STATES; i++) {
-    SB_REAL next = SB_SELECT(good, m->xn[i], m->x[i]);
-    m->x[i] = SB_SELECT(tiny, m->x[i] + left * m->K[i], next);
-    /* The last slope of the step is the first of the next (dense tableaus end on it). */
-    m->K[i] = SB_SELECT(good, m->K[(SB_DENSE ? SB_STAGES_COUNT - 1 : SB_STAGES_COUNT) * SB_STATES + i],
-                        m->K[i]);
-  }
-  m->t = SB_SELECT(tiny, m->stop, SB_SELECT(good, until, m->t));
-  m->sloped = m->sloped & SB_NOT(cut);
 #if SB_DRIFTS
-  sb_project_where(m, good & SB_NOT(cut), m->t, m->x);
-  m->sloped = m->sloped & SB_NOT(good);
+  sb_project_where(m, s.taken & SB_NOT(s.cut), m->t, m->x);
+  m->sloped = m->sloped & SB_NOT(s.taken);
 #endif
 #if SB_WATCHED
-  if (SB_ANY(cut)) {
-    sb_hits(m, cut);
-    cut = cut & m->alive;
+  if (SB_ANY(s.cut)) {
+    sb_hits(m, s.cut);
+    s.cut = s.cut & m->alive;
     for (int k = 0; k < SB_LANES; k++)
-      if (SB_LANE(cut, k)) sb_bound(m, k);
-    program_cross(m->t, m->x, m->xd, m->p, m->g);
-    for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(cut, m->g[j], m->g0[j]);
+      if (SB_LANE(s.cut, k)) sb_bound(m, k);
+    sb_take_values(m, s.cut);
   }
 #endif
-  sb_look_at_progress(m, good);
+  sb_look_at_progress(m, s.taken);
 }
 
 #ifdef __CUDACC__
