@@ -93,7 +93,7 @@ typedef struct {
   double next;           /* time of the next known event */
   double rtol;           /* of co-simulation's steps with error control */
   double h;              /* length of the next of them; 0: not known */
-  double limit;          /* largest length of the next one; 0: no limit */
+  double limit;          /* largest length of the next one */
   double apex;           /* in model exchange, time that an importer must not step over; 0: none */
   double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   double start[SB_ROOM(SB_NX)]; /* x at the start of the step, by which limits act */
@@ -123,6 +123,9 @@ struct sb_fmu {
   double xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
   int crossed; /* the first crossing of a step */
   double gap; /* of a step that is repeated to end before a bend */
+  double end; /* of the present integration */
+  int sloped; /* whether the first of the slopes is the one at s.x */
+  int why;    /* no step was possible */
   double moved[SB_ROOM(SB_NX + SB_NXD)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];
 #if SB_SLIDES

@@ -27,7 +27,7 @@
 #define SB_H(m) ((m)->s.h)
 #define SB_BOUNDS
 #define SB_LONGEST(m) (SB_CONTROLLED(m) ? SB_MAX_STEP : SB_STEP)
-#define SB_STEP_LIMIT(m) ((m)->s.limit > 0 ? (m)->s.limit : INFINITY)
+#define SB_STEP_LIMIT(m) ((m)->s.limit)
 #define SB_LOCATES
 #if SB_NX && SB_CROSSINGS && !SB_SLIDES
 #define SB_HOLDS_OFF
@@ -49,6 +49,14 @@
 #define SB_HANDOVER_CLOCK(k) sb_handover_clocks[k]
 #define SB_FIRST(k) sb_crossings[k].first
 #define SB_MEETS_RESETS
+#define SB_ADVANCES
+#define SB_SLOPED(m) ((m)->sloped)
+#define SB_LAST_SEEN(m) ((m)->end)
+#define SB_SHORTEST(t) (SB_TOO_SHORT * (nextafter(t, INFINITY) - (t)))
+#define SB_NEEDS_SLOPE(m, s) 0 /* the next step finds its own */
+#if SB_SLIDES
+#define SB_MEETS_LINES
+#endif
 
 static void sb_slope(sb_fmu *m, double t, const double *x, double *out);
 static void sb_own_steps(sb_fmu *m, double h);
@@ -331,7 +339,7 @@ static int sb_stays(sb_fmu *m, int k) {
    side. */
 static void sb_flies(sb_fmu *m, int k, double after, double flight) {
   double apex = after + flight / 2;
-  if (!(m->s.limit > 0) || apex < m->s.limit) m->s.limit = apex;
+  if (apex < m->s.limit) m->s.limit = apex;
   m->s.quiet[k] = m->s.t + after + fmin(flight / 4, sb_span());
   m->s.landing[k] = m->s.t + after + flight;
 }
@@ -462,9 +470,9 @@ static int sb_events(sb_fmu *m, int first) {
   sb_find_next(m);
   status = sb_jump(m, first, 0);
   if (status != SB_OK) return status;
-  if (m->exchange && m->s.limit > 0) { /* so that a step of the importer does not miss the return */
+  if (m->exchange && m->s.limit < INFINITY) { /* so that a step of the importer does not miss the return */
     m->s.apex = m->s.t + m->s.limit;
-    m->s.limit = 0;
+    m->s.limit = INFINITY;
     sb_find_next(m);
   }
   sb_project(m);

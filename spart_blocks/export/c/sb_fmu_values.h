@@ -9,7 +9,7 @@
 static void sb_begin(sb_fmu *m) {
   memset(&m->s, 0, sizeof m->s);
   m->s.mode = SB_INSTANTIATED;
-  m->s.next = INFINITY;
+  m->s.next = m->s.limit = INFINITY;
   m->s.rtol = SB_RTOL;
   sb_copy(m->s.p, sb_p, SB_NP);
   for (int k = 0; k < SB_CROSSINGS; k++) m->s.quiet[k] = m->s.landing[k] = -INFINITY;

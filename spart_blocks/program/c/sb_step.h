@@ -1,4 +1,4 @@
-/* One step of a run, shared by the loop of simulations, FMUs and exported C.
+/* One step of a run, shared by the loops of simulations, sweeps, FMUs and exported C.
 
    An explicit Runge-Kutta step by a tableau, its length, its dense output, the location of zero
    crossings, and events at one time: ticks and changes of modes. The step control and the
@@ -35,6 +35,18 @@
      located. Otherwise they are not, as there is no step that they could spoil.
    SB_HOLDS_OFF: steps with error control look for surfaces that they may never cross
      (sb_held_off).
+   SB_ADVANCES: the host takes whole steps by sb_begin_step, sb_tried and sb_accept (sb_trial.h). Then
+     also SB_SLOPED(m), whether the first slope in SB_K is that at SB_X; SB_LAST_SEEN(m), the latest
+     time at which crossings are looked for; SB_SHORTEST(t), the shortest step; SB_NEEDS_SLOPE(m, s),
+     whether a step without dense output of its own needs the slope at its end; and
+     sb_fail(m, where, why, s), called where no step is possible. With SB_MEETS_LINES, the host's own
+     sb_meets_lines(m, s, good) in place of SB_HOLDS_OFF.
+   SB_SEES_STIFFNESS: the host tests for stiffness: sb_tests_stiffness, sb_at_border, sb_seems_stiff.
+   SB_MARKS: crossings are marked: sb_jumped, sb_reached. Then SB_HIT(m), the marks; SB_BEGUN(m),
+     whether the run has begun; sb_watch_now(m, out), the watched values of the present state.
+   SB_MEETS_RESETS: resets may turn signals back: sb_motion_of, sb_turned, sb_at_rest. Then
+     sb_field(m, t, x, xd, out) and sb_signals(m, t, x, xd, out), the rates and watched values of any
+     states.
    SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS,
      SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, before, xd) and
      sb_tick_clock(m, c, before, xd), which read `before` and write into xd.

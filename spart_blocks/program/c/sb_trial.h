@@ -40,7 +40,11 @@ SB_FUNCTION SB_MASK sb_without(SB_SELF *m, SB_MASK on, SB_MASK failed, int why, 
   return on & SB_NOT(failed);
 }
 
-#if defined(SB_HOLDS_OFF) && !defined(SB_MEETS_LINES)
+#if defined(SB_MEETS_LINES)
+
+SB_FUNCTION SB_MASK sb_meets_lines(SB_SELF *m, sb_trial *s, SB_MASK good); /* the host's */
+
+#elif defined(SB_HOLDS_OFF)
 #define SB_MEETS_LINES
 
 /* Steps that may stay before a surface at which something acts are repeated up to near it, or lead
