@@ -14,7 +14,7 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram import Diagram
-from spart_blocks.diagram.check.first_values import start_values
+from spart_blocks.diagram.check.first_values import signal_shapes, start_values
 from spart_blocks.diagram.network.algebraic_loops import uncut
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.export.step import StepCode
@@ -87,7 +87,7 @@ def live_links(diagram: Diagram, part: Subdiagram) -> tuple[LiveLink, ...]:
     links = {node.index: node for node in wiring.nodes if is_link(node) and not _within(node, part)}
     if not links:
         return ()
-    shapes = {source: np.shape(value) for source, value in start_values(wiring)[0].items()}
+    shapes = signal_shapes(start_values(wiring)[0])
     labels = _Labels(wiring, shapes)
     received = _received(wiring, part, links, labels)
     sent = _sent(wiring, part, links, labels)

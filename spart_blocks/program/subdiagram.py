@@ -287,7 +287,7 @@ def _inlets(
         for node in wiring.nodes
         if node.index in errors
     }
-    unknown = [_output_name(wiring, source) for source in inward if source not in values]
+    unknown = [_output_name(wiring, source) for source in inward if source[0] not in values]
     faults = [
         Fault(failure.text, places.get(f"blocks.{name}"))
         for name, failure in failures.items()
@@ -299,7 +299,7 @@ def _inlets(
         raise DiagramError(faults)
     inlets = []
     for number, source in enumerate(inward):
-        value = np.asarray(values[source], dtype=float)
+        value = np.asarray(values[source[0]][source[1]], dtype=float)
         value = np.where(np.isfinite(value), value, 0.0)
         unit = wiring.nodes[source[0]].out_ports[source[1]].unit
         port = (Port("0", value.shape, unit),)

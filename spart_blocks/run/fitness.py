@@ -40,7 +40,7 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
         faults += _wrong_labels(engine, node, values)
         faults += _wrong_limits(engine, node)
         if node.feedthrough and not faults:
-            faults += _too_large(engine, node, expected_size(node, engine.inputs(node, values)))
+            faults += _too_large(engine, node, expected_size(node, node.inputs(values)))
         if faults:
             raise DiagramError(faults)
         if node.kind in ("sink", "graphics"):
@@ -75,7 +75,7 @@ def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
 def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
     """DiagramError for a block whose inputs NumPy cannot combine."""
     text = str(error.__cause__)
-    shapes = shapes_of(engine.inputs(node, values))
+    shapes = shapes_of(node.inputs(values))
     if shapes is None or not any(word in text for word in SHAPE_WORDS):
         return
     others = [k for k, shape in enumerate(shapes) if k and shape and shape != shapes[0]]
@@ -89,7 +89,7 @@ def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunEr
 
 
 def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> list[Fault]:
-    return wrong_wires(engine.nodes, node, engine.inputs(node, values))
+    return wrong_wires(engine.nodes, node, node.inputs(values))
 
 
 def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
@@ -97,7 +97,7 @@ def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[F
     labels = attribute(node.block, "labels") if node.block.type == "scope" else None
     if labels:
         picked = attribute(node.block, "vector")
-        lines = sum(np.size(value) for value in engine.inputs(node, values))
+        lines = sum(np.size(value) for value in node.inputs(values))
         lines = len(picked) if isinstance(picked, list) else lines
         if len(labels) not in (lines, len(node.sources)):
             yield Fault(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spart_blocks.block_support.ports import as_signal, attribute, wrong_outputs
+from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.check.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.diagram.network.display import aliases_of
-from spart_blocks.diagram.network.nodes import FlatDiagram, Node, Source
+from spart_blocks.diagram.network.nodes import FlatDiagram, Node, Source, WrongOutputsError
 
 Shape = tuple[int, ...]
+Values = Mapping[int, Sequence[Any]]
+"""The outputs of nodes by their index."""
 SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")
 """What NumPy's errors say where arrays do not fit together."""
 
@@ -38,50 +40,53 @@ def first_values(wiring: FlatDiagram, inside: str) -> tuple[Mapping[str, Shape],
     nodes = [wiring.nodes[i] for i in failures]
     mine = [n for n in nodes if n.name == inside or n.name.startswith(f"{inside}/")]
     failure = failure_of(mine[0], failures[mine[0].index]) if mine else None
-    shapes = {wiring.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
+    shapes = named_shapes(wiring, values)
     for alias, name in aliases_of(wiring).items():
         if name in shapes:
             shapes[alias] = shapes[name]
     return shapes, failure
 
 
-def start_values(wiring: FlatDiagram) -> tuple[dict[Source, Any], dict[int, Exception]]:
-    """Every known output at t = 0, and the exceptions of blocks, by their index."""
-    values: dict[Source, Any] = {}
+def output_shapes(wiring: FlatDiagram, wanted: Collection[int]) -> dict[Source, Shape]:
+    """The shapes at t = 0 of the outputs of these nodes, by their index, as far as they can be
+    known. No state is moved."""
+    values, _ = start_values(wiring, wanted)
+    return signal_shapes({i: values[i] for i in wanted if i in values})
+
+
+def named_shapes(wiring: FlatDiagram, values: Values) -> dict[str, Shape]:
+    """The shapes of signals by name."""
+    shapes = signal_shapes(values)
+    return {wiring.nodes[i].output_name(port): shape for (i, port), shape in shapes.items()}
+
+
+def signal_shapes(values: Values) -> dict[Source, Shape]:
+    """The shapes of signals."""
+    return {(i, k): np.shape(v) for i, row in values.items() for k, v in enumerate(row)}
+
+
+def start_values(
+    wiring: FlatDiagram, wanted: Collection[int] | None = None
+) -> tuple[Values, dict[int, Exception]]:
+    """The outputs of each node at t = 0, where they are known, and the exceptions of blocks, both
+    by the index of the node. wanted: of these nodes alone, and those before them, of which no state
+    is moved."""
+    values: dict[int, Sequence[Any]] = {}
     failures: dict[int, Exception] = {}
     total = 0
+    nodes = _in_time(wiring) if wanted is None else _before(wiring, wanted)
     with np.errstate(all="ignore"):
-        for node in _in_time(wiring):
+        for node in nodes:
             try:
-                _evaluate(node, values)
-                total += sum(np.size(value) for value in _of(node, values))
+                _evaluate(node, values, moved=wanted is None)
+                total += sum(np.size(value) for value in values.get(node.index, ()))
                 if total > 2 * MOST_NUMBERS:  # it cannot run, which a run tells
                     break
             except _Unknown:
                 continue
-            except Exception as error:
+            except Exception as error:  # whatever a block raises; a run tells it
                 failures.setdefault(node.index, error)
     return values, failures
-
-
-def output_shapes(wiring: FlatDiagram, wanted: Collection[int]) -> dict[Source, Shape]:
-    """The shapes at t = 0 of the outputs of these nodes, by their index, as far as they can be
-    known. No state is moved."""
-    upstream, pending = set(wanted), list(wanted)
-    while pending:
-        for source, _ in wiring.nodes[pending.pop()].sources:
-            if source not in upstream:
-                upstream.add(source)
-                pending.append(source)
-    values: dict[Source, Any] = {}
-    with np.errstate(all="ignore"):
-        for node in (wiring.nodes[i] for i in wiring.schedule if i in upstream):
-            try:
-                inputs = _inputs(node, values, node.unread)
-                _give_outputs(node, inputs, _state(node), values)
-            except Exception:  # whatever a block raises; a run tells it
-                continue
-    return {source: np.shape(value) for source, value in values.items() if source[0] in wanted}
 
 
 def failure_of(node: Node, error: Exception) -> Failure:
@@ -92,19 +97,14 @@ def failure_of(node: Node, error: Exception) -> Failure:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     text = str(error)
     of_shapes = isinstance(error, ValueError) and any(word in text for word in SHAPE_WORDS)
-    kind = "" if of_shapes or isinstance(error, _OutputsError) else f"{type(error).__name__}: "
-    where = (
-        None if isinstance(error, _OutputsError) else f"raised in {frame.filename}:{frame.lineno}"
-    )
+    known = isinstance(error, WrongOutputsError)
+    kind = "" if of_shapes or known else f"{type(error).__name__}: "
+    where = None if known else f"raised in {frame.filename}:{frame.lineno}"
     return Failure(of_shapes, f"{label}: {kind}{text}", where)
 
 
 class _ShapeError(ValueError):
     """A shape that does not fit a port or a state."""
-
-
-class _OutputsError(ValueError):
-    """Outputs that are no list of one value for each port."""
 
 
 class _Unknown(Exception):  # noqa: N818 - a signal within this file
@@ -118,15 +118,29 @@ def _in_time(wiring: FlatDiagram) -> list[Node]:
     return [*order, *(node for node in order if not node.feedthrough and node.sources)]
 
 
-def _evaluate(node: Node, values: dict[Source, Any]) -> None:
-    """Evaluate a block's outputs into values; raises if something does not fit."""
+def _before(wiring: FlatDiagram, wanted: Collection[int]) -> list[Node]:
+    """Some nodes and those whose outputs they need, in the order of evaluation."""
+    found, pending = set(wanted), list(wanted)
+    while pending:
+        for source, _ in wiring.nodes[pending.pop()].sources:
+            if source not in found:
+                found.add(source)
+                pending.append(source)
+    return [wiring.nodes[i] for i in wiring.schedule if i in found]
+
+
+def _evaluate(node: Node, values: dict[int, Sequence[Any]], *, moved: bool) -> None:
+    """Evaluate a block's outputs into values; raises if something does not fit. moved: whether its
+    state is moved too, for the length of its rate."""
     if node.kind in ("sink", "graphics"):
         return
-    state = _state(node)
-    again = (node.index, 0) in values
+    state = node.start_state()
+    again = node.index in values
     shown = node.showing == "next" and not again
-    if shown:  # its outputs are known before its inputs are
+    if shown or not moved:  # its outputs are known before its inputs are
         _give_outputs(node, _inputs(node, values, node.unread), state, values)
+    if not moved:
+        return
     inputs = _inputs(node, values, 0 if again or shown else node.unread)
     if (node.feedthrough or again) and expected_size(node, inputs) > MOST_NUMBERS:
         raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
@@ -140,19 +154,12 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
             raise _ShapeError(f"its state has {state.size} entries, its rate {size}")
 
 
-def _state(node: Node) -> Any:
-    if node.kind not in ("continuous", "sampled"):
-        return None
-    return np.ravel(np.asarray(node.block.getstate0(), float))
-
-
-def _give_outputs(node: Node, inputs: list[Any], state: Any, values: dict[Source, Any]) -> None:
+def _give_outputs(
+    node: Node, inputs: list[Any], state: Any, values: dict[int, Sequence[Any]]
+) -> None:
     pending = attribute(node.block, "pending", False)
     out = _zeros(node) if pending else node.block.output(0.0, inputs, state)
-    if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
-        raise _OutputsError(wrong_outputs(out, len(node.out_ports)))
-    for port, value in enumerate(out):
-        values[node.index, port] = as_signal(value)
+    values[node.index] = node.signals(out)
 
 
 def _zeros(node: Node) -> list[Any]:
@@ -163,22 +170,13 @@ def _zeros(node: Node) -> list[Any]:
     return [np.zeros(shape) for shape in shapes if shape is not None]
 
 
-def _inputs(node: Node, values: Mapping[Source, Any], unread: int = 0) -> list[Any]:
+def _inputs(node: Node, values: Values, unread: int = 0) -> list[Any]:
     """The inputs of a node, None for the first ones that are not read."""
-    inputs: list[Any] = [None] * unread
-    for port, source in zip(node.in_ports[unread:], node.sources[unread:], strict=True):
-        if source not in values:
-            raise _Unknown
-        value = values[source]
-        if port.shape == (1,) and np.ndim(value) == 0:
-            value = np.reshape(value, (1,))  # bdsim's blocks give a vector of one as a scalar
+    try:
+        inputs = node.inputs(values, unread)
+    except KeyError:
+        raise _Unknown from None
+    for port, value in zip(node.in_ports[unread:], inputs[unread:], strict=True):
         if port.shape is not None and np.shape(value) != port.shape:
             raise _ShapeError(f"{port.name} takes {port.shape}, its wire brings {np.shape(value)}")
-        inputs.append(value)
     return inputs
-
-
-def _of(node: Node, values: Mapping[Source, Any]) -> list[Any]:
-    """The outputs of a block, as far as they are known."""
-    ports = ((node.index, k) for k in range(len(node.out_ports)))
-    return [values[port] for port in ports if port in values]

@@ -215,15 +215,7 @@ class AlgebraicLoop:
             values.setdefault(i, {})[k] = value
 
         def evaluate(node: Node, known: Values) -> Sequence[Any]:
-            given = [known[i][k] for i, k in node.sources]
-            for k, port in enumerate(node.in_ports):
-                if port.shape == (1,) and np.ndim(given[k]) == 0:
-                    given[k] = np.reshape(given[k], (1,))
-            state = None
-            if node.kind in ("continuous", "sampled"):
-                state = np.ravel(np.asarray(node.block.getstate0(), float))
-            out: Sequence[Any] = node.block.output(t, given, state)
-            return [np.asarray(v, float) if isinstance(v, list) else v for v in out]
+            return node.signals(node.block.output(t, node.inputs(known), node.start_state()))
 
         return self.solve(inputs, values, evaluate)
 

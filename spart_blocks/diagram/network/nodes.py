@@ -6,11 +6,13 @@ import dis
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from spart_blocks.base.errors import Place
-from spart_blocks.block_support.ports import Port, attribute
+from spart_blocks.block_support.ports import Port, as_signal, attribute, wrong_outputs
 from spart_blocks.diagram.build.companions import COMPANION
 from spart_blocks.diagram.network.gates import own_class, read_by_output
 
@@ -47,6 +49,10 @@ def _reads_time(kind: type[Any]) -> bool:
     return name in code.co_cellvars or any(
         name == one or (isinstance(one, tuple) and name in one) for one in used
     )
+
+
+class WrongOutputsError(ValueError):
+    """Outputs of a block that are no list of one value for each port."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,33 @@ class Node:
     def waits_for(self) -> tuple[Source, ...]:
         """The outputs that its own depend on."""
         return self.sources if self.feedthrough else self.sources[self.unread :]
+
+    @cached_property
+    def _vectors_of_one(self) -> tuple[int, ...]:
+        return tuple(k for k, port in enumerate(self.in_ports) if port.shape == (1,))
+
+    def inputs(self, values: Any, unread: int = 0) -> list[Any]:
+        """Its inputs. values[index][port]: the outputs of the nodes before it. unread: number of
+        inputs, the first, that are None, since they are not read."""
+        inputs: list[Any] = [None] * unread
+        inputs += [values[index][port] for index, port in self.sources[unread:]]
+        for k in self._vectors_of_one:
+            # bdsim's blocks give a vector of one as a number.
+            if k >= unread and np.ndim(inputs[k]) == 0:
+                inputs[k] = np.reshape(inputs[k], (1,))
+        return inputs
+
+    def start_state(self) -> Any:
+        """Its state at the start, a vector; None for a block that has none."""
+        if self.kind not in ("continuous", "sampled"):
+            return None
+        return np.ravel(np.asarray(self.block.getstate0(), float))
+
+    def signals(self, outputs: Any) -> list[Any]:
+        """What its block's method `output` returned, as signals. Raises WrongOutputsError."""
+        if not isinstance(outputs, (list, tuple)) or len(outputs) != len(self.out_ports):
+            raise WrongOutputsError(wrong_outputs(outputs, len(self.out_ports)))
+        return [as_signal(value) for value in outputs]
 
     def output_name(self, port: int) -> str:
         """'block.port'; the block alone where its one output has no name."""

@@ -85,7 +85,7 @@ def _shape(node: Node, port: int) -> tuple[int, ...]:
     declared = node.in_ports[port].shape
     if declared is not None or node.kind != "continuous" or len(node.in_ports) > 1:
         return declared or ()
-    x = np.ravel(np.asarray(node.block.getstate0(), dtype=float))
+    x = node.start_state()
     shapes: list[tuple[int, ...]] = [(), *((n,) for n in range(1, len(x) + 1))]
     for shape in shapes:
         try:

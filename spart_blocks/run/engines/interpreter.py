@@ -85,10 +85,6 @@ class Interpreter(Engine):
         ]
         self._told_of_jumps = [n for n in blocks if hasattr(blocks[n], "jumped")]
         self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
-        self._vectors_of_one = {
-            node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
-            for node in self.nodes
-        }
         self._unread = [node.unread for node in self.nodes]
         self._restarting = [node for node in sampled if resets_at_ticks(node.block)]
 
@@ -146,16 +142,6 @@ class Interpreter(Engine):
         after = values.after[node.name] = self._next(node, t, values, xd)
         return self.output(node, t, values, x, xd, after)
 
-    def inputs(self, node: Node, values: Values, unread: int = 0) -> list[Any]:
-        """The inputs of a node, None for the first ones that are not read."""
-        inputs: list[Any] = [None] * unread
-        inputs += [values[source][port] for source, port in node.sources[unread:]]
-        for k in self._vectors_of_one[node.index]:
-            # bdsim's blocks give a vector of one as a scalar.
-            if k >= unread and np.ndim(inputs[k]) == 0:
-                inputs[k] = np.reshape(inputs[k], (1,))
-        return inputs
-
     def output(
         self,
         node: Node,
@@ -175,7 +161,7 @@ class Interpreter(Engine):
                 )
         state = self._state(node, x, xd) if state is None else state
         with Failing(node, "output", t):
-            inputs = self.inputs(node, values, self._unread[node.index])
+            inputs = node.inputs(values, self._unread[node.index])
             own = self._corrected.get(node.index)
             out = own(t, inputs, state) if own else node.block.output(t, inputs, state)
             if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
@@ -203,7 +189,7 @@ class Interpreter(Engine):
             node = self.node[name]
             try:
                 with Failing(node, "deriv", t):
-                    inputs = [np.array(v) for v in self.inputs(node, values)]
+                    inputs = [np.array(v) for v in node.inputs(values)]
                     by = x if start is None or name not in self._limited else start
                     xdot[part] = self._rates[name](t, inputs, by[part])
             except RunError:
@@ -243,7 +229,7 @@ class Interpreter(Engine):
         """The state of a sampled node after a tick."""
         with Failing(node, "next", t):
             after: Floats = np.ravel(
-                node.block.next(t, self.inputs(node, values), xd[self._states[node.name]])
+                node.block.next(t, node.inputs(values), xd[self._states[node.name]])
             )
             return after
 
@@ -254,7 +240,7 @@ class Interpreter(Engine):
         before = xd.copy()
         for node in self._restarting:
             part = self._states[node.name]
-            before[part] = at_tick(node.block, self.inputs(node, values), xd[part])
+            before[part] = at_tick(node.block, node.inputs(values), xd[part])
         return before
 
     def reach(self, t: float, x: Floats) -> float:
@@ -290,7 +276,7 @@ class Interpreter(Engine):
         after = {}
         for name in stepped:
             with Failing(self.node[name], "advance", t):
-                inputs = [np.array(v) for v in self.inputs(self.node[name], values)]
+                inputs = [np.array(v) for v in self.node[name].inputs(values)]
             after[name] = self._own(name, "advance", t, h, inputs, x[self.continuous[name]])
         return after
 
@@ -341,7 +327,7 @@ class Interpreter(Engine):
         for name in self.display.acting:
             node = self.node[name]
             with Failing(node, "step", t):
-                node.block.step(t, self.inputs(node, values))
+                node.block.step(t, node.inputs(values))
 
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
         self.refuse_states(t, x, xd)
@@ -375,7 +361,7 @@ class Interpreter(Engine):
         assert watch is not None
         with Failing(node, "its condition", t):
             state = self._state(node, x, xd)
-            return [float(v) for v in watch(node.block, t, self.inputs(node, values), state)]
+            return [float(v) for v in watch(node.block, t, node.inputs(values), state)]
 
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
         return self.watch_of(self.outputs(t, x, xd), t, x, xd)
@@ -390,7 +376,7 @@ class Interpreter(Engine):
         x, xd = x.copy(), xd.copy()
         if self.crossings[k].kind == "mode":
             part = self.continuous[node.name]
-            inputs = self.inputs(node, self.outputs(t, x, xd))
+            inputs = node.inputs(self.outputs(t, x, xd))
             x[part] = self._own(node.name, "switch", t, inputs, x[part])
             return x, xd
         states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
@@ -418,7 +404,7 @@ class Interpreter(Engine):
         for name in self._completing:
             node = self.node[name]
             with Failing(node, "completed", t):
-                inputs, state = self.inputs(node, values), x[self.continuous[name]]
+                inputs, state = node.inputs(values), x[self.continuous[name]]
                 if node.block.completed(t, inputs, state):
                     asking.append(self._mode_of(name))
         return asking
@@ -427,7 +413,7 @@ class Interpreter(Engine):
         if not self._told_of_jumps:
             return ()
         values = self.outputs(t, x, xd)
-        return [self.inputs(self.node[name], values) for name in self._told_of_jumps]
+        return [self.node[name].inputs(values) for name in self._told_of_jumps]
 
     def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
         found = []
@@ -449,7 +435,7 @@ class Interpreter(Engine):
             loop = node.block.loop
             residual = loop.residual_of(self.outputs(t, x, xd))
             return RunError(loop.fault(residual), time=t, hint=loop.hint)
-        inputs = self.inputs(node, self.outputs(t, x, xd))
+        inputs = node.inputs(self.outputs(t, x, xd))
         text = node.block.fault(t, inputs, self._state(node, x, xd))
         return RunError(text, block=node.name, time=t)
 

@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spart_blocks.base.cache import key_of
 from spart_blocks.base.document import Document
 from spart_blocks.base.errors import Fault, InputError, SpartWarning
@@ -167,7 +165,7 @@ def blocks_in(file: File) -> int:
 def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
     """The signals of a diagram, and the faults of wires whose shapes do not fit. Raises
     DiagramError for algebraic loops."""
-    from spart_blocks.diagram.check.first_values import start_values
+    from spart_blocks.diagram.check.first_values import named_shapes, start_values
     from spart_blocks.diagram.check.shapes import wrong_wires
     from spart_blocks.diagram.network.display import aliases_of, signal_names, units_of
     from spart_blocks.diagram.network.flatten import flatten
@@ -182,17 +180,11 @@ def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
     if len(flat.nodes) > MOST_EVALUATED:
         return Signals(names, {}, units, inlets), []
     values, _ = start_values(flat)
-    shapes = {flat.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
+    shapes = named_shapes(flat, values)
     faults: list[Fault] = []
     for node in flat.nodes:
-        if node.sources and all(source in values for source in node.sources):
-            inputs = [  # bdsim's blocks give a vector of one as a number
-                np.reshape(values[source], (1,))
-                if port.shape == (1,) and np.ndim(values[source]) == 0
-                else values[source]
-                for port, source in zip(node.in_ports, node.sources, strict=True)
-            ]
-            faults += wrong_wires(flat.nodes, node, inputs)
+        if node.sources and all(index in values for index, _ in node.sources):
+            faults += wrong_wires(flat.nodes, node, node.inputs(values))
     return Signals(names, shapes, units, inlets), faults
 
 
