@@ -223,7 +223,8 @@ class BlockType:
     @property
     def doc(self) -> str:
         """The help on this type. Blocks of bdsim have a part of it at their constructor."""
-        told = "" if any(self.declared) else self.info.get("doc")
+        ours = any(self.declared) or getattr(self.cls, "parameters", None) is not None
+        told = "" if ours else self.info.get("doc")
         return str(told or self.cls.__doc__ or "")
 
     @cached_property
