@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from spart_blocks.analysis.measures import Measures
 from spart_blocks.analysis.metrics import rms
 from spart_blocks.base.errors import InputError, RunError, SpartError
+from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.diagram.sections.comparison import base_signals
 from spart_blocks.results import Results, ScopeSpec
 from spart_blocks.results.files import save_table
 from spart_blocks.results.overlay import overlay, scopes_of
 from spart_blocks.results.plots import presented, write_figures
-from spart_blocks.results.signal_names import element_names, split_index
 from spart_blocks.run.measure.gauges import Gauge, Readings
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.paths import element_names, named, places, split_index
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.network.display import aliases_of, signal_names
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
-from spart_blocks.results.signal_names import element_names, select, split_index
 
 Indices = NDArray[np.intp]
 STATES = "states."
@@ -41,13 +41,11 @@ def together(parts: Iterable[Elements]) -> Elements:
     return Elements(labels, np.concatenate([np.zeros(0, int), *(p.indices for p in found)]))
 
 
-def elements(base: str, shape: tuple[int, ...], index: str | None) -> Elements:
-    """The elements of an array of this shape that an index such as '0:2' selects."""
-    numbers = np.arange(int(np.prod(shape))).reshape(1, *shape)
-    if index is not None:
-        numbers = select(f"{base}[{index}]", numbers, index)
-    labels = element_names(base, shape, index if shape else None)
-    return Elements(tuple(labels), np.ravel(numbers))
+def elements(base: str, shape: tuple[int, ...], index: str | None, start: int = 0) -> Elements:
+    """The elements of an array of this shape that an index such as '0:2' selects. start: where it
+    begins in the vector."""
+    found = places(f"{base}[{index}]", start, shape, index)
+    return Elements(tuple(element_names(base, shape, index if shape else None)), np.ravel(found))
 
 
 # --- signals and block inputs -------------------------------------------------------------
@@ -93,13 +91,12 @@ class Spots:
                 hint = did_you_mean(base, [key for key in self.inputs if "=" not in key])
                 raise InputError(Fault(f"no block input {base!r}", hint=hint))
             return self._input(base), index
-        for base, index in dict.fromkeys([(name, None), split_index(name)]):
-            full = self.aliases.get(base, base)
-            if full in self.signals:
-                return self._output(full), index
-            if base in self.inputs:
-                return self._input(base), index
-        raise InputError(self._unknown(split_index(name)[0]))
+        base, index = named(name, {**self.inputs, **self.signals}, self.aliases)
+        if base in self.signals:
+            return self._output(base), index
+        if base in self.inputs:
+            return self._input(base), index
+        raise InputError(self._unknown(base))
 
     def _output(self, name: str) -> Spot:
         source = self.signals[name]
@@ -194,7 +191,7 @@ class States:
         if name in self.labels:
             number = self.labels.index(name)
             return Elements((name,), np.array([number]))
-        base, index = (name, None) if name in self.groups else split_index(name)
+        base, index = named(name, self.groups)
         if base not in self.groups:
             return None
         numbers = np.array(self.groups[base])
@@ -209,12 +206,8 @@ class States:
 def find_parameter(name: str, parameters: Iterable[Slot]) -> Elements | None:
     """The entries of 'torque.value' or 'torque.value[0]' in the vector of all parameters."""
     slots = {slot.name: slot for slot in parameters}
-    base, index = (name, None) if name in slots else split_index(name)
-    if base not in slots:
-        return None
-    slot = slots[base]
-    found = elements(base, slot.shape, index)
-    return Elements(found.labels, found.indices + slot.start)
+    base, index = named(name, slots)
+    return elements(base, slots[base].shape, index, slots[base].start) if base in slots else None
 
 
 def repeated(names: Iterable[str], what: str) -> list[Fault]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from spart_blocks.base.errors import Place
+from spart_blocks.diagram.build.origins import Origins, shared_arguments
 from spart_blocks.diagram.sections.comparison import CompareOptions
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.exporting import ExportOptions
@@ -33,13 +34,9 @@ class Diagram:
 
     sections: the file's sections on runs, comparison, export and so on.
 
-    shared: for each parameter of the file's `params:`, the (block, argument) pairs that took its
-    value unchanged, so that all of them are one parameter of the program. The block goes by its
-    full name (`arm/ctrl`), the argument by its name in the constructor. Included: a number, or a
-    list of numbers, written as `kp: $kp`, or passed on so to a subsystem. Not included: `$kp`
-    within a larger list or a mapping, a value that the block's other parameters change (a scalar
-    broadcast to a vector), a text, and a subsystem's own default. files: those read besides its
-    source, such as robots. variants: the choice for each slot of the file's `variants:`. packages:
+    origins: by the path of an entry of the file, params.kp or blocks.arm.kp, the arguments of
+    blocks that have its value. files: those read besides its source, such as robots. variants:
+    the choice for each slot of the file's `variants:`. packages:
     those that the blocks of a file are of. tunable: the quantities of robots that stay parameters
     of the program, such as 'sc.mass', where they would otherwise be folded into it as constants.
     """
@@ -51,11 +48,24 @@ class Diagram:
     params: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
-    shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    origins: Origins = field(default_factory=dict)
     tunable: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
     packages: frozenset[str] = frozenset()
+
+    @property
+    def shared(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """For each parameter of the file's `params:`, the (block, argument) pairs that took its
+        value unchanged, so that all of them are one parameter of the program. The block goes by its
+        full name (`arm/ctrl`), the argument by its name in the constructor.
+
+        Included: a number, or a list of numbers, written as `kp: $kp`, or passed on so to a
+        subsystem. Not included: `$kp` within a larger list or a mapping, a value that the block's
+        other parameters change (a scalar broadcast to a vector), a text, and a subsystem's own
+        default.
+        """
+        return shared_arguments(self.origins)
 
     @property
     def run(self) -> RunOptions:

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, did_you_mean, told
-from spart_blocks.program.program import Program, Slot
+from spart_blocks.base.errors import Fault, InputError, told
+from spart_blocks.program.program import Program
+from spart_blocks.program.slots import Places, Slot, slot_of
 from spart_blocks.program.tracing.symbol import TraceError, column_of, scalars
-from spart_blocks.results.signal_names import select, split_index
-
-Indices = NDArray[np.intp]
 
 
-def entries(program: Program, name: str) -> Indices:
+def entries(program: Program, name: str) -> Places:
     """The places of a signal's elements in the vector of all signals, in the shape that its name
     selects: 'plant.qm', 'plant.qm[0]' or 'plant.R[:,0]'. Raises InputError for an unknown signal,
     and for an index that does not fit."""
-    base, index = split_index(name)
-    aliases = program.display.aliases
-    return _entries(program.signals, aliases.get(base, base), index, name, "signal", (*aliases,))
+    slot, index = slot_of(program.signals, name, "signal", program.display.aliases)
+    return slot.places(index, name)
 
 
-def parameter_entries(program: Program, name: str) -> Indices:
+def parameter_entries(program: Program, name: str) -> Places:
     """The places in p of a parameter, 'ctrl.kp' or 'kp' of the file's `params:`, or of elements of
     one, as `entries` has those of a signal."""
-    base, index = split_index(name)
-    own = program.given.get(base, (base,))[0]
-    return _entries(program.parameters, own, index, name, "parameter", (*program.given,))
-
-
-def _entries(
-    slots: Iterable[Slot], own: str, index: str | None, name: str, kind: str, more: tuple[str, ...]
-) -> Indices:
-    known = {slot.name: slot for slot in slots}
-    if own not in known:
-        hint = did_you_mean(own, {*known, *more})
-        raise InputError(Fault(f"there is no {kind} {own!r}", hint=hint))
-    slot = known[own]
-    places = np.arange(slot.part.start, slot.part.stop).reshape(slot.shape)
-    return places if index is None else np.asarray(select(name, places[None], index)[0])
+    own = {name: slots[0] for name, slots in program.given.items()}
+    slot, index = slot_of(program.parameters, name, "parameter", own)
+    return slot.places(index, name)
 
 
 class Symbols:
@@ -63,7 +47,7 @@ class Symbols:
         return _picked(self._p, parameter_entries(self._program, name))
 
 
-def _picked(column: Any, places: Indices) -> Any:
+def _picked(column: Any, places: Places) -> Any:
     values = scalars(column[places.ravel().tolist()])
     return values.reshape(places.shape)[()]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -13,10 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.paths import named
+from spart_blocks.diagram.build.origins import Origins
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.exact_values import exact_values
+from spart_blocks.program.parameter_paths import given_names
+from spart_blocks.program.slots import Slot as Slot
+from spart_blocks.program.slots import slot_of
 from spart_blocks.program.tracing.holds import Held
 from spart_blocks.program.tracing.switching import Crossing, Switch
 
@@ -24,19 +29,6 @@ START = "x0"
 """The parameter of a block that is its initial state: 'plant.x0'."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Slot:
-    """The place of one named quantity in a flat vector, and its shape."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-
-    @property
-    def part(self) -> slice:
-        return slice(self.start, self.start + math.prod(self.shape))
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,8 @@ class Program:
 
     states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all
     signals, which are in an order of evaluation. p: nominal values. start: the parameter
-    that is the initial state of a block, by default 'block.x0'. given: by the names of the
-    file's `params:` that are no parameters, those that took their values. plants: of blocks
+    that is the initial state of a block, by default 'block.x0'. origins: by the path of an entry
+    of the file, the arguments of blocks that are parameters with its value. plants: of blocks
     whose start has entries such as qm, the layout of the state. random: of random blocks, how many
     entries at the start of their state are random sequences (base/random_numbers.py).
     run, display: default run options, and the signals shown.
@@ -99,7 +91,7 @@ class Program:
     fixed: tuple[str, ...]
     p: Floats
     start: Mapping[str, str]
-    given: Mapping[str, tuple[str, ...]]
+    origins: Origins
     plants: Mapping[str, Any]
     rates: Any
     held: Any
@@ -122,7 +114,7 @@ class Program:
         p = np.array(self.p, dtype=float)
         p.flags.writeable = False
         object.__setattr__(self, "p", p)
-        for name in ("start", "random", "given", "plants", "updates", "resets"):
+        for name in ("start", "random", "origins", "plants", "updates", "resets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -138,6 +130,12 @@ class Program:
             f"{len(self.clocks)} clocks",
         )
         return f"<program {self.name}: {', '.join(c for c in counts if not c.startswith('0 '))}>"
+
+    @cached_property
+    def given(self) -> Mapping[str, tuple[str, ...]]:
+        """By the names of the file's `params:` that are no parameters, those that took their
+        values."""
+        return given_names(self.origins, self.parameters)
 
     @property
     def x0(self) -> Floats:
@@ -172,35 +170,40 @@ class Program:
         return [Switch(*one) for one in series]
 
     def parameter(self, name: str) -> Floats:
-        """The nominal value of a parameter such as 'ctrl.kp', or 'kp' of the file's `params:`."""
-        slot = self._slots_of(name)[0]
-        return self.p[slot.part].reshape(slot.shape)
+        """The nominal value of a parameter such as 'ctrl.kp', or 'kp' of the file's `params:`, or
+        of elements of it, 'kp[0]'."""
+        slot, index = self._slots_of(name)[0]
+        return np.asarray(self.p[slot.places(index, name)])
 
     def with_parameters(self, values: Mapping[str, Any]) -> Program:
         """The same program with other values of the named parameters.
 
         values: by parameter, 'ctrl.kp', or by a name of the file's `params:`, 'kp', for all
-        that took its value. A scalar fills a vector. Raises InputError for an unknown name or
-        another shape.
+        that took its value; 'kp[0]' or 'kp[0:2]' for elements. A scalar fills a vector. Raises
+        InputError for an unknown name or another shape.
         """
         p = self.p.copy()
-        named = ((name, slot, v) for name, v in values.items() for slot in self._slots_of(name))
-        for name, slot, value in named:
+        named = ((name, *found, v) for name, v in values.items() for found in self._slots_of(name))
+        for name, slot, index, value in named:
+            places = slot.places(index, name)
             try:
                 new = np.asarray(value, dtype=float)
             except (TypeError, ValueError):
                 raise InputError(f"parameter {name} takes numbers, not {value!r}") from None
             if not np.isfinite(new).all():
                 raise InputError(f"parameter {name} takes finite numbers, not {value!r}")
-            if new.shape not in ((), slot.shape):
-                raise InputError(f"parameter {name} has shape {slot.shape}, not {new.shape}")
-            p[slot.part] = np.broadcast_to(new, slot.shape).ravel()
+            if new.shape not in ((), places.shape):
+                raise InputError(f"parameter {name} has shape {places.shape}, not {new.shape}")
+            p[places] = new
         return replace(self, p=p)
 
-    def _slots_of(self, name: str) -> list[Slot]:
-        """The parameters of a name."""
-        names = self.given.get(name, (name,))
-        return [_find(self.parameters, one, "parameter", tuple(self.given)) for one in names]
+    def _slots_of(self, name: str) -> list[tuple[Slot, str | None]]:
+        """The parameters of a name, and the index of elements in each."""
+        known = {slot.name: slot for slot in self.parameters}
+        base, index = named(name, {*known, *self.given})
+        if base in self.given and base not in known:
+            return [(known[one], index) for one in self.given[base]]
+        return [slot_of(self.parameters, name, "parameter", others=self.given)]
 
     def at_ticks(self, function: Any) -> Any:
         """A Function (t, x, xd, p) -> column as the ticks of all clocks read it: outputs that
@@ -246,7 +249,7 @@ class Program:
         """The CasADi Function (t, x, xd, p) -> the named signals in one column."""
         arguments = self.outputs.sx_in()
         whole = self.outputs(*arguments)
-        parts = [whole[_find(self.signals, n, "signal").part] for n in names]
+        parts = [whole[slot_of(self.signals, n, "signal")[0].part] for n in names]
         column = ca.densify(ca.vertcat(*parts)) if parts else ca.SX(0, 1)
         return ca.Function(name, arguments, [column], ["t", "x", "xd", "p"], ["y"])
 
@@ -265,7 +268,7 @@ class Program:
         if output == "xdot":
             function, rows, shape = self.rates, slice(None), self.x0.shape
         else:
-            slot = _find(self.signals, output, "signal", ("xdot",))
+            slot, _ = slot_of(self.signals, output, "signal", others=("xdot",))
             function, rows, shape = self.outputs, slot.part, slot.shape
         argument, columns, width = self._argument(wrt)
         arguments = function.sx_in()
@@ -300,10 +303,3 @@ def _vector(name: str, given: Any, default: Floats) -> Floats:
     if vector.shape != default.shape:
         raise InputError(f"{name} has shape {vector.shape}, takes {default.shape}")
     return vector
-
-
-def _find(slots: Iterable[Slot], name: str, kind: str, others: tuple[str, ...] = ()) -> Slot:
-    found = {slot.name: slot for slot in slots}
-    if name not in found:
-        raise InputError(Fault(f"no {kind} {name!r}", hint=did_you_mean(name, (*found, *others))))
-    return found[name]

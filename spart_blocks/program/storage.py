@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, astuple, fields
 from fractions import Fraction
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from spart_blocks.base.document import Keys
+from spart_blocks.diagram.build.origins import Origin, Use
 from spart_blocks.diagram.check.bounds import Bound
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
@@ -39,7 +41,7 @@ def to_text(program: Program) -> str:
     TypeError if a scope's style is not plain data."""
     plain: dict[str, Any] = {f.name: getattr(program, f.name) for f in fields(program)}
     plain["plants"] = {}
-    plain["given"] = dict(program.given)
+    plain["origins"] = [_origin_text(*item) for item in program.origins.items()]
     plain["run"] = program.run.model_dump()
     plain["display"] = asdict(program.display)
     plain["p"] = program.p.tolist()
@@ -81,7 +83,7 @@ def from_text(text: str) -> Program:
     )
     for name in ("states", "discrete", "parameters", "signals"):
         plain[name] = tuple(_slots(plain[name]))
-    plain["given"] = {name: tuple(taken) for name, taken in plain["given"].items()}
+    plain["origins"] = {tuple(path): _origin(*rest) for path, *rest in plain["origins"]}
     for name in ("switching", "stepped", "fixed", "drifting", "damped"):
         plain[name] = tuple(plain[name])
     for name in _FUNCTIONS:
@@ -93,6 +95,15 @@ def from_text(text: str) -> Program:
 
 def _slots(items: Iterable[dict[str, Any]]) -> Iterable[Slot]:
     return (Slot(item["name"], item["start"], tuple(item["shape"])) for item in items)
+
+
+def _origin_text(path: Keys, origin: Origin) -> list[Any]:
+    return [path, [astuple(use) for use in origin.uses], origin.alone, sorted(origin.apart)]
+
+
+def _origin(uses: Iterable[list[Any]], alone: bool, apart: Iterable[float]) -> Origin:
+    found = (Use(block, name, tuple(within), *rest) for block, name, within, *rest in uses)
+    return Origin(None, tuple(found), alone, frozenset(apart))
 
 
 def _clock(item: dict[str, Any]) -> Clock:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.paths import element_names, named, places, select
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Column, Parameters, Signals
 from spart_blocks.realtime.live_protocol import VERSION, Floats
 from spart_blocks.realtime.structs import Ended, Phase, told_end
-from spart_blocks.results.signal_names import element_names, select, split_index
 
 MOST_PER_SECOND = 1_000_000
 """Most numbers sent to one client per second."""
@@ -183,7 +183,7 @@ def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
 def _named(written: str, loop: RunningLoop) -> tuple[str, str | None]:
     """The named parameter, and the index of its elements, or None for all."""
     known = loop.parameters.names
-    name, index = (written, None) if written in known else split_index(written)
+    name, index = named(written, known)
     if name in known:
         return name, index
     fixed = _fixed(loop)
@@ -246,12 +246,10 @@ def _every(of_loop: float, rate: object) -> int:
 
 def _picked(written: str, columns: Mapping[str, Column]) -> tuple[NDArray[np.intp], Sequence[str]]:
     """The columns of a signal, or of some of its elements, in a row, and their names."""
-    name, index = (written, None) if written in columns else split_index(written)
+    name, index = named(written, columns)
     if name not in columns:
         hint = did_you_mean(name, columns)
         raise InputError(Fault(f"the loop has no signal {written!r}", hint=hint))
     column = columns[name]
-    places = np.arange(column.start, column.start + column.size).reshape(column.shape)
-    if index is not None:
-        places = np.asarray(select(written, places[None], index)[0])
-    return places, element_names(name, column.shape, index)
+    picked = places(written, column.start, column.shape, index)
+    return picked, element_names(name, column.shape, index)

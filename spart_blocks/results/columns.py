@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from spart_blocks.results.signal_names import STATES, element_names
+from spart_blocks.base.paths import element_names
+from spart_blocks.results.signal_names import STATES
 
 if TYPE_CHECKING:
     from spart_blocks.results.run_data import RunData

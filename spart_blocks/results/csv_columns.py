@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.results.signal_names import STATES, element_names, split_index
+from spart_blocks.base.paths import element_names, split_index
+from spart_blocks.results.signal_names import STATES
 
 Floats = NDArray[np.float64]
 

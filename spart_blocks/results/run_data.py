@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.argument_checks import as_numbers, as_text
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.paths import element_names, select, split_index
 from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
 from spart_blocks.results.signal_names import RATES as RATES
-from spart_blocks.results.signal_names import STATES, element_names, select, split_index
+from spart_blocks.results.signal_names import STATES
 from spart_blocks.results.times import Lines, Moved
 
 Array = NDArray[Any]

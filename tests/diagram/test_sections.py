@@ -16,7 +16,7 @@ from spart_blocks.diagram.sections import table as module
 from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema, validate
 from spart_blocks.diagram.sections.table import FILE_SECTIONS, MAPPING, SectionRow, Sections, rows
 from spart_blocks.diagram.written.conditions import CONDITIONS
-from spart_blocks.diagram.written.overrides import SECTIONS as SETTABLE
+from spart_blocks.diagram.written.paths import SETTABLE
 
 PACKAGE = Path(sb.__file__).parent
 NAMES = list(Sections.model_fields)

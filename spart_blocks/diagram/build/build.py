@@ -20,9 +20,9 @@ from spart_blocks.base.errors import (
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.build.buses import Ports, bus_arguments, with_shapes
-from spart_blocks.diagram.build.composed import parts_of
 from spart_blocks.diagram.build.for_each import Copies
 from spart_blocks.diagram.build.late_blocks import BUSES, Arrival, arrivals, is_waiting, made_last
+from spart_blocks.diagram.build.origins import OriginRecorder, Use
 from spart_blocks.diagram.build.own_blocks import add_installed
 from spart_blocks.diagram.build.registry import (
     PACKAGE,
@@ -64,13 +64,13 @@ Part = tuple[SubsystemSection | PartSection, Wiring]
 @dataclass
 class Product:
     """Data collected while all files of a diagram are built: the faults, the places of blocks
-    and wires, the blocks' arguments that are a parameter's value, and the packages of the
+    and wires, the origins of the blocks' arguments, and the packages of the
     blocks. triggered: how many triggered subsystems are around what is built now.
     """
 
     faults: list[Fault] = field(default_factory=list)
     places: dict[str, Place] = field(default_factory=dict)
-    shared: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    origins: OriginRecorder = field(default_factory=OriginRecorder)
     packages: set[str] = field(default_factory=set)
     blocks: int = 0
     wires: int = 0
@@ -186,7 +186,7 @@ class Builder:
         if self._name_is_good(name, keys, wiring):
             self._note_places(wiring, name, section, keys)
             resolved = {
-                key: self.resolver.resolve(value, scope, (*keys, key))
+                key: self._argument(value, scope, (*keys, key), wiring)
                 for key, value in section.parameters.items()
             }
             complete = all(item.complete for item in resolved.values())
@@ -206,6 +206,14 @@ class Builder:
             wiring.broken.add(name)
         else:
             wiring.blocks[name] = made
+
+    def _argument(self, raw: Any, scope: Scope, keys: Keys, wiring: Wiring) -> Resolved:
+        """An argument of a block, written at keys; those of the diagram's own have origins."""
+        found = self.resolver.resolve(raw, scope, keys, followed=True)
+        if wiring.prefix:
+            return found
+        self.product.origins.values[keys] = found.value
+        return found.at(*keys)
 
     def _name_is_good(self, name: str, keys: Keys, wiring: Wiring) -> bool:
         problem = name_problem(name)
@@ -278,28 +286,40 @@ class Builder:
             warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
             for doubt in attribute(block, "doubts", ()):
                 warn(f"{self.document.place(*keys)}: {name} ({kind.name}) {doubt}")
-            for key, item in resolved.items():
-                if item.origin is not None and same_numbers(item.value, arguments[key]):
-                    self._note_origin(kind, item.origin, wiring.prefix + name, key)
-                for part, origin in item.parts.items():  # of FCN's params
-                    if part in attribute(block, "tunable", ()):
-                        self._note_origin(kind, origin, wiring.prefix + name, part)
+            self._note_uses(kind, block, wiring.prefix + name, resolved, arguments)
         return block
+
+    def _note_uses(
+        self,
+        kind: BlockType,
+        block: Any,
+        name: str,
+        resolved: Mapping[str, Resolved],
+        arguments: Mapping[str, Any],
+    ) -> None:
+        """Note which of a block's arguments, and of the parameters in them, have values of the
+        file."""
+        tunable, recorder = attribute(block, "tunable", ()), self.product.origins
+        for key, item in resolved.items():
+            whole = item.sources.parameter
+            same = whole is not None and same_numbers(item.value, arguments[key])
+            inner = isinstance(item.value, dict)
+            for within, path in item.sources:
+                if inner and within and within[0] in tunable:  # of FCN's params
+                    part, argument = item.sources.parts[within[0]], str(within[0])
+                    alone = len(within) == 1 and path == part.parameter
+                    use = Use(name, argument, within[1:], shares=alone)
+                else:
+                    use = Use(name, key, within, shares=same and not within and path == whole)
+                recorder.note(path, use, kind.name, resolved)
+            for path in item.sources.own if inner else ():
+                recorder.note_mapping(path, name, item.value, tunable)
 
     def _of_trigger(self, kind: BlockType, given: Mapping[str, Any]) -> dict[str, Any]:
         """The stand-in for the clock of a sampled block in a triggered subsystem."""
         clock = kind.parameters.get("clock")
         wanted = clock is not None and clock.required and "clock" not in given
         return {"clock": trigger_clock()} if wanted and self.product.triggered else {}
-
-    def _note_origin(self, kind: BlockType, origin: str, block: str, argument: str) -> None:
-        """Note where a parameter's value is: in the block, or in those that it is made of."""
-        parts = parts_of(kind.name, argument)
-        pairs = [(block, argument)]
-        if parts is not None:
-            unchanged = [part for part in parts if not part.alone]
-            pairs = [(f"{block}/{part.block}", part.argument) for part in unchanged]
-        self.product.shared.setdefault(origin, []).extend(pairs)
 
     def _make(
         self,
@@ -488,10 +508,11 @@ class Builder:
         """
         for name in self.subsystems:
             if name not in self._built:
-                kept = self.product.places, self.product.shared
-                self.product.places, self.product.shared = {}, {}
+                kept = self.product.places, self.product.origins, set(self.resolver.elsewhere)
+                self.product.places, self.product.origins = {}, OriginRecorder()
                 self.instance(name, {}, f"{name}/", scope)
-                self.product.places, self.product.shared = kept
+                self.product.places, self.product.origins, elsewhere = kept
+                self.resolver.elsewhere.intersection_update(elsewhere)
 
 
 def _lacks_wires(section: Mapping[str, Any]) -> bool:

@@ -128,8 +128,11 @@ class _Content(Generic[AnyFile]):
         """The valid sections, the scope and builder of the file's own blocks, the paths of
         entries left out, and the robots. Faults are collected.
         """
-        resolver = Resolver(self.document, self.faults)
+        origins = self.files.product.origins
+        resolver = Resolver(self.document, self.faults, elsewhere=origins.elsewhere)
         scope = self._params(resolver, given, named)
+        if named:
+            origins.values |= {("params", name): item.value for name, item in scope.values.items()}
         data, unresolved = self._resolved(resolver, scope)
         sections, faults, dropped = validate(self.document, data, self.model, unresolved)
         self.files.product.faults += faults
@@ -192,7 +195,8 @@ class _Content(Generic[AnyFile]):
             if not isinstance(section, dict):
                 continue
             found = {
-                key: resolver.resolve(value, scope, (name, key)) for key, value in section.items()
+                key: resolver.resolve(value, scope, (name, key), followed=name == "expect")
+                for key, value in section.items()
             }
             unresolved |= {(name, key) for key, item in found.items() if not item.complete}
             data[name] = {key: item.value for key, item in found.items()}
@@ -272,7 +276,7 @@ class DiagramContent(_Content[DiagramSection]):
             params={name: arrays(item.value) for name, item in scope.values.items()},
             source=source,
             places=product.places,
-            shared={name: tuple(pairs) for name, pairs in product.shared.items()},
+            origins=product.origins.origins(),
             tunable=tunable,
             files=tuple(self.files.read),
             packages=frozenset(product.packages),

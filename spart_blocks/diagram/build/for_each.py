@@ -76,6 +76,9 @@ class Copies:
                 hint = f"write {name}: [...], an entry for each copy"
                 self._fault(f"{name} of {self._label} is no list", ("over", number), hint)
                 return None
+        self.builder.resolver.elsewhere.update(
+            path for item in lists.values() for _, path in item.sources
+        )
         first = self._part(0, lists)
         if first is None or not self._known(first[0], lists):
             return None

@@ -8,7 +8,7 @@ references expand to is counted, so a small file cannot grow without bound.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,46 +17,84 @@ from spart_blocks.base.document import (
     MAX_FAULTS,
     MAX_NODES,
     Document,
+    Key,
     Keys,
     text_size,
 )
 from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
 
 MAX_EXPANDED = 5 * MAX_NODES
+MOST_SOURCES = 32
+"""Parameters of which each is another's value; those beyond are not told apart."""
 
 _REFERENCE = re.compile(r"\$([^\W\d]\w*)")
 _ESCAPED = re.compile(r"\$\$+[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
+class Sources:
+    """The entries of the diagram's own file whose value a value is.
+
+    own: their paths, of all of the value. A parameter that is written `$other` comes after that:
+    params.other, params.b. parts: the sources of the entries within the value that have some.
+    """
+
+    own: tuple[Keys, ...] = ()
+    parts: Mapping[Key, Sources] = field(default_factory=dict)
+
+    @property
+    def parameter(self) -> Keys | None:
+        """The path of the parameter of the file that the value is, of the first where it is of
+        several."""
+        return next((path for path in self.own if path[0] == "params"), None)
+
+    def __iter__(self) -> Iterator[tuple[Keys, Keys]]:
+        """Each place within the value that has a source, with its path in the file."""
+        for path in self.own:
+            yield (), path
+        for key, part in self.parts.items():
+            yield from (((key, *within), path) for within, path in part)
+
+
+_NO_SOURCES = Sources()
+
+
+@dataclass(frozen=True)
 class Resolved:
     """A value without references; size counts every value in it, height its nesting.
 
-    complete is False where a reference could not be resolved. origin: the parameter of the
-    diagram's `params:` that this is the whole value of; a parameter that is itself written
-    `$other` is the value of `other`. What is computed from a parameter, or holds it within
-    a larger list, has no origin. parts: of a mapping, the origins of the values in it.
+    complete is False where a reference could not be resolved. sources: the entries of the file
+    that it is the value of.
     """
 
     value: Any
     size: int = 1
     height: int = 1
     complete: bool = True
-    origin: str | None = None
-    parts: Mapping[str, str] = field(default_factory=dict)
+    sources: Sources = _NO_SOURCES
+
+    def at(self, *path: Key) -> Resolved:
+        """The same value as that of one more entry of the file."""
+        own = (*self.sources.own, path)
+        return replace(self, sources=Sources(own, self.sources.parts))
 
 
 @dataclass
 class Resolver:
-    """Resolves references, collects faults and counts the expanded values."""
+    """Resolves references, collects faults and counts the expanded values. elsewhere: the entries
+    of the file whose values are used by more than arguments of blocks."""
 
     document: Document
     faults: list[Fault]
     expanded: int = 0
+    elsewhere: set[Keys] = field(default_factory=set)
 
-    def resolve(self, raw: Any, scope: Scope, path: Keys) -> Resolved:
-        """raw, written at path, with every reference replaced by its parameter."""
+    def resolve(self, raw: Any, scope: Scope, path: Keys, *, followed: bool = False) -> Resolved:
+        """raw, written at path, with every reference replaced by its parameter. followed: whether
+        the caller notes what has the values of its sources."""
         resolved = self._resolve(raw, scope, path)
+        if not followed:
+            self.elsewhere.update(source for _, source in resolved.sources)
         self.expanded += resolved.size
         if self.expanded > MAX_EXPANDED or resolved.height > MAX_DEPTH:
             place = self.document.place(*path)
@@ -70,12 +108,10 @@ class Resolver:
             return self._text(raw, scope, path)
         if isinstance(raw, dict):
             items = {key: self._resolve(value, scope, (*path, key)) for key, value in raw.items()}
-            whole = _joined({key: item.value for key, item in items.items()}, items.values())
-            origins = {str(k): one.origin for k, one in items.items() if one.origin is not None}
-            return replace(whole, parts=origins) if origins else whole
+            return _joined({key: item.value for key, item in items.items()}, items)
         if isinstance(raw, list):
             parts = [self._resolve(value, scope, (*path, i)) for i, value in enumerate(raw)]
-            return _joined([part.value for part in parts], parts)
+            return _joined([part.value for part in parts], dict(enumerate(parts)))
         return Resolved(raw)
 
     def _text(self, raw: str, scope: Scope, path: Keys) -> Resolved:
@@ -103,7 +139,7 @@ class Resolver:
     ) -> Scope:
         """The parameters of a params section, some of them given from outside.
 
-        named: they are the diagram's own, so that each is the origin of its value.
+        named: they are the diagram's own, so that each is a source of its value.
         A circle of references is a fault.
         """
         scope = Scope(dict(given or {}), parent)
@@ -116,9 +152,11 @@ class Resolver:
         ready = [name for name, needed in waiting.items() if not needed]
         while ready:
             name = ready.pop()
-            value = self.resolve(raw[name], scope, (*path, name))
-            if named and value.origin is None:
-                value = replace(value, origin=name)
+            value = self.resolve(raw[name], scope, (*path, name), followed=True)
+            if named and len(value.sources.own) < MOST_SOURCES:
+                value = value.at(*path, name)
+            elif named:
+                self.elsewhere.add((*path, name))
             scope.values[name] = value
             for user in users[name]:
                 waiting[user].discard(name)
@@ -165,13 +203,15 @@ class Scope:
         return [*self.values, *above]
 
 
-def _joined(value: Any, parts: Iterable[Resolved]) -> Resolved:
+def _joined(value: Any, parts: Mapping[Any, Resolved]) -> Resolved:
+    """A list or a mapping of resolved values. parts: by key."""
     size, height, complete = 1, 1, True
-    for part in parts:
+    for part in parts.values():
         size += part.size
         height = max(height, part.height + 1)
         complete = complete and part.complete
-    return Resolved(value, size, height, complete)
+    sources = {key: part.sources for key, part in parts.items() if part.sources is not _NO_SOURCES}
+    return Resolved(value, size, height, complete, Sources((), sources) if sources else _NO_SOURCES)
 
 
 def _names_in(raw: Any) -> set[str]:

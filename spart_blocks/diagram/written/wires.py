@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from spart_blocks.base.paths import index_of
+
 Selection = int | tuple[int | None, int | None, int | None]
 
 FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
@@ -26,8 +28,6 @@ _END = re.compile(
     r"(?P<names>\.\*|\.\{[^{}]*\})?(?P<rest>\[.*\])?"
 )
 _NAME = re.compile(rf"\s*({_PORT})\s*")
-_SLICE = re.compile(r"(-?\d{1,9})?:(-?\d{1,9})?(?::(-?\d{1,9})?)?")
-_INDEX = re.compile(r"-?\d{1,9}")
 
 
 class WireSyntaxError(Exception):
@@ -194,16 +194,15 @@ def _names(text: str, offset: int) -> tuple[Name, ...]:
 
 
 def _selection(text: str, offset: int) -> Selection:
-    if _INDEX.fullmatch(text):
-        return int(text)
-    match = _SLICE.fullmatch(text)
-    if match is None:
+    found = index_of(text)
+    if found is None:
         hint = "write one index, [2], or a slice, [0:2]"
         raise WireSyntaxError(f"cannot read [{text}]", offset, hint)
-    start, stop, step = (int(part) if part else None for part in match.groups())
-    if step == 0:
+    if isinstance(found, int):
+        return found
+    if found.step == 0:
         raise WireSyntaxError("a slice cannot step by 0", offset)
-    return (start, stop, step)
+    return (found.start, found.stop, found.step)
 
 
 def selection_text(selection: Selection) -> str:

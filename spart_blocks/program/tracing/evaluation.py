@@ -12,6 +12,7 @@ import numpy as np
 
 from spart_blocks.base.errors import DiagramError
 from spart_blocks.block_support.ports import wrong_outputs
+from spart_blocks.diagram.build.origins import Origins
 from spart_blocks.diagram.check.shapes import wrong_wires
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node
 from spart_blocks.diagram.network.gates import at_tick
@@ -21,7 +22,7 @@ from spart_blocks.program.tracing.constructors import constructors_of_symbols
 from spart_blocks.program.tracing.faults import label_of, located, of_block
 from spart_blocks.program.tracing.holds import Held
 from spart_blocks.program.tracing.loops import solved
-from spart_blocks.program.tracing.parameters import Matter, Parameters, Shared
+from spart_blocks.program.tracing.parameters import Matter, Parameters
 from spart_blocks.program.tracing.rules import rule_of
 from spart_blocks.program.tracing.symbol import (
     Symbol,
@@ -49,7 +50,7 @@ class Evaluation:
     def __init__(
         self,
         wiring: FlatDiagram,
-        shared: Shared,
+        origins: Origins,
         robots: Mapping[str, Robot] = MappingProxyType({}),
         tunable: Matter = (),
         holds: Sequence[Held] = (),
@@ -65,7 +66,7 @@ class Evaluation:
         self.states, self.x_column, x = self._state_symbols("continuous", "x")
         self.discrete, self.xd_column, xd = self._state_symbols("sampled", "xd")
         self.state = x | xd
-        self.parameters = Parameters(numeric, shared, robots, tunable)
+        self.parameters = Parameters(numeric, origins, robots, tunable)
         self.values: list[Sequence[Any]] = [()] * len(self.nodes)
         self.order = [
             self.nodes[i] for i in wiring.schedule if self.nodes[i].kind not in ("sink", "graphics")

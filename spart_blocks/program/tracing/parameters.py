@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import COMPANION
+from spart_blocks.diagram.build.origins import Origins, shared_arguments
 from spart_blocks.diagram.network.flatten import Node
 from spart_blocks.diagram.network.gates import RESTART
+from spart_blocks.program.parameter_paths import program_origins
 from spart_blocks.program.program import START, Slot
 from spart_blocks.program.tracing.faults import of_block
 from spart_blocks.program.tracing.rules import rule_of
 from spart_blocks.program.tracing.symbol import box, symbols, unbox
 from spart_blocks.robot import Robot
 
-Shared = Mapping[str, Sequence[tuple[str, str]]]
 Matter = Sequence[str]
 """Names such as 'sc.mass' of the properties of robots that stay parameters."""
 
@@ -43,25 +44,24 @@ class Parameters:
 
     slots: their layout. p: nominal values. column: their SX symbols. blocks: the node's
     blocks by index, with symbols for the tunable attributes. start: the parameter that is
-    the initial state of a block. given: by the names of the file's `params:`, where those are
-    no parameters themselves, the parameters that took their values.
+    the initial state of a block. origins: the entries of the file whose values they have.
     """
 
     def __init__(
-        self, nodes: Iterable[Node], shared: Shared, robots: Mapping[str, Robot], tunable: Matter
+        self, nodes: Iterable[Node], origins: Origins, robots: Mapping[str, Robot], tunable: Matter
     ) -> None:
         nodes = list(nodes)
         matter = {name: _quantity(robots, name) for name in tunable}
         uses = [use for node in nodes for use in _uses(node)]
         uses += [_start(node) for node in nodes if _has_state(node)]
-        names = _names(uses, shared)
+        names = _names(uses, origins)
         nominal = {names[use.name]: use.value for use in uses} | matter
         slots, start = [], 0
         for name, value in nominal.items():
             slots.append(Slot(name, start, value.shape))
             start += value.size
         self.slots = tuple(slots)
-        self.given = _given(names, shared)
+        self.origins = program_origins(origins, names, nominal)
         self.p = np.concatenate([np.zeros(0), *(value.ravel() for value in nominal.values())])
         self.column, flat = symbols("p", (start,))
         symbol = {slot.name: flat[slot.part].reshape(slot.shape) for slot in slots}
@@ -106,7 +106,7 @@ def _uses(node: Node) -> Iterable[_Use]:
                 yield _Use(node, name, array)
 
 
-def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
+def _names(uses: Sequence[_Use], origins: Origins) -> dict[str, str]:
     """The parameter of each use: its own, or the one that it shares with others.
 
     A companion has the parameters of its plant. Blocks share a parameter that the file gives to
@@ -114,7 +114,7 @@ def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
     """
     values = {use.name: use.value for use in uses}
     names = {name: name for name in values}
-    for parameter, pairs in shared.items():
+    for parameter, pairs in shared_arguments(origins).items():
         found = [f"{block}.{attribute}" for block, attribute in pairs]
         found = [name for name in found if name in values]
         alike = [name for name in found if np.array_equal(values[name], values[found[0]])]
@@ -125,17 +125,6 @@ def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
         if np.array_equal(value, values.get(of_plant, np.nan)):
             names[name] = names[of_plant]
     return names
-
-
-def _given(names: Mapping[str, str], shared: Shared) -> dict[str, tuple[str, ...]]:
-    """The parameters that took the value of each of the file's own."""
-    given = {}
-    for parameter, pairs in shared.items():
-        found = [names.get(f"{block}.{attribute}") for block, attribute in pairs]
-        taken = tuple(dict.fromkeys(name for name in found if name is not None))
-        if taken and taken != (parameter,) and parameter not in names:
-            given[parameter] = taken
-    return given
 
 
 def _quantity(robots: Mapping[str, Robot], name: str) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.paths import element_names
 from spart_blocks.block_support.plants.minimal_state import MinimalState
 from spart_blocks.block_support.plants.state import PlantState
 from spart_blocks.block_support.ports import attribute
@@ -17,7 +18,6 @@ from spart_blocks.diagram.build.companions import AUDIT, COMPANION
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node
 from spart_blocks.dynamics.riccati import Labels
 from spart_blocks.program.derivatives import Floats
-from spart_blocks.results.signal_names import element_names
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
     clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
     holds = holds_of(wiring, clocks)
     clocks = with_holds(clocks, holds)
-    traced = Evaluation(wiring, diagram.shared, diagram.robots, diagram.tunable, holds)
+    traced = Evaluation(wiring, diagram.origins, diagram.robots, diagram.tunable, holds)
     signals, columns = _signals(traced)
     updates, handovers = updates_of(traced, wiring, clocks, holds)
     crossings, watched = _crossings(traced)
@@ -69,7 +69,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
         declared_until=declared_until,
         p=traced.parameters.p,
         start=traced.parameters.start,
-        given=traced.parameters.given,
+        origins=traced.parameters.origins,
         plants={n.name: n.block.plant_state for n in wiring.nodes if _is_plant(n)},
         rates=traced.function("rates", rates, "xdot"),
         held=_held(traced, wiring, rates),

@@ -98,7 +98,7 @@ class _State:
     def of(diagram: Diagram) -> _State | None:
         """The state of a diagram; None if it cannot be determined."""
         state = _State()
-        facts = (diagram.name, diagram.run.of_program, diagram.tunable, dict(diagram.shared))
+        facts = (diagram.name, diagram.run.of_program, diagram.tunable, diagram.shared)
         try:
             for fact in (*facts, dict(diagram.robots), diagram.bd):
                 state.add(fact)

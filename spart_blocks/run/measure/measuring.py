@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, RunError
-from spart_blocks.results.signal_names import select, split_index
+from spart_blocks.base.paths import select, split_index
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.stops import just_after
 from spart_blocks.run.measure.gauges import (
@@ -122,8 +122,7 @@ class Measuring:
 
     def _which(self, name: str, ids: Mapping[str, Indices]) -> Indices:
         """The numbers of a signal's elements among all values."""
-        found, index = ids[self._full(name)], split_index(name)[1]
-        return np.ravel(found if index is None else select(name, found, index))
+        return np.ravel(select(name, ids[self._full(name)], split_index(name)[1]))
 
 
 def _meter(gauge: Gauge, width: int) -> Meter:

@@ -190,13 +190,18 @@ def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
 
 def _tunable(diagram: Diagram) -> dict[str, str]:
     from spart_blocks.diagram.network.flatten import flatten
+    from spart_blocks.program.parameter_paths import given_names
     from spart_blocks.program.program import START
     from spart_blocks.program.tracing.parameters import Parameters
 
     flat = flatten(diagram.bd, diagram.places, diagram.run)
-    found = Parameters(flat.nodes, diagram.shared, diagram.robots, diagram.tunable)
+    found = Parameters(flat.nodes, diagram.origins, diagram.robots, diagram.tunable)
     names = {slot.name: slot.name for slot in found.slots if not slot.name.endswith(f".{START}")}
-    names |= {given: slots[0] for given, slots in found.given.items() if slots[0] in names}
+    names |= {
+        given: slots[0]
+        for given, slots in given_names(found.origins, found.slots).items()
+        if slots[0] in names
+    }
     for parameter, pairs in diagram.shared.items():
         if parameter in names:
             for block, argument in pairs:

@@ -11,7 +11,9 @@ import numpy as np
 
 from spart_blocks.base.document import parse_value, read_document
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.results.signal_names import select, split_index
+from spart_blocks.base.paths import named, select
+from spart_blocks.program.parameter_paths import Target, standing_of, target_of_name
+from spart_blocks.program.program import Program
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
@@ -41,23 +43,21 @@ def tuned(before: Tuned, name: str, text: str) -> Tuned:
     """An engine with a parameter set, by the name that `--set` takes or that `tunables` lists;
     text: its value as YAML. Raises InputError, DiagramError."""
     value = parse_value(text, name)
-    found = _parameter(before, _short(name))
+    target = _target(before, name, value)
     name = _users(before).get(_short(name), name)
     texts = {**before.texts, name: text}
-    if found is None or not _is_numeric(value):
+    if target is None:
         return _retraced(replace(before, texts=texts), name, text)
     engine = before.engine
     assert isinstance(engine, Native)
-    whole, index = found
-    new = _with_elements(engine, whole, index, value, name)
-    program = engine.program.with_parameters({whole: new})
-    values = {**before.values, whole: new}
-    return replace(before, engine=engine.with_parameters(program.p), texts=texts, values=values)
+    engine = engine.with_parameters(_with_value(engine, target, value, name))
+    whole = {slot: engine.program.parameter(slot) for slot in target.slots}
+    return replace(before, engine=engine, texts=texts, values={**before.values, **whole})
 
 
 def needs_trace(before: Tuned, name: str, text: str) -> bool:
     """Whether a parameter can be set by a new trace alone, which takes its time."""
-    return _parameter(before, _short(name)) is None or not _is_numeric(parse_value(text, name))
+    return _target(before, name, parse_value(text, name)) is None
 
 
 def _short(name: str) -> str:
@@ -118,16 +118,32 @@ def _plain(value: Any) -> Any:
     return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
-def _parameter(before: Tuned, name: str) -> tuple[str, str | None] | None:
-    """A parameter of the program and the index of its elements; of `kp: $kp` the file's kp."""
-    known = tunables(before.engine)
-    if not known:
+def _target(before: Tuned, name: str, value: Any) -> Target | None:
+    """The entries of p that have the value of a name; None where it needs a new trace. Of
+    `kp: $kp` they are those of the file's kp."""
+    if not isinstance(before.engine, Native) or not _is_numeric(value):
         return None
-    base, index = (name, None) if name in known else split_index(name)
-    if base in known:
-        return base, index
-    shared = _references(before.file).get(base, "")
-    return (shared, index) if shared in known else None
+    program, known = before.engine.program, tunables(before.engine)
+    base, index = named(_short(name), known)
+    if base not in known:
+        base = _references(before.file).get(base, base)
+    target = _standing(program, base)
+    starts = set(program.start.values())
+    if target is None or starts & set(target.slots) or np.isin(value, list(target.apart)).any():
+        return None
+    places = tuple(np.asarray(select(name, one[None], index)[0]) for one in target.places)
+    return replace(target, places=places)
+
+
+def _standing(program: Program, name: str) -> Target | None:
+    """The entries of p of a path of the file, or of a parameter's own name."""
+    keys = tuple(name.split("."))
+    for path in (("params", *keys), ("blocks", *keys)):
+        standing = standing_of(program, path)
+        if standing is not None and not standing.starts and standing.target is not None:
+            return standing.target
+    of_file = ("params", *keys[:1]) in program.origins
+    return None if of_file else target_of_name(program, name)
 
 
 def _references(file: DiagramFile) -> dict[str, str]:
@@ -148,21 +164,21 @@ def _is_numeric(value: Any) -> bool:
         return False
 
 
-def _with_elements(engine: Native, whole: str, index: str | None, value: Any, name: str) -> Floats:
-    """The new value of a parameter, in its shape."""
-    now = engine.program.parameter(whole)
-    changed: Floats = np.array(now)
-    try:
-        if index is None:
-            changed[...] = np.asarray(value, dtype=float)
-        else:
-            select(name, changed[None], index)[...] = value
-    except ValueError:
-        shape = "a number" if not now.shape else f"{' x '.join(map(str, now.shape))} numbers"
-        raise InputError(f"{name} takes {shape}") from None
-    if not np.isfinite(changed).all():
+def _with_value(engine: Native, target: Target, value: Any, name: str) -> Floats:
+    """The parameters with another value of some."""
+    p: Floats = engine.program.p.copy()
+    new = np.asarray(value, dtype=float)
+    for place, sign in target.signed:
+        try:
+            p[place] = sign * np.broadcast_to(new, place.shape)
+        except ValueError:
+            shape = (
+                "a number" if not place.shape else f"{' x '.join(map(str, place.shape))} numbers"
+            )
+            raise InputError(f"{name} takes {shape}") from None
+    if not np.isfinite(new).all():
         raise InputError(f"{name} takes finite numbers")
-    return changed
+    return p
 
 
 def _retraced(before: Tuned, name: str, text: str) -> Tuned:

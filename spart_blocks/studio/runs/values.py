@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.base.paths import select, split_index
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.program.program import Program
 from spart_blocks.results import Results
-from spart_blocks.results.signal_names import select, split_index
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.states import vectors_of
@@ -52,7 +52,7 @@ def values_at(
         if not every:
             continue
         try:
-            every = [one if index is None else select(name, one, index) for one in every]
+            every = [select(name, one, index) for one in every]
             several = np.stack(every, axis=1)
         except (InputError, ValueError):
             continue

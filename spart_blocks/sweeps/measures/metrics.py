@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
+from spart_blocks.base.paths import split_index
 from spart_blocks.formulas.reader import Value, parsed
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries, with_signals
-from spart_blocks.results.signal_names import split_index
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.measures.formulas import DURATION, OF_RUNS, Floats, MetricReader
 from spart_blocks.sweeps.measures.metric_values import (

@@ -15,23 +15,15 @@ from spart_blocks.base.document import Document, Keys, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, SpartWarning
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.written.files import existing, project_root
-from spart_blocks.diagram.written.overrides import apply_overrides, as_texts, path_in
+from spart_blocks.diagram.written.overrides import apply_overrides, as_texts
+from spart_blocks.diagram.written.paths import path_in
 from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
+from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of, target_of_name
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.native import Native
-from spart_blocks.sweeps.plan.source import FRAMELESS, Chosen, Found, Source, found_start
-from spart_blocks.sweeps.plan.targets import (
-    INITIAL,
-    StartTarget,
-    dotted,
-    matter_of,
-    matter_target,
-    same_nominal,
-    slots_of,
-    target_of_name,
-    target_of_uses,
-)
-from spart_blocks.sweeps.plan.uses import Use, uses_of_argument, uses_of_parameter, value_at
+from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
+from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target
+from spart_blocks.sweeps.plan.uses import value_at
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations
@@ -150,7 +142,7 @@ class FileSource(Source):
         if self._matter(path, chosen) is not None:
             text = "masses and inertias vary only where the diagram can be traced"
             raise InputError(Fault(text, hint="spart check FILE says why it cannot"))
-        path_in(dotted(path), self._document(chosen), self._root)
+        path_in(path, self._document(chosen), self._root)
 
     def find(
         self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
@@ -161,51 +153,16 @@ class FileSource(Source):
             target = matter_target(program, *matter)
             return None if target is None else Found(matter=target)
         try:
-            keys = path_in(dotted(path), document, self._root)
+            keys = path_in(path, document, self._root)
         except InputError:
             named = target_of_name(program, dotted(path))
             if named is None:
                 raise
             return Found(named)
-        uses = self._uses(document, keys)
-        return None if uses is None else self._of_uses(uses, keys, engine, document)
+        return found_of(standing_of(program, keys), engine)
 
-    def apart(self, path: str, chosen: Chosen) -> frozenset[float]:
-        document = self._document(chosen)
-        uses = self._uses(document, path_in(dotted(path), document, self._root)) or ()
-        return frozenset[float]().union(*(use.apart for use in uses))
-
-    def _uses(self, document: Document, keys: Keys) -> list[Use] | None:
-        if keys[0] == "params":
-            return uses_of_parameter(document, self._root, str(keys[1]), keys[2:])
-        if keys[0] == "blocks" and len(keys) > 2:
-            return uses_of_argument(document, self._root, str(keys[1]), str(keys[2]), keys[3:])
-        return None
-
-    def _of_uses(
-        self, uses: Sequence[Use], keys: Keys, engine: Native, document: Document
-    ) -> Found | None:
-        arguments: list[Use] = []
-        starts: list[StartTarget] = []
-        for use in uses:
-            start = None
-            if use.argument == INITIAL and f"{use.block}.{INITIAL}" not in slots_of(engine.program):
-                start = found_start(engine, use.block, use.within)
-                if start is None or ("/" in use.block and start.entry[0] not in FRAMELESS):
-                    return None
-            if start is None:
-                arguments.append(use)
-            else:
-                starts.append(start)
-        target = None
-        if arguments:
-            target = target_of_uses(engine.program, arguments)
-            value = value_at(document, keys)
-            if target is None:
-                return None
-            if value is not None and not same_nominal(target, engine.program.p, value):
-                return None
-        return Found(target, tuple(starts))
+    def apart(self, path: str, engine: Native, chosen: Chosen) -> frozenset[float]:
+        return origin_of(engine.program, path_in(path, self._document(chosen), self._root)).apart
 
     def _matter(self, path: str, chosen: Chosen) -> tuple[str, str, Keys] | None:
         robots = self._document(chosen).data.get("robots")
@@ -223,14 +180,14 @@ class FileSource(Source):
             return None
         document = self._document(chosen)
         try:
-            return value_at(document, path_in(dotted(path), document, self._root))
+            return value_at(document, path_in(path, document, self._root))
         except InputError:
             return None
 
     def run_option(self, path: str) -> str | None:
         chosen = {slot: names[0] for slot, names in self.slots().items()}
         try:
-            keys = path_in(dotted(path), self._document(chosen), self._root)
+            keys = path_in(path, self._document(chosen), self._root)
         except InputError:
             return None
         return str(keys[1]) if keys[0] == "run" and len(keys) == 2 else None

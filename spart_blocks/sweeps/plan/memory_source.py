@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.composed import parts_of
+from spart_blocks.diagram.build.origins import Origin, Use
 from spart_blocks.diagram.sections.tunable import QUANTITIES
+from spart_blocks.program.parameter_paths import standing_of, target_of_name
 from spart_blocks.run.engines.native import Native
-from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_start
-from spart_blocks.sweeps.plan.targets import (
-    INITIAL,
-    Target,
-    dotted,
-    matter_of,
-    matter_target,
-    slots_of,
-    target_of_name,
-    target_of_uses,
-)
-from spart_blocks.sweeps.plan.uses import Use
+from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
+from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target, slots_of
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -74,7 +66,6 @@ class MemorySource(Source):
     ) -> Found | None:
         program, name = engine.program, dotted(path).removeprefix("params.")
         name = name.removeprefix("blocks.")
-        parts = name.split(".")
         slots = slots_of(program)
         robots = [slot.rpartition(".")[0] for slot in slots if slot.endswith(QUANTITIES)]
         matter = matter_of(name, robots)
@@ -82,28 +73,23 @@ class MemorySource(Source):
             target = matter_target(program, *matter)
             if target is not None:
                 return Found(matter=target)
+        keys = tuple(name.split("."))
+        composed = self._composed(name)
+        for place in (("params", *keys), ("blocks", *keys)):
+            found = found_of(standing_of(program, place, composed), engine)
+            if found is not None and not found.nowhere:
+                whole = found.target and replace(found.target, apart=frozenset())
+                return replace(found, target=whole)  # there being no other structure
         named = target_of_name(program, name)
-        if named is not None:
-            return Found(named)
-        composed = self._composed(name, program)
-        if composed is not None:
-            return Found(composed)
-        if len(parts) > 2 and parts[1] == INITIAL:
-            start = found_start(engine, parts[0], tuple(parts[2:]))
-            if start is not None:
-                return Found(starts=(start,))
-        return self._unknown(path, program)
+        return self._unknown(path, program) if named is None else Found(named)
 
-    def _composed(self, name: str, program: Program) -> Target | None:
-        """The entries of p that an argument of a block is which is made of others. There being no
-        other structure, every value is a parameter's."""
+    def _composed(self, name: str) -> Origin | None:
+        """What has the value of an argument of a block in memory that is made of others."""
         path, _, argument = name.rpartition(".")
         block = _block_of(getattr(self.given, "bd", None), path.split("/"))
         parts = () if block is None else parts_of(str(block.type).upper(), argument) or ()
-        if any(part.unless for part in parts):
-            return None
         uses = [Use(f"{path}/{part.block}", part.argument, sign=part.sign) for part in parts]
-        return target_of_uses(program, uses)
+        return Origin(uses=tuple(uses)) if uses and not any(part.unless for part in parts) else None
 
     def _unknown(self, path: str, program: Program) -> Found | None:
         if self.run_option(path) is not None:

@@ -83,7 +83,7 @@ class PathFinder:
         engine = self.source.engine(chosen, overrides)
         found, lacking = self.found(paths, engine, chosen, overrides)
         if lacking and self.source.structural:
-            engine, values = self._written_out(lacking, overrides, chosen)
+            engine, values = self._written_out(lacking, engine, overrides, chosen)
             found, lacking = self.found(paths, engine, chosen, {**overrides, **values})
             overrides |= {path: value for path, value in values.items() if path not in lacking}
             if lacking:
@@ -172,16 +172,17 @@ class PathFinder:
         return found
 
     def _written_out(
-        self, lacking: Sequence[str], overrides: Mapping[str, Any], chosen: Chosen
+        self, lacking: Sequence[str], engine: Native, overrides: Mapping[str, Any], chosen: Chosen
     ) -> tuple[Native, dict[str, Any]]:
         """An engine with values written out for some paths, which may make them parameters."""
+
+        def written(run: int) -> dict[str, Any]:
+            values = {path: self._example(path, run, engine, chosen) for path in lacking}
+            return {path: value for path, value in values.items() if value is not _NONE}
+
         return self._loading(
-            lambda run: {
-                path: value for path in lacking if (value := self._example(path, run, chosen))
-                is not _NONE
-            },
-            lambda values: self.source.engine(chosen, {**overrides, **values}),
-        )  # fmt: skip
+            written, lambda values: self.source.engine(chosen, {**overrides, **values})
+        )
 
     def _loading(
         self, values_of: Callable[[int], dict[str, Any]], load: Callable[[dict[str, Any]], Made]
@@ -197,10 +198,10 @@ class PathFinder:
         assert first is not None
         raise InputError(self._placed(fault) for fault in first.faults)
 
-    def _example(self, path: str, run: int, chosen: Chosen) -> Any:
+    def _example(self, path: str, run: int, engine: Native, chosen: Chosen) -> Any:
         """A value of a path that leaves the diagram as it is, where one is written that fits, or
         else one of a run, where every run has one; none for which there are other blocks."""
-        shapes, apart = self._shapes(path), self.source.apart(path, chosen)
+        shapes, apart = self._shapes(path), self.source.apart(path, engine, chosen)
         written = self.source.written(path, chosen)
         if written is not None and shapes <= {(), shape_of(written)} and written not in [*apart]:
             return written

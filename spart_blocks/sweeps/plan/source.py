@@ -14,9 +14,10 @@ from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program import TraceError
+from spart_blocks.program.parameter_paths import Standing, Target
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
-from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, Target, dotted, start_of
+from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, dotted, start_of
 
 Chosen = Mapping[str, str]
 FRAMELESS = ("qm", "um")
@@ -84,8 +85,9 @@ class Source(ABC):
         """Where an entry of its `sweep:` section is written."""
         return None
 
-    def apart(self, path: str, chosen: Chosen) -> frozenset[float]:
-        """The values of a path for which there are other blocks than for all others."""
+    def apart(self, path: str, engine: Native, chosen: Chosen) -> frozenset[float]:
+        """The values of a path for which there are other blocks than for all others. engine: of the
+        diagram as it is written."""
         return frozenset()
 
     def run_option(self, path: str) -> str | None:
@@ -171,3 +173,17 @@ def found_start(engine: Native, block: str, entry: Keys) -> StartTarget | None:
         hint = did_you_mean(str(entry[0]), known)
         raise InputError(Fault(f"{block}: initial has no entry {entry[0]!r}", hint=hint))
     return StartTarget(block, entry)
+
+
+def found_of(standing: Standing | None, engine: Native) -> Found | None:
+    """Where a value stands, with the entries of plants' `initial`; None if one of these cannot take
+    it."""
+    if standing is None:
+        return None
+    starts = []
+    for block, entry in standing.starts:
+        start = found_start(engine, block, entry)
+        if start is None or ("/" in block and start.entry[0] not in FRAMELESS):
+            return None
+        starts.append(start)
+    return Found(standing.target, tuple(starts))

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.paths import element_names
 from spart_blocks.diagram.sections.sweep_section import SweepSection
-from spart_blocks.results.signal_names import element_names
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.sweeps.measures.block_signals import signals_of
 from spart_blocks.sweeps.measures.metrics import Metrics

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.paths import element_names
 from spart_blocks.results.plots import COLOURS, DASHES, plain_text, quantity
-from spart_blocks.results.signal_names import element_names
 from spart_blocks.sweeps.work import FAILED
 
 Floats = NDArray[np.float64]

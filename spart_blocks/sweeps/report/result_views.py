@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.results.signal_names import element_names, select, split_index
+from spart_blocks.base.paths import element_names, named, select
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces
 from spart_blocks.sweeps.report.study import Study
 
@@ -58,12 +58,11 @@ def all_traces(found: SweepResults) -> dict[str, Traces]:
 def traces_of(found: SweepResults, signal: str) -> Traces:
     """The histories of a signal, or of some of its elements."""
     kept = found.kept()
-    base, index = split_index(signal)
     short = {name.rpartition(".")[0]: name for name in kept.values}
-    name = base if base in kept.values else short.get(base, base)
+    name, index = named(signal, kept.values, short)
     if name not in kept.values:
-        hint = did_you_mean(base, kept.values)
-        raise InputError(Fault(f"no histories of {base!r} were kept", hint=hint))
+        hint = did_you_mean(name, kept.values)
+        raise InputError(Fault(f"no histories of {name!r} were kept", hint=hint))
     values, unit = kept.values[name], kept.units.get(name, "")
     if index is None:
         return Traces(name, kept.times, values, kept.runs, unit)

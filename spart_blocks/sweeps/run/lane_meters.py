@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.base.paths import named, places
 from spart_blocks.program import Program
 from spart_blocks.program.program import Slot
-from spart_blocks.results.signal_names import select, split_index
 from spart_blocks.run.measure.gauges import LEAST_STEP, Floats, Gauge, Readings
 
 EXTREMES, SQUARE, INTEGRAL, FROM_START, BACK, STEP = range(6)
@@ -110,18 +110,15 @@ def _entries(
     program: Program, slots: Mapping[str, Slot], wanted: dict[str, slice], name: str
 ) -> list[int] | None:
     """The entries of a signal among all that are measured; None if there is no such signal."""
-    base, index = split_index(name)
-    full = program.display.aliases.get(base, base)
+    full, index = named(name, slots, program.display.aliases)
     if full not in slots:
         return None
     slot = slots[full]
     if full not in wanted:
         start = max((part.stop for part in wanted.values()), default=0)
         wanted[full] = slice(start, start + math.prod(slot.shape))
-    part = wanted[full]
-    ids = np.arange(part.start, part.stop).reshape(slot.shape)
     try:
-        chosen = ids if index is None else select(name, ids[None], index)
+        chosen = places(name, wanted[full].start, slot.shape, index)
     except InputError:
         return None
     return [int(k) for k in np.ravel(chosen)]

@@ -15,9 +15,9 @@ from spart_blocks.base.document import Keys, mapping_at, value_at
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.sections.schema import is_whole
+from spart_blocks.diagram.written.paths import editable_path_in
 from spart_blocks.diagram.written.sheets import File, Sheet, Slot
 from spart_blocks.versions.edits.grouping import grouped
-from spart_blocks.versions.edits.paths import keys_of
 from spart_blocks.versions.edits.references import (
     parameter_renamed,
     signals_renamed,
@@ -84,7 +84,7 @@ class Set(Operation):
     value: Any
 
     def steps(self, file: File) -> list[Step]:
-        keys = keys_of(self.path, file.data)
+        keys = editable_path_in(self.path, file.data)
         _whole(file.data, keys, self.value)
         return Put(keys, self.value).steps(file)
 
@@ -98,7 +98,7 @@ class Append(Operation):
     value: Any
 
     def steps(self, file: File) -> list[Step]:
-        keys = keys_of(self.path, file.data)
+        keys = editable_path_in(self.path, file.data)
         found = value_at(file.data, keys)
         if found is None:
             _whole(file.data, keys, [self.value])
@@ -117,7 +117,7 @@ class Tune(Operation):
     value: Any
 
     def steps(self, file: File) -> list[Step]:
-        keys = keys_of(self.path, file.data)
+        keys = editable_path_in(self.path, file.data)
         found = value_at(file.data, keys)
         reference = _REFERENCE.fullmatch(found) if isinstance(found, str) else None
         if reference:
@@ -150,7 +150,7 @@ class Unset(Operation):
     path: str
 
     def steps(self, file: File) -> list[Step]:
-        keys = keys_of(self.path, file.data)
+        keys = editable_path_in(self.path, file.data)
         if value_at(file.data, keys, _MISSING) is _MISSING:
             raise InputError(f"there is no {self.path} in the file")
         return [RemoveValue(keys)]

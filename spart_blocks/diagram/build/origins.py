@@ -1,0 +1,122 @@
+"""Which arguments of blocks have the values of a file's entries, recorded while blocks are built.
+
+`params: {kp: 2}` with `K: $kp` in two blocks: the entry params.kp is the argument K of both. A
+subsystem passes on what its user gives it, blocks.arm.kp, and so on inwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spart_blocks.base.document import Keys
+from spart_blocks.diagram.build.composed import parts_of
+from spart_blocks.diagram.written.references import Resolved
+
+
+@dataclass(frozen=True)
+class Use:
+    """An argument of a block that has a value of the file unchanged.
+
+    block: its full name, 'arm/ctrl'. within: the entry of the argument that has the value, () for
+    all of it. sign: of the value there. shares: whether it has the very shape of the value, which
+    is no other entry's before; arguments with one value that do so are one parameter of the
+    program.
+    """
+
+    block: str
+    argument: str
+    within: Keys = ()
+    sign: int = 1
+    shares: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the argument as a parameter: 'arm/ctrl.kp'."""
+        return f"{self.block}.{self.argument}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An entry of a file, and what has its value. value: with references replaced. alone: whether
+    nothing else depends on it. apart: values for which there are other blocks, so that they are no
+    parameter's."""
+
+    value: Any = None
+    uses: tuple[Use, ...] = ()
+    alone: bool = True
+    apart: frozenset[float] = frozenset()
+
+
+Origins = Mapping[Keys, Origin]
+"""By the path of the entry, ('params', 'kp') or ('blocks', 'arm', 'kp')."""
+
+
+def shared_arguments(origins: Origins) -> dict[str, tuple[tuple[str, str], ...]]:
+    """By each parameter of the file, the arguments (block, name) that are one with it."""
+    found = {
+        str(path[1]): tuple((use.block, use.argument) for use in origin.uses if use.shares)
+        for path, origin in origins.items()
+        if path[0] == "params" and len(path) == 2
+    }
+    return {name: pairs for name, pairs in found.items() if pairs}
+
+
+@dataclass
+class OriginRecorder:
+    """Collects origins. elsewhere: entries on which more than arguments of blocks depends."""
+
+    values: dict[Keys, Any] = field(default_factory=dict)
+    uses: dict[Keys, list[Use]] = field(default_factory=dict)
+    elsewhere: set[Keys] = field(default_factory=set)
+    apart: dict[Keys, frozenset[float]] = field(default_factory=dict)
+
+    def origins(self) -> dict[Keys, Origin]:
+        """The origins so far, in the order of their first uses."""
+        return {
+            path: Origin(
+                self.values[path],
+                tuple(self.uses.get(path, ())),
+                path not in self.elsewhere,
+                self.apart.get(path, frozenset()),
+            )
+            for path in {**self.uses, **self.values}
+        }
+
+    def note(self, path: Keys, use: Use, kind: str, given: Mapping[str, Resolved]) -> None:
+        """An argument of a block has the value at a path. kind: the type of the block. given: all
+        its arguments."""
+        parts = parts_of(kind, use.argument)
+        if parts is None:
+            self.uses.setdefault(path, []).append(use)
+            return
+        if not parts:
+            self.elsewhere.add(path)
+        for part in parts:
+            if (part.alone and use.within) or _is_given(given, part.unless):
+                self.elsewhere.add(path)
+                continue
+            inner = replace(
+                use,
+                block=f"{use.block}/{part.block}",
+                argument=part.argument,
+                sign=part.sign,
+                shares=use.shares and not part.alone,
+            )
+            self.uses.setdefault(path, []).append(inner)
+            self.apart[path] = self.apart.get(path, frozenset()) | part.apart
+
+    def note_mapping(
+        self, path: Keys, block: str, value: Mapping[str, Any], tunable: Collection[str]
+    ) -> None:
+        """An argument of a block has the mapping at a path; what is tunable there is a
+        parameter."""
+        for key in value:
+            if key in tunable:
+                self.values.setdefault((*path, key), value[key])
+                self.uses.setdefault((*path, key), []).append(Use(block, key))
+
+
+def _is_given(arguments: Mapping[str, Resolved], name: str) -> bool:
+    return name in arguments and arguments[name].value is not None

@@ -1,0 +1,51 @@
+"""Named quantities in flat vectors: where each stands, and the elements that a name means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.paths import named, places
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of one named quantity in a flat vector, and its shape."""
+
+    name: str
+    start: int
+    shape: tuple[int, ...]
+
+    @property
+    def part(self) -> slice:
+        return slice(self.start, self.start + math.prod(self.shape))
+
+    def places(self, index: str | None = None, name: str = "") -> Places:
+        """The places of its elements in the vector, in the shape that an index such as '0:2'
+        selects. name: for the error of an index that does not fit."""
+        return places(name or self.name, self.start, self.shape, index)
+
+
+def slot_of(
+    slots: Iterable[Slot],
+    name: str,
+    kind: str,
+    aliases: Mapping[str, str] = {},
+    others: Iterable[str] = (),
+) -> tuple[Slot, str | None]:
+    """The slot of a name such as 'plant.qm[0]', and the index in it. kind: of quantity, for the
+    error. aliases: other names of slots. others: further names that exist. Raises InputError with
+    the nearest names."""
+    known = {slot.name: slot for slot in slots}
+    full, index = named(name, known, aliases)
+    if full not in known:
+        hint = did_you_mean(full, {*known, *aliases, *others})
+        raise InputError(Fault(f"there is no {kind} {full!r}", hint=hint))
+    return known[full], index
