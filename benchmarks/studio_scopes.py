@@ -20,7 +20,7 @@ from browsers import chromium
 
 from spart_blocks.base.web_build import STUDIO, built
 from spart_blocks.studio.client import Session
-from spart_blocks.studio.gate import Gate
+from spart_blocks.studio.gate import AccessGate
 from spart_blocks.studio.serve import serving_at
 
 SIGNALS, SCOPES, SECONDS = 20, 4, 5
@@ -64,7 +64,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / "fast.yaml").write_text(diagram())
-        gate = Gate()
+        gate = AccessGate()
         serving = serving_at(Session(root, "fast.yaml"), gate, built(STUDIO), print)
         thread = threading.Thread(target=lambda: asyncio.run(serving.run()), daemon=True)
         thread.start()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from spart_blocks.claims.files import Case
+    from spart_blocks.claims.files import ClaimCase
     from spart_blocks.claims.outcome import Outcome
 
 RECORDED = "spart_blocks baseline"
@@ -69,7 +69,7 @@ def _packages(config: pytest.Config) -> Iterator[str]:
 class DiagramItem(pytest.Item):
     """One run of a diagram, checked against its `expect:`."""
 
-    def __init__(self, *, case: Case, line: int, **more: Any) -> None:
+    def __init__(self, *, case: ClaimCase, line: int, **more: Any) -> None:
         super().__init__(**more)
         self.case, self.line = case, line
 

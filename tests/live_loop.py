@@ -21,7 +21,7 @@ from spart_blocks.diagram import load
 from spart_blocks.export import step_code
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import live_places
-from spart_blocks.realtime.exchange import Parameters, Signals
+from spart_blocks.realtime.exchange import LoopParameters, SignalRows
 from spart_blocks.realtime.live import LiveServer
 from spart_blocks.realtime.structs import Ended, LoopStruct, Phase
 
@@ -72,7 +72,7 @@ class Library:
         self.tuned.append(list((ctypes.c_double * size).from_address(address)))
 
 
-class Written(Signals):
+class Written(SignalRows):
     """Rows that the test writes, in the place of the ring."""
 
     def __init__(self, *arguments):
@@ -104,7 +104,7 @@ class DirectedLoop:
         self.library, struct = Library(), LoopStruct()
         qm = next(m for m in self.code.interface.inputs if m.name == "qm")
         linked = range(qm.place, qm.place + qm.size)
-        self.parameters = Parameters(self.library, struct, self.code, linked)
+        self.parameters = LoopParameters(self.library, struct, self.code, linked)
         self.signals = Written(self.library, struct, self.code)
         self.phase, self.ended, self.time, self.overruns = Phase.RUNNING, Ended.NOT, 1.5, 0
         self.fault = ""

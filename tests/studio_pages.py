@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 
 from spart_blocks.base.web_build import STUDIO, built, found_node, is_fresh
 from spart_blocks.studio.client import Session
-from spart_blocks.studio.gate import Gate
+from spart_blocks.studio.gate import AccessGate
 from spart_blocks.studio.serve import serving_at
 
 
@@ -89,7 +89,7 @@ def served(root, page, opened=None):
         page.mkdir()
         (page / "index.html").write_text("<!doctype html><title>a page</title>")
     said = []
-    session, gate = Session(root, opened), Gate()
+    session, gate = Session(root, opened), AccessGate()
     serving = serving_at(session, gate, page / "index.html", said.append)
     thread = threading.Thread(target=lambda: asyncio.run(serving.run()), daemon=True)
     thread.start()

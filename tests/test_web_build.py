@@ -20,14 +20,14 @@ from spart_blocks.base.web_build import (
     LICENSES,
     PAGES,
     VIEWER,
-    Node,
+    NodeJs,
     WebPage,
     build,
     built,
     stamp,
 )
 
-NODE = Node("/nowhere/node", ("/nowhere/npm",))
+NODE = NodeJs("/nowhere/node", ("/nowhere/npm",))
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ FLOOR = 1e-3
 """Smallest scale of a signal; smaller signals are compared with it, so their error is absolute."""
 
 
-class Difference(NamedTuple):
+class EngineDifference(NamedTuple):
     """Difference of a signal or state between the engines: relative to the signal's largest
     magnitude, scale, with the time [s] of the largest difference.
     """
@@ -45,7 +45,7 @@ def compare_engines(
     progress: Progress | None = None,
     samples: int | None = None,
     file: DiagramFile | None = None,
-) -> tuple[Difference, ...]:
+) -> tuple[EngineDifference, ...]:
     """Run a diagram on both engines with tight tolerances; each kept signal and each
     block's state, the one farthest apart first.
 
@@ -95,10 +95,10 @@ def _floor(name: str, results: Results) -> float:
     return max([FLOOR, *(results.scale(other) for other in terms)]) if audit else FLOOR
 
 
-def _difference(name: str, got: Floats, want: Floats, t: Floats, floor: float) -> Difference:
+def _difference(name: str, got: Floats, want: Floats, t: Floats, floor: float) -> EngineDifference:
     if not want.size:
-        return Difference(name, 0.0, 0.0, 0.0)
+        return EngineDifference(name, 0.0, 0.0, 0.0)
     flat = np.abs(np.asarray(got, float) - want).reshape(len(t), -1).max(axis=1)
     scale = float(np.abs(want).max())
     k = int(np.argmax(flat))
-    return Difference(name, float(flat[k]) / max(scale, floor), scale, float(t[k]))
+    return EngineDifference(name, float(flat[k]) / max(scale, floor), scale, float(t[k]))

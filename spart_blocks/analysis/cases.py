@@ -21,7 +21,7 @@ Choices = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Case:
+class ComparisonCase:
     """One run of a comparison: its name, `slot=choice` and `path=value` texts."""
 
     label: str
@@ -29,7 +29,7 @@ class Case:
     overrides: tuple[str, ...] = ()
 
 
-def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[Case, ...]:
+def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[ComparisonCase, ...]:
     """Every combination of choices with every named set of overrides.
 
     The name of a case contains what distinguishes it from the others: `pd`, or `controller=pd,
@@ -53,7 +53,7 @@ def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[Case, ...
         raise InputError(Fault(message, hint=hint))
     differing = [slot for slot, chosen in slots.items() if len(chosen) > 1]
     return tuple(
-        Case(
+        ComparisonCase(
             _label(picked, differing, name),
             tuple(f"{slot}={choice}" for slot, choice in picked.items()),
             as_texts(overrides),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from spart_blocks.analysis.cases import Case, Choices, as_texts, cases_of
+from spart_blocks.analysis.cases import Choices, ComparisonCase, as_texts, cases_of
 from spart_blocks.analysis.comparison import Comparison, rows_of
 from spart_blocks.analysis.measures import Measures, measures_of
 from spart_blocks.base.errors import (
@@ -31,13 +31,13 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Source:
+class CaseSource:
     """Common data of all cases: the file, and run options that replace the file's."""
 
     file: DiagramFile
     options: Mapping[str, Any]
 
-    def of(self, case: Case) -> DiagramFile:
+    def of(self, case: ComparisonCase) -> DiagramFile:
         """The file as a case changes it."""
         file = self.file
         return replace(
@@ -46,7 +46,7 @@ class Source:
             variants=(*file.variants, *case.variants),
         )
 
-    def diagram(self, case: Case) -> Diagram:
+    def diagram(self, case: ComparisonCase) -> Diagram:
         """The diagram of a case; its warnings are issued by the process that runs it."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpartWarning)
@@ -89,7 +89,7 @@ def compare(
         Path(root) if root is not None else None,
         blocks=tuple(map(str, packages)),
     )
-    source = Source(file, run_options)
+    source = CaseSource(file, run_options)
     found = compare_cases(source, cases_for(source, variants, cases), jobs, progress)
     if found.failures:
         raise found.failure
@@ -97,16 +97,16 @@ def compare(
 
 
 def cases_for(
-    source: Source, variants: Choices | None, sets: Mapping[str, Overrides] | None
-) -> tuple[Case, ...]:
+    source: CaseSource, variants: Choices | None, sets: Mapping[str, Overrides] | None
+) -> tuple[ComparisonCase, ...]:
     """The requested cases; by default every choice of every slot."""
     choices = variants or ({} if sets else choices_in(source.file.path))
     return cases_of(choices, sets or {})
 
 
 def compare_cases(
-    source: Source,
-    cases: Sequence[Case],
+    source: CaseSource,
+    cases: Sequence[ComparisonCase],
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -129,7 +129,7 @@ def compare_cases(
     return _measured(str(next(iter(diagrams.values())).bd.name), cases, measures, outcomes)
 
 
-def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
+def _loaded(source: CaseSource, cases: Sequence[ComparisonCase]) -> dict[str, Diagram]:
     """The diagram of each case, or one error with the mistakes of all."""
     diagrams: dict[str, Diagram] = {}
     faults: dict[str, Sequence[Fault]] = {}
@@ -146,7 +146,7 @@ def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
     return diagrams
 
 
-def _options(source: Source, diagram: Diagram, measures: Measures) -> dict[str, Any]:
+def _options(source: CaseSource, diagram: Diagram, measures: Measures) -> dict[str, Any]:
     """The run options of a case, which keeps the measured signals."""
     options = dict(source.options)
     asked = options.get("log", diagram.run.log)
@@ -156,7 +156,7 @@ def _options(source: Source, diagram: Diagram, measures: Measures) -> dict[str, 
 
 def _measured(
     name: str,
-    cases: Sequence[Case],
+    cases: Sequence[ComparisonCase],
     measures: Mapping[str, Measures],
     outcomes: Mapping[str, Outcome],
 ) -> Comparison:

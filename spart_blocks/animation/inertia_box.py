@@ -14,14 +14,14 @@ THINNEST = 1e-3
 
 
 @dataclass(frozen=True)
-class Box:
+class InertiaBox:
     """sides (3,) [m] along the principal axes, the columns of R (3, 3)."""
 
     sides: Floats
     R: Floats
 
 
-def inertia_box(mass: float, inertia: ArrayLike) -> Box | None:
+def inertia_box(mass: float, inertia: ArrayLike) -> InertiaBox | None:
     """The box with this mass [kg] and inertia (3,3) [kg m^2] about its centre of mass.
 
     The inertia of a box about its axis x is m (b^2 + c^2) / 12, so a^2 is 6 (Iy + Iz - Ix) / m.
@@ -38,4 +38,4 @@ def inertia_box(mass: float, inertia: ArrayLike) -> Box | None:
         return None
     if np.linalg.det(R) < 0:
         R[:, 2] *= -1
-    return Box(np.maximum(sides, THINNEST * longest), R)
+    return InertiaBox(np.maximum(sides, THINNEST * longest), R)

@@ -52,7 +52,7 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Push:
+class DrawnForce:
     """A force [N] or torque [N m] v (N, 3) in world axes, on a link."""
 
     name: str
@@ -109,7 +109,7 @@ def states_of(moving: Moving, results: RunData) -> Floats:
     return np.asarray(x, dtype=float)
 
 
-def pushes(moving: Moving, x: Floats, results: RunData) -> Iterator[Push]:
+def pushes(moving: Moving, x: Floats, results: RunData) -> Iterator[DrawnForce]:
     """The wrenches on the links of a plant, those that are not always zero, as far as the run
     has them or can compute them."""
     for port, signal in moving.wrenches.items():
@@ -128,4 +128,4 @@ def pushes(moving: Moving, x: Floats, results: RunData) -> Iterator[Push]:
             name = f"{moving.name}.{port}" + (f"[{k}]" if port == "wFm" else "")
             for kind, v in (("force", force), ("torque", torque)):
                 if np.abs(v).max(initial=0.0) > _SMALL * np.abs(values).max(initial=0.0):
-                    yield Push(name, kind, link, v)
+                    yield DrawnForce(name, kind, link, v)

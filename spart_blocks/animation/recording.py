@@ -14,7 +14,7 @@ from spart_blocks.animation.body_curves import StateCurve, body_poses, state_cur
 from spart_blocks.animation.lines import packed_lines
 from spart_blocks.animation.meshes import DETAIL, MeshStore
 from spart_blocks.animation.plants import Moving, plants_of, pushes, states_of
-from spart_blocks.animation.shapes import Body, Looks, looks_of, pose_of
+from spart_blocks.animation.shapes import Looks, ShownBody, looks_of, pose_of
 from spart_blocks.animation.tracks import MOST_ROWS, Tracks, tick_of
 from spart_blocks.base.errors import InputError, warn
 from spart_blocks.robot import Robot
@@ -119,7 +119,7 @@ def scene_reach(bases: Sequence[Any], looks: Sequence[Looks]) -> float:
     return float(max(np.linalg.norm(r) + one.reach for r, one in zip(away, looks, strict=True)))
 
 
-def body_of(body: Body, robot: Robot, label: str, first: int) -> dict[str, Any]:
+def body_of(body: ShownBody, robot: Robot, label: str, first: int) -> dict[str, Any]:
     """A body as the recording has it, without its track. label: of its robot; first: the place of
     the robot's first body."""
     frames = [

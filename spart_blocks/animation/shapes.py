@@ -35,7 +35,7 @@ _MOST_TOLD = 10
 
 
 @dataclass(frozen=True)
-class Body:
+class ShownBody:
     """A body that moves on its own. link: its id; welded: those of the links fixed to it, and their
     frames (4,4) [m] in its own. parent: the place of the body that carries it, or -1. reach [m]:
     the largest distance of a shape from its frame.
@@ -55,7 +55,7 @@ class Looks:
     """The bodies of a robot, and its reach [m]: the largest distance of a shape from its base at
     the given configuration."""
 
-    bodies: tuple[Body, ...]
+    bodies: tuple[ShownBody, ...]
     reach: float
 
 
@@ -86,14 +86,14 @@ def looks_of(
     return Looks(kept, float(max(far, default=0.0)) or 1.0)
 
 
-def _mass(robot: Robot, body: Body) -> float:
+def _mass(robot: Robot, body: ShownBody) -> float:
     return float(sum(robot.body(link).mass for link in body.welded))
 
 
 # --- the bodies ---------------------------------------------------------------------------
 
 
-def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[Body]:
+def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[ShownBody]:
     """The bodies that move on their own, with the links that are fixed to each."""
     carrier = [0]
     for joint in robot.joints:
@@ -104,7 +104,7 @@ def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[Body]:
         T: Floats = np.linalg.inv(frames[first]) @ frames[link]
         groups.setdefault(first, {})[link] = T
     return [
-        Body(first, robot.body(first).name, -1, welded, _com(robot, welded))
+        ShownBody(first, robot.body(first).name, -1, welded, _com(robot, welded))
         for first, welded in groups.items()
     ]
 
@@ -117,10 +117,10 @@ def _com(robot: Robot, welded: dict[int, Floats]) -> Floats:
     return found
 
 
-def _with_parents(bodies: list[Body], robot: Robot) -> tuple[Body, ...]:
+def _with_parents(bodies: list[ShownBody], robot: Robot) -> tuple[ShownBody, ...]:
     places = {link: k for k, body in enumerate(bodies) for link in body.welded}
 
-    def parent(body: Body) -> int:
+    def parent(body: ShownBody) -> int:
         link = body.link
         while link:
             link = robot.parents[link - 1]

@@ -33,7 +33,7 @@ Looked = Callable[[float], None]
 
 
 @dataclass
-class Rows:
+class PoseRows:
     """The rows of one body: t (k,), p (k, 3), q (k, 4) in pieces, and its lever [m]."""
 
     lever: float
@@ -81,14 +81,14 @@ class Tracks:
     tolerance: float
     tick: float = TICK
     most: int = MOST_ROWS
-    bodies: list[Rows] = field(default_factory=list)
+    bodies: list[PoseRows] = field(default_factory=list)
     looked: Looked = lambda t: None
     doubt: float = 0.0
     """Estimate of the error [m] of the curves between the rows of the run."""
 
     def add(self, curve: StateCurve, poses: PoseMap, levers: Floats) -> None:
         """Add the bodies of one plant. levers: of each [m]."""
-        mine = [Rows(float(lever)) for lever in levers]
+        mine = [PoseRows(float(lever)) for lever in levers]
         self.bodies += mine
         for piece in _pieces(curve):
             self.doubt = max(self.doubt, _doubt(piece, poses, levers))
@@ -116,7 +116,7 @@ class Tracks:
         """The tracks, as the recording has them."""
         return [self._packed(rows) for rows in self.bodies]
 
-    def _packed(self, rows: Rows) -> dict[str, Packed]:
+    def _packed(self, rows: PoseRows) -> dict[str, Packed]:
         t, p, q = rows.joined()
         still = pose_errors(p, q, p[:1], q[:1], rows.lever).max() <= ROUNDING * self.tolerance
         if still:

@@ -51,7 +51,7 @@ _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 
 
 @dataclass(slots=True)
-class Node:
+class YamlNode:
     """One value of the file. line and column are 0-based, as PyYAML counts.
 
     start, end: its first character in the text and the one behind its last, without an anchor;
@@ -70,8 +70,8 @@ class Node:
     flow: bool = False
     alias: bool = False
     inside: int | None = None
-    children: dict[Key, Node] = field(default_factory=lambda: _NONE)
-    keys: dict[Key, Node] = field(default_factory=lambda: _NONE)
+    children: dict[Key, YamlNode] = field(default_factory=lambda: _NONE)
+    keys: dict[Key, YamlNode] = field(default_factory=lambda: _NONE)
     size: int = 1
     height: int = 1
 
@@ -84,7 +84,7 @@ class Node:
             return "mapping"
         return "list" if isinstance(self.value, list) else "scalar"
 
-    def at(self, path: Keys) -> Node | None:
+    def at(self, path: Keys) -> YamlNode | None:
         """The value at a path, or None: also for what lies in the value of an alias."""
         node = self
         for key in path:
@@ -94,7 +94,7 @@ class Node:
         return node
 
 
-_NONE: dict[Key, Node] = {}
+_NONE: dict[Key, YamlNode] = {}
 """What is inside of a scalar; never changed."""
 
 
@@ -107,7 +107,7 @@ class Document:
 
     file: str
     data: dict[str, Any]
-    root: Node
+    root: YamlNode
     text: str = ""
     replaced: Mapping[Keys, Place] = field(default_factory=dict)
     moved: Mapping[Keys, Keys] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class Document:
                 return (*home, *path[len(start) :])
         return path
 
-    def _nearest(self, path: Keys) -> Node:
+    def _nearest(self, path: Keys) -> YamlNode:
         node = self.root
         for key in path:
             if key not in node.children:
@@ -220,7 +220,7 @@ def read_file(path: Path) -> tuple[bytes, str]:
         raise DiagramError(fault) from None
 
 
-def _compose(text: str, file: str) -> Node | None:
+def _compose(text: str, file: str) -> YamlNode | None:
     if len(text) > MAX_BYTES:
         raise DiagramError(Fault(f"is larger than {MAX_BYTES} bytes", Place(file)))
     control = _CONTROL.search(text)
@@ -264,10 +264,10 @@ class _Stop(Exception):  # noqa: N818 - a signal within this file, not an error
 class _Open:
     """A mapping or sequence that is being read."""
 
-    node: Node
+    node: YamlNode
     anchor: str | None
     mapping: bool
-    key: tuple[str, Node] | None = None
+    key: tuple[str, YamlNode] | None = None
 
 
 class _Composer:
@@ -277,12 +277,12 @@ class _Composer:
         self.file, self.text = file, text
         self.faults: list[Fault] = []
         self.stack: list[_Open] = []
-        self.anchors: dict[str, Node | None] = {}
+        self.anchors: dict[str, YamlNode | None] = {}
         self.nodes = 0
         self.documents = 0
-        self.root: Node | None = None
+        self.root: YamlNode | None = None
 
-    def compose(self, events: Iterator[Any]) -> Node | None:
+    def compose(self, events: Iterator[Any]) -> YamlNode | None:
         try:
             for event in events:
                 self._take(event)
@@ -338,7 +338,7 @@ class _Composer:
         mapping = isinstance(event, yaml.MappingStartEvent)
         mark, start = event.start_mark, self._behind_anchor(event)
         value: Any = {} if mapping else []
-        node = Node(value, mark.line, mark.column, start, start, bool(event.flow_style),
+        node = YamlNode(value, mark.line, mark.column, start, start, bool(event.flow_style),
                     children={}, keys={} if mapping else _NONE)  # fmt: skip
         self._add(node, event)
         self.stack.append(_Open(node, event.anchor, mapping))
@@ -370,7 +370,7 @@ class _Composer:
             problem = "contains itself" if known else "is not defined above"
             hint = "write the value without it" if known else f"write &{event.anchor} above it"
             self._fault(f"alias *{event.anchor} {problem}", event, hint)
-            node = Node(None, event.start_mark.line, event.start_mark.column)
+            node = YamlNode(None, event.start_mark.line, event.start_mark.column)
         self._count(node.size, event)
         if len(self.stack) + node.height > MAX_DEPTH:
             self._fault(_TOO_DEEP, event, _FLATTER)
@@ -380,7 +380,7 @@ class _Composer:
         if self.stack and node.children:
             self._absorb(self.stack[-1].node, node)
 
-    def _scalar(self, event: Any) -> Node:
+    def _scalar(self, event: Any) -> YamlNode:
         start, end, text = event.start_mark, event.end_mark, event.value
         first, last, line, column = start.index, end.index, start.line, start.column
         plain = not event.style
@@ -390,7 +390,7 @@ class _Composer:
         elif event.style in ("|", ">"):
             last = first + len(self.text[first:last].rstrip())
         value = self._resolve(event) if plain and not self._expects_key() else text
-        node = Node(value, line, column, first, last, True, False, inside, _NONE, _NONE,
+        node = YamlNode(value, line, column, first, last, True, False, inside, _NONE, _NONE,
                     text_size(text))  # fmt: skip
         if event.anchor:
             node.start = self._behind_anchor(event)
@@ -430,7 +430,7 @@ class _Composer:
     def _expects_key(self) -> bool:
         return bool(self.stack) and self.stack[-1].mapping and self.stack[-1].key is None
 
-    def _add(self, node: Node, event: Any) -> None:
+    def _add(self, node: YamlNode, event: Any) -> None:
         """Put a node where it belongs: at the top, in a sequence, as key or as value."""
         if not self.stack:
             self.root = node
@@ -455,13 +455,13 @@ class _Composer:
         if node.children is _NONE:
             self._absorb(holder, node)
 
-    def _settle(self, empty: Node, key: Node) -> None:
+    def _settle(self, empty: YamlNode, key: YamlNode) -> None:
         """The place of a value without characters: right behind its colon."""
         colon = _COLON.match(self.text, key.end)
         if colon:
             empty.start = empty.end = colon.end()
 
-    def _key(self, node: Node, event: Any) -> str:
+    def _key(self, node: YamlNode, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):
             self._fault("a key must be text", event, "quote it if it begins with [, { or *")
         elif len(event.value) > MAX_KEY:
@@ -473,12 +473,12 @@ class _Composer:
             return str(event.value)
         return "\0" + str(self.nodes)
 
-    def _duplicate(self, key: str, again: Node, holder: Node) -> None:
+    def _duplicate(self, key: str, again: YamlNode, holder: YamlNode) -> None:
         line = holder.keys[key].line + 1
         self._fault_at(f"key {key!r} is given twice", again, f"first given in line {line}")
 
     @staticmethod
-    def _absorb(holder: Node, node: Node) -> None:
+    def _absorb(holder: YamlNode, node: YamlNode) -> None:
         holder.size += node.size
         if node.height >= holder.height:
             holder.height = node.height + 1

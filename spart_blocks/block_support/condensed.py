@@ -51,7 +51,7 @@ def predictions(A: Array, B: Array, K: Array, N: int) -> Predictions:
 
 
 @dataclass(frozen=True)
-class Program:
+class QuadraticProgram:
     """min c' H c / 2 + (F s)' c with G c + E s within bounds, of data s. H (k, k), F (k, d),
     G (r, k), E (r, d).
     """
@@ -72,7 +72,9 @@ class Cost:
     P: Array
 
 
-def condensed(ahead: Predictions, cost: Cost, N: int, rows: Mapping[str, Array]) -> Program:
+def condensed(
+    ahead: Predictions, cost: Cost, N: int, rows: Mapping[str, Array]
+) -> QuadraticProgram:
     """The program of c, of the data s = (x, xd, uff, the input before).
 
     rows: what is bounded, by name: "u" of the inputs and "rate" of their changes, each a matrix of
@@ -110,11 +112,11 @@ def condensed(ahead: Predictions, cost: Cost, N: int, rows: Mapping[str, Array])
         np.vstack([np.zeros((0, like.shape[1])), *parts])
         for like, parts in zip((ahead.Uc, F), taken, strict=True)
     )
-    return Program(H, F, G, E)
+    return QuadraticProgram(H, F, G, E)
 
 
 @dataclass(frozen=True)
-class Steps:
+class AdmmSteps:
     """Steps of ADMM for a program: c = back (z - v) + free s minimises with G c + E s near z - v;
     w = G c + E s relaxed; z = the nearest to w + v within the bounds; v = v + w - z. v are the
     multipliers, divided by the penalty rho.
@@ -132,7 +134,7 @@ class Steps:
     rho: Array
 
     @classmethod
-    def of(cls, program: Program, penalty: float) -> Steps:
+    def of(cls, program: QuadraticProgram, penalty: float) -> AdmmSteps:
         """The penalty of each row is relative to its curvature, 1/(g H^-1 g').
 
         Source: S. Boyd et al., "Distributed Optimization and Statistical Learning via the

@@ -16,7 +16,7 @@ from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, port_arguments, taken_names
 from spart_blocks.results.csv_columns import read_csv
-from spart_blocks.transports.connection import TIMEOUT, Connection, read_safe, read_timeout
+from spart_blocks.transports.connection import TIMEOUT, LinkConnection, read_safe, read_timeout
 from spart_blocks.transports.endpoints import Endpoint
 from spart_blocks.transports.frames import Field, Frame, read_frame
 
@@ -24,7 +24,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class Recording:
+class HeldValues:
     """Values by time, each held until the next: times (k,) [s], rows by field (k, n)."""
 
     times: Floats
@@ -102,7 +102,7 @@ class Incoming(Connected):
     def build(self, frame: Any, timeout: Any, recorded: Any, **place: Any) -> dict[str, Any]:
         self._endpoint = self.connect(**place)
         layout = self._layout(frame)
-        self.link = Connection("in", self._endpoint, layout, timeout, None)
+        self.link = LinkConnection("in", self._endpoint, layout, timeout, None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
         self.in_ports, self.out_ports = (() if self.recording else ports), _ports(layout)
@@ -134,7 +134,7 @@ class Outgoing(Connected):
         self._endpoint = self.connect(**place)
         layout = self._layout(frame)
         held, sent = timeout, read_safe(safe, layout)
-        self.link = Connection("out", self._endpoint, layout, held, sent)
+        self.link = LinkConnection("out", self._endpoint, layout, held, sent)
         self.in_ports = self.out_ports = _ports(layout)
         return port_arguments(self.in_ports, self.out_ports)
 
@@ -161,7 +161,7 @@ def check_names(block: Any, frame: Frame) -> None:
         )
 
 
-def read_recording(path: str | Path, frame: Frame) -> Recording:
+def read_recording(path: str | Path, frame: Frame) -> HeldValues:
     """Read a recording from a CSV file: a header row `t, qm[0], qm[1], ..., flags`, then rows of
     numbers with increasing times [s]. Other columns are ignored. Raises InputError.
     """
@@ -173,7 +173,7 @@ def read_recording(path: str | Path, frame: Frame) -> Recording:
     for field in frame.fields:
         rows[field.name] = np.ascontiguousarray(table[:, start : start + field.numbers])
         start += field.numbers
-    return Recording(table[:, 0].copy(), rows)
+    return HeldValues(table[:, 0].copy(), rows)
 
 
 def _columns(field: Field) -> list[str]:

@@ -144,7 +144,7 @@ class LinkPoint:
         return self.at(at_home, np.zeros(3), qm), multibody_inertia(at_home, qm, self.robot)
 
 
-class Equations(NamedTuple):
+class RateEquations(NamedTuple):
     """A (k,nu) and b (k,): the equations A um = b for the joint rates, with the weight W
     (nu,nu).
     """
@@ -163,10 +163,12 @@ class TwistTask:
 
     def equations(
         self, R0: Array, r0: Array, qm: Array, td: Array, p: Array, h: Array
-    ) -> Equations:
+    ) -> RateEquations:
         motion = self.point.motion(qm, momentum_in_base_axes(p, h, R0, r0))
         b = picked(turned(R0.T, td) - motion.drift, self.chosen, R0)
-        return Equations(self.basis @ picked(motion.J, self.chosen, R0), self.basis @ b, motion.W)
+        return RateEquations(
+            self.basis @ picked(motion.J, self.chosen, R0), self.basis @ b, motion.W
+        )
 
     @cached_property
     def basis(self) -> Array:

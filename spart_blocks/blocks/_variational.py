@@ -11,7 +11,7 @@ from spart_blocks.base.spatial import Array, normalised, rotation_quaternion
 from spart_blocks.blocks._plant import Plant
 from spart_blocks.dynamics.applied_forces import port_widths
 from spart_blocks.dynamics.joint_effects import driven_forces
-from spart_blocks.dynamics.variational import Held, Motion, variational_step
+from spart_blocks.dynamics.variational import HeldInputs, PlantMotion, variational_step
 
 Integrator = Literal["solver", "variational"]
 
@@ -41,17 +41,17 @@ class Steps(Plant):
         robot, s = self.robot, self.plant_state.split(x, self.base_pose)
         floating = robot.base == "floating"
         quaternion = normalised(x[:4]) if floating else rotation_quaternion(self.base_pose[0])
-        start = Motion(quaternion, s.r0, s.qm, s.u0, s.um)
+        start = PlantMotion(quaternion, s.r0, s.qm, s.u0, s.um)
         held = self._held(inputs, s.modes)
         end = variational_step(h, start, held, robot, damping=self.damping)
         base = (end.quaternion, end.r0) if floating else ()
         rates = (end.u0, end.um) if floating else (end.um,)
         return np.concatenate([*base, end.qm, *rates, s.modes])
 
-    def _held(self, inputs: list[Any], modes: Array) -> Held:
+    def _held(self, inputs: list[Any], modes: Array) -> HeldInputs:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         none, n = np.zeros(6), self.robot.n_links_joints
-        return Held(
+        return HeldInputs(
             tau0=given.get("tau0", none),
             taum=driven_forces(given.get("taum", np.zeros(self.robot.nu)), self.robot),
             wF0=given.get("wF0", none),

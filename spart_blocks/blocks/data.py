@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.base.curves.lines import Line, parted
+from spart_blocks.base.curves.lines import LineTable, parted
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
@@ -80,7 +80,7 @@ class Data(Declared, SourceBlock):
         arrays = [found[name] for name in named.values()]
         self._shapes = [array.shape[1:] for array in arrays]
         self._lines = [
-            Line(self._times, array.reshape(len(times), -1), interpolation) for array in arrays
+            LineTable(self._times, array.reshape(len(times), -1), interpolation) for array in arrays
         ]
         pairs = zip(named, self._shapes, strict=True)
         self.in_ports, self.out_ports = (), tuple(Port(name, shape) for name, shape in pairs)

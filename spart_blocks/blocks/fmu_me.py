@@ -18,7 +18,7 @@ from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.fmu.archive import read_model
 from spart_blocks.fmu.continuous import Continuous
-from spart_blocks.fmu.hidden_states import Mode
+from spart_blocks.fmu.hidden_states import FmuMode
 from spart_blocks.fmu.instance import FmuError
 from spart_blocks.fmu.ports import groups_of
 from spart_blocks.fmu.start_values import start_values
@@ -160,12 +160,12 @@ class FMU_ME(Declared, ContinuousBlock):
             return False
         return self._fmu.completed(mode, max(t, mode.t), states, _flat(inputs))
 
-    def _parts(self, x: Array) -> tuple[Mode, Array]:
+    def _parts(self, x: Array) -> tuple[FmuMode, Array]:
         states = np.ascontiguousarray(x[: self._nx], dtype=float)
         return self._fmu.found(float(x[self._nx])), states
 
 
-def _state(mode: Mode) -> Array:
+def _state(mode: FmuMode) -> Array:
     return np.append(mode.update.x, mode.name)
 
 

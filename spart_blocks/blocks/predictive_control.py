@@ -10,7 +10,7 @@ from bdsim.components import SampledBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.condensed import Cost, Steps, condensed, predictions
+from spart_blocks.block_support.condensed import AdmmSteps, Cost, condensed, predictions
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.estimation import column, covariance, plant, regulated, scalar_or
 from spart_blocks.block_support.parameters import fixed, tunable
@@ -111,7 +111,7 @@ class MPC_S(Declared, SampledBlock):
         rows = self._rows(m, system.C)
         program = condensed(predictions(system.A, system.B, self._K, N), cost, N, rows)
         self._iterations = counted(iterations, "iterations", 10_000)
-        self._solver = Steps.of(program, positive_number(penalty, "penalty"))
+        self._solver = AdmmSteps.of(program, positive_number(penalty, "penalty"))
         self._refuse_long(len(program.G))
         soft = 2 * positive_number(y_weight, "y_weight")
         sizes = {name: len(matrix) for name, matrix in rows.items()}

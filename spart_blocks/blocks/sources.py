@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock, SourceBlock
 
-from spart_blocks.base.curves.lines import Line
+from spart_blocks.base.curves.lines import LineTable
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
@@ -299,7 +299,7 @@ class Repeating(Declared, SourceBlock):
                 f"times, it has shape {found.shape}"
             )
         self._held = interpolation == "previous"
-        self._line = Line(self._times, found.reshape(len(found), -1), interpolation)
+        self._line = LineTable(self._times, found.reshape(len(found), -1), interpolation)
         self._vectors = found.ndim == 2
         return self.resolve_ports(any=found.shape[1:])
 

@@ -17,7 +17,7 @@ from spart_blocks.formulas.crossings import bare
 from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
 from spart_blocks.state_machines import steps
 from spart_blocks.state_machines.chart import ELAPSED, Chart
-from spart_blocks.state_machines.layout import STATE, Layout, region_names
+from spart_blocks.state_machines.layout import STATE, StateLayout, region_names
 from spart_blocks.state_machines.reachable import doubts
 from spart_blocks.state_machines.reading import read_chart, variable_values
 
@@ -82,7 +82,7 @@ class State_Machine(Declared, ContinuousBlock):
 
     def build(self, **given: Any) -> dict[str, Any]:
         chart, self._values = _chart(**given, continuous=True)
-        self.chart, self.layout = chart, Layout.of(chart, starts=_acts_at_start(chart))
+        self.chart, self.layout = chart, StateLayout.of(chart, starts=_acts_at_start(chart))
         acting = [action for state in chart.states for action in state.during]
         reads = {name for action in acting for name in action.reads}
         self.watched_kinds = ("mode",) * (len(chart.transitions) + self.layout.starts)
@@ -176,7 +176,7 @@ class State_Machine_S(Declared, SampledBlock):
     def build(self, clock: Any, super_step: int, **given: Any) -> dict[str, Any]:
         self.super_step, self._period = super_step, clock.T
         chart, self._values = _chart(**given, continuous=False)
-        self.chart, self.layout = chart, Layout.of(chart, starts=True)
+        self.chart, self.layout = chart, StateLayout.of(chart, starts=True)
         return {"ndstates": self.layout.size, "x0": self.layout.initial(), **_ports(self, chart)}
 
     def finish(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.curves.lines import INTERPOLATIONS, Line
+from spart_blocks.base.curves.lines import INTERPOLATIONS, LineTable
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.tables import (
@@ -62,7 +62,7 @@ class Lookup(Declared, FunctionBlock):
             )
         self.points = points
         columns, extends = values.reshape(len(points), -1), self.outside == "extrapolate"
-        self.line = Line(points, columns, self.interpolation, extends)
+        self.line = LineTable(points, columns, self.interpolation, extends)
         self.vectors = values.ndim == 2
         shapes = {"u": (), "y": values.shape[1:]} if self.vectors else {}
         return self.resolve_ports(shapes=shapes)

@@ -28,7 +28,7 @@ from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
 from spart_blocks.claims import baselines
 from spart_blocks.claims.claim_drawing import Worst, draw
-from spart_blocks.claims.files import Case
+from spart_blocks.claims.files import ClaimCase
 from spart_blocks.claims.outcome import Change, Failure, Finding, Outcome
 from spart_blocks.diagram import load_expectations
 from spart_blocks.diagram.diagram import RunOptions
@@ -73,11 +73,11 @@ def check_file(
     """The outcome of a file's test. overrides: `path=value`; variants: `slot=choice`, where
     not the default; blocks: packages of blocks of one's own."""
     file = Path(path)
-    return check(Case(file, file.stem, overrides, root, variants, blocks), manner)
+    return check(ClaimCase(file, file.stem, overrides, root, variants, blocks), manner)
 
 
 def check(
-    case: Case,
+    case: ClaimCase,
     manner: Manner | None = None,
     progress: Progress | None = None,
     runs: Progress | None = None,
@@ -95,7 +95,7 @@ def check(
 
 
 def _outcome(
-    case: Case,
+    case: ClaimCase,
     manner: Manner,
     progress: Progress | None,
     runs: Progress | None,
@@ -144,7 +144,7 @@ def _overheard(heard: list[str]) -> Iterator[None]:
 class _Judging:
     """One run, checked against one section."""
 
-    case: Case
+    case: ClaimCase
     expected: Expectations
     results: Results
     readings: Meters

@@ -21,7 +21,7 @@ _NOT_OURS = ("__pycache__", "node_modules")
 
 
 @dataclass(frozen=True)
-class Case:
+class ClaimCase:
     """One test of a file: its name, overrides, the project root, the choices for its variants as
     `slot=choice` if not the defaults, and packages of blocks that it may use.
     """
@@ -39,14 +39,14 @@ class Case:
         return "".join(f".{chosen}" for chosen in self.variants)
 
 
-def cases(path: Path, *, root: Path | None = None, blocks: tuple[str, ...] = ()) -> list[Case]:
+def cases(path: Path, *, root: Path | None = None, blocks: tuple[str, ...] = ()) -> list[ClaimCase]:
     """The tests of a diagram file: of its default choices, and where it says so of every
     other choice. blocks: packages of blocks that it may use."""
-    first = Case(path, path.stem, root=root, blocks=blocks)
+    first = ClaimCase(path, path.stem, root=root, blocks=blocks)
     return [first, *(_with(first, chosen) for chosen in _other_choices(path))]
 
 
-def _with(case: Case, chosen: str) -> Case:
+def _with(case: ClaimCase, chosen: str) -> ClaimCase:
     return replace(case, name=f"{case.name}-{chosen}", variants=(chosen,))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, Place
-from spart_blocks.claims.files import Case
+from spart_blocks.claims.files import ClaimCase
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Outcome:
     interrupted, so nothing was checked.
     """
 
-    case: Case
+    case: ClaimCase
     failures: tuple[Failure, ...] = ()
     held: tuple[Finding, ...] = ()
     faults: tuple[Fault, ...] = ()

@@ -23,7 +23,7 @@ FOLDER = "sweep_of_test"
 
 
 @dataclass(frozen=True)
-class Shown:
+class SuccessFinding:
     """What a sweep shows: the message, the share that passed, the bound that counts, and whether
     that is enough."""
 
@@ -35,7 +35,7 @@ class Shown:
 
 def shown_by_sweep(
     file: DiagramFile, claim: SuccessClaim, folder: Path | None, progress: Progress | None = None
-) -> Shown:
+) -> SuccessFinding:
     """Run the sweep of a file; whether enough of its runs pass.
 
     folder: where the runs are kept if not, so that one can be replayed; None keeps none. A
@@ -50,8 +50,8 @@ def shown_by_sweep(
     passed = np.asarray(found.success(), dtype=bool)
     share, bound, how = judged(found, claim)
     if bound >= claim.at_least:
-        return Shown(how, share, bound, True)
-    return Shown(f"{how}{_replay(file, found, passed, folder)}", share, bound, False)
+        return SuccessFinding(how, share, bound, True)
+    return SuccessFinding(f"{how}{_replay(file, found, passed, folder)}", share, bound, False)
 
 
 def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:

@@ -20,7 +20,7 @@ REPORT = "changes.md"
 
 
 @dataclass
-class Report:
+class ChangesReport:
     """Markdown of all diagrams, and a picture of each. folder: where they are written; pictures:
     what the Markdown puts before the names of pictures."""
 
@@ -68,7 +68,7 @@ def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | Non
     report = None
     if folder is not None:
         make_folder(folder)
-        report = Report(folder, pictures)
+        report = ChangesReport(folder, pictures)
     code = 0
     with changes_since(base, Path.cwd()) as changes:
         for file in changes.files:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from spart_blocks.analysis.agreement import Difference
+    from spart_blocks.analysis.agreement import EngineDifference
 
 
 @command(
@@ -57,7 +57,7 @@ def check(
     return 0
 
 
-def _table(differences: Sequence[Difference]) -> Table:
+def _table(differences: Sequence[EngineDifference]) -> Table:
     table = headed_table("signal or state", "relative difference", "largest magnitude", "at t [s]")
     for one in differences:
         table.add_row(one.name, f"{one.relative:.2e}", f"{one.scale:.6g}", f"{one.t:.6g}")

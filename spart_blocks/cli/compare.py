@@ -187,9 +187,9 @@ def _compared(
     jobs: int | None,
     quiet: bool,
 ) -> Comparison:
-    from spart_blocks.analysis.compare import Source, cases_for, compare_cases
+    from spart_blocks.analysis.compare import CaseSource, cases_for, compare_cases
 
-    source = Source(file, options)
+    source = CaseSource(file, options)
     cases = cases_for(source, choices, sets)
     say(f"running {', '.join(case.label for case in cases)}", unless=quiet)
     with ProgressBar(wanted=not quiet) as progress:

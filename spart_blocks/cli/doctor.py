@@ -28,7 +28,7 @@ NOT_FOR_USERS = ("test", "lint", "benchmarks", "nightly")
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """The result of one check. hint: how to resolve a problem."""
 
     topic: str
@@ -59,9 +59,9 @@ def doctor(*, as_json: bool = switch("--json", "Print the findings as JSON.")) -
     return FAILED if any(one.state == "wrong" for one in findings) else 0
 
 
-def _findings() -> Iterator[Finding]:
-    yield Finding("spart_blocks", "ok", f"{__version__} in {os.path.dirname(__file__)[:-4]}")
-    yield Finding(
+def _findings() -> Iterator[DoctorFinding]:
+    yield DoctorFinding("spart_blocks", "ok", f"{__version__} in {os.path.dirname(__file__)[:-4]}")
+    yield DoctorFinding(
         "python",
         "ok",
         f"{platform.python_version()} on {platform.platform(terse=True)}, {sys.executable}",
@@ -100,86 +100,88 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _needed(name: str) -> Finding:
+def _needed(name: str) -> DoctorFinding:
     version = _version(name)
     if version is None:
-        return Finding(name, "wrong", "is not installed", f"pip install {name}")
-    return Finding(name, "ok", version)
+        return DoctorFinding(name, "wrong", "is not installed", f"pip install {name}")
+    return DoctorFinding(name, "ok", version)
 
 
-def _extra(extra: str, names: list[str]) -> Finding:
+def _extra(extra: str, names: list[str]) -> DoctorFinding:
     absent = [name for name in names if _version(name) is None]
     topic = f"extra {extra}"
     if absent:
         hint = f"pip install '{NAME}[{extra}]'"
-        return Finding(topic, "missing", ", ".join(absent), hint)
-    return Finding(topic, "ok", ", ".join(f"{name} {_version(name)}" for name in names))
+        return DoctorFinding(topic, "missing", ", ".join(absent), hint)
+    return DoctorFinding(topic, "ok", ", ".join(f"{name} {_version(name)}" for name in names))
 
 
-def _compiler() -> Finding:
+def _compiler() -> DoctorFinding:
     """Whether there is a C compiler whose libraries can be loaded."""
     from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 
     name = compiler_name()
     if name is None:
         if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
-            return Finding("compiler", "missing", "SPART_COMPILER=none: runs are not compiled")
+            return DoctorFinding(
+                "compiler", "missing", "SPART_COMPILER=none: runs are not compiled"
+            )
         hint = f"install gcc or clang, or pip install '{NAME}[compiler]'"
-        return Finding("compiler", "missing", "none: runs are 10 to 100 times slower", hint)
+        return DoctorFinding("compiler", "missing", "none: runs are 10 to 100 times slower", hint)
     try:
         library = strict_loaded("int spart_doctor(int x) { return x + 1; }\n", ("-O1",))
         works = library.spart_doctor(41) == 42
     except SpartError as error:
-        return Finding("compiler", "wrong", f"{name}: {error}")
-    return Finding("compiler", "ok" if works else "wrong", name)
+        return DoctorFinding("compiler", "wrong", f"{name}: {error}")
+    return DoctorFinding("compiler", "ok" if works else "wrong", name)
 
 
-def _cache() -> Finding:
+def _cache() -> DoctorFinding:
     """The folder of compiled programs, and its size."""
     from spart_blocks.base.cache import cache_folder, user_folder
 
     folder = cache_folder()
     if folder is None:
         hint = "set SPART_CACHE to a folder of yours"
-        return Finding("cache", "missing", "no home: programs are compiled each time", hint)
+        return DoctorFinding("cache", "missing", "no home: programs are compiled each time", hint)
     if user_folder() is None or not os.access(folder, os.W_OK):
         hint = "let it be yours and not everyone's, or set SPART_CACHE to another folder"
-        return Finding("cache", "missing", f"{folder} cannot be used", hint)
+        return DoctorFinding("cache", "missing", f"{folder} cannot be used", hint)
     sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()]
-    return Finding("cache", "ok", f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.0f} MB")
+    return DoctorFinding("cache", "ok", f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.0f} MB")
 
 
-def _display() -> Finding:
+def _display() -> DoctorFinding:
     """Whether scopes can open windows."""
     try:
         import matplotlib
 
         backend = str(matplotlib.get_backend())
     except Exception as error:
-        return Finding("display", "wrong", told(error))
+        return DoctorFinding("display", "wrong", told(error))
     if not has_display():
-        return Finding("display", "missing", "none: scopes become PNG files under out/")
+        return DoctorFinding("display", "missing", "none: scopes become PNG files under out/")
     if backend.lower() in ("agg", "pdf", "ps", "svg", "template", "cairo"):
         hint = "install tkinter or PyQt6, or unset MPLBACKEND"
-        return Finding("display", "missing", f"Matplotlib's {backend} opens no windows", hint)
-    return Finding("display", "ok", f"windows by Matplotlib's {backend}")
+        return DoctorFinding("display", "missing", f"Matplotlib's {backend} opens no windows", hint)
+    return DoctorFinding("display", "ok", f"windows by Matplotlib's {backend}")
 
 
-def _page(name: str, page: WebPage, loss: str) -> Finding:
+def _page(name: str, page: WebPage, loss: str) -> DoctorFinding:
     """Whether a page for browsers is built, or can be."""
     if is_fresh(page):
-        return Finding(name, "ok", str(page.target / page.main))
+        return DoctorFinding(name, "ok", str(page.target / page.main))
     node = found_node()
     if node is None:
         text = f"not built, and there is no Node.js to build it: {loss}"
-        return Finding(name, "missing", text, page.hint)
-    return Finding(name, "ok", f"is built by {node.node} when it is first needed")
+        return DoctorFinding(name, "missing", text, page.hint)
+    return DoctorFinding(name, "ok", f"is built by {node.node} when it is first needed")
 
 
-def _shipped() -> Finding:
+def _shipped() -> DoctorFinding:
     from spart_blocks.cli.examples import shipped
 
     try:
-        return Finding("examples", "ok", str(shipped() / "diagrams"))
+        return DoctorFinding("examples", "ok", str(shipped() / "diagrams"))
     except SpartError as error:
-        return Finding("examples", "wrong", str(error))
+        return DoctorFinding("examples", "wrong", str(error))

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from spart_blocks.realtime.live_client import Watched
+    from spart_blocks.realtime.live_client import WatchedSignals
     from spart_blocks.realtime.live_protocol import Floats
 
 _PAUSE = 0.03  # s, for the window's own events
@@ -23,14 +23,14 @@ _POINTS = 2000  # of a curve, about as many as a screen has columns
 class LivePlot:
     """A panel for each signal, over the last `window` seconds."""
 
-    def __init__(self, watched: Watched, window: float) -> None:
-        from spart_blocks.realtime.live_client import Recording
+    def __init__(self, watched: WatchedSignals, window: float) -> None:
+        from spart_blocks.realtime.live_client import SignalRecording
 
         self.window = window
         self.watched = watched
         self.closed = False
         self._due, self._drawn = 0.0, 0
-        [self.figure] = Recording(watched).results(0).plot(*watched.names)
+        [self.figure] = SignalRecording(watched).results(0).plot(*watched.names)
         self._layout = self.figure.get_layout_engine()
         self._rows: deque[Floats] = deque()
 

@@ -23,7 +23,7 @@ from spart_blocks.cli.text_tables import headed_table
 from spart_blocks.cli.tune import LOOP, connected
 
 if TYPE_CHECKING:
-    from spart_blocks.realtime.live_client import LiveClient, Recording, Watched
+    from spart_blocks.realtime.live_client import LiveClient, SignalRecording, WatchedSignals
     from spart_blocks.realtime.live_protocol import Floats
 
 RATE = 200.0  # Hz, more than an eye or a screen can follow
@@ -71,7 +71,7 @@ def scope(
     check_files(files)
     check_seconds("--t", end)
     check_seconds("--window", window)
-    from spart_blocks.realtime.live_client import Recording
+    from spart_blocks.realtime.live_client import SignalRecording
 
     with connected(loop) as client:
         if listed:
@@ -84,7 +84,7 @@ def scope(
         if client.hello["phase"] == "waiting":
             say("it waits for its links, and tells nothing until they are heard")
         show = _shown(watched, window, headless, bool(files))
-        kept = Recording(watched) if files or end is not None else None
+        kept = SignalRecording(watched) if files or end is not None else None
         failure = _watch(client, show, kept, end)
         code = _finish(client, kept, files)
         if failure is not None:
@@ -92,7 +92,7 @@ def scope(
     return code
 
 
-def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> Watched:
+def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> WatchedSignals:
     """Watch signals; if one is the name of a loop, the error says so."""
     from spart_blocks.realtime.live_places import running
 
@@ -115,7 +115,7 @@ def _table(client: LiveClient) -> object:
     return table
 
 
-def _shown(watched: Watched, window: float, headless: bool, recorded: bool) -> Shown:
+def _shown(watched: WatchedSignals, window: float, headless: bool, recorded: bool) -> Shown:
     """The display of rows: in a window, otherwise as lines, or none if they are recorded."""
     if has_display() and not headless:
         from spart_blocks.cli.live_plot import LivePlot
@@ -134,7 +134,7 @@ def _nothing(rows: Floats) -> bool:
 class _Lines:
     """Rows as lines of numbers, a few per second."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: WatchedSignals) -> None:
         self.due = 0.0
         labels: Sequence[str] = ["t [s]", *watched.labels[:_COLUMNS]]
         if len(watched.labels) > _COLUMNS:
@@ -156,7 +156,7 @@ class _Lines:
 
 
 def _watch(
-    client: LiveClient, show: Shown, kept: Recording | None, end: float | None
+    client: LiveClient, show: Shown, kept: SignalRecording | None, end: float | None
 ) -> RunError | None:
     """Show and record rows until the end or Ctrl-C. Returns the error, if any."""
     until = math.inf
@@ -187,7 +187,7 @@ def _interrupts() -> Iterator[list[int]]:
         yield came
 
 
-def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> int:
+def _finish(client: LiveClient, kept: SignalRecording | None, files: Sequence[Path]) -> int:
     """Print how it ended, and save the recording; returns the exit code."""
     if client.ended is not None:
         say(f"the loop has ended: {client.ended}")

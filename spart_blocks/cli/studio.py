@@ -53,13 +53,13 @@ def studio(
     folder, opened = _places(file, root)
     page = built(STUDIO, say)
     from spart_blocks.studio.client import Session
-    from spart_blocks.studio.gate import Gate, is_loopback
+    from spart_blocks.studio.gate import AccessGate, is_loopback
     from spart_blocks.studio.serve import serve
 
     if not is_loopback(host):
         warn(f"{host} may be reached by others; the traffic is not encrypted")
     session = Session(folder, opened, tuple(blocks or ()))
-    serve(session, Gate(host, port), page, say, lambda link: _begun(link, folder, no_browser))
+    serve(session, AccessGate(host, port), page, say, lambda link: _begun(link, folder, no_browser))
     say("the studio has ended")
 
 

@@ -20,7 +20,7 @@ from spart_blocks.cli.terminal import complain, say, warn
 
 if TYPE_CHECKING:
     from spart_blocks.claims.check import Manner
-    from spart_blocks.claims.files import Case
+    from spart_blocks.claims.files import ClaimCase
     from spart_blocks.claims.outcome import Outcome
     from spart_blocks.run.loop import Progress
 
@@ -69,7 +69,7 @@ def run_tests(
     return _Session(len(cases), manner, quiet).run(cases)
 
 
-def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) -> list[Case]:
+def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) -> list[ClaimCase]:
     """The tests in these files and folders, each file once."""
     from spart_blocks.claims.files import cases, found_below
 
@@ -104,7 +104,7 @@ class _Session:
         self.number, self.manner, self.quiet = number, manner, quiet
         self.outcomes: list[Outcome] = []
 
-    def run(self, cases: Sequence[Case]) -> int:
+    def run(self, cases: Sequence[ClaimCase]) -> int:
         """Run them all; the exit code."""
         from spart_blocks.claims.check import check
 
@@ -181,7 +181,7 @@ def _parts(
         yield f"{_count(recorded, 'baseline')} recorded"
 
 
-def _shown(case: Case) -> str:
+def _shown(case: ClaimCase) -> str:
     return " ".join((str(case.path), *case.variants))
 
 

@@ -44,7 +44,7 @@ from spart_blocks.dynamics.screws import (
     PLACES,
     ROWS,
     SQUARE,
-    Body,
+    MovingBody,
     Screw,
     Symmetric,
     Turn,
@@ -262,7 +262,7 @@ def taken_at_joints(robot: Robot, held: dict[int, Any], given: Given) -> tuple[A
     return tau_k, taken
 
 
-def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:
+def _rigid(body: MovingBody, n: Vector, f: Vector) -> Articulated:
     """A body alone, and the wrench that its bias motion needs."""
     m, h = body.m, body.h
     B = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
@@ -270,7 +270,7 @@ def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:
     return Articulated(inertia, B, mass, n, f)
 
 
-class Step(NamedTuple):
+class JointStep(NamedTuple):
     """Quantities of a joint in the recursion: U in its angular and linear part, 1 / d, and u; the
     force p that
     a prescribed or stuck joint passes on at rest."""
@@ -283,12 +283,12 @@ class Step(NamedTuple):
 
 
 def _inward(
-    bodies: tuple[Body, ...],
+    bodies: tuple[MovingBody, ...],
     paths: Paths,
     I: list[Articulated],
     taum: list[Any],
     joints: list[JointRole],
-) -> list[Step]:
+) -> list[JointStep]:
     """Tips to base: articulated inertias and bias wrenches gather in I (table 7.1, pass 2)."""
     steps, size = [], None
     for i in range(len(bodies) - 1, 0, -1):
@@ -298,7 +298,7 @@ def _inward(
         elif body.axis == 2:  # what its first two rows feel is what the others leave of it
             size = I[i].A[0] + I[i].A[1] + I[i].A[2]
         if joint.prescribed:  # what it does is part of the bias
-            steps.append(Step(*_felt(body, I[i]), None, None, _force(body, I[i])))
+            steps.append(JointStep(*_felt(body, I[i]), None, None, _force(body, I[i])))
         else:
             steps.append(_freed(body, I[i], taum[body.k], joint, size))
         for screw in paths[i]:
@@ -307,7 +307,7 @@ def _inward(
     return steps[::-1]
 
 
-def _felt(body: Body, I: Articulated) -> tuple[Vector, Vector]:
+def _felt(body: MovingBody, I: Articulated) -> tuple[Vector, Vector]:
     """U = I S."""
     if body.revolute:
         x, y, z = ROWS[body.axis]
@@ -315,12 +315,12 @@ def _felt(body: Body, I: Articulated) -> tuple[Vector, Vector]:
     return [row[2] for row in I.B], [I.M[4], I.M[3], I.M[2]]
 
 
-def _force(body: Body, I: Articulated) -> Any:
+def _force(body: MovingBody, I: Articulated) -> Any:
     """S' p."""
     return I.n[body.axis] if body.revolute else I.f[2]
 
 
-def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole, size: Any) -> Step:
+def _freed(body: MovingBody, I: Articulated, tau: Any, joint: JointRole, size: Any) -> JointStep:
     """I becomes what the parent feels through the joint: Ia = I - U U' / d and
     pa = p + U u / d. What S picks of them is exactly zero and the joint's force, unless a
     motor turns with the joint, or it is stuck: then 1 / d is zero. size: of the inertia
@@ -348,13 +348,13 @@ def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole, size: Any) ->
         for row in I.B:
             row[2] = 0.0
         I.f[2] = tau
-    return Step(Un, Uf, e, u, None if joint.free is None else pz)
+    return JointStep(Un, Uf, e, u, None if joint.free is None else pz)
 
 
 def _outward(
-    bodies: tuple[Body, ...],
+    bodies: tuple[MovingBody, ...],
     paths: Paths,
-    steps: list[Step],
+    steps: list[JointStep],
     a0: list[Any],
     given: list[Any],
 ) -> tuple[list[Any], dict[int, Any]]:

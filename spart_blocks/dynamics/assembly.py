@@ -18,7 +18,7 @@ from spart_blocks.base.errors import Fault, RobotError, did_you_mean
 from spart_blocks.base.spatial import Array, array
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
-from spart_blocks.dynamics.loop_rows import Chain, Rows, chords_of, dense, loop_rows
+from spart_blocks.dynamics.loop_rows import Chain, LoopRows, chords_of, dense, loop_rows
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Loop, Robot
 
@@ -55,7 +55,9 @@ def all_rows(robot: Robot) -> tuple[int, ...]:
     return tuple(range(sum(len(loop.rows) for loop in robot.loops)))
 
 
-def rows_at(qm: Any, robot: Robot, um: Any = None, wanted: tuple[int, ...] | None = None) -> Rows:
+def rows_at(
+    qm: Any, robot: Robot, um: Any = None, wanted: tuple[int, ...] | None = None
+) -> LoopRows:
     """The rows at qm (nq,), and their bias at um (nu,) where it is given."""
     qm = array(qm, (robot.nq,), "qm")
     um = None if um is None else array(um, (robot.nu,), "um")

@@ -27,7 +27,7 @@ from spart_blocks.base.spatial import Array, cos, kind, quaternion_rotation, sin
 from spart_blocks.dynamics.screws import (
     CYCLE,
     PLACES,
-    Body,
+    MovingBody,
     Screw,
     Symmetric,
     Turn,
@@ -112,7 +112,7 @@ class Motion(NamedTuple):
     a: Vector
 
 
-def paths_of(bodies: tuple[Body, ...], qm: Array) -> Paths:
+def paths_of(bodies: tuple[MovingBody, ...], qm: Array) -> Paths:
     """The screws that lead from each body's frame to its parent's, at qm."""
     offsets = np.zeros(len(qm))
     for body in bodies[1:]:
@@ -133,7 +133,7 @@ def paths_of(bodies: tuple[Body, ...], qm: Array) -> Paths:
     return paths
 
 
-def _ball_path(body: Body, qm: Array) -> tuple[Screw, ...]:
+def _ball_path(body: MovingBody, qm: Array) -> tuple[Screw, ...]:
     """Of a row of a spherical joint: the whole turn is the first row's."""
     if body.ball is None or body.axis:
         return ()
@@ -216,7 +216,7 @@ def apart_from_weight(wF0: Array, wFm: Array, robot: Robot) -> Loads:
 
 
 def motions_of(
-    bodies: tuple[Body, ...], paths: Paths, base: Motion, um: list[Any], umdot: list[Any]
+    bodies: tuple[MovingBody, ...], paths: Paths, base: Motion, um: list[Any], umdot: list[Any]
 ) -> list[Motion]:
     """Base to tips: every body's motion, of joint rates um and accelerations umdot, along
     the tree."""
@@ -237,7 +237,7 @@ def motions_of(
     return motions
 
 
-def _inertial_wrench(body: Body, motion: Motion) -> tuple[Vector, Vector]:
+def _inertial_wrench(body: MovingBody, motion: Motion) -> tuple[Vector, Vector]:
     """Newton's and Euler's equations about the origin of the body's frame."""
     m, h, I, (w, al, a) = body.m, body.h, body.inertia, motion
     n = add(add(times(I, al), cross(w, times(I, w))), cross(h, a))
@@ -246,7 +246,7 @@ def _inertial_wrench(body: Body, motion: Motion) -> tuple[Vector, Vector]:
 
 
 def _external_wrenches(
-    bodies: tuple[Body, ...], paths: Paths, R0: Array, loads: Loads
+    bodies: tuple[MovingBody, ...], paths: Paths, R0: Array, loads: Loads
 ) -> list[tuple[Vector, Vector]]:
     """The wrenches on the links of each body, in its frame."""
     wrenches = [loads.wF0.tolist(), *loads.wFm.tolist()]
@@ -268,7 +268,7 @@ def _external_wrenches(
 
 
 def needed_wrenches(
-    bodies: tuple[Body, ...], paths: Paths, motions: list[Motion], R0: Array, loads: Loads
+    bodies: tuple[MovingBody, ...], paths: Paths, motions: list[Motion], R0: Array, loads: Loads
 ) -> list[tuple[Vector, Vector]]:
     """The wrench that each body, moving so under these loads, needs of its joints."""
     needed = [_inertial_wrench(*pair) for pair in zip(bodies, motions, strict=True)]

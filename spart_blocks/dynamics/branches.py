@@ -18,7 +18,7 @@ Row = dict[int, Any]  # of a sparse matrix: its entries by place
 
 
 @dataclass(frozen=True)
-class Factor:
+class BranchFactor:
     """L, row by row without its unit diagonal, and 1 / D; above: as given to `factor`."""
 
     L: list[Row]
@@ -59,7 +59,7 @@ def factor(
     above: tuple[tuple[int, ...], ...],
     free: list[Any] | None = None,
     what: str = "the inertia matrix",
-) -> Factor:
+) -> BranchFactor:
     """L' D L of a symmetric matrix.
 
     rows: its entries left of the diagonal, for those places only that are above a row:
@@ -82,4 +82,4 @@ def factor(
             for j in path[n + 1 :]:
                 rows[i][j] = rows[i][j] - gain * row[j]
         rows[k] = {i: row[i] * inverse[k] for i in path}
-    return Factor(rows, inverse, above)
+    return BranchFactor(rows, inverse, above)

@@ -19,8 +19,8 @@ from spart_blocks.dynamics.axial import add, cross, dot, paths_of
 from spart_blocks.dynamics.loop_rows import (
     SQUARE,
     Chain,
-    Chord,
-    Rows,
+    LoopChord,
+    LoopRows,
     add_rows,
     chords_of,
     dense,
@@ -61,7 +61,7 @@ class Follow(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _chord(robot: Robot, link: str, pose: bool) -> Chord:
+def _chord(robot: Robot, link: str, pose: bool) -> LoopChord:
     """The loop between the base-link and the frame of a link."""
     place = np.eye(4) if pose else np.zeros(3)
     return chords_of(with_places(robot, {link: place}))[-1]
@@ -104,7 +104,7 @@ def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int 
     moving, followed = _moved(chord, target), _followed(robot, link, pose)
     like = [target.rd] if target.Rd is None else [target.rd, target.Rd]
 
-    def at(q: Array, um: Array | None = None) -> tuple[Rows, Chain]:
+    def at(q: Array, um: Array | None = None) -> tuple[LoopRows, Chain]:
         chain = Chain(robot, paths_of(bodies_of(robot), q), q, um)
         rows = loop_rows(robot, chain, kept)
         add_rows(rows, moving, chain, followed)
@@ -130,12 +130,12 @@ def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int 
     falls = _target_falls(moving, target, chain)
     pulls = [falls[k] - b for k, b in zip(followed, rows.bias[own:], strict=True)]
     umdot = least(J, [-b for b in rows.bias[:own]] + pulls)
-    away = Rows([], [], [])
+    away = LoopRows([], [], [])
     add_rows(away, moving, chain, range(len(moving.loop.rows)))
     return Follow(qm, um, umdot, filled(away.errors, qm, target.rd))
 
 
-def _moved(chord: Chord, target: Target) -> Chord:
+def _moved(chord: LoopChord, target: Target) -> LoopChord:
     """The target's loop with its frame where the target is."""
     frame = replace(chord.a, point=target.rd.tolist())
     if target.Rd is not None:
@@ -143,7 +143,7 @@ def _moved(chord: Chord, target: Target) -> Chord:
     return replace(chord, a=frame)
 
 
-def _target_rates(chord: Chord, target: Target, chain: Chain) -> list[Any]:
+def _target_rates(chord: LoopChord, target: Target, chain: Chain) -> list[Any]:
     """What the joints have to make of each row's rate: the target's part, taken over."""
     rates: list[Any] = target.vd.tolist()
     if target.wd is not None:
@@ -153,7 +153,7 @@ def _target_rates(chord: Chord, target: Target, chain: Chain) -> list[Any]:
     return rates
 
 
-def _target_falls(chord: Chord, target: Target, chain: Chain) -> list[Any]:
+def _target_falls(chord: LoopChord, target: Target, chain: Chain) -> list[Any]:
     """The same of each row's second rate."""
     falls: list[Any] = target.ad.tolist()
     if target.wd is not None and target.wddot is not None:

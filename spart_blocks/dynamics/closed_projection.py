@@ -9,7 +9,7 @@ import numpy as np
 from spart_blocks.base.spatial import Array, array, filled, zeros
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.closed_system import Closed, free_flags
-from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
+from spart_blocks.dynamics.loop_rows import Chain, LoopRows, loop_rows
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
@@ -46,7 +46,7 @@ def closed_projection(
     if not kept:
         return Projected(shift, qm, u0, um)
 
-    def rows_of(q: Array) -> Rows:
+    def rows_of(q: Array) -> LoopRows:
         return loop_rows(robot, Chain(robot, paths_of(bodies, q), q), kept)
 
     free, rows = free_flags(robot, modes), rows_of(qm)

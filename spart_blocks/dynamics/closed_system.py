@@ -23,10 +23,10 @@ import numpy as np
 
 from spart_blocks.base.errors import SingularInertiaError
 from spart_blocks.base.spatial import Array
-from spart_blocks.dynamics.branches import Factor, Row, factor
+from spart_blocks.dynamics.branches import BranchFactor, Row, factor
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.joint_effects import joint_effects
-from spart_blocks.dynamics.loop_rows import Rows
+from spart_blocks.dynamics.loop_rows import LoopRows
 from spart_blocks.dynamics.loops import kept_rows, row_names, sample_configurations
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
@@ -97,7 +97,7 @@ def inertia_in_base_axes(robot: Robot, qm: Array) -> Array:
 
 def _factored(
     H: Array, freedoms: Freedoms, free: list[Any] | None, rows: list[Row] | None = None
-) -> Factor:
+) -> BranchFactor:
     """The factor of H, or of H + J' W J."""
     H = H[np.ix_(freedoms.places, freedoms.places)]
     entries = H.tolist()
@@ -118,7 +118,7 @@ class Closed:
         self,
         robot: Robot,
         qm: Array,
-        rows: Rows,
+        rows: LoopRows,
         free: list[Any] | None = None,
         damping: float = 0.0,
         drops: bool = False,
@@ -134,7 +134,7 @@ class Closed:
         ]
         self.rank = _factor_rows(A, robot, drops or free is not None, damping)
 
-    def _of_free_rates(self, rows: Rows) -> list[Row]:
+    def _of_free_rates(self, rows: LoopRows) -> list[Row]:
         """The rows of J by number of the free rates."""
         base = 6 if self.robot.base == "floating" else 0
         number = {place - base: n for n, place in enumerate(self.freedoms.places)}

@@ -30,7 +30,7 @@ from spart_blocks.dynamics.screws import (
     CYCLE,
     ROWS,
     SQUARE,
-    Body,
+    MovingBody,
     Screw,
     Symmetric,
     Vector,
@@ -107,7 +107,7 @@ def multibody_inertia(R0: Any, qm: Any, robot: Robot) -> InertiaMatrix:
 
 
 def _climb(
-    bodies: tuple[Body, ...], paths: Paths, i: int, n: Vector, f: Vector
+    bodies: tuple[MovingBody, ...], paths: Paths, i: int, n: Vector, f: Vector
 ) -> tuple[list[tuple[int, Any]], tuple[Vector, Vector]]:
     """What joint i and those between it and the base feel of a wrench on body i, each with
     its place in um, and the wrench in the base's frame."""

@@ -34,7 +34,7 @@ from spart_blocks.dynamics.axial import (
     subtract,
 )
 from spart_blocks.dynamics.newton_euler import felt_at_joints
-from spart_blocks.dynamics.screws import Body, Vector, bodies_of
+from spart_blocks.dynamics.screws import MovingBody, Vector, bodies_of
 from spart_blocks.robot import Robot
 
 Wrenches = list[tuple[Vector, Vector]]
@@ -90,7 +90,7 @@ def kinetic_terms(
 
 
 def _gradient(
-    bodies: tuple[Body, ...], flow: list[Motion], momenta: Wrenches, rates: list[Any]
+    bodies: tuple[MovingBody, ...], flow: list[Motion], momenta: Wrenches, rates: list[Any]
 ) -> list[Any]:
     """Of the kinetic energy; a joint's own turn about its axis is no part of w x L there."""
     n, f = momenta[0]

@@ -31,7 +31,7 @@ from spart_blocks.dynamics.axial import (
 )
 from spart_blocks.dynamics.branches import Row
 from spart_blocks.dynamics.kinematics import kinematics
-from spart_blocks.dynamics.screws import Body, Vector, bodies_of, senses_of
+from spart_blocks.dynamics.screws import MovingBody, Vector, bodies_of, senses_of
 from spart_blocks.robot import Loop, Robot
 from spart_blocks.robot.loop import ROWS, Coupling
 
@@ -54,7 +54,7 @@ class Pose(NamedTuple):
         return [dot(axis, v) for axis in self.axes]
 
 
-def poses_of(bodies: tuple[Body, ...], paths: Paths) -> list[Pose]:
+def poses_of(bodies: tuple[MovingBody, ...], paths: Paths) -> list[Pose]:
     """Base to tips: the frame of every body."""
     identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     poses, arms = [Pose(identity, [0.0, 0.0, 0.0])], [[0.0, 0.0, 0.0]]
@@ -75,7 +75,7 @@ def poses_of(bodies: tuple[Body, ...], paths: Paths) -> list[Pose]:
 
 
 @dataclass(frozen=True, eq=False)
-class End:
+class LoopFrame:
     """A frame of a loop, fixed to a body: its place among the bodies, its origin (3,) [m]
     and its axes (3,3), in the body's frame; beyond: the bodies between it and the nearest
     that carries both ends."""
@@ -87,21 +87,21 @@ class End:
 
 
 @dataclass(frozen=True, eq=False)
-class Chord:
+class LoopChord:
     """A loop with its ends; shared: the frame of the nearest body that carries both; length:
     the place in qm and in um of a prescribed length; coupled: those of the joints that a
     coupling has."""
 
     loop: Loop
-    a: End
-    b: End
-    shared: End
+    a: LoopFrame
+    b: LoopFrame
+    shared: LoopFrame
     length: tuple[int, int] | None
     coupled: tuple[tuple[int, int], ...] = ()
 
 
 @lru_cache(maxsize=32)
-def chords_of(robot: Robot) -> tuple[Chord, ...]:
+def chords_of(robot: Robot) -> tuple[LoopChord, ...]:
     """The loops of a robot, with what does not change of them."""
     bodies, q = bodies_of(robot), robot.neutral
     K = kinematics(np.eye(3), np.zeros(3), q, robot)
@@ -116,24 +116,26 @@ def chords_of(robot: Robot) -> tuple[Chord, ...]:
             i = bodies[i].parent
         return found
 
-    def shared(loop: Loop) -> End:
+    def shared(loop: Loop) -> LoopFrame:
         """The frame of the nearest link that carries both ends, for its axes."""
         carrying, link = set(_to_base(loop.a, robot)), loop.b
         while link not in carrying:
             link = robot.parents[link - 1]
         return end(link, np.eye(4), link)
 
-    def end(link: int, T: Array, other: int) -> End:
+    def end(link: int, T: Array, other: int) -> LoopFrame:
         body = home[link]
         shared = set(above(home[other]))
         R, r = (K.RL[link - 1], K.rL[link - 1]) if link else (np.eye(3), np.zeros(3))
         F: Any = np.array(poses[body].axes)
         c, A = F.T @ (r + R @ T[:3, 3] - poses[body].origin), F.T @ R @ T[:3, :3]
         c, A = (np.where(abs(x) < 1e-15, 0.0, x) for x in (c, A))
-        return End(body, c.tolist(), A.T.tolist(), tuple(i for i in above(body) if i not in shared))
+        return LoopFrame(
+            body, c.tolist(), A.T.tolist(), tuple(i for i in above(body) if i not in shared)
+        )
 
     return tuple(
-        Chord(
+        LoopChord(
             loop,
             end(loop.a, loop.Ta, loop.b),
             end(loop.b, loop.Tb, loop.a),
@@ -158,7 +160,7 @@ def _to_base(link: int, robot: Robot) -> list[int]:
 # --- the rows -------------------------------------------------------------------------------
 
 
-class Rows(NamedTuple):
+class LoopRows(NamedTuple):
     """Of each row: phi [m, rad], its entries of J, and its bias J' um."""
 
     errors: list[Any]
@@ -187,23 +189,23 @@ class Chain:
         """The square root of a scalar."""
         return sqrt(filled([x], self.qm)).tolist()[0]
 
-    def point(self, end: End) -> Vector:
+    def point(self, end: LoopFrame) -> Vector:
         """Where the origin of the frame is."""
         pose = self.poses[end.body]
         return add(pose.origin, pose.out(end.point))
 
-    def acceleration(self, end: End) -> Vector:
+    def acceleration(self, end: LoopFrame) -> Vector:
         """The acceleration of the origin at joint accelerations of zero."""
         assert self.motions is not None
         w, al, a = self.motions[end.body]
         turning = add(cross(al, end.point), cross(w, cross(w, end.point)))
         return self.poses[end.body].out(add(a, turning))
 
-    def axis(self, end: End, k: int) -> Vector:
+    def axis(self, end: LoopFrame, k: int) -> Vector:
         """Axis k of the frame."""
         return self.poses[end.body].out(end.axes[k])
 
-    def turning(self, end: End, k: int) -> tuple[Vector, Vector]:
+    def turning(self, end: LoopFrame, k: int) -> tuple[Vector, Vector]:
         """The rate and the rate's rate of axis k, at joint accelerations of zero."""
         assert self.motions is not None
         pose, (w, al, _) = self.poses[end.body], self.motions[end.body]
@@ -211,13 +213,13 @@ class Chain:
         rate = cross(w, e)
         return pose.out(rate), pose.out(add(cross(al, e), cross(w, rate)))
 
-    def spins(self, end: End) -> list[tuple[int, Vector]]:
+    def spins(self, end: LoopFrame) -> list[tuple[int, Vector]]:
         """The angular velocity of the frame for each joint rate, beyond what both ends
         share."""
         turning = [i for i in end.beyond if self.bodies[i].revolute]
         return [(self.bodies[i].k, self._axis(i)) for i in turning]
 
-    def shifts(self, end: End, r: Vector) -> list[tuple[int, Vector]]:
+    def shifts(self, end: LoopFrame, r: Vector) -> list[tuple[int, Vector]]:
         """The velocity of a point of the frame, now at r, for each joint rate."""
         found = []
         for i in end.beyond:
@@ -234,7 +236,7 @@ class Chain:
         return axis if self.senses[body.k] > 0 else [-x for x in axis]
 
 
-def dense(rows: Rows, robot: Robot, *like: Array) -> Array:
+def dense(rows: LoopRows, robot: Robot, *like: Array) -> Array:
     """The Jacobian (m, nu) of rows, in the number type of the arrays they came from."""
     J = zeros((len(rows.J), robot.nu), *like)
     for i, row in enumerate(rows.J):
@@ -243,9 +245,9 @@ def dense(rows: Rows, robot: Robot, *like: Array) -> Array:
     return J
 
 
-def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
+def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> LoopRows:
     """The wanted rows, by place among all."""
-    rows, place, keep = Rows([], [], []), 0, set(wanted)
+    rows, place, keep = LoopRows([], [], []), 0, set(wanted)
     for chord in chords_of(robot):
         count = len(ROWS[chord.loop.type])
         chosen = [k for k in range(count) if place + k in keep]
@@ -255,7 +257,7 @@ def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
     return rows
 
 
-def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> None:
+def add_rows(rows: LoopRows, chord: LoopChord, chain: Chain, chosen: Sequence[int]) -> None:
     """Add the chosen rows of one loop, by place among its own."""
     if chord.loop.coupling is not None:
         _add_coupling(rows, chord, chord.loop.coupling, chain)
@@ -289,7 +291,7 @@ def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> N
             _append(rows, dot(e, gap), J, bias)
 
 
-def _add_coupling(rows: Rows, chord: Chord, law: Coupling, chain: Chain) -> None:
+def _add_coupling(rows: LoopRows, chord: LoopChord, law: Coupling, chain: Chain) -> None:
     """The position of one joint is a linear function of another's, so that the row is the
     same everywhere, and has no bias."""
     q = chain.qm.tolist()
@@ -300,13 +302,13 @@ def _add_coupling(rows: Rows, chord: Chord, law: Coupling, chain: Chain) -> None
     _append(rows, q[joint] - law.ratio * q[other] - law.offset, J, 0.0)
 
 
-def _append(rows: Rows, error: Any, J: Row, bias: Any) -> None:
+def _append(rows: LoopRows, error: Any, J: Row, bias: Any) -> None:
     rows.errors.append(error)
     rows.J.append(J)
     rows.bias.append(bias)
 
 
-def _opening(chord: Chord, chain: Chain, rb: Vector, ra: Vector) -> Vector:
+def _opening(chord: LoopChord, chain: Chain, rb: Vector, ra: Vector) -> Vector:
     """The velocity of the gap between the origins, as the base sees it: that which the
     body shared by both ends sees, and its turn."""
     assert chain.motions is not None
@@ -319,7 +321,7 @@ def _opening(chord: Chord, chain: Chain, rb: Vector, ra: Vector) -> Vector:
     return total
 
 
-def _add_square(rows: Rows, chain: Chain, a: End, b: End, i: int, j: int) -> None:
+def _add_square(rows: LoopRows, chain: Chain, a: LoopFrame, b: LoopFrame, i: int, j: int) -> None:
     """Axis i of a and axis j of b are square."""
     u, v = chain.axis(a, i), chain.axis(b, j)
     lever = cross(v, u)
@@ -332,7 +334,9 @@ def _add_square(rows: Rows, chain: Chain, a: End, b: End, i: int, j: int) -> Non
     _append(rows, dot(u, v), J, bias)
 
 
-def _add_distance(rows: Rows, chord: Chord, chain: Chain, gap: Vector, fall: Vector) -> None:
+def _add_distance(
+    rows: LoopRows, chord: LoopChord, chain: Chain, gap: Vector, fall: Vector
+) -> None:
     """The distance is a length; its row stays finite where the points meet."""
     ra, rb = chain.point(chord.a), chain.point(chord.b)
     d = chain.root(dot(gap, gap) + 1e-200)

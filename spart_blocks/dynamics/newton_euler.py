@@ -26,7 +26,7 @@ from spart_blocks.dynamics.axial import (
 )
 from spart_blocks.dynamics.inverse import GeneralizedForces
 from spart_blocks.dynamics.joint_effects import joint_load
-from spart_blocks.dynamics.screws import Body, Vector, bodies_of
+from spart_blocks.dynamics.screws import MovingBody, Vector, bodies_of
 from spart_blocks.robot import Robot
 
 
@@ -63,7 +63,7 @@ def multibody_forces(
 
 
 def felt_at_joints(
-    bodies: tuple[Body, ...], paths: Paths, wrenches: list[tuple[Vector, Vector]], nu: int
+    bodies: tuple[MovingBody, ...], paths: Paths, wrenches: list[tuple[Vector, Vector]], nu: int
 ) -> list[Any]:
     """What the joints pass on (nu,), along the tree, of the wrenches that the bodies need;
     wrenches become those with all that hangs on each body."""

@@ -1,6 +1,6 @@
 """A robot as bodies in axial screws, for the plant's recursion.
 
-Fixed joints are folded away: a `Body` is a moving joint's link with all that is rigidly
+Fixed joints are folded away: a `MovingBody` is a moving joint's link with all that is rigidly
 attached to it. Its frame has z along the joint's axis and x along the common normal with
 the axis of its first child, so that turns about and slides along x and z (`Screw`) lead
 from frame to frame.
@@ -62,7 +62,7 @@ class Ball(NamedTuple):
     against: bool
 
 
-class Body(NamedTuple):
+class MovingBody(NamedTuple):
     """A moving body. parent: index of the body it moves on. q: its first place in qm, k: its
     place in um. Its joint turns it about z by angle [rad] and slides it along z by slide
     [m], with the position added to one of them; `screws` lead on to the parent's frame.
@@ -142,7 +142,7 @@ def path_of(T: Array) -> Path:
 
 
 @lru_cache(maxsize=32)
-def bodies_of(robot: Robot) -> tuple[Body, ...]:
+def bodies_of(robot: Robot) -> tuple[MovingBody, ...]:
     """The moving bodies of a robot, parents first; body 0 is the base."""
     joints: list[tuple[int, int, Array]] = [(-1, -1, np.eye(4))]
     riders: list[list[tuple[int, Array]]] = [[(0, np.eye(4))]]
@@ -207,7 +207,9 @@ def _frames(robot: Robot, joints: list[tuple[int, int, Array]]) -> list[Array]:
     return frames
 
 
-def _body(robot: Robot, parent: int, i: int, way: Array, attached: list[tuple[int, Array]]) -> Body:
+def _body(
+    robot: Robot, parent: int, i: int, way: Array, attached: list[tuple[int, Array]]
+) -> MovingBody:
     """way (4,4): its frame in the parent's, with no displacement. attached: the ids of its
     links and their centre-of-mass frames in its own, T (4,4)."""
     m: Any = 0.0
@@ -221,7 +223,7 @@ def _body(robot: Robot, parent: int, i: int, way: Array, attached: list[tuple[in
     riders = tuple((link_id, T[:3, 3].tolist()) for link_id, T in attached)
     matter = (riders, m, h.tolist(), [inertia[place] for place in PLACES])
     if i < 0:
-        return Body(-1, robot.base_link.name, False, -1, -1, 0.0, 0.0, (), *matter)
+        return MovingBody(-1, robot.base_link.name, False, -1, -1, 0.0, 0.0, (), *matter)
     joint, k = robot.joints[i], robot.u_index[i]
     assert k is not None
     if joint.type is JointType.SPHERICAL:
@@ -235,12 +237,12 @@ def _body(robot: Robot, parent: int, i: int, way: Array, attached: list[tuple[in
     ]
     screws = [screw for screw in screws if screw.turn or screw.slide]
     revolute = joint.type is JointType.REVOLUTE
-    return Body(
+    return MovingBody(
         parent, joint.name, revolute, place.start, k, path.angle, path.slide, tuple(screws), *matter
     )
 
 
-def _row(robot: Robot, parent: int, i: int, way: Array, matter: Any) -> Body:
+def _row(robot: Robot, parent: int, i: int, way: Array, matter: Any) -> MovingBody:
     """A row of a spherical joint. The slides to the parent's frame are in its own axes."""
     joint, place = robot.joints[i], robot.q_slices[i]
     near = np.round(way)
@@ -248,5 +250,5 @@ def _row(robot: Robot, parent: int, i: int, way: Array, matter: Any) -> Body:
     slides = [Screw(k, None, float(way[k, 3])) for k in range(3) if way[k, 3] != 0]
     axis = int(np.argmax(np.abs(joint.axis)))
     q, ball = place.start if place else -1, Ball(way[:3, :3], bool(joint.axis[axis] < 0))
-    row = Body(parent, joint.name, True, q, joint.q_id - 1, 0.0, 0.0, tuple(slides), *matter)
+    row = MovingBody(parent, joint.name, True, q, joint.q_id - 1, 0.0, 0.0, tuple(slides), *matter)
     return row._replace(axis=axis, ball=ball)

@@ -49,7 +49,7 @@ from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.closed_system import Closed, freedoms_of
 from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
 from spart_blocks.dynamics.kinetic_gradient import KineticTerms, kinetic_terms
-from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
+from spart_blocks.dynamics.loop_rows import Chain, LoopRows, loop_rows
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
@@ -63,7 +63,7 @@ ROUNDING = 1e-14  # [rad, m] over a step: smaller corrections are rounding
 LEAST = 1e-200  # shows in no digit, and keeps a zero from being divided by
 
 
-class Motion(NamedTuple):
+class PlantMotion(NamedTuple):
     """quaternion (4,) of the base, scalar last, r0 (3,) [m], qm (nq,), u0 (6,), um (nu,)."""
 
     quaternion: Array
@@ -82,11 +82,11 @@ class Motion(NamedTuple):
         """All rates (6+nu,)."""
         return np.concatenate([self.u0, self.um])
 
-    def with_rates(self, u: Array) -> Motion:
+    def with_rates(self, u: Array) -> PlantMotion:
         """The same place at other rates (6+nu,)."""
         return self._replace(u0=u[:6], um=u[6:])
 
-    def displaced(self, s: Array, robot: Robot) -> Motion:
+    def displaced(self, s: Array, robot: Robot) -> PlantMotion:
         """The place that a displacement (6+nu,) [rad, m] leads to, at the same rates."""
         quaternion, r0 = self.quaternion, self.r0
         if robot.base == "floating":
@@ -95,7 +95,7 @@ class Motion(NamedTuple):
         return self._replace(quaternion=quaternion, r0=r0, qm=robot.integrate(self.qm, s[6:]))
 
 
-class Held(NamedTuple):
+class HeldInputs(NamedTuple):
     """What stays over a step: tau0 (6,), taum (nu,), wF0 (6,), wFm (n,6) [N m, N] as for
     `hybrid_rates`; umdot_k (n_k,) of the prescribed joints; modes (n_s,) of those that can
     stick, or None; ports, what they bring to the robot's forces, by name."""
@@ -111,12 +111,12 @@ class Held(NamedTuple):
 
 def variational_step(
     h: Any,
-    start: Motion,
-    held: Held,
+    start: PlantMotion,
+    held: HeldInputs,
     robot: Robot,
     iterations: int = ITERATIONS,
     damping: float = 0.0,
-) -> Motion:
+) -> PlantMotion:
     """The motion a step of h [s] after start, whose loops are closed.
 
     Wrenches act at the midpoint's configuration; friction, stops, springs and dampers at its
@@ -125,8 +125,8 @@ def variational_step(
     corrections, as many as iterations, have not converged. damping: of the loops, and
     SingularInertiaError for floats, as in `closed_rates`.
     """
-    step = Step(h, start, held, robot, damping)
-    v, push, changes = step.guess(), step.no_push(), Changes(step.small)
+    step = StepEquations(h, start, held, robot, damping)
+    v, push, changes = step.guess(), step.no_push(), BroydenUpdates(step.small)
     for _ in range(iterations):
         plain, more = step.correction(v, push)
         v, push = v + changes.improved(plain, v), push + more
@@ -137,7 +137,7 @@ def variational_step(
     return end.with_rates(end.u + np.where(found, 0.0, np.nan))
 
 
-class Changes:
+class BroydenUpdates:
     """The changes that an iteration has made, by which Broyden's method makes more of the
     next; small: of rates, the square of a change that is rounding and teaches nothing.
 
@@ -162,12 +162,12 @@ class Changes:
         return change
 
 
-class Step:
+class StepEquations:
     """The equations of one step, in the rates v (6+nu,) that lead through it and the impulses
     of the loops at its start, push (m,)."""
 
     def __init__(
-        self, h: Any, start: Motion, held: Held, robot: Robot, damping: float = 0.0
+        self, h: Any, start: PlantMotion, held: HeldInputs, robot: Robot, damping: float = 0.0
     ) -> None:
         self.h, self.start, self.held, self.robot = h, start, held, robot
         self.damping = damping
@@ -182,17 +182,17 @@ class Step:
         self.R = middle.R0
         self.closed = self._closed(middle.qm, self.rows)
 
-    def _terms(self, motion: Motion, wF0: Array, wFm: Array) -> KineticTerms:
+    def _terms(self, motion: PlantMotion, wF0: Array, wFm: Array) -> KineticTerms:
         return kinetic_terms(motion.R0, motion.u0, motion.qm, motion.um, wF0, wFm, self.robot)
 
-    def _rows(self, qm: Array) -> Rows:
+    def _rows(self, qm: Array) -> LoopRows:
         """The constraints of the loops."""
         if not self.robot.loops:
-            return Rows([], [], [])
+            return LoopRows([], [], [])
         chain = Chain(self.robot, paths_of(bodies_of(self.robot), qm), qm)
         return loop_rows(self.robot, chain, kept_rows(self.robot))
 
-    def _closed(self, qm: Array, rows: Rows) -> Closed:
+    def _closed(self, qm: Array, rows: LoopRows) -> Closed:
         """The inertia at qm, factored with the rows."""
         modes, free = self.held.modes, None
         if modes is not None:
@@ -247,7 +247,7 @@ class Step:
             p1[part] = turn.T @ m1
         return left, p1
 
-    def _pushed(self, p: Array, rows: Rows, push: Array) -> Array:
+    def _pushed(self, p: Array, rows: LoopRows, push: Array) -> Array:
         """p (6+nu,) with impulses on the loops."""
         out = p + 0.0
         for row, impulse in zip(rows.J, push, strict=True):
@@ -282,7 +282,7 @@ class Step:
             out[k] = value
         return u, out
 
-    def end(self, v: Array, push: Array) -> Motion:
+    def end(self, v: Array, push: Array) -> PlantMotion:
         """The motion at the end: of those with its momenta that which opens no loop."""
         end = self.start.displaced(self.h * v, self.robot)
         told = self._told(zeros(len(v), v), self.h)

@@ -22,7 +22,7 @@ from spart_blocks.program import Slot
 from spart_blocks.program.c.text import c_comment
 from spart_blocks.program.subdiagram import Subdiagram, is_link
 from spart_blocks.program.tracing.gains import wired
-from spart_blocks.transports.connection import Connection
+from spart_blocks.transports.connection import LinkConnection
 from spart_blocks.transports.frames import Frame, size_of
 
 _REARRANGING = ("mux", "demux", "index", "slice1", "flatten")
@@ -32,7 +32,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class Run:
+class FrameSlice:
     """Contiguous numbers. number: index of the first in the frame, counted over all fields. place:
     index of the first in the flat array of the subdiagram's inputs or outputs. count: how many."""
 
@@ -49,8 +49,8 @@ class LiveLink:
 
     name: str
     way: Literal["receive", "send"]
-    link: Connection
-    runs: tuple[Run, ...]
+    link: LinkConnection
+    runs: tuple[FrameSlice, ...]
 
     def fields(self) -> Iterator[tuple[str, int, int, int, int]]:
         """The parts of all fields for C: type, count, offset in the frame [bytes], index in the
@@ -167,7 +167,7 @@ def _outputs(wiring: FlatDiagram) -> dict[str, Source]:
 
 def _received(
     wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
-) -> dict[int, tuple[Run, ...]]:
+) -> dict[int, tuple[FrameSlice, ...]]:
     """For each link, the runs of its frame that are inputs of the subdiagram."""
     sources = _outputs(wiring)
     known, owner, total = {}, [], 0
@@ -190,7 +190,7 @@ def _received(
 
 def _sent(
     wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
-) -> dict[int, tuple[Run, ...]]:
+) -> dict[int, tuple[FrameSlice, ...]]:
     """For each link, the runs of its frame that are outputs of the subdiagram."""
     sources = _outputs(wiring)
     known = {sources[name]: places for name, places in _numbered(part.outputs).items()}
@@ -209,15 +209,15 @@ def _whole(labels: Floats) -> list[int]:
     return [int(label) for label in labels.ravel()]
 
 
-def _runs(pairs: Iterable[tuple[int, int]]) -> tuple[Run, ...]:
+def _runs(pairs: Iterable[tuple[int, int]]) -> tuple[FrameSlice, ...]:
     """Pairs (number, place) grouped into runs in which both increase by one."""
-    runs: list[Run] = []
+    runs: list[FrameSlice] = []
     for number, place in pairs:
         last = runs[-1] if runs else None
         if last and (number, place) == (last.number + last.count, last.place + last.count):
-            runs[-1] = Run(last.number, last.place, last.count + 1)
+            runs[-1] = FrameSlice(last.number, last.place, last.count + 1)
         else:
-            runs.append(Run(number, place, 1))
+            runs.append(FrameSlice(number, place, 1))
     return tuple(runs)
 
 

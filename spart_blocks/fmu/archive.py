@@ -46,7 +46,7 @@ NUMBERS = (*_FLOATS, *INTEGERS, "Enumeration", "Boolean")
 
 
 @dataclass(frozen=True)
-class Variable:
+class FmuVariable:
     """A variable of an FMU. kind: the type in the names of FMPy's functions. shape: () for a
     scalar. of: the variable's type in the description.
     """
@@ -79,7 +79,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Equations:
+class ModelEquations:
     """The equations of an FMU for model exchange, from its description. nx, nz: numbers of
     continuous states and event indicators. told_of_steps: whether it needs completedIntegratorStep.
     known: the variables on which a variable depends directly; variables not in it may depend on
@@ -113,8 +113,8 @@ class Model:
     token: str
     name: str
     once: bool
-    variables: Mapping[str, Variable]
-    equations: Equations | None = None
+    variables: Mapping[str, FmuVariable]
+    equations: ModelEquations | None = None
 
     @property
     def folder(self) -> str:
@@ -360,7 +360,7 @@ def _refuse_interface(path: Path, exchange: bool) -> NoReturn:
     _refuse(path, "is not for co-simulation", hint)
 
 
-def _equations(description: Any, path: Path) -> Equations:
+def _equations(description: Any, path: Path) -> ModelEquations:
     nx, nz = description.numberOfContinuousStates, description.numberOfEventIndicators
     if not (0 <= nx <= MOST_ENTRIES and 0 <= nz <= MOST_ENTRIES):
         _refuse(path, f"has {nx} states and {nz} event indicators, the most is {MOST_ENTRIES:,}")
@@ -377,10 +377,10 @@ def _equations(description: Any, path: Path) -> Equations:
         if state is not None:
             known[state.name] = frozenset()
     told = bool(description.modelExchange.needsCompletedIntegratorStep)
-    return Equations(nx, nz, told, known)
+    return ModelEquations(nx, nz, told, known)
 
 
-def _variable(given: Any, major: int, path: Path) -> Variable:
+def _variable(given: Any, major: int, path: Path) -> FmuVariable:
     kind = given.type
     if kind == "Enumeration":
         kind = "Integer" if major == 2 else "Int64"
@@ -388,7 +388,7 @@ def _variable(given: Any, major: int, path: Path) -> Variable:
     if any(n < 0 for n in shape) or prod(shape) > MOST_ENTRIES:
         _refuse(path, f"has a variable of shape {shape}: {brief(given.name)}")
     declared = given.declaredType
-    return Variable(
+    return FmuVariable(
         name=given.name,
         reference=int(given.valueReference),
         kind=kind,

@@ -12,9 +12,9 @@ from spart_blocks.fmu import hidden_states as modes
 from spart_blocks.fmu.archive import INTEGERS, Model
 from spart_blocks.fmu.cosimulation import Owner
 from spart_blocks.fmu.exchange import Exchanged, Update
-from spart_blocks.fmu.hidden_states import Mode, Step
+from spart_blocks.fmu.hidden_states import FmuMode, Step
 from spart_blocks.fmu.instance import Floats, FmuError, channels_of
-from spart_blocks.fmu.ports import Group
+from spart_blocks.fmu.ports import PortGroup
 
 
 class Continuous(Owner):
@@ -29,8 +29,8 @@ class Continuous(Owner):
         model: Model,
         name: str,
         values: Mapping[str, Any],
-        inputs: tuple[Group, ...],
-        outputs: tuple[Group, ...],
+        inputs: tuple[PortGroup, ...],
+        outputs: tuple[PortGroup, ...],
     ) -> None:
         super().__init__(model, name, values)
         taken = [v for group in inputs for v in group.variables]
@@ -43,9 +43,9 @@ class Continuous(Owner):
         self.whole = np.array([v.kind in INTEGERS for v in each], dtype=bool)
         self.truth = np.array([v.kind == "Boolean" for v in each], dtype=bool)
         self.of = (model.digest, self.given, tuple(v.name for v in taken))
-        self._root: Mode | None = None
-        self.mode: Mode | None = None
-        self.asked: Mode | None = None
+        self._root: FmuMode | None = None
+        self.mode: FmuMode | None = None
+        self.asked: FmuMode | None = None
         """The mode in which it has requested an event."""
         self._steps = 0
         self._instance: Exchanged | None = None
@@ -53,46 +53,46 @@ class Continuous(Owner):
 
     # --- called by the block --------------------------------------------------------------
 
-    def start(self, t: float) -> Mode:
+    def start(self, t: float) -> FmuMode:
         """The mode at the FMU's start, at time t [s]."""
         self._fatal = None
         if self._root is None or self._root.t != t or not modes.is_kept(self._root):
             self.drop()
             update = self._begun(t)
-            self._root = self.mode = Mode(self.of, t, update.x, self.first, update)
+            self._root = self.mode = FmuMode(self.of, t, update.x, self.first, update)
         return self._root
 
-    def found(self, name: float) -> Mode:
+    def found(self, name: float) -> FmuMode:
         """The mode that a state vector names."""
         mode = modes.found(name, self.of) or self.mode
         if mode is None:
             raise FmuError(f"the FMU {self.model.path.name} has not been started")
         return mode
 
-    def asks(self, mode: Mode, call: Callable[[Exchanged], Any]) -> Any:
+    def asks(self, mode: FmuMode, call: Callable[[Exchanged], Any]) -> Any:
         """The values of an FMU in a mode."""
         self._ready(mode)
         return self._called(call)
 
-    def is_to_be_told(self, mode: Mode, u: Floats) -> bool:
+    def is_to_be_told(self, mode: FmuMode, u: Floats) -> bool:
         """Whether integer inputs differ from those at the last event."""
         last = mode.u
         rounded = self.whole & (np.rint(u) != np.rint(last))
         turned = self.truth & ((u != 0) != (last != 0))
         return bool((rounded | turned).any())
 
-    def event(self, mode: Mode, t: float, x: Floats, u: Floats) -> Mode:
+    def event(self, mode: FmuMode, t: float, x: Floats, u: Floats) -> FmuMode:
         """The mode after an event in another."""
         t = max(t, mode.t)
         self._ready(mode)
         past = tuple(mode.steps)
         stepped = _stepped(t, mode, past)
         update = self._called(lambda fmu: fmu.event(t, x, u, stepped), whole=True)
-        self.mode = Mode(self.of, t, x.copy(), u.copy(), update, mode, past)
+        self.mode = FmuMode(self.of, t, x.copy(), u.copy(), update, mode, past)
         self._steps, self.asked = 0, None
         return self.mode
 
-    def completed(self, mode: Mode, t: float, x: Floats, u: Floats) -> bool:
+    def completed(self, mode: FmuMode, t: float, x: Floats, u: Floats) -> bool:
         """Complete an integrator step in a mode; returns whether the FMU requests an event."""
         if mode.steps and mode.steps[-1][0] >= t:  # another run continued from here
             mode.steps = [step for step in mode.steps if step[0] < t]
@@ -105,12 +105,12 @@ class Continuous(Owner):
 
     # --- the instance ----------------------------------------------------------------------
 
-    def _ready(self, mode: Mode) -> None:
+    def _ready(self, mode: FmuMode) -> None:
         """Bring the FMU to a mode, from its current mode or from its start."""
         if self.mode is mode and self._instance is not None and self._steps == len(mode.steps):
             return
         here = self.mode if self._instance is not None else None
-        missing: list[Mode] = []
+        missing: list[FmuMode] = []
         for one in mode.back():
             steps = missing[-1].past if missing else mode.steps
             if one is here and self._steps <= len(steps):
@@ -169,6 +169,6 @@ class Continuous(Owner):
             instance.close(fatal)
 
 
-def _stepped(t: float, mode: Mode, steps: Sequence[Step]) -> bool:
+def _stepped(t: float, mode: FmuMode, steps: Sequence[Step]) -> bool:
     """Whether a step to t was accepted in a mode, other than these steps."""
     return t > (steps[-1][0] if steps else mode.t)

@@ -20,7 +20,7 @@ from spart_blocks.fmu import input_record as past
 from spart_blocks.fmu.archive import Model, unpack
 from spart_blocks.fmu.input_record import Branch
 from spart_blocks.fmu.instance import CoSimulated, FmuError, channels_of
-from spart_blocks.fmu.ports import Group
+from spart_blocks.fmu.ports import PortGroup
 
 Floats = NDArray[np.float64]
 
@@ -83,8 +83,8 @@ class Live(Owner):
         model: Model,
         name: str,
         values: Mapping[str, Any],
-        inputs: tuple[Group, ...],
-        outputs: tuple[Group, ...],
+        inputs: tuple[PortGroup, ...],
+        outputs: tuple[PortGroup, ...],
         clock: tuple[Fraction, Fraction],
     ) -> None:
         super().__init__(model, name, values)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.fmu.archive import Equations
+from spart_blocks.fmu.archive import ModelEquations
 from spart_blocks.fmu.instance import Channel, Floats, FmuError, Instance
 
 MOST_UPDATES = 1_000
@@ -43,7 +43,7 @@ class Exchanged(Instance):
     survives = True
 
     @property
-    def equations(self) -> Equations:
+    def equations(self) -> ModelEquations:
         assert self.model.equations is not None
         return self.model.equations
 

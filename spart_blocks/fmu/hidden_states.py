@@ -27,7 +27,7 @@ Step = tuple[float, Floats, Floats]
 
 
 @dataclass(eq=False)
-class Mode:
+class FmuMode:
     """The mode of an FMU after an event. of: the FMU with its start values and ports. t [s], x, u:
     time, states and inputs of the event; update: its result. parent: the previous mode, and `past`
     the steps accepted in it; None at the start. steps: those accepted in this mode, if the FMU
@@ -39,7 +39,7 @@ class Mode:
     x: Floats
     u: Floats
     update: Update
-    parent: Mode | None = None
+    parent: FmuMode | None = None
     past: tuple[Step, ...] = ()
     steps: list[Step] = field(default_factory=list)
     number: int = field(default_factory=lambda: secrets.randbelow(2**_BITS - 1) + 1)
@@ -58,9 +58,9 @@ class Mode:
         width = 1 + len(self.x) + len(self.u)
         return width * (1 + len(self.past)) + len(self.update.x)
 
-    def back(self) -> Iterator[Mode]:
+    def back(self) -> Iterator[FmuMode]:
         """This mode and its predecessors."""
-        mode: Mode | None = self
+        mode: FmuMode | None = self
         while mode is not None:
             yield mode
             mode = mode.parent
@@ -70,10 +70,10 @@ class _Kept:
     """The modes that a state vector can name, oldest first, and the count of their numbers."""
 
     def __init__(self) -> None:
-        self.modes: OrderedDict[int, Mode] = OrderedDict()
+        self.modes: OrderedDict[int, FmuMode] = OrderedDict()
         self.total = 0
 
-    def add(self, mode: Mode) -> None:
+    def add(self, mode: FmuMode) -> None:
         self.modes[mode.number] = mode
         self.total += mode.size
         while self.total > MOST_KEPT and len(self.modes) > 1:
@@ -83,12 +83,12 @@ class _Kept:
 _KEPT = _Kept()
 
 
-def is_kept(mode: Mode) -> bool:
+def is_kept(mode: FmuMode) -> bool:
     """Whether a state vector can name a mode."""
     return mode.number in _KEPT.modes
 
 
-def found(name: float, of: Hashable) -> Mode | None:
+def found(name: float, of: Hashable) -> FmuMode | None:
     """The mode named by an entry of a state vector. None if a solver has perturbed the entry for a
     finite difference, which must have no effect. SpartError if this process has no such mode.
     """

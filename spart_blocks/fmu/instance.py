@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import SpartError, readable
-from spart_blocks.fmu.archive import INTEGERS, Model, Variable
+from spart_blocks.fmu.archive import INTEGERS, FmuVariable, Model
 
 Floats = NDArray[np.float64]
 Log = deque[str]
@@ -51,7 +51,7 @@ class Channel:
 
 
 def channels_of(
-    variables: Sequence[Variable], chosen: Callable[[Variable], bool] = lambda _: True
+    variables: Sequence[FmuVariable], chosen: Callable[[FmuVariable], bool] = lambda _: True
 ) -> tuple[Channel, ...]:
     """The channels of the chosen variables, out of a flat vector in which these variables are
     concatenated.
@@ -122,7 +122,7 @@ class Instance:
         slave.exitInitializationMode()
         self._running = True
 
-    def _set_start(self, variable: Variable, value: Any) -> None:
+    def _set_start(self, variable: FmuVariable, value: Any) -> None:
         if variable.of == "String":
             self._slave.setString([variable.reference], [value])
             return

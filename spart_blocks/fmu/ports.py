@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from spart_blocks.base.errors import brief, did_you_mean
 from spart_blocks.block_support.ports import Port
-from spart_blocks.fmu.archive import NUMBERS, Model, Variable
+from spart_blocks.fmu.archive import NUMBERS, FmuVariable, Model
 
 _ENTRY = re.compile(r"(?P<base>.+)\[(?P<index>[0-9]{1,6}(?:, ?[0-9]{1,6})*)\]")
 
@@ -21,11 +21,11 @@ Asked = Mapping[str, str | list[str]] | list[str]
 
 
 @dataclass(frozen=True)
-class Group:
+class PortGroup:
     """A port and the variables that it carries, concatenated."""
 
     port: Port
-    variables: tuple[Variable, ...]
+    variables: tuple[FmuVariable, ...]
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,18 @@ class _Numbers:
     """The variables of a port that has no name yet."""
 
     shape: tuple[int, ...]
-    variables: tuple[Variable, ...]
+    variables: tuple[FmuVariable, ...]
 
-    def group(self, name: str) -> Group:
+    def group(self, name: str) -> PortGroup:
         units = {v.unit for v in self.variables}
-        return Group(Port(name, self.shape, units.pop() if len(units) == 1 else ""), self.variables)
+        return PortGroup(
+            Port(name, self.shape, units.pop() if len(units) == 1 else ""), self.variables
+        )
 
 
 def groups_of(
     model: Model, causality: str, asked: Asked | None, taken: Collection[str]
-) -> tuple[Group, ...]:
+) -> tuple[PortGroup, ...]:
     """The inputs or the outputs: those requested, otherwise one port per variable of this
     causality. Elements of an array, u[1], u[2], ..., are one port u if all of them exist. taken:
     names that a port cannot have. Raises ValueError.
@@ -73,11 +75,11 @@ def groups_of(
     return tuple(numbers.group(name) for name, numbers in pairs)
 
 
-def _alone(variable: Variable) -> _Numbers:
+def _alone(variable: FmuVariable) -> _Numbers:
     return _Numbers(variable.shape, (variable,))
 
 
-def _sided(model: Model, causality: str) -> list[Variable]:
+def _sided(model: Model, causality: str) -> list[FmuVariable]:
     """The variables that become ports by default."""
     return [v for v in model.variables.values() if v.causality == causality and v.of in NUMBERS]
 
@@ -86,7 +88,7 @@ def _arrays(model: Model, causality: str) -> dict[str, _Numbers]:
     """Variables with names of array elements, by the array's name, in C order; only complete arrays
     with indices from 0 or 1.
     """
-    parts: dict[str, dict[tuple[int, ...], Variable]] = {}
+    parts: dict[str, dict[tuple[int, ...], FmuVariable]] = {}
     for variable in _sided(model, causality):
         entry = _ENTRY.fullmatch(variable.name)
         if entry and not variable.shape:
@@ -141,7 +143,7 @@ def _asked(
             )
 
 
-def _found(model: Model, causality: str, name: str) -> Variable:
+def _found(model: Model, causality: str, name: str) -> FmuVariable:
     """A variable for an input or output port: any numeric one can be read; inputs and tunable
     parameters can be set while the FMU runs.
     """
@@ -155,7 +157,7 @@ def _found(model: Model, causality: str, name: str) -> Variable:
     raise ValueError(f"{causality}_ports: no {causality} {brief(name)} of {model.name}; {near}")
 
 
-def _fits(variable: Variable, causality: str) -> bool:
+def _fits(variable: FmuVariable, causality: str) -> bool:
     if causality == "output":
         return True
     tunable = variable.causality == "parameter" and variable.variability == "tunable"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.fmu.archive import Model, Variable
+from spart_blocks.fmu.archive import FmuVariable, Model
 
 
 def start_values(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def start_values(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
     return {str(name): value for name, value in given.items()}
 
 
-def _settable(variable: Variable) -> bool:
+def _settable(variable: FmuVariable) -> bool:
     """Whether FMI allows a start value: not for calculated variables, nor for structural
     parameters, which set the sizes of arrays.
     """
@@ -42,7 +42,7 @@ def _settable(variable: Variable) -> bool:
     return variable.initial in ("exact", "approx") and variable.causality in ("output", "local")
 
 
-def _wrong(variable: Variable, value: Any) -> str | None:
+def _wrong(variable: FmuVariable, value: Any) -> str | None:
     """The expected value of a variable, if the given one does not fit; otherwise None."""
     if variable.of == "String":
         return None if isinstance(value, str) else "a text"

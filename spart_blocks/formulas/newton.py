@@ -28,7 +28,7 @@ _REACH = (1.0, 1.0, -1.0, 10.0, -10.0)
 """How far the starts after the first lie from it, in units of its size."""
 
 
-class Places:
+class NewtonLayout:
     """The places in the state of an iteration with n unknowns: a vector of `size` numbers.
 
     z: the point accepted last, in the end the solution. d: its correction. inverse: of its

@@ -22,8 +22,8 @@ from spart_blocks.program.exact_values import exact_values
 from spart_blocks.program.parameter_paths import given_names
 from spart_blocks.program.slots import Slot as Slot
 from spart_blocks.program.slots import slot_of
-from spart_blocks.program.tracing.holds import Held
-from spart_blocks.program.tracing.switching import Crossing, Switch
+from spart_blocks.program.tracing.holds import HeldOutput
+from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
 
 START = "x0"
 """The parameter of a block that is its initial state: 'plant.x0'."""
@@ -97,7 +97,7 @@ class Program:
     held: Any
     outputs: Any
     updates: Mapping[str, Any]
-    holds: tuple[Held, ...]
+    holds: tuple[HeldOutput, ...]
     handovers: tuple[Handover, ...]
     watched: Any
     resets: Mapping[str, Any]
@@ -161,13 +161,13 @@ class Program:
             found.append(states)
         return found[0], found[1]
 
-    def switches(self, p: Floats | None = None) -> list[Switch]:
+    def switches(self, p: Floats | None = None) -> list[SwitchTimes]:
         """The known times at which signals switch. p: other parameters."""
         if not self.switching:
             return []
         values = exact_values(self.edges, self.p if p is None else p)
         series = zip(self.switching, values[::2], values[1::2], strict=True)
-        return [Switch(*one) for one in series]
+        return [SwitchTimes(*one) for one in series]
 
     def parameter(self, name: str) -> Floats:
         """The nominal value of a parameter such as 'ctrl.kp', or 'kp' of the file's `params:`, or

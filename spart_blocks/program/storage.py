@@ -18,7 +18,7 @@ from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.program import Handover, Program, Slot
-from spart_blocks.program.tracing.holds import Held
+from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.results import ScopeSpec
 
@@ -76,7 +76,7 @@ def from_text(text: str) -> Program:
     plain["p"] = np.array(plain["p"], dtype=float)
     plain["clocks"] = tuple(_clock(clock) for clock in plain["clocks"])
     plain["crossings"] = tuple(Crossing(**item) for item in plain["crossings"])
-    plain["holds"] = tuple(Held(**one) for one in plain["holds"])
+    plain["holds"] = tuple(HeldOutput(**one) for one in plain["holds"])
     plain["handovers"] = tuple(
         Handover(clock, tuple(slots), ca.Function.deserialize(renewed))
         for clock, slots, renewed in plain["handovers"]

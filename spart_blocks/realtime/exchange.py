@@ -28,7 +28,7 @@ def gathered(members: Sequence[Member], vector: Floats) -> Floats:
     return np.concatenate([np.zeros(0), *parts])
 
 
-class Parameters:
+class LoopParameters:
     """The parameters of a running loop, and its inputs that are not received over links. Initial
     states are not among them, since they are used at the start only.
     """
@@ -117,7 +117,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Column:
+class SignalColumn:
     """The first column of a signal in a row, and its shape."""
 
     name: str
@@ -126,7 +126,7 @@ class Column:
     size: int
 
 
-class Signals:
+class SignalRows:
     """The rows that a loop writes at each step: its time, inputs and outputs. Nothing is written
     until `streaming` is set. If rows are not drained in time, those without room are dropped and
     counted.
@@ -138,7 +138,7 @@ class Signals:
         members = [*code.interface.inputs, *code.interface.outputs]
         columns, start = [], 1
         for member in members:
-            columns.append(Column(member.name, start, member.shape, member.size))
+            columns.append(SignalColumn(member.name, start, member.shape, member.size))
             start += member.size
         self.columns = tuple(columns)
         self.width = start

@@ -28,8 +28,8 @@ from spart_blocks.realtime.live_answers import (
     watch,
     why,
 )
-from spart_blocks.realtime.live_connection import Connection
-from spart_blocks.realtime.live_places import Place, listen, same_token
+from spart_blocks.realtime.live_connection import ClientConnection
+from spart_blocks.realtime.live_places import LoopPlace, listen, same_token
 from spart_blocks.realtime.live_protocol import BadMessageError, plain_faults, read
 from spart_blocks.realtime.structs import Phase
 
@@ -53,12 +53,12 @@ class LiveServer:
     watch signals. Nothing else may drain the signals meanwhile.
     """
 
-    place: Place
+    place: LoopPlace
 
     def __init__(self, loop: RunningLoop, name: str, *, patience: float = PATIENCE) -> None:
         """name: under which clients find the loop."""
         self.loop, self.name, self.patience = loop, name, patience
-        self._clients: list[Connection] = []
+        self._clients: list[ClientConnection] = []
         self._selector = selectors.DefaultSelector()
         self._closing = False
         self._dropped = 0
@@ -122,7 +122,7 @@ class LiveServer:
                 connection, _ = self._listener.accept()
             except OSError:  # no connection waits, or no file descriptor is left
                 break
-            client = Connection(connection)
+            client = ClientConnection(connection)
             self._clients.append(client)
             self._selector.register(connection, selectors.EVENT_READ, client)
             if client.receive():
@@ -131,7 +131,7 @@ class LiveServer:
         for client in strangers[: max(0, len(strangers) - MOST_STRANGERS)]:
             client.dismiss({"refused": "too many others connected before it sent its token"})
 
-    def _forget(self, client: Connection) -> None:
+    def _forget(self, client: ClientConnection) -> None:
         self._selector.unregister(client.socket)
         client.socket.close()
         self._clients.remove(client)
@@ -164,7 +164,7 @@ class LiveServer:
 
     # --- requests -----------------------------------------------------------------------
 
-    def _answer(self, client: Connection) -> None:
+    def _answer(self, client: ClientConnection) -> None:
         """Answer some requests of a client. The rest are answered later, and nothing more is read
         from it until then."""
         client.more = False
@@ -179,7 +179,7 @@ class LiveServer:
                 return
         client.more = True
 
-    def _take(self, client: Connection, message: dict[str, Any]) -> None:
+    def _take(self, client: ClientConnection, message: dict[str, Any]) -> None:
         if client.trusted:
             client.tell(self._reply(client, message))
         elif not same_token(message.get("token"), self._token):
@@ -190,13 +190,13 @@ class LiveServer:
             client.trusted = True
             client.tell({"hello": hello(self.loop, self.name)})
 
-    def _reply(self, client: Connection, message: dict[str, Any]) -> dict[str, Any]:
+    def _reply(self, client: ClientConnection, message: dict[str, Any]) -> dict[str, Any]:
         try:
             return {"answer": self._done(client, message)}
         except InputError as error:
             return {"faults": plain_faults(error)}
 
-    def _done(self, client: Connection, message: dict[str, Any]) -> dict[str, Any]:
+    def _done(self, client: ClientConnection, message: dict[str, Any]) -> dict[str, Any]:
         asked = message.get("do")
         if asked == "describe":
             return described(self.loop)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.paths import element_names, named, places, select
 from spart_blocks.export.step import StepCode
-from spart_blocks.realtime.exchange import Column, Parameters, Signals
+from spart_blocks.realtime.exchange import LoopParameters, SignalColumn, SignalRows
 from spart_blocks.realtime.live_protocol import VERSION, Floats
 from spart_blocks.realtime.structs import Ended, Phase, told_end
 
@@ -27,8 +27,8 @@ class RunningLoop(Protocol):
     """The members of realtime.loop.Loop that are used here."""
 
     code: StepCode
-    parameters: Parameters
-    signals: Signals
+    parameters: LoopParameters
+    signals: SignalRows
 
     @property
     def phase(self) -> Phase: ...
@@ -244,7 +244,9 @@ def _every(of_loop: float, rate: object) -> int:
     return int(min(max(1.0, np.floor(of_loop / rate + 0.5)), 2.0**53))
 
 
-def _picked(written: str, columns: Mapping[str, Column]) -> tuple[NDArray[np.intp], Sequence[str]]:
+def _picked(
+    written: str, columns: Mapping[str, SignalColumn]
+) -> tuple[NDArray[np.intp], Sequence[str]]:
     """The columns of a signal, or of some of its elements, in a row, and their names."""
     name, index = named(written, columns)
     if name not in columns:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError
-from spart_blocks.realtime.live_places import Place
+from spart_blocks.realtime.live_places import LoopPlace
 from spart_blocks.realtime.live_protocol import (
     MOST_TOLD,
     VERSION,
     BadMessageError,
     Floats,
-    Lines,
+    LineSplitter,
     faults_of,
     read,
     unpacked,
@@ -35,7 +35,7 @@ MOST_RECORDED = 50_000_000
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedSignals:
     """Signals that are watched. loop: its name. rate: of the rows [Hz]. every: n, if rows are of
     every n-th step of the loop. labels: a name for each number of a row after its time. units: by
     signal."""
@@ -68,7 +68,7 @@ class LiveClient:
     number of missing steps.
     """
 
-    def __init__(self, place: Place, *, patience: float = 10.0) -> None:
+    def __init__(self, place: LoopPlace, *, patience: float = 10.0) -> None:
         """patience: how long to wait for an answer [s].
 
         Raises InputError if the loop refuses the connection, RunError if it does not answer.
@@ -76,9 +76,9 @@ class LiveClient:
         self.place, self.patience = place, patience
         self.ended: str | None = None
         self.lost = 0
-        self.watched: Watched | None = None
+        self.watched: WatchedSignals | None = None
         self._rows: list[Floats] = []
-        self._lines = Lines(MOST_TOLD)
+        self._lines = LineSplitter(MOST_TOLD)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(patience)
@@ -142,7 +142,7 @@ class LiveClient:
         found: dict[str, Any] = self._asked({"do": "set", "values": plain})["values"]
         return found
 
-    def watch(self, signals: Sequence[str] = (), rate: float | None = None) -> Watched:
+    def watch(self, signals: Sequence[str] = (), rate: float | None = None) -> WatchedSignals:
         """Start to watch signals, or elements of them; by default the subdiagram's outputs.
 
         rate: sufficient number of rows per second [Hz], by default the loop's rate. Raises
@@ -151,7 +151,7 @@ class LiveClient:
         units = {row["name"]: row["unit"] for row in self.describe()["signals"]}
         answer = self._asked({"do": "watch", "signals": list(signals), "rate": rate})
         self._rows, self.lost = [], 0
-        self.watched = Watched(
+        self.watched = WatchedSignals(
             self.hello["name"],
             tuple(answer["signals"]),
             tuple(map(tuple, answer["shapes"])),
@@ -264,10 +264,10 @@ def _writable(value: Any) -> bool:
 
 
 @dataclass
-class Recording:
+class SignalRecording:
     """The rows of watched signals, up to MOST_RECORDED numbers."""
 
-    watched: Watched
+    watched: WatchedSignals
     held: list[Floats] = field(default_factory=list)
     count: int = 0
 

@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any
 
 from spart_blocks.realtime.live_answers import Watch
-from spart_blocks.realtime.live_protocol import MOST_ASKED, Floats, Lines, packed, written
+from spart_blocks.realtime.live_protocol import MOST_ASKED, Floats, LineSplitter, packed, written
 
 MOST_WAITING = 8 * 2**20
 """Most bytes queued for a client. Rows beyond are lost to it."""
@@ -17,7 +17,7 @@ _PIECE = 2**16  # bytes, largest read
 _MOST_NUMBERS = 2**16  # in a message
 
 
-class Connection:
+class ClientConnection:
     """A non-blocking connection. trusted: the client has shown the token. leaving: the final
     message is queued. more: there may be requests that were received but not answered. watch: the
     signals that it watches. lost: number of steps not sent to it."""
@@ -28,7 +28,7 @@ class Connection:
         self.trusted = self.leaving = self.more = False
         self.watch: Watch | None = None
         self.lost = 0
-        self._lines = Lines(MOST_ASKED)
+        self._lines = LineSplitter(MOST_ASKED)
         self._waiting: deque[bytes] = deque()
         self._size = 0
         self._begun = False  # whether the first line of the queue is partly sent

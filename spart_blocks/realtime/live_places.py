@@ -26,7 +26,7 @@ _QUEUE = 128  # connections that wait to be accepted
 
 
 @dataclass(frozen=True)
-class Place:
+class LoopPlace:
     """The place where a loop listens. name: of its subdiagram, as allowed in a file name. pid: of
     its process.
     """
@@ -83,7 +83,7 @@ def is_private(folder: Path) -> bool:
     )
 
 
-def listen(name: str) -> tuple[Place, str, socket.socket]:
+def listen(name: str) -> tuple[LoopPlace, str, socket.socket]:
     """A place for a loop of this process, its token, and its listening socket.
 
     Raises InputError if there is no folder that is private to the user.
@@ -102,16 +102,16 @@ def listen(name: str) -> tuple[Place, str, socket.socket]:
     raise InputError(Fault(f"a loop cannot listen in {listed}", hint=hint))
 
 
-def _free(folder: Path, name: str) -> Place:
+def _free(folder: Path, name: str) -> LoopPlace:
     """A place not used by another loop of this process: the second 'pd' is 'pd-2'."""
     pid, number, given = os.getpid(), 1, name
     while (folder / f"{name}.{pid}.sock").exists():
         number += 1
         name = f"{given}-{number}"
-    return Place(name, pid, folder / f"{name}.{pid}.sock")
+    return LoopPlace(name, pid, folder / f"{name}.{pid}.sock")
 
 
-def _put_token(place: Place) -> str:
+def _put_token(place: LoopPlace) -> str:
     token = secrets.token_urlsafe(32)
     place.token_file.unlink(missing_ok=True)  # of an earlier process with this id
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -120,7 +120,7 @@ def _put_token(place: Place) -> str:
     return token
 
 
-def _listener(place: Place) -> socket.socket:
+def _listener(place: LoopPlace) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(place.socket))
@@ -134,7 +134,7 @@ def _listener(place: Place) -> socket.socket:
     return listener
 
 
-def running() -> list[Place]:
+def running() -> list[LoopPlace]:
     """The running loops of this user, sorted by name."""
     places = [place for place in _all() if _alive(place)]
     return sorted(places, key=lambda place: (place.name, place.pid))
@@ -147,18 +147,18 @@ def remove_stale() -> None:
             place.remove()
 
 
-def _all() -> list[Place]:
+def _all() -> list[LoopPlace]:
     found = []
     for folder in dict.fromkeys(folders()):
         if is_private(folder):
             for path in folder.glob("*.sock"):
                 parts = _SOCKET.fullmatch(path.name)
                 if parts:
-                    found.append(Place(parts["name"], int(parts["pid"]), path))
+                    found.append(LoopPlace(parts["name"], int(parts["pid"]), path))
     return found
 
 
-def _alive(place: Place) -> bool:
+def _alive(place: LoopPlace) -> bool:
     """Whether a process listens there. The process id alone is not enough: it may have been
     reused, or belong to another container."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -174,7 +174,7 @@ def _alive(place: Place) -> bool:
     return True
 
 
-def _begins(place: Place) -> bool:
+def _begins(place: LoopPlace) -> bool:
     """Whether a live process has just created the socket but does not listen yet."""
     try:
         os.kill(place.pid, 0)
@@ -183,7 +183,7 @@ def _begins(place: Place) -> bool:
         return False
 
 
-def chosen(wanted: str | None) -> Place:
+def chosen(wanted: str | None) -> LoopPlace:
     """The loop with this name or process id, or whose name begins with it. None: the only one.
 
     Raises InputError that lists the loops if none fits, or more than one.

@@ -33,7 +33,7 @@ class BadMessageError(Exception):
     """The data received is not a message of this protocol; the text gives the reason."""
 
 
-class Lines:
+class LineSplitter:
     """Splits received bytes into lines. A line longer than `most` bytes is refused."""
 
     def __init__(self, most: int) -> None:

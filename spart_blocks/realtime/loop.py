@@ -16,7 +16,7 @@ from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
-from spart_blocks.realtime.exchange import Parameters, Signals, gathered
+from spart_blocks.realtime.exchange import LoopParameters, SignalRows, gathered
 from spart_blocks.realtime.library import address_of, check_machine, model_library, runtime
 from spart_blocks.realtime.structs import (
     POLICIES,
@@ -71,8 +71,8 @@ class Loop:
         self._kept: list[object] = [heartbeat, receivers, senders]
         self._fill(receivers, senders, heartbeat)
         linked = [place for link in receivers for place in link.places]
-        self.parameters = Parameters(self.library, self.struct, code, linked)
-        self.signals = Signals(self.library, self.struct, code)
+        self.parameters = LoopParameters(self.library, self.struct, code, linked)
+        self.signals = SignalRows(self.library, self.struct, code)
         self._fill_values(linked)
         # Thread.join is not used: if Ctrl-C interrupts it, Python 3.11 regards the thread as
         # ended.

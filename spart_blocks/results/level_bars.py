@@ -20,7 +20,7 @@ _THICK = 0.62
 
 
 @dataclass(frozen=True)
-class Row:
+class LevelBar:
     """A state of a signal: its name, and the spans [s] in which the signal has its number."""
 
     name: str
@@ -28,7 +28,7 @@ class Row:
     signal: int
 
 
-def bars_of(results: RunData, signals: Sequence[str]) -> list[Row] | None:
+def bars_of(results: RunData, signals: Sequence[str]) -> list[LevelBar] | None:
     """The rows of signals that all number states; None for others. With several signals a row's
     name begins with the signal's block."""
     named = [results.levels_of(name) for name in signals]
@@ -39,7 +39,7 @@ def bars_of(results: RunData, signals: Sequence[str]) -> list[Row] | None:
         numbers = np.rint(np.ravel(results[signal]))
         before = f"{signal.rpartition('.')[0] or signal}: " if several else ""
         rows += [
-            Row(f"{before}{level}", tuple(_spans(results.t, numbers == number)), k)
+            LevelBar(f"{before}{level}", tuple(_spans(results.t, numbers == number)), k)
             for number, level in enumerate(levels, 1)
         ]
     return rows
@@ -53,7 +53,7 @@ def _spans(t: NDArray[np.float64], here: NDArray[np.bool_]) -> list[tuple[float,
     return [(float(ends[a]), float(ends[b])) for a, b in edges.reshape(-1, 2)]
 
 
-def draw_bars(axis: Axes, rows: Sequence[Row], colours: Sequence[str]) -> None:
+def draw_bars(axis: Axes, rows: Sequence[LevelBar], colours: Sequence[str]) -> None:
     """Draw rows of bars, the first at the top."""
     for place, row in enumerate(rows):
         bars = [(start, end - start) for start, end in row.spans]

@@ -32,7 +32,7 @@ class DamagedError(Exception):
     """A .mat file violates its format; the text says how."""
 
 
-class Entry(NamedTuple):
+class MatVariable(NamedTuple):
     """A variable. value: its numbers, or the texts of a cell array, by columns; None where it
     is of another kind or not wanted."""
 
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
     value: Array | list[str | None] | None
 
 
-def entries(data: bytes, wanted: Container[str], most: int) -> Iterator[Entry]:
+def entries(data: bytes, wanted: Container[str], most: int) -> Iterator[MatVariable]:
     """The variables of a file. wanted: names of those whose values are. most: bytes to which
     it may unpack. Raises DamagedError, NotImplementedError for version 7.3."""
     if data[:4] == b"\x89HDF" or data[124:126] in (b"\0\2", b"\2\0"):
@@ -89,7 +89,7 @@ def _elements(data: bytes, order: str, *, top: bool = False) -> Iterator[tuple[i
         place = place + 8 if start == place + 4 else start + padded
 
 
-def _matrix(part: bytes, order: str, wanted: Container[str]) -> Entry:
+def _matrix(part: bytes, order: str, wanted: Container[str]) -> MatVariable:
     parts = _elements(part, order)
     (_, flags), (_, dims), (_, title) = (next(parts, (0, b"")) for _ in range(3))
     if len(flags) < 8 or len(dims) % 4:
@@ -100,12 +100,12 @@ def _matrix(part: bytes, order: str, wanted: Container[str]) -> Entry:
         raise DamagedError(f"a variable has the shape {shape}")
     name, kind = title.decode("latin-1"), told & 0xFF
     if name not in wanted:
-        return Entry(name, None)
+        return MatVariable(name, None)
     if kind == _CELL:
-        return Entry(name, [_text(inner, order) for what, inner in parts if what == _MATRIX])
+        return MatVariable(name, [_text(inner, order) for what, inner in parts if what == _MATRIX])
     if kind not in _NUMERIC or told & _COMPLEX:
-        return Entry(name, None)
-    return Entry(name, _numbers(next(parts, (0, b"")), shape, order))
+        return MatVariable(name, None)
+    return MatVariable(name, _numbers(next(parts, (0, b"")), shape, order))
 
 
 def _numbers(element: tuple[int, bytes], shape: tuple[int, ...], order: str) -> Array:
@@ -130,7 +130,7 @@ def _text(part: bytes, order: str) -> str | None:
     return raw.decode(coding, "replace")
 
 
-def _old_entries(data: bytes, wanted: Container[str]) -> Iterator[Entry]:
+def _old_entries(data: bytes, wanted: Container[str]) -> Iterator[MatVariable]:
     """The variables of a file of version 4."""
     order = "<" if 0 <= struct.unpack("<i", data[:4].ljust(4, b"\0"))[0] < 5000 else ">"
     place = 0
@@ -150,4 +150,6 @@ def _old_entries(data: bytes, wanted: Container[str]) -> Iterator[Entry]:
         name = data[start - length : start].rstrip(b"\0").decode("latin-1")
         plain = name in wanted and sort == 0 and not imaginary
         raw = np.frombuffer(data[start : start + size], dtype)
-        yield Entry(name, raw.reshape((rows, columns), order="F").astype(float) if plain else None)
+        yield MatVariable(
+            name, raw.reshape((rows, columns), order="F").astype(float) if plain else None
+        )

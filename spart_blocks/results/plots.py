@@ -15,7 +15,7 @@ from spart_blocks.base.argument_checks import as_path, as_text
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
-from spart_blocks.results.level_bars import Row, bars_of, draw_bars
+from spart_blocks.results.level_bars import LevelBar, bars_of, draw_bars
 from spart_blocks.results.run_data import RunData, ScopeSpec
 from spart_blocks.results.signal_names import STATES, file_name
 
@@ -267,7 +267,7 @@ def _draw_time(axis: Axes, results: RunData, lines: Sequence[Line], stairs: bool
     _span_run(axis, results)
 
 
-def _draw_states(axis: Axes, results: RunData, rows: Sequence[Row]) -> None:
+def _draw_states(axis: Axes, results: RunData, rows: Sequence[LevelBar]) -> None:
     draw_bars(axis, rows, COLOURS)
     _span_run(axis, results)
 

@@ -16,7 +16,7 @@ from spart_blocks.base.paths import element_names, select, split_index
 from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
 from spart_blocks.results.signal_names import RATES as RATES
 from spart_blocks.results.signal_names import STATES
-from spart_blocks.results.times import Lines, Moved
+from spart_blocks.results.times import Moved, RowInterpolation
 
 Array = NDArray[Any]
 Info = str | float | int
@@ -251,7 +251,7 @@ class RunData:
         if not len(self.t) or not ((self.t[0] <= wanted) & (wanted <= self.t[-1])).all():
             span = f"from {self.t[0]:.9g} to {self.t[-1]:.9g} s" if len(self.t) else "empty"
             raise InputError(f"no results at these times; the run is {span}")
-        moved = Lines.between(self.t, wanted)
+        moved = RowInterpolation.between(self.t, wanted)
         return replace(
             self,
             t=wanted,

@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class RowInterpolation:
     """Linear interpolation between rows: before, after (m,) are the rows on both sides of each
     time, and share (m,) is its relative position between them.
     """
@@ -25,13 +25,13 @@ class Lines:
     share: Array
 
     @staticmethod
-    def between(t: Array, wanted: Array) -> Lines:
+    def between(t: Array, wanted: Array) -> RowInterpolation:
         """For rows at t (N,), which rise, and times wanted (m,) within."""
         before = np.searchsorted(t, wanted, side="right") - 1
         after = np.minimum(before + 1, len(t) - 1)
         length, reached = t[after] - t[before], wanted - t[before]
         share = np.divide(reached, length, out=np.zeros_like(wanted), where=length > 0)
-        return Lines(before, after, share)
+        return RowInterpolation(before, after, share)
 
     def __call__(self, array: Array) -> Array:
         """An array (N, ...) at the times wanted, (m, ...)."""
@@ -44,7 +44,7 @@ class Moved:
     """The source of signals that were not kept, for results at other times: the run itself."""
 
     results: RunData
-    lines: Lines
+    lines: RowInterpolation
 
     def __call__(self, name: str) -> Array:
         found = self.results._find(name)

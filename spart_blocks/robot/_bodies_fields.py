@@ -25,7 +25,7 @@ _FRAME = ("xyz", "rpy", "quaternion", "rotation")
 
 
 @dataclass(frozen=True)
-class Places:
+class NamedBodies:
     """The bodies that joints and forces may name: ids, and the transform (4,4) [m] from each
     one's body frame to its centre of mass, by name."""
 
@@ -79,7 +79,7 @@ def name_of(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def body_of(reader: FieldReader, key: str, places: Places) -> str | None:
+def body_of(reader: FieldReader, key: str, places: NamedBodies) -> str | None:
     """The name of an existing body, or None with the fault noted."""
     value = reader.get(key)
     name = name_of(value)
@@ -92,7 +92,7 @@ def body_of(reader: FieldReader, key: str, places: Places) -> str | None:
     return None
 
 
-def two_bodies(reader: FieldReader, places: Places, what: str) -> tuple[str, str] | None:
+def two_bodies(reader: FieldReader, places: NamedBodies, what: str) -> tuple[str, str] | None:
     """parent and child, two different bodies; None with the faults noted."""
     parent, child = body_of(reader, "parent", places), body_of(reader, "child", places)
     if parent is None or child is None:
@@ -103,7 +103,7 @@ def two_bodies(reader: FieldReader, places: Places, what: str) -> tuple[str, str
     return parent, child
 
 
-def point_of(reader: FieldReader, key: str, body: str, places: Places) -> Floats:
+def point_of(reader: FieldReader, key: str, body: str, places: NamedBodies) -> Floats:
     """A point (3,) [m] in the centre-of-mass frame, from its coordinates in the body frame; by
     default the origin of the body frame.
     """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.robot._bodies_fields import (
-    Places,
+    NamedBodies,
     body_of,
     entries,
     name_of,
@@ -57,7 +57,7 @@ class Needed:
 
 
 def forces_of(
-    top: FieldReader, places: Places, coordinates: Coordinates, needed: list[Needed]
+    top: FieldReader, places: NamedBodies, coordinates: Coordinates, needed: list[Needed]
 ) -> tuple[Force, ...]:
     """The forces of a file, with the bodies' ids of Places; what they need is added to needed."""
     known = ("type", *dict.fromkeys(field for kind in _KINDS.values() for field in kind[0]))
@@ -118,10 +118,10 @@ def prescribed_of(
 
 # --- one function for each type ------------------------------------------------------------------
 
-Maker = Callable[[str, FieldReader, Places, Coordinates], Force | None]
+Maker = Callable[[str, FieldReader, NamedBodies, Coordinates], Force | None]
 
 
-def _spring(name: str, reader: FieldReader, places: Places, _: Coordinates) -> Force | None:
+def _spring(name: str, reader: FieldReader, places: NamedBodies, _: Coordinates) -> Force | None:
     figures = [_not_negative(reader, key) for key in ("stiffness", "free_length", "damping")]
     found = _two_points(name, reader, places)
     if found is None:
@@ -131,7 +131,7 @@ def _spring(name: str, reader: FieldReader, places: Places, _: Coordinates) -> F
 
 
 def _joint_spring(
-    name: str, reader: FieldReader, _: Places, coordinates: Coordinates
+    name: str, reader: FieldReader, _: NamedBodies, coordinates: Coordinates
 ) -> Force | None:
     stiffness, damping = (_not_negative(reader, key) for key in ("stiffness", "damping"))
     rest = reader.number("rest", 0.0)
@@ -141,14 +141,16 @@ def _joint_spring(
     return None if joint is None else JointSpring(name, joint, stiffness, rest, damping)
 
 
-def _torque(name: str, reader: FieldReader, _: Places, coordinates: Coordinates) -> Force | None:
+def _torque(
+    name: str, reader: FieldReader, _: NamedBodies, coordinates: Coordinates
+) -> Force | None:
     port, joint = _port(name, reader), _coordinate(reader, coordinates)
     if joint in coordinates.balls:
         reader.note("a torque port is for a joint of one axis, not a spherical one", "joint")
     return None if joint is None else JointPort(name, joint, port)
 
 
-def _force(name: str, reader: FieldReader, places: Places, _: Coordinates) -> Force | None:
+def _force(name: str, reader: FieldReader, places: NamedBodies, _: Coordinates) -> Force | None:
     port = _port(name, reader)
     between = [key for key in _POINTS if key in reader.data]
     if between:
@@ -180,7 +182,9 @@ _KINDS: dict[str, tuple[Sequence[str], Maker]] = {
 }
 
 
-def _two_points(name: str, reader: FieldReader, places: Places) -> tuple[int, int, Any, Any] | None:
+def _two_points(
+    name: str, reader: FieldReader, places: NamedBodies
+) -> tuple[int, int, Any, Any] | None:
     ends = two_bodies(reader, places, f"force {quote(name)}")
     if ends is None:
         return None

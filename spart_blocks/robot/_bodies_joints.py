@@ -9,7 +9,7 @@ import numpy as np
 
 from spart_blocks.base.errors import warn
 from spart_blocks.robot._bodies_fields import (
-    Places,
+    NamedBodies,
     axis_of,
     entries,
     frame_of,
@@ -102,7 +102,7 @@ class Distance:
 
 
 def joints_of(
-    top: FieldReader, places: Places, *, cut: bool = False
+    top: FieldReader, places: NamedBodies, *, cut: bool = False
 ) -> tuple[list[BodyJoint], int]:
     """The joints of a file, and how many could not be read. cut: all joints are cut, so they
     have no coordinates.
@@ -120,7 +120,7 @@ def joints_of(
 
 
 def _joint(
-    name: str, kind: str, ends: tuple[str, str], reader: FieldReader, places: Places
+    name: str, kind: str, ends: tuple[str, str], reader: FieldReader, places: NamedBodies
 ) -> BodyJoint:
     axis, turn = _axis(reader, kind)
     Ta = places.from_mass(ends[0]) @ frame_of(reader, "parent_frame") @ turn
@@ -201,7 +201,7 @@ def _ball_position(reader: FieldReader, q: Floats) -> Floats:
     return quaternion_of(part, "q")
 
 
-def distances_of(top: FieldReader, places: Places) -> list[Distance]:
+def distances_of(top: FieldReader, places: NamedBodies) -> list[Distance]:
     """The distances of a file."""
     found = []
     for name, reader in entries(top, "distances", _DISTANCE):

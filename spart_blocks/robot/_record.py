@@ -29,7 +29,7 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or (isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and a == b)
 
 
-class Record:
+class FrozenArrays:
     """Base of the model's dataclasses: arrays are read-only, also after a pickle."""
 
     def __post_init__(self) -> None:
@@ -60,5 +60,5 @@ class Record:
         return hash((type(self), *plain))
 
 
-_PLAIN = (int, float, str, tuple, type(None), Record)
+_PLAIN = (int, float, str, tuple, type(None), FrozenArrays)
 ARRAY = {"array": True}  # metadata of a field whose value becomes a read-only array

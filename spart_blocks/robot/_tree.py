@@ -12,7 +12,7 @@ ROOTS_SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Edge:
+class TreeEdge:
     """A joint as an edge of the tree: its place in the file and the links that it connects."""
 
     joint: str
@@ -30,14 +30,14 @@ class Tree:
 
 
 def build_tree(
-    links: Mapping[str, Place], edges: Sequence[Edge], faults: Faults, *, incomplete: int = 0
+    links: Mapping[str, Place], edges: Sequence[TreeEdge], faults: Faults, *, incomplete: int = 0
 ) -> Tree | None:
     """Order a robot like SPART, or note why it is not a tree and return None. links: the place of
     each link; the edges name only these. incomplete: number of joints that could not be read or
     name unknown links, so that links without a parent because of them are not reported as roots.
     Linear in links and joints.
     """
-    parent_edge: dict[str, Edge] = {}
+    parent_edge: dict[str, TreeEdge] = {}
     children: dict[str, list[int]] = {name: [] for name in links}
     sound = True
     for index, edge in enumerate(edges):
@@ -64,7 +64,9 @@ def build_tree(
     return Tree(roots[0], _depth_first(roots[0], children, edges))
 
 
-def _depth_first(root: str, children: Mapping[str, list[int]], edges: Sequence[Edge]) -> list[int]:
+def _depth_first(
+    root: str, children: Mapping[str, list[int]], edges: Sequence[TreeEdge]
+) -> list[int]:
     order = []
     waiting = list(reversed(children[root]))
     while waiting:
@@ -86,10 +88,10 @@ def _note_roots(roots: Sequence[str], links: Mapping[str, Place], faults: Faults
 
 def _note_loops(
     links: Mapping[str, Place],
-    parent_edge: Mapping[str, Edge],
+    parent_edge: Mapping[str, TreeEdge],
     roots: Sequence[str],
     children: Mapping[str, list[int]],
-    edges: Sequence[Edge],
+    edges: Sequence[TreeEdge],
     faults: Faults,
 ) -> bool:
     """Note each loop once. Links that no root reaches are on a loop or depend on one."""

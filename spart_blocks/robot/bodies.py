@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Place
-from spart_blocks.robot._bodies_fields import MOST_FAULTS, Places, entries, note_name
+from spart_blocks.robot._bodies_fields import MOST_FAULTS, NamedBodies, entries, note_name
 from spart_blocks.robot._bodies_forces import (
     Coordinates,
     Needed,
@@ -143,7 +143,7 @@ def read_bodies(source: str | Path | Mapping[str, Any]) -> Bodies:
     )
 
 
-def _bodies(top: FieldReader) -> tuple[dict[str, Body], Places]:
+def _bodies(top: FieldReader) -> tuple[dict[str, Body], NamedBodies]:
     """The bodies by name, and the places that joints and forces may name, the ground first."""
     found: dict[str, Body] = {}
     for name, reader in entries(top, "bodies", _BODY, required=True):
@@ -159,7 +159,7 @@ def _bodies(top: FieldReader) -> tuple[dict[str, Body], Places]:
         found[name] = Body(name, mass, com, inertia, point_mass=told)
     ids = {name: i for i, name in enumerate((GROUND, *found))}
     masses = {name: translation(body.com) for name, body in found.items()}
-    return found, Places(ids, {GROUND: np.eye(4), **masses})
+    return found, NamedBodies(ids, {GROUND: np.eye(4), **masses})
 
 
 def _inertia(reader: FieldReader) -> Floats:

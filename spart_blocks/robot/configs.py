@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from spart_blocks.base.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot._faults import quote
-from spart_blocks.robot._record import Record
+from spart_blocks.robot._record import FrozenArrays
 from spart_blocks.robot.robot_model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
-class Config(Record):
+class Config(FrozenArrays):
     """The variable of one joint; its name is the joint's. That of a spherical joint has four
     entries in qm, a quaternion, and three in um.
 

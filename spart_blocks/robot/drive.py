@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from spart_blocks.base.errors import RobotError
-from spart_blocks.robot._record import Record
+from spart_blocks.robot._record import FrozenArrays
 
 Effect = Literal["motors", "friction", "stops", "limits"]
 EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops", "limits")
@@ -28,7 +28,7 @@ DEFAULT_EFFECTS: tuple[Effect, ...] = ("motors", "friction")
 
 
 @dataclass(frozen=True, eq=False)
-class Limits(Record):
+class Limits(FrozenArrays):
     """Limits of a joint: position [rad or m], effort [N m or N], velocity [rad/s or m/s].
 
     For controllers and displays. With the effect "stops", position limits act as stiff stops; with
@@ -43,7 +43,7 @@ class Limits(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Drive(Record):
+class Drive(FrozenArrays):
     """Motor, transmission, friction and stops of a joint.
 
     gear: turns of the motor for one of the joint, G; negative where they turn against each

@@ -11,14 +11,14 @@ import numpy as np
 
 from spart_blocks.base.errors import Place
 from spart_blocks.robot._faults import Faults, names_list, quote
-from spart_blocks.robot._record import ARRAY, Floats, Record
+from spart_blocks.robot._record import ARRAY, Floats, FrozenArrays
 
 if TYPE_CHECKING:
     from spart_blocks.robot.robot_model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
-class Force(Record):
+class Force(FrozenArrays):
     """Base of all forces: a name."""
 
     name: str

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from spart_blocks.base.errors import RobotError
-from spart_blocks.robot._record import ARRAY, Floats, Record
+from spart_blocks.robot._record import ARRAY, Floats, FrozenArrays
 
 LoopType = Literal[
     "rigid",
@@ -55,7 +55,7 @@ and y of frame b, which stay perpendicular."""
 
 
 @dataclass(frozen=True, eq=False)
-class Coupling(Record):
+class Coupling(FrozenArrays):
     """The law of a coupling: q_joint = ratio q_other + offset, of two joints of one axis, by
     name. ratio: rad or m of the one for each of the other; offset [rad or m]."""
 
@@ -70,7 +70,7 @@ class Coupling(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Loop(Record):
+class Loop(FrozenArrays):
     """A loop constraint between two links; ids as in the robot, 0 is the base-link.
 
     a, b: the link ids. Ta, Tb (4,4) [m]: the frames, from the links' centre-of-mass frames.

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.robot._bodies_fields import Places
+from spart_blocks.robot._bodies_fields import NamedBodies
 from spart_blocks.robot._bodies_forces import Coordinates, forces_of, prescribed_of
 from spart_blocks.robot._bodies_joints import (
     distances_of,
@@ -38,7 +38,7 @@ def robot_with_loops(robot: RobotModel, loops: str | Path | Mapping[str, Any]) -
     faults = Faults()
     top = FieldReader(loops if document is None else document.data, "", faults, _FILE, document)
     ids = robot.robot_keys.link_id
-    places = Places(ids, {name: robot.body(i).to_mass for name, i in ids.items()})
+    places = NamedBodies(ids, {name: robot.body(i).to_mass for name, i in ids.items()})
     joints, _ = joints_of(top, places, cut=True)
     distances = distances_of(top, places)
     note_name_clashes(list(ids), joints, distances, [joint.name for joint in robot.joints])

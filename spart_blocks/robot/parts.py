@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from spart_blocks.robot._record import ARRAY, Floats, Record
+from spart_blocks.robot._record import ARRAY, Floats, FrozenArrays
 from spart_blocks.robot._transforms import rigid_inverse
 from spart_blocks.robot.drive import Drive, Limits
 
@@ -24,7 +24,7 @@ class JointType(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Link(Record):
+class Link(FrozenArrays):
     """A link: T (4,4) [m] from its joint frame to its centre of mass, mass [kg],
     inertia (3,3) [kg m^2] about the centre of mass in the link's own axes. frame (4,4) [m]:
     from its centre of mass to its body frame, where that is not the joint frame."""
@@ -44,7 +44,7 @@ class Link(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(Record):
+class Joint(FrozenArrays):
     """A joint: T (4,4) [m] from the parent link's centre of mass to the joint frame, axis (3,)
     unit, in the joint frame; q_id is 1-based, -1 for a fixed joint. kinematic: whether its
     acceleration is prescribed. drive: its motor and friction, if it has any. group: the joint of
@@ -66,7 +66,7 @@ class Joint(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class BaseLink(Record):
+class BaseLink(FrozenArrays):
     """The base-link: T (4,4) [m] from its URDF link frame to its centre of mass
     (identity from DH and by hand), mass [kg], inertia (3,3) [kg m^2]."""
 
@@ -82,7 +82,7 @@ class BaseLink(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Connectivity(Record):
+class Connectivity(FrozenArrays):
     """SPART's connectivity maps. branch (n,n): entry i,j is 1 where link j lies on the
     path from the base to link i. child (n,n): 1 where link i is a child of link j.
     child_base (n,): 1 where link i is a child of the base."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from spart_blocks.base.errors import Fault, RobotError, brief, did_you_mean
-from spart_blocks.robot._record import Floats, Record
+from spart_blocks.robot._record import Floats, FrozenArrays
 from spart_blocks.robot.coordinates import (
     BALL_AXES,
     JointSlice,
@@ -41,7 +41,7 @@ def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class RobotModel(Record):
+class RobotModel(FrozenArrays):
     """The data of a robot, and derived quantities; see Robot."""
 
     name: str

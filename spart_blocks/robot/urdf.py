@@ -17,7 +17,7 @@ from spart_blocks.base.errors import Fault, Place, RobotError, warn
 from spart_blocks.robot._faults import Faults, names_list, quote, reading
 from spart_blocks.robot._mimics import note_wrong_mimics, with_mimics
 from spart_blocks.robot._transforms import rigid_inverse
-from spart_blocks.robot._tree import Edge, Tree, build_tree
+from spart_blocks.robot._tree import Tree, TreeEdge, build_tree
 from spart_blocks.robot._urdf_elements import ElementReader, JointElement, LinkElement, line_of
 from spart_blocks.robot._xml import XACRO_HINT, read_xml
 from spart_blocks.robot.checks import report_doubts
@@ -152,7 +152,7 @@ def _tree(
                     faults.hint_for(name, names),
                 )
         if sound:
-            edges.append(Edge(joint.name, joint.parent or "", joint.child or "", joint.place))
+            edges.append(TreeEdge(joint.name, joint.parent or "", joint.child or "", joint.place))
         else:
             incomplete += 1
     return build_tree(places, edges, faults, incomplete=incomplete) if places else None

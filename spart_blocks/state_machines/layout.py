@@ -21,7 +21,7 @@ STATE = "state"
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """Entries of the vector. starts: whether the chart is entered by a step of its own, before
     which all leaves are 0. names: of the entries."""
 
@@ -30,7 +30,7 @@ class Layout:
     names: tuple[str, ...]
 
     @staticmethod
-    def of(chart: Chart, starts: bool) -> Layout:
+    def of(chart: Chart, starts: bool) -> StateLayout:
         names: list[str] = []
         for number, region in zip(region_names(chart), chart.regions, strict=True):
             before = "since." if region.root is None else f"since.{number}."
@@ -39,7 +39,7 @@ class Layout:
         for name, value in chart.variables.items():
             places = np.ndindex(np.shape(value))
             names += [name + (f"[{','.join(map(str, at))}]" if at else "") for at in places]
-        return Layout(chart, starts, tuple(names))
+        return StateLayout(chart, starts, tuple(names))
 
     @property
     def size(self) -> int:

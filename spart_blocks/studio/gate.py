@@ -24,7 +24,7 @@ MOST_PAGES = 16
 
 
 @dataclass
-class Gate:
+class AccessGate:
     """The addresses at which the studio is reached, its one-time token, and its cookie.
 
     host: the address or name that it listens on. port: 0 until it is known.
@@ -117,7 +117,7 @@ def _equal(given: str, right: str) -> bool:
 
 
 @dataclass
-class Pace:
+class RequestPace:
     """How many requests a page may still send: each takes one, and time brings them back."""
 
     left: float = 2 * MOST_REQUESTS

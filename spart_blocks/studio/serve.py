@@ -14,7 +14,7 @@ import uvicorn
 
 from spart_blocks.base.errors import Fault, InputError, SpartError
 from spart_blocks.studio.client import Session
-from spart_blocks.studio.gate import MOST_BYTES, Gate
+from spart_blocks.studio.gate import MOST_BYTES, AccessGate
 from spart_blocks.studio.server import Say, application
 
 _FAREWELL = 2
@@ -33,7 +33,7 @@ class Serving:
 
 
 def serve(
-    session: Session, gate: Gate, page: Path, say: Say, begun: Callable[[str], object]
+    session: Session, gate: AccessGate, page: Path, say: Say, begun: Callable[[str], object]
 ) -> None:
     """Serve a session at the gate's address until Ctrl-C. page: the first file of the built page.
     begun: called with the link that opens it. Raises InputError where the address is not free.
@@ -57,7 +57,7 @@ def warm_up() -> None:
         load_document(parse_document("blocks: {one: {type: CONSTANT}}", "one.yaml"), "one.yaml")
 
 
-def serving_at(session: Session, gate: Gate, page: Path, say: Say) -> Serving:
+def serving_at(session: Session, gate: AccessGate, page: Path, say: Say) -> Serving:
     """A server at the gate's address, whose port is known then. Raises InputError."""
     listening = _listening(gate.host, gate.port)
     gate.port = int(listening.getsockname()[1])

@@ -24,7 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from spart_blocks.base.errors import SpartError
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.downloads import download
-from spart_blocks.studio.gate import MOST_PAGES, Gate, Pace
+from spart_blocks.studio.gate import MOST_PAGES, AccessGate, RequestPace
 from spart_blocks.studio.project import thumbnail
 from spart_blocks.studio.requests import all_handlers, answer
 
@@ -40,7 +40,7 @@ class _Guarded:
     """The application behind the gate: only requests to an allowed host with the cookie pass, but
     for the link that gives it. All answers have the gate's headers."""
 
-    def __init__(self, app: ASGIApp, gate: Gate, say: Say) -> None:
+    def __init__(self, app: ASGIApp, gate: AccessGate, say: Say) -> None:
         self.app, self.gate, self.say = app, gate, say
         self.told = -60.0
 
@@ -110,7 +110,7 @@ _LOCKED = (
 )
 
 
-def application(session: Session, gate: Gate, page: Path, say: Say = print) -> ASGIApp:
+def application(session: Session, gate: AccessGate, page: Path, say: Say = print) -> ASGIApp:
     """The studio as an ASGI application. page: the first file of the built page. say: is told the
     link for another browser."""
     handlers = all_handlers()
@@ -186,7 +186,7 @@ async def _converse(socket: WebSocket, session: Session, handlers: dict[str, Han
     await socket.accept()
     client = Client(session, socket)
     session.clients.add(client)
-    pace, room = Pace(at=time.monotonic()), asyncio.Semaphore(_AT_ONCE)
+    pace, room = RequestPace(at=time.monotonic()), asyncio.Semaphore(_AT_ONCE)
     tasks: set[asyncio.Task[Any]] = {asyncio.create_task(client.deliver())}
 
     async def answered(text: str) -> None:

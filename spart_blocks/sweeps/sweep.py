@@ -13,7 +13,7 @@ from spart_blocks.base.errors import Fault, InputError, RunError, brief, warn
 from spart_blocks.sweeps.plan.describing import description_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
 from spart_blocks.sweeps.results import SweepResults
-from spart_blocks.sweeps.run.batches import Going, Progress
+from spart_blocks.sweeps.run.batches import Progress, SweepRun
 from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.storage.store import Description, Folder, Store, holds_sweep
 
@@ -152,7 +152,7 @@ def run_planned(
     if progress is not None and not callable(progress):
         raise InputError(f"progress is a function of two numbers, not {brief(progress)}")
     store = _store(description_of(planned, runner.device, runner.precision), out, resume)
-    going = Going(planned, store, runner, until, confidence, progress)
+    going = SweepRun(planned, store, runner, until, confidence, progress)
     with _kept(store, planned):
         stopped = going.go()
         store.close()

@@ -18,7 +18,7 @@ LONGEST_TIMEOUT = 3600.0
 
 
 @dataclass(frozen=True)
-class Connection:
+class LinkConnection:
     """Connection of a block when its diagram runs in real time. way: a block 'in' delivers frames
     to the subdiagram that it feeds, 'out' sends those of the subdiagram that feeds it. endpoint: a
     value of the transport. timeout [s]: of the receiver. safe: (numbers,) values sent instead of

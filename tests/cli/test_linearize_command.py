@@ -89,7 +89,7 @@ def test_check_prints_how_far_the_engines_are_apart(spart, ramp):
 def test_check_fails_where_they_are_apart(spart, ramp, monkeypatch):
     from spart_blocks.analysis import agreement
 
-    apart = agreement.Difference("int", 2e-7, 1.0, 0.5)
+    apart = agreement.EngineDifference("int", 2e-7, 1.0, 0.5)
     monkeypatch.setattr(agreement, "compare_engines", lambda *_: (apart,))
     answer = spart("check", ramp)
     assert answer.code == 1

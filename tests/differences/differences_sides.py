@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
-from spart_blocks.base.document import Document, Node, read_document
+from spart_blocks.base.document import Document, YamlNode, read_document
 from spart_blocks.diagram.written.files import project_root
 from spart_blocks.versions.differences import difference_of
 from spart_blocks.versions.differences.sides import DiffSide
@@ -32,7 +32,7 @@ def edited(side, edit):
 
 
 def with_data(side, data):
-    return replace(side, document=Document(side.label, data, Node(data, 0, 0)))
+    return replace(side, document=Document(side.label, data, YamlNode(data, 0, 0)))
 
 
 def told(old, new):

@@ -20,7 +20,7 @@ from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.kinetic_gradient import kinetic_terms
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
-from spart_blocks.dynamics.variational import Held, Motion, variational_step
+from spart_blocks.dynamics.variational import HeldInputs, PlantMotion, variational_step
 from spart_blocks.program.tracing.symbol import column_of, symbols
 from spart_blocks.robot import BaseLink, Joint, JointSpring, JointType, Link, Robot
 
@@ -40,38 +40,38 @@ def pendulum(*lengths: float, **more) -> Robot:
     return Robot("pendulum", tuple(links), tuple(joints), base, base="fixed", **more)
 
 
-def free(robot: Robot, **given) -> Held:
+def free(robot: Robot, **given) -> HeldInputs:
     """No forces but those given."""
     n, nu = robot.n_links_joints, robot.nu
-    nothing = Held(NONE, np.zeros(nu), NONE, np.zeros((n, 6)), np.zeros(len(robot.kinematic)))
+    nothing = HeldInputs(NONE, np.zeros(nu), NONE, np.zeros((n, 6)), np.zeros(len(robot.kinematic)))
     return nothing._replace(**given)
 
 
-def weights(robot: Robot) -> Held:
+def weights(robot: Robot) -> HeldInputs:
     w = dynamics.gravity_wrenches([0, 0, -G], robot)
     return free(robot, wF0=w.wF0, wFm=w.wFm)
 
 
-def resting(robot: Robot, qm, um) -> Motion:
+def resting(robot: Robot, qm, um) -> PlantMotion:
     """The motion of a robot on a fixed base."""
-    return Motion(UPRIGHT, np.zeros(3), np.asarray(qm, float), NONE, np.asarray(um, float))
+    return PlantMotion(UPRIGHT, np.zeros(3), np.asarray(qm, float), NONE, np.asarray(um, float))
 
 
-def moving(robot: Robot, seed: int) -> Motion:
+def moving(robot: Robot, seed: int) -> PlantMotion:
     s = random_state(robot, seed)
     qm, u0, um = s.qm, s.u0, s.um
     if robot.loops:
         _, qm, u0, um = closed_projection(s.R0, u0, assemble(robot).qm, um, robot)
-    return Motion(rotation_quaternion(s.R0), s.r0, qm, u0, um)
+    return PlantMotion(rotation_quaternion(s.R0), s.r0, qm, u0, um)
 
 
-def after(steps: int, h: float, motion: Motion, held: Held, robot: Robot) -> Motion:
+def after(steps: int, h: float, motion: PlantMotion, held: HeldInputs, robot: Robot) -> PlantMotion:
     for _ in range(steps):
         motion = variational_step(h, motion, held, robot)
     return motion
 
 
-def books(motion: Motion, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+def books(motion: PlantMotion, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Momenta about the origin, and the kinetic energy."""
     m, R0 = motion, motion.R0
     K = dynamics.kinematics(R0, m.r0, m.qm, robot)
@@ -82,12 +82,14 @@ def books(motion: Motion, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(p), dynamics.kinetic_energy(t.t0, t.tL, own.I0, own.Im, robot)
 
 
-def weight_energy(motion: Motion, robot: Robot) -> float:
+def weight_energy(motion: PlantMotion, robot: Robot) -> float:
     K = dynamics.kinematics(motion.R0, motion.r0, motion.qm, robot)
     return float(dynamics.potential_energy(motion.r0, K.rL, [0, 0, -G], robot)[0])
 
 
-def many_steps(h: float, start: Motion, held: Held, robot: Robot, steps: int) -> list[Motion]:
+def many_steps(
+    h: float, start: PlantMotion, held: HeldInputs, robot: Robot, steps: int
+) -> list[PlantMotion]:
     """The motions of a fixed-base robot, by CasADi."""
     column, x = symbols("x", (robot.nq + robot.nu,))
     motion = start._replace(qm=x[: robot.nq], um=x[robot.nq :])
@@ -220,12 +222,12 @@ def test_an_oscillator_keeps_its_energy_and_turns_as_the_midpoint_rule_has_it():
     assert end.um[0] == pytest.approx(-2.5 * np.sin(angle), abs=1e-11)
 
 
-def reference(motion: Motion, held: Held, robot: Robot, T: float) -> Motion:
+def reference(motion: PlantMotion, held: HeldInputs, robot: Robot, T: float) -> PlantMotion:
     """The motion at T, by a solver with error control."""
     sizes = np.cumsum([4, 3, robot.nq, 6])
 
     def rates(t, x):
-        m = Motion(*np.split(x, sizes))
+        m = PlantMotion(*np.split(x, sizes))
         forces = held.tau0, held.taum, held.wF0, held.wFm
         solve = closed_rates if robot.loops else dynamics.hybrid_rates
         a = solve(m.R0, m.u0, m.qm, m.um, *forces, robot, held.umdot_k)
@@ -233,7 +235,7 @@ def reference(motion: Motion, held: Held, robot: Robot, T: float) -> Motion:
         return np.concatenate([turn, m.u0[3:], robot.position_rates(m.qm, m.um), a.u0dot, a.umdot])
 
     run = solve_ivp(rates, (0, T), np.concatenate(motion), method="DOP853", rtol=1e-9, atol=1e-11)
-    return Motion(*np.split(run.y[:, -1], sizes))
+    return PlantMotion(*np.split(run.y[:, -1], sizes))
 
 
 def sliding() -> Robot:
@@ -243,12 +245,12 @@ def sliding() -> Robot:
     return robot.with_drives(drives).with_kinematic(robot.active_joints[1:2])
 
 
-def forced(robot: Robot) -> Held:
+def forced(robot: Robot) -> HeldInputs:
     """Constant forces of every kind."""
     rng = np.random.default_rng(3)
     n, k = robot.n_links_joints, len(robot.kinematic)
     wFm = rng.normal(size=(n, 6))
-    return Held(rng.normal(size=6), rng.normal(size=robot.nu), rng.normal(size=6), wFm,
+    return HeldInputs(rng.normal(size=6), rng.normal(size=robot.nu), rng.normal(size=6), wFm,
                 rng.normal(size=k))  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.run.measure.gauges import Gauge
-from spart_blocks.sweeps.run.lane_setup import Ready
+from spart_blocks.sweeps.run.lane_setup import LaneSetup
 from spart_blocks.sweeps.run.lane_source import kernel_source
 from spart_blocks.sweeps.run.nvrtc import cubin
 from spart_blocks.sweeps.work import Work
@@ -24,7 +24,7 @@ def test_a_kernel_keeps_its_budget(single, most):
     program = sb.trace(DIAGRAMS / "spacecraft_sampled.yaml")
     gauges = (Gauge("extremes", "ctrl"), Gauge("square", "ctrl"))
     work = Work(program, np.arange(1), program.p[None], gauges)
-    usage = cubin(kernel_source(Ready.of(work).made, single=single)).kernels["sb_runs"]
+    usage = cubin(kernel_source(LaneSetup.of(work).made, single=single)).kernels["sb_runs"]
     print(usage)
     assert usage.registers <= 255
     assert usage.stored <= most

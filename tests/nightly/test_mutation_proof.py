@@ -31,7 +31,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.base.document import read_document
 from spart_blocks.claims.check import check
-from spart_blocks.claims.files import Case, cases
+from spart_blocks.claims.files import ClaimCase, cases
 from spart_blocks.diagram.check.first_values import first_values
 from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.diagram.written.wires import parse_wire, selection_text
@@ -75,7 +75,7 @@ class Tally:
 # --- mutants ------------------------------------------------------------------------------
 
 
-def mutants(project: Path, case: Case) -> Iterator[Mutant]:
+def mutants(project: Path, case: ClaimCase) -> Iterator[Mutant]:
     """Every mutant of a diagram: of its own file, its controllers' and its robots'. Of a
     choice that is not the default: of the controller's own."""
     file = f"diagrams/{case.path.name}"
@@ -242,14 +242,14 @@ def tallied(name: str, project: Path) -> Tally:
     return tally
 
 
-def _run(case: Case) -> sb.Results:
+def _run(case: ClaimCase) -> sb.Results:
     """The results; RunError for a mutant that diverges, and would take ever more steps."""
     run = begin(DiagramFile(case.path, variants=case.variants))
     run.most_steps = MOST_STEPS
     return finish(run)
 
 
-def _fate(case: Case, original: sb.Results, rtol: float, atol: float) -> str:
+def _fate(case: ClaimCase, original: sb.Results, rtol: float, atol: float) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -11,7 +11,7 @@ import pytest
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.realtime import live_places
-from spart_blocks.realtime.live_places import Place, chosen, listen, running, same_token
+from spart_blocks.realtime.live_places import LoopPlace, chosen, listen, running, same_token
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def dead_process():
 def test_what_a_dead_process_left_is_not_listed_and_then_removed(loop_folder, listening):
     place, _ = listening("pd")
     listening.die()
-    stale = Place("old", dead_process(), loop_folder / "old.sock")
-    stale = Place("old", stale.pid, loop_folder / f"old.{stale.pid}.sock")
+    stale = LoopPlace("old", dead_process(), loop_folder / "old.sock")
+    stale = LoopPlace("old", stale.pid, loop_folder / f"old.{stale.pid}.sock")
     place.socket.rename(stale.socket)
     place.token_file.rename(stale.token_file)
     assert running() == []

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.realtime.live_protocol import (
     BadMessageError,
-    Lines,
+    LineSplitter,
     faults_of,
     packed,
     plain_faults,
@@ -26,7 +26,7 @@ from spart_blocks.realtime.live_protocol import (
 @given(st.lists(st.binary().filter(lambda b: b"\n" not in b)), st.integers(1, 7))
 def test_lines_are_the_same_however_they_come(lines, size):
     sent = b"".join(line + b"\n" for line in lines)
-    parted, got = Lines(10_000), []
+    parted, got = LineSplitter(10_000), []
     for start in range(0, len(sent), size):
         parted.add(sent[start : start + size])
         while (line := parted.next()) is not None:
@@ -36,14 +36,14 @@ def test_lines_are_the_same_however_they_come(lines, size):
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_a_line_that_is_too_long_is_refused(end):
-    lines = Lines(100)
+    lines = LineSplitter(100)
     lines.add(b"x" * 101 + end)
     with pytest.raises(BadMessageError, match="longer than 100 bytes"):
         lines.next()
 
 
 def test_a_line_of_the_largest_size_is_taken():
-    lines = Lines(100)
+    lines = LineSplitter(100)
     lines.add(b"x" * 100 + b"\n" + b"y" * 100 + b"\n")
     assert [lines.next(), lines.next(), lines.next()] == [b"x" * 100, b"y" * 100, None]
 

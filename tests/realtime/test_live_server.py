@@ -17,7 +17,7 @@ from live_loop import WAIT, DirectedLoop, until
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.realtime import live_connection
 from spart_blocks.realtime.live import MOST_CLIENTS, LiveServer
-from spart_blocks.realtime.live_client import LiveClient, Recording
+from spart_blocks.realtime.live_client import LiveClient, SignalRecording
 from spart_blocks.realtime.structs import Ended
 
 pytestmark = pytest.mark.usefixtures("loop_folder")
@@ -569,7 +569,7 @@ def test_a_socket_where_nobody_listens_is_an_error_of_the_run(loop_folder, serve
 
 def test_a_recording_is_a_run_like_any_other(client, loop, tmp_path):
     watched = client.watch(["ctrl.tau", "qd[0]"])
-    kept = Recording(watched)
+    kept = SignalRecording(watched)
     sent = loop.signals.parted(loop.signals.write(0, 100))
     kept.add(watched_rows(client, 100))
     results = kept.results(lost=3)

@@ -11,7 +11,7 @@ from free_ports import free_ports
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
-from spart_blocks.export.exported_links import Run, link_initialisers, live_links
+from spart_blocks.export.exported_links import FrameSlice, link_initialisers, live_links
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct
@@ -83,15 +83,15 @@ def found(diagram, *blocks):
 def test_the_controller_receives_sensors_and_sends_to_actuators(diagram):
     # Numbers of the sensors' frame: on 0, q 1 to 3; u is q. Of the actuators': tau 0 to 2.
     assert found(diagram(PLAIN), "ctrl") == {
-        "sensors": ("receive", (Run(1, 0, 3),)),
-        "actuators": ("send", (Run(0, 0, 3),)),
+        "sensors": ("receive", (FrameSlice(1, 0, 3),)),
+        "actuators": ("send", (FrameSlice(0, 0, 3),)),
     }
 
 
 def test_the_plant_of_the_same_file_mirrors_it(diagram):
     assert found(diagram(PLAIN), "plant") == {
-        "sensors": ("send", (Run(1, 0, 3),)),
-        "actuators": ("receive", (Run(0, 0, 3),)),
+        "sensors": ("send", (FrameSlice(1, 0, 3),)),
+        "actuators": ("receive", (FrameSlice(0, 0, 3),)),
     }
 
 
@@ -107,7 +107,7 @@ def test_the_whole_diagram_has_no_live_links(diagram):
 
 def test_a_link_block_that_leads_nowhere_is_live_for_the_whole_diagram(diagram):
     text = PLAIN.replace("  - actuators.tau -> plant\n", "  - ctrl -> plant\n")
-    assert found(diagram(text)) == {"actuators": ("send", (Run(0, 0, 4),))}
+    assert found(diagram(text)) == {"actuators": ("send", (FrameSlice(0, 0, 4),))}
 
 
 def test_numbers_are_followed_through_slices_and_muxes(diagram):
@@ -115,10 +115,10 @@ def test_numbers_are_followed_through_slices_and_muxes(diagram):
     part = subdiagram_of(loaded, ("one", "two"))
     sensors, actuators = live_links(loaded, part)
     assert [slot.name for slot in part.inputs] == ["sensors.q"]  # whole, for both read of it
-    assert sensors.runs == (Run(1, 0, 3),)
+    assert sensors.runs == (FrameSlice(1, 0, 3),)
     (alone,) = subdiagram_of(loaded, ("one",)).inputs
     assert alone.name == "sensors.q[1:3]"
-    assert found(loaded, "one")["sensors"] == ("receive", (Run(2, 0, 2),))
+    assert found(loaded, "one")["sensors"] == ("receive", (FrameSlice(2, 0, 2),))
     # Outputs are an array in the order of the part; the frame's is that of the file.
     order = [slot.name for slot in part.outputs]
     sent = {r.number + k: r.place + k for r in actuators.runs for k in range(r.count)}

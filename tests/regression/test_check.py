@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.analysis.agreement import Difference
+from spart_blocks.analysis.agreement import EngineDifference
 from spart_blocks.base.errors import RunError, SpartWarning
 from spart_blocks.claims import baselines
 from spart_blocks.claims import check as module
@@ -274,7 +274,7 @@ def test_a_case_may_need_blocks_of_the_user_s_own(ramp, tmp_path):
 
 def test_engines_that_differ_are_a_failure(ramp, monkeypatch):
     def compared(diagram, T, samples, file):
-        return (Difference("states.x", 3e-7, 4.0, 1.5), Difference("x", 1e-8, 4.0, 1.0))
+        return (EngineDifference("states.x", 3e-7, 4.0, 1.5), EngineDifference("x", 1e-8, 4.0, 1.0))
 
     monkeypatch.setattr("spart_blocks.analysis.agreement.compare_engines", compared)
     [failure] = check_file(ramp("engines: true")).failures

@@ -8,7 +8,14 @@ import pytest
 from studio_pages import served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from spart_blocks.studio.gate import MOST_BYTES, MOST_PAGES, MOST_REQUESTS, Gate, Pace, is_loopback
+from spart_blocks.studio.gate import (
+    MOST_BYTES,
+    MOST_PAGES,
+    MOST_REQUESTS,
+    AccessGate,
+    RequestPace,
+    is_loopback,
+)
 
 
 def test_the_link_is_exchanged_for_a_strict_cookie_that_scripts_cannot_read(studio):
@@ -162,7 +169,7 @@ def test_a_flood_of_requests_closes_the_page_that_sent_it(studio):
 
 
 def test_a_page_may_send_as_many_as_it_needs():
-    pace = Pace()
+    pace = RequestPace()
     assert all(pace.takes(k / MOST_REQUESTS) for k in range(5000))
     assert not all(pace.takes(30.0) for _ in range(500))
 
@@ -201,9 +208,9 @@ def test_other_machines_are_named_as_such():
     assert is_loopback("localhost")
     assert not is_loopback("0.0.0.0")
     assert not is_loopback("example.org")
-    gate = Gate("192.0.2.7", 80)
+    gate = AccessGate("192.0.2.7", 80)
     assert gate.hosts == {"192.0.2.7:80"}
-    assert Gate("::1", 80).origin == "http://[::1]:80"
+    assert AccessGate("::1", 80).origin == "http://[::1]:80"
 
 
 def test_two_studios_do_not_share_their_cookies(project, tmp_path):

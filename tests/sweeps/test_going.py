@@ -12,7 +12,7 @@ from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.base.interrupts import deferred
 from spart_blocks.sweeps.results import ENOUGH, SweepResults
 from spart_blocks.sweeps.run import batches as going
-from spart_blocks.sweeps.run.batches import Going, columns_of
+from spart_blocks.sweeps.run.batches import SweepRun, columns_of
 from spart_blocks.sweeps.storage import store
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE
 from spart_blocks.sweeps.storage.store import Description, Folder, Store, schema_of
@@ -66,7 +66,7 @@ def check_all(kept, total=1000):
 
 def test_every_run_is_done_once_in_batches_that_grow():
     job, kept = Job(10_000), Store(described(10_000))
-    assert Going(job, kept, run).go() is None
+    assert SweepRun(job, kept, run).go() is None
     check_all(kept, 10_000)
     assert job.asked[:3] == [(0, 256), (256, 1280), (1280, 5376)]
 
@@ -74,19 +74,19 @@ def test_every_run_is_done_once_in_batches_that_grow():
 def test_batches_are_bounded_by_memory():
     job = Job(1000)
     job.bytes_of_run = going.MOST_BYTES // 100
-    Going(job, Store(described()), run).go()
+    SweepRun(job, Store(described()), run).go()
     assert job.asked == [(k, k + 100) for k in range(0, 1000, 100)]
 
 
 def test_works_do_not_mix_runs_that_are_kept_with_others():
     job = Job(1000, kept_first=300)
-    Going(job, Store(described()), run).go()
+    SweepRun(job, Store(described()), run).go()
     assert job.asked == [(0, 256), (256, 300), (300, 1000)]
 
 
 def test_progress_counts_runs():
     told = []
-    Going(Job(600), Store(described(600)), run, progress=lambda *pair: told.append(pair)).go()
+    SweepRun(Job(600), Store(described(600)), run, progress=lambda *pair: told.append(pair)).go()
     assert told[0] == (0, 600)
     assert told[-1] == (600, 600)
     assert [n for n, _ in told] == sorted(n for n, _ in told)
@@ -100,7 +100,7 @@ def test_an_interrupt_keeps_what_has_ended_and_resuming_does_the_rest(tmp_path):
             yield done
 
     first = Folder.made(tmp_path, described())
-    assert Going(Job(), first, interrupted).go() == "interrupted"
+    assert SweepRun(Job(), first, interrupted).go() == "interrupted"
     first.close()
     kept = SweepResults.load(tmp_path)
     assert 256 < len(kept) < 1000
@@ -108,7 +108,7 @@ def test_an_interrupt_keeps_what_has_ended_and_resuming_does_the_rest(tmp_path):
 
     job = Job()
     second = Folder.resumed(tmp_path, described())
-    assert Going(job, second, run).go() is None
+    assert SweepRun(job, second, run).go() is None
     second.close()
     assert sum(end - start for start, end in job.asked) <= 1000 - 256
     check_all(Folder.opened(tmp_path))
@@ -116,25 +116,27 @@ def test_an_interrupt_keeps_what_has_ended_and_resuming_does_the_rest(tmp_path):
 
 def test_a_sweep_that_is_done_does_nothing():
     job, kept = Job(), Store(described())
-    Going(job, kept, run).go()
+    SweepRun(job, kept, run).go()
     before = list(job.asked)
-    Going(job, kept, run).go()
+    SweepRun(job, kept, run).go()
     assert job.asked == before
 
 
 def test_it_stops_when_the_interval_of_each_group_is_narrow_enough():
     job, kept = Job(100_000), Store(described(100_000))
-    assert Going(job, kept, run, until=0.05).go() == ENOUGH
+    assert SweepRun(job, kept, run, until=0.05).go() == ENOUGH
     draws = len(kept.runs()) // 2
     # 9 of 10 pass with the fault; a fixed number of draws would need 553 (Wald).
     assert 553 < draws < 1800
     again = Store(described(100_000))
-    Going(Job(100_000), again, lambda work: iter([done_of(work.runs)]), until=0.05).go()
+    SweepRun(Job(100_000), again, lambda work: iter([done_of(work.runs)]), until=0.05).go()
     assert again.runs().tolist() == kept.runs().tolist()
 
 
 def test_a_runner_that_loses_runs_is_found_out():
-    lossy = Going(Job(), Store(described()), lambda work: iter([done_of(work.runs[1:])]), until=0.1)
+    lossy = SweepRun(
+        Job(), Store(described()), lambda work: iter([done_of(work.runs[1:])]), until=0.1
+    )
     with pytest.raises(InputError, match="runs are missing"):
         lossy.go()
 
@@ -152,12 +154,12 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_written(tmp_path, monkeyp
 
     monkeypatch.setattr(store, "write_whole", full)
     with pytest.raises(RunError, match="No space left on device"):
-        Going(Job(), kept, run).go()
+        SweepRun(Job(), kept, run).go()
     kept.let_go()
     monkeypatch.undo()
     assert len(Folder.opened(tmp_path).runs()) == 85 + 85
     again = Folder.resumed(tmp_path, described())
-    Going(Job(), again, run).go()
+    SweepRun(Job(), again, run).go()
     again.close()
     check_all(Folder.opened(tmp_path))
 

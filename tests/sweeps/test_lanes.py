@@ -19,7 +19,7 @@ from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.run.lane_setup import Ready, WorkStruct
+from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.lane_source import kernel_source
 from spart_blocks.sweeps.run.nvrtc import cubin
 from spart_blocks.sweeps.run.one_by_one import each_run
@@ -229,7 +229,7 @@ def test_what_no_signal_has_is_not_measured(diagram_file, work_of):
 def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of):
     """Its text is that of CUDA, with its keywords defined away."""
     work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
-    ready = Ready.of(work)
+    ready = LaneSetup.of(work)
     library = loaded_library(kernel_source(ready.made), FLAGS)
     crew = lanes._Threads(ready, 1, 1)
     found = crew.room(5)
@@ -249,7 +249,7 @@ def test_the_kernel_compiles_for_a_card_that_is_not_there(single, diagram_file, 
     """That of a spacecraft: tests/nightly/test_kernels_of_a_spacecraft.py."""
     pytest.importorskip("cuda.bindings.nvrtc")
     work = work_of(diagram_file(RELAY), {"drive": np.array([1.0])})
-    usage = cubin(kernel_source(Ready.of(work).made, single=single)).kernels["sb_runs"]
+    usage = cubin(kernel_source(LaneSetup.of(work).made, single=single)).kernels["sb_runs"]
     assert usage.registers <= 255
     assert usage.stored <= 256
 

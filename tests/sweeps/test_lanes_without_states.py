@@ -11,7 +11,7 @@ from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.run.lane_setup import Ready
+from spart_blocks.sweeps.run.lane_setup import LaneSetup
 from spart_blocks.sweeps.run.lane_source import kernel_source
 from spart_blocks.sweeps.run.nvrtc import cubin
 from spart_blocks.sweeps.run.one_by_one import each_run
@@ -147,6 +147,6 @@ run: {T: 2.0}
 def test_their_kernel_compiles_for_a_card_that_is_not_there(diagram_file, work_of):
     pytest.importorskip("cuda.bindings.nvrtc")
     work = work_of(diagram_file(WAVE), {"level": np.array([0.5])})
-    usage = cubin(kernel_source(Ready.of(work).made)).kernels["sb_runs"]
+    usage = cubin(kernel_source(LaneSetup.of(work).made)).kernels["sb_runs"]
     print(usage)
     assert usage.registers < 256

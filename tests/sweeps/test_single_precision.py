@@ -16,7 +16,7 @@ from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.plan.describing import description_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.run.lane_setup import Ready, WorkStruct
+from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.lane_source import kernel_source
 from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.work import STATUSES, Work
@@ -69,7 +69,7 @@ compiled = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 
 def as_c(work, *, single):
     """What the kernel, compiled as C, writes of a work."""
-    ready = Ready.of(work)
+    ready = LaneSetup.of(work)
     source = kernel_source(ready.made, single=single)
     library = loaded_library(source, FLAGS)
     crew = lanes._Threads(ready, 1, 1)

@@ -12,7 +12,7 @@ from spart_blocks.base.errors import InputError, RunError, SpartWarning
 from spart_blocks.sweeps import statistics
 from spart_blocks.sweeps.plan.describing import planned_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
-from spart_blocks.sweeps.run.batches import Going
+from spart_blocks.sweeps.run.batches import SweepRun
 from spart_blocks.sweeps.storage.store import described
 
 SPRING = """
@@ -225,14 +225,14 @@ def test_results_in_memory_are_saved(spring, tmp_path):
 
 def test_a_sweep_is_resumed_after_an_interrupt(spring, tmp_path, monkeypatch):
     whole = sb.sweep(spring)
-    do = Going._do
+    do = SweepRun._do
 
     def interrupted(self, runs):
         do(self, runs[:5])
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Going, "_do", interrupted)
+        patch.setattr(SweepRun, "_do", interrupted)
         first = sb.sweep(spring, out=tmp_path / "out")
     assert first.stopped == "interrupted"
     assert len(first) == 5

@@ -23,7 +23,7 @@ recording.
 
 
 @dataclass(frozen=True)
-class Line:
+class LineTable:
     """An interpolation of values (n, m) at points (n,), by one of INTERPOLATIONS. extends: whether
     `linear` extrapolates outside; `cubic` always does, the others hold the end values.
     """

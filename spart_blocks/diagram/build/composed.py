@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Part:
+class ComposedArgument:
     """An argument of a block inside a composed one, which takes the value of an argument of that.
 
     block: its name inside. sign: of the value there. apart: values for which bdsim makes other
@@ -24,32 +24,32 @@ class Part:
 
 
 _ZERO = frozenset({0.0})
-_LIMITS = (Part("I", "max", alone=True), Part("I", "min", -1, alone=True))
+_LIMITS = (ComposedArgument("I", "max", alone=True), ComposedArgument("I", "min", -1, alone=True))
 
-COMPOSED: Mapping[str, Mapping[str, tuple[Part, ...]]] = {
+COMPOSED: Mapping[str, Mapping[str, tuple[ComposedArgument, ...]]] = {
     "DERIV": {
-        "alpha": (Part("alpha", "K", unless="y0"),),
-        "gain": (Part("K", "K", apart=frozenset({1.0})),),
-        "x0": (Part("integrator.0", "x0", unless="y0"),),
+        "alpha": (ComposedArgument("alpha", "K", unless="y0"),),
+        "gain": (ComposedArgument("K", "K", apart=frozenset({1.0})),),
+        "x0": (ComposedArgument("integrator.0", "x0", unless="y0"),),
     },
     "PID": {
-        "P": (Part("P", "K"),),
-        "I": (Part("I", "gain", apart=_ZERO),),
-        "D": (Part("D/K", "K", apart=frozenset({0.0, 1.0})),),
-        "D_pole": (Part("D/alpha", "K"),),
+        "P": (ComposedArgument("P", "K"),),
+        "I": (ComposedArgument("I", "gain", apart=_ZERO),),
+        "D": (ComposedArgument("D/K", "K", apart=frozenset({0.0, 1.0})),),
+        "D_pole": (ComposedArgument("D/alpha", "K"),),
         "I_limit": _LIMITS,
     },
     "PID_S": {
-        "P": (Part("gain.0", "K"),),
-        "I": (Part("I", "gain", apart=_ZERO),),
-        "D": (Part("deriv_s.0", "gain", apart=_ZERO),),
+        "P": (ComposedArgument("gain.0", "K"),),
+        "I": (ComposedArgument("I", "gain", apart=_ZERO),),
+        "D": (ComposedArgument("deriv_s.0", "gain", apart=_ZERO),),
         "I_limit": _LIMITS,
     },
 }
 """By type and argument. Other arguments are structural."""
 
 
-def parts_of(kind: str, argument: str) -> tuple[Part, ...] | None:
+def parts_of(kind: str, argument: str) -> tuple[ComposedArgument, ...] | None:
     """The parts that take an argument of a block of a type, none if it is structural; None if the
     block is not composed."""
     found = COMPOSED.get(kind)

@@ -19,7 +19,7 @@ from spart_blocks.diagram.written.variants import Chosen
 
 
 @dataclass(frozen=True)
-class Interface:
+class BlockInterface:
     """A block's ports; their shapes are those declared, or those at the start of a run."""
 
     inputs: tuple[Port, ...]
@@ -29,18 +29,18 @@ class Interface:
         return f"{_shown(self.inputs)} -> {_shown(self.outputs)}"
 
     @staticmethod
-    def of(block: Any) -> Interface:
+    def of(block: Any) -> BlockInterface:
         """The interface of a bdsim block, as it declares it."""
-        return Interface(input_ports(block), output_ports(block))
+        return BlockInterface(input_ports(block), output_ports(block))
 
-    def has_ports_of(self, other: Interface, used: Iterable[str]) -> bool:
+    def has_ports_of(self, other: BlockInterface, used: Iterable[str]) -> bool:
         """Whether the same wires fit both. used: the ports named in wires; an optional input
         that no wire names may be missing.
         """
         names = set(used)
         return _same(self.inputs, other.inputs, names) and _same(self.outputs, other.outputs, names)
 
-    def has_shapes_of(self, other: Interface) -> bool:
+    def has_shapes_of(self, other: BlockInterface) -> bool:
         """Whether no known shapes differ."""
         mine, others = self.outputs, other.outputs
         if not (_numbered(mine) or _numbered(others)):
@@ -106,12 +106,17 @@ class Choices:
             raise DiagramError(dict.fromkeys(faults))
 
     def _interface(
-        self, slot: str, choice: str, used: set[str], first: Interface | None, faults: list[Fault]
-    ) -> Interface | None:
+        self,
+        slot: str,
+        choice: str,
+        used: set[str],
+        first: BlockInterface | None,
+        faults: list[Fault],
+    ) -> BlockInterface | None:
         """The interface of a choice; a fault if it differs from that of the default."""
         chosen = {name: section.default for name, section in self.slots.items()} | {slot: choice}
         try:
-            mine = Interface.of(self.block(chosen, slot))
+            mine = BlockInterface.of(self.block(chosen, slot))
             if first is not None and not mine.has_ports_of(first, used):
                 faults.append(self._unlike("ports", slot, choice, mine, first))
                 return None
@@ -133,8 +138,8 @@ class Choices:
         what: str,
         slot: str,
         choice: str,
-        mine: Interface,
-        first: Interface,
+        mine: BlockInterface,
+        first: BlockInterface,
         failure: str | None = None,
     ) -> Fault:
         default = self.slots[slot].default
@@ -154,8 +159,8 @@ def _ports_used(document: Document, slot: str) -> Iterable[str]:
 
 
 def _with_shapes(
-    diagram: Diagram, slot: str, interface: Interface
-) -> tuple[Interface, Failure | None]:
+    diagram: Diagram, slot: str, interface: BlockInterface
+) -> tuple[BlockInterface, Failure | None]:
     """The interface with the initial shapes, and the failure of the slot at the start, if any."""
     wiring = flatten(diagram.bd, diagram.places, diagram.run)
     shapes, failure = first_values(wiring, slot)
@@ -169,7 +174,7 @@ def _with_shapes(
         replace(port, shape=shapes.get(f"{slot}.{port.name}", shapes.get(slot, port.shape)))
         for port in interface.outputs
     )
-    return Interface(inputs, outputs), failure
+    return BlockInterface(inputs, outputs), failure
 
 
 def _shape_of(source: Any, shapes: Mapping[str, Shape]) -> Shape | None:

@@ -25,7 +25,7 @@ from spart_blocks.diagram.written.conditions import CONDITIONS, Conditions, merg
 
 
 @dataclass(frozen=True)
-class Region:
+class ConditionalRegion:
     """A conditional subsystem: its name, the signal of each condition by its kind, and for each
     output the node that stands for it and its name."""
 
@@ -44,7 +44,7 @@ class _Stage:
     """
 
     kind: str
-    region: Region
+    region: ConditionalRegion
     source: Source
     phase: Source
     outlets: dict[str, int] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class _Stage:
 
 def conditioned(
     nodes: Sequence[Node],
-    regions: Sequence[Region],
+    regions: Sequence[ConditionalRegion],
     places: Mapping[str, Place],
     run: RunOptions,
 ) -> tuple[Node, ...]:
@@ -75,7 +75,7 @@ class _Conditioning:
     def __init__(
         self,
         nodes: list[Node],
-        regions: Sequence[Region],
+        regions: Sequence[ConditionalRegion],
         places: Mapping[str, Place],
         run: RunOptions,
     ) -> None:
@@ -108,7 +108,7 @@ class _Conditioning:
 
     # --- conditions ----------------------------------------------------------------------
 
-    def _inner_outlets(self, region: Region) -> dict[str, int]:
+    def _inner_outlets(self, region: ConditionalRegion) -> dict[str, int]:
         """More nodes for outputs that are held by a trigger and by an enabling condition."""
         if not (region.conditions.enabled and region.conditions.triggered):
             return {}
@@ -119,7 +119,7 @@ class _Conditioning:
             self._put(outlet, sources=((found[name], 0),))
         return found
 
-    def _begin(self, region: Region, inner: dict[str, int]) -> None:
+    def _begin(self, region: ConditionalRegion, inner: dict[str, int]) -> None:
         """The blocks of the conditions of a region, the outermost condition first."""
         from spart_blocks.diagram.network import condition_blocks as made
 
@@ -276,7 +276,7 @@ class _Conditioning:
             found.append(self._now(inner) if by_ticks else inner.phase)
         self._extend(node, node.block, found)
 
-    def _trigger_of(self, region: Region) -> _Stage | None:
+    def _trigger_of(self, region: ConditionalRegion) -> _Stage | None:
         own = (s for s in self.stages if s.kind == "triggered" and s.region is region)
         return next(own, None)
 

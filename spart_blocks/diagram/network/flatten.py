@@ -28,7 +28,7 @@ from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.written.conditions import CONDITIONS, conditions_of, merges
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.network.conditional import Region
+    from spart_blocks.diagram.network.conditional import ConditionalRegion
 
 
 def flatten(
@@ -113,8 +113,8 @@ def _outlet_nodes(
         yield outlet_node(first + k, f"{name}/out.{port.name}", source, place_of(places, name))
 
 
-def _region(level: Level, block: Any, index: Mapping[tuple[int, int], int]) -> Region:
-    from spart_blocks.diagram.network.conditional import Region
+def _region(level: Level, block: Any, index: Mapping[tuple[int, int], int]) -> ConditionalRegion:
+    from spart_blocks.diagram.network.conditional import ConditionalRegion
 
     conditions, ports = conditions_of(block), [port.name for port in input_ports(block)]
     sources = {}
@@ -129,7 +129,7 @@ def _region(level: Level, block: Any, index: Mapping[tuple[int, int], int]) -> R
             sources[kind] = source
     first = index[id(level), id(block)]
     outlets = {port.name: first + k for k, port in enumerate(output_ports(block))}
-    return Region(f"{level.name(block)}", conditions, sources, outlets)
+    return ConditionalRegion(f"{level.name(block)}", conditions, sources, outlets)
 
 
 def _outlets(level: Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:

@@ -247,9 +247,9 @@ class LoopCheck:
 
 
 def solution(residual: Callable[[Any], Any], start: Any, absolute: bool) -> tuple[Any, float]:
-    """z (n,) at which residual(z) is zero, by steps of `newton.Places`, and its error. Where there
-    is none, z is the point with the smallest residual that was met."""
-    places = newton.Places(len(start))
+    """z (n,) at which residual(z) is zero, by steps of `newton.NewtonLayout`, and its error. Where
+    there is none, z is the point with the smallest residual that was met."""
+    places = newton.NewtonLayout(len(start))
     state = places.begin()
     for _ in range(newton.ATTEMPTS * newton.STEPS):
         trial = places.trial(state, start)
@@ -272,7 +272,7 @@ def corrected(z: Any, step: Any) -> Any:
 
 
 def _at(
-    residual: Callable[[Any], Any], z: Any, state: Any, places: newton.Places
+    residual: Callable[[Any], Any], z: Any, state: Any, places: newton.NewtonLayout
 ) -> tuple[Any, Any]:
     return residual(z), state[places.inverse].reshape(places.n, places.n)
 

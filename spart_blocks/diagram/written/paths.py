@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import MAX_DEPTH, Document, Keys, Node, mapping_at, value_at
+from spart_blocks.base.document import MAX_DEPTH, Document, Keys, YamlNode, mapping_at, value_at
 from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.base.paths import dotted, keys_of
 from spart_blocks.diagram.sections.run_options import RunOptions
@@ -49,7 +49,7 @@ def editable_path_in(path: str, data: dict[str, Any]) -> Keys:
     if len(keys) > 1 and keys[0] in EDITABLE:
         found = _numbered(keys, data)
     else:
-        found = path_in(path, Document("it", data, Node(data, 0, 0)), Path.cwd())
+        found = path_in(path, Document("it", data, YamlNode(data, 0, 0)), Path.cwd())
     short = len(found) - len(keys)
     for depth, key in enumerate(keys):
         holder = value_at(data, found[: short + depth])

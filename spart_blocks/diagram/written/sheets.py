@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from spart_blocks.base.document import Document, Keys, Node, mapping_at
+from spart_blocks.base.document import Document, Keys, YamlNode, mapping_at
 from spart_blocks.diagram.written.wires import WireSyntaxError, WrittenWire, parse_wire
 
 GATES = ("in", "out")
@@ -167,7 +167,7 @@ class File:
     @staticmethod
     def of(data: dict[str, Any]) -> File:
         """A file of plain values, without a text."""
-        return File(Document("it", data, Node(data, 0, 0)))
+        return File(Document("it", data, YamlNode(data, 0, 0)))
 
     @property
     def data(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from spart_blocks.diagram.network.loop_block import AlgebraicLoop
 from spart_blocks.program.program import Slot
 from spart_blocks.program.tracing.constructors import constructors_of_symbols
 from spart_blocks.program.tracing.faults import label_of, located, of_block
-from spart_blocks.program.tracing.holds import Held
+from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.loops import solved
 from spart_blocks.program.tracing.parameters import Matter, Parameters
 from spart_blocks.program.tracing.rules import rule_of
@@ -53,7 +53,7 @@ class Evaluation:
         origins: Origins,
         robots: Mapping[str, Robot] = MappingProxyType({}),
         tunable: Matter = (),
-        holds: Sequence[Held] = (),
+        holds: Sequence[HeldOutput] = (),
     ) -> None:
         self.nodes = wiring.nodes
         numeric = [node for node in self.nodes if node.kind not in ("sink", "graphics")]
@@ -142,7 +142,7 @@ class Evaluation:
         if faults:
             raise DiagramError(faults)
 
-    def _held(self, node: Node, held: Held) -> list[Any]:
+    def _held(self, node: Node, held: HeldOutput) -> list[Any]:
         """What a sampled node shows: outputs of its own state, or of an additional discrete one."""
         if held.shows == "next":
             self.renewed[held.name] = self.change(node, "next")

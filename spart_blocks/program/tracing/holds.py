@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldOutput:
     """What a sampled block shows. index: its node. clock: the name of its clock. shows: what of
     the block is renewed at its ticks. told: it is a block of the user's, which a note names."""
 
@@ -46,12 +46,12 @@ class Held:
         return self.shows != "next"
 
 
-def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[Held, ...]:
+def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[HeldOutput, ...]:
     """What the sampled blocks of a diagram show, in an order of evaluation; none by bdsim's rule.
     Outputs that vary between ticks are not held."""
     names = {(clock.period, clock.offset): clock.name for clock in clocks if not clock.first}
     return tuple(
-        Held(
+        HeldOutput(
             i,
             node.name,
             node.block.type.upper(),
@@ -70,7 +70,7 @@ def _holds_itself(block: Any) -> bool:
     return bool(attribute(block, "holds_itself", False))
 
 
-def with_holds(clocks: Iterable[Clock], holds: Iterable[Held]) -> tuple[Clock, ...]:
+def with_holds(clocks: Iterable[Clock], holds: Iterable[HeldOutput]) -> tuple[Clock, ...]:
     """The clocks with the held outputs among what they move."""
     names = {clock.name: clock.blocks for clock in clocks}
     for one in (one for one in holds if one.is_added):
@@ -78,7 +78,7 @@ def with_holds(clocks: Iterable[Clock], holds: Iterable[Held]) -> tuple[Clock, .
     return tuple(replace(clock, blocks=names[clock.name]) for clock in clocks)
 
 
-def notes_of(holds: Sequence[Held]) -> tuple[str, ...]:
+def notes_of(holds: Sequence[HeldOutput]) -> tuple[str, ...]:
     """Note to the user on the held outputs of a diagram."""
     held = [f"{one.block} ({one.kind})" for one in holds if one.is_added and one.told]
     if not held:

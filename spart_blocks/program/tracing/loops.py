@@ -129,7 +129,7 @@ def _matrix(slope: Any) -> Any:
 def _iterated(equations: Any, absolute: bool) -> Any:
     """The function (start and other inputs,) -> z that repeats Newton steps."""
     n, size = equations.numel_in(0), equations.numel_in(1)
-    places = newton.Places(n)
+    places = newton.NewtonLayout(n)
     state_column, state = symbols("s", (places.size,))
     w = ca.SX.sym("w", size)
     trial = places.trial(state, scalars(w[:n]))
@@ -171,7 +171,7 @@ def solvers_called_by(functions: Iterable[Any]) -> list[Solver]:
     found = []
     for name, solver in sorted(called.items()):
         step = next(f for f in solver.find_functions() if f.name().startswith(STEP))
-        places = newton.Places(solver.numel_out(0))
+        places = newton.NewtonLayout(solver.numel_out(0))
         found.append(Solver(name, step, tuple(places.begin().tolist()), places.n, places.status,
                             solver.numel_in(0)))  # fmt: skip
     return found
@@ -198,7 +198,7 @@ def is_derivative(called: str) -> bool:
     return PREFIX in called and not called.startswith(PREFIX)
 
 
-def _guarded(function: Any, places: newton.Places) -> Any:
+def _guarded(function: Any, places: newton.NewtonLayout) -> Any:
     """The function of (state, inputs), which leaves the state of a finished iteration alone."""
     s, w = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate("sw"))
     same = ca.Function("same", [s, w], [s])

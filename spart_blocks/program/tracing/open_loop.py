@@ -20,7 +20,12 @@ from spart_blocks.dynamics.riccati import Labels
 from spart_blocks.program.derivatives import Derivatives, Floats, Point, Rowwise
 from spart_blocks.program.tracing.cuts import Inlet, only
 from spart_blocks.program.tracing.evaluation import Evaluation
-from spart_blocks.program.tracing.plant_names import Entry, input_labels, is_mode, state_labels
+from spart_blocks.program.tracing.plant_names import (
+    ControlEntry,
+    input_labels,
+    is_mode,
+    state_labels,
+)
 from spart_blocks.program.tracing.symbol import TraceError
 
 _DEVIATION = "deviation"
@@ -61,7 +66,7 @@ class _Coordinates:
 def open_loop(
     wiring: FlatDiagram,
     plants: Sequence[Node],
-    entries: Sequence[Entry],
+    entries: Sequence[ControlEntry],
     minimal: MinimalState | None,
     states: Sequence[Floats],
 ) -> OpenLoop:
@@ -91,7 +96,7 @@ def open_loop(
 def _opened(
     wiring: FlatDiagram,
     plants: Sequence[Node],
-    entries: Sequence[Entry],
+    entries: Sequence[ControlEntry],
     minimal: MinimalState | None,
     states: Sequence[Floats],
 ) -> FlatDiagram:
@@ -118,7 +123,7 @@ def _opened(
     return only(whole, inside)
 
 
-def with_inlets(wiring: FlatDiagram, entries: Sequence[Entry]) -> list[Node]:
+def with_inlets(wiring: FlatDiagram, entries: Sequence[ControlEntry]) -> list[Node]:
     """The nodes with a stand-in for what comes into each entry: of the block, and of its
     plant's companion and audit."""
     sources = [list(node.sources) for node in wiring.nodes]
@@ -148,7 +153,7 @@ def _deviation(plant: Node, minimal: MinimalState, state: Floats, index: int) ->
     return Node(index, _DEVIATION, block, "function", sources, takes, gives)
 
 
-def inlet_name(entry: Entry) -> str:
+def inlet_name(entry: ControlEntry) -> str:
     """The name of the stand-in for what comes into an entry."""
     return f"control {entry.label}"
 
@@ -171,7 +176,7 @@ class _System:
         self,
         wiring: FlatDiagram,
         plants: Sequence[Node],
-        entries: Sequence[Entry],
+        entries: Sequence[ControlEntry],
         states: Sequence[Floats],
         reduced: bool,
     ) -> None:

@@ -21,7 +21,7 @@ from spart_blocks.program.derivatives import Floats
 
 
 @dataclass(frozen=True)
-class Entry:
+class ControlEntry:
     """An input of a block that the controller moves, and the shape of its signal."""
 
     node: Node
@@ -50,7 +50,9 @@ def find_plants(wiring: FlatDiagram, names: Sequence[str]) -> list[Node]:
     return [known[name] for name in names]
 
 
-def find_entries(wiring: FlatDiagram, plants: Sequence[Node], names: Sequence[str]) -> list[Entry]:
+def find_entries(
+    wiring: FlatDiagram, plants: Sequence[Node], names: Sequence[str]
+) -> list[ControlEntry]:
     """The inputs of these names, such as 'plant.taum', or 'taum' of the one plant; by default
     the joint torques of a robot, or all inputs of another plant. Raises InputError."""
     if not names:
@@ -63,7 +65,7 @@ def find_entries(wiring: FlatDiagram, plants: Sequence[Node], names: Sequence[st
              for k in range(len(node.in_ports))
              if not node.name.endswith((COMPANION, AUDIT))}  # fmt: skip
     alone = {node.name: (node, 0) for node in wiring.nodes if len(node.in_ports) == 1}
-    entries: list[Entry] = []
+    entries: list[ControlEntry] = []
     faults: list[Fault] = []
     for name in names:
         found = known.get(name) or known.get(f"{plants[0].name}.{name}") or alone.get(name)
@@ -74,7 +76,7 @@ def find_entries(wiring: FlatDiagram, plants: Sequence[Node], names: Sequence[st
         elif found in [(entry.node, entry.port) for entry in entries]:
             faults.append(Fault(f"inputs: {name} is given twice"))
         else:
-            entries.append(Entry(*found, _shape(*found)))
+            entries.append(ControlEntry(*found, _shape(*found)))
     if faults:
         raise InputError(faults)
     return entries
@@ -118,7 +120,7 @@ def state_labels(plants: Sequence[Node], minimal: MinimalState | None) -> Labels
     return Labels(tuple(labels), groups)
 
 
-def input_labels(entries: Sequence[Entry]) -> Labels:
+def input_labels(entries: Sequence[ControlEntry]) -> Labels:
     """The names of the entries of the control."""
     labels: list[str] = []
     groups: dict[str, list[int]] = {}
@@ -129,7 +131,7 @@ def input_labels(entries: Sequence[Entry]) -> Labels:
     return Labels(tuple(labels), groups)
 
 
-def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState | None:
+def minimal_of(plants: Sequence[Node], entries: Sequence[ControlEntry]) -> MinimalState | None:
     """Form in which a robot's state is fed back: with its base if tau0 is an input; None for
     others."""
     state: PlantState | None = attribute(plants[0].block, "plant_state")

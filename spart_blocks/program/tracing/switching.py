@@ -24,7 +24,7 @@ MOST_SWITCHES = 50_000_000
 
 
 @dataclass(frozen=True)
-class Switch:
+class SwitchTimes:
     """Times at which a block switches: first, and then every period [s], as exact fractions; once
     where the period is 0, never where a time is not finite."""
 
@@ -50,7 +50,9 @@ class Switch:
         return (first, period, k, count) if count > 0 else None
 
 
-def switching_times(switches: Iterable[Switch], start: Fraction, end: Fraction) -> list[Fraction]:
+def switching_times(
+    switches: Iterable[SwitchTimes], start: Fraction, end: Fraction
+) -> list[Fraction]:
     """The times after start up to the end at which any of some blocks switches, in descending
     order. Raises InputError if there are too many."""
     found: dict[Fraction, float] = {}
@@ -62,7 +64,7 @@ def switching_times(switches: Iterable[Switch], start: Fraction, end: Fraction) 
     return sorted(found, key=found.__getitem__, reverse=True)
 
 
-def rounded_times(switches: Iterable[Switch], start: Fraction, end: Fraction) -> Floats:
+def rounded_times(switches: Iterable[SwitchTimes], start: Fraction, end: Fraction) -> Floats:
     """The same times in ascending order, each rounded once."""
     series = _series(switches, start, end)
     parts = [grid(f, period, k, f + (k + count - 1) * period) for f, period, k, count in series]
@@ -70,7 +72,7 @@ def rounded_times(switches: Iterable[Switch], start: Fraction, end: Fraction) ->
 
 
 def _series(
-    switches: Iterable[Switch], start: Fraction, end: Fraction
+    switches: Iterable[SwitchTimes], start: Fraction, end: Fraction
 ) -> list[tuple[Fraction, Fraction, int, int]]:
     found = (switch.within(start, end) for switch in switches)
     return list(dict.fromkeys(one for one in found if one is not None))

@@ -12,11 +12,11 @@ from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.flatten import FlatDiagram
 from spart_blocks.program.program import Handover
 from spart_blocks.program.tracing.evaluation import Evaluation
-from spart_blocks.program.tracing.holds import Held
+from spart_blocks.program.tracing.holds import HeldOutput
 
 
 def updates_of(
-    traced: Evaluation, wiring: FlatDiagram, clocks: Sequence[Clock], holds: Sequence[Held]
+    traced: Evaluation, wiring: FlatDiagram, clocks: Sequence[Clock], holds: Sequence[HeldOutput]
 ) -> tuple[dict[str, Any], tuple[Handover, ...]]:
     """The update of each clock by its name, and the handovers for clocks that tick together: see
     `Program`."""
@@ -31,7 +31,9 @@ def updates_of(
     return updates, ()
 
 
-def _moved(traced: Evaluation, wiring: FlatDiagram, clock: Clock, holds: Sequence[Held]) -> Any:
+def _moved(
+    traced: Evaluation, wiring: FlatDiagram, clock: Clock, holds: Sequence[HeldOutput]
+) -> Any:
     """xd after the states of a clock have moved; what is renewed stays."""
     due = set(clock.blocks) - {one.name for one in holds}
     moved = {
@@ -52,9 +54,9 @@ def _whole(
     return traced.function(name, parts, result)
 
 
-def _stages(traced: Evaluation, wiring: FlatDiagram, holds: Sequence[Held]) -> list[Handover]:
+def _stages(traced: Evaluation, wiring: FlatDiagram, holds: Sequence[HeldOutput]) -> list[Handover]:
     """The held outputs in groups, each of one clock, none reading another of its group."""
-    groups: list[list[Held]] = []
+    groups: list[list[HeldOutput]] = []
     for one in holds:
         last = groups[-1] if groups else []
         shown = [traced.shown[other.name] for other in last]
@@ -81,7 +83,10 @@ def _after(stages: Sequence[Handover], moves: Any) -> Any:
 
 
 def _meet(
-    traced: Evaluation, clocks: Sequence[Clock], updates: Mapping[str, Any], holds: Sequence[Held]
+    traced: Evaluation,
+    clocks: Sequence[Clock],
+    updates: Mapping[str, Any],
+    holds: Sequence[HeldOutput],
 ) -> bool:
     """Whether a clock's update reads what is held on another clock."""
     if len(clocks) < 2:

@@ -17,8 +17,8 @@ from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
-from spart_blocks.program.tracing.holds import Held
-from spart_blocks.program.tracing.switching import Crossing, Switch, switching_times
+from spart_blocks.program.tracing.holds import HeldOutput
+from spart_blocks.program.tracing.switching import Crossing, SwitchTimes, switching_times
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -57,7 +57,7 @@ class Engine(ABC):
     continuous: Mapping[str, slice]
     sampled: Mapping[str, slice]
     clocks: tuple[Clock, ...]
-    holds: tuple[Held, ...] = ()
+    holds: tuple[HeldOutput, ...] = ()
     drifting: bool = False
     damped: Sequence[str] = ()
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
@@ -166,7 +166,7 @@ class Engine(ABC):
         """The error of a run that crossing k, a fault, ends."""
 
     @abstractmethod
-    def switches(self) -> Iterable[Switch]:
+    def switches(self) -> Iterable[SwitchTimes]:
         """The known times at which signals switch."""
 
     def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:

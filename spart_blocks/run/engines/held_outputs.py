@@ -10,7 +10,7 @@ import numpy as np
 
 from spart_blocks.diagram.check.first_values import output_shapes
 from spart_blocks.diagram.network.flatten import FlatDiagram
-from spart_blocks.program.tracing.holds import Held
+from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.run.engines.engine import Floats
 
 Shape = tuple[int, ...]
@@ -43,7 +43,7 @@ class HeldOutputs:
     """
 
     def __init__(
-        self, wiring: FlatDiagram, holds: Sequence[Held], states: Mapping[str, slice]
+        self, wiring: FlatDiagram, holds: Sequence[HeldOutput], states: Mapping[str, slice]
     ) -> None:
         self.by_node = {one.index: one for one in holds}
         self.slices: dict[str, slice] = {}
@@ -67,7 +67,7 @@ class HeldOutputs:
                 xd[self.slices[one.name]] = states[self._states[one.block]]
         return xd
 
-    def outputs(self, one: Held, xd: Floats) -> list[Any]:
+    def outputs(self, one: HeldOutput, xd: Floats) -> list[Any]:
         """Held values of the ports of a node."""
         shapes = self._shapes[one.index]
         ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
@@ -92,7 +92,7 @@ class HeldOutputs:
                 xd[self.slices[one.name]] = np.concatenate(fresh)
 
 
-def _shapes_of(wiring: FlatDiagram, holds: Sequence[Held]) -> dict[int, list[Shape]]:
+def _shapes_of(wiring: FlatDiagram, holds: Sequence[HeldOutput]) -> dict[int, list[Shape]]:
     """The shapes of the outputs, found at the start; () for a block that fails there, which the run
     reports."""
     shapes = output_shapes(wiring, {one.index for one in holds})

@@ -33,7 +33,7 @@ from spart_blocks.program.tracing.rules import (
 )
 from spart_blocks.program.tracing.switching import (
     Crossing,
-    Switch,
+    SwitchTimes,
     crossings_of,
     exact_edges,
     started,
@@ -439,7 +439,7 @@ class Interpreter(Engine):
         text = node.block.fault(t, inputs, self._state(node, x, xd))
         return RunError(text, block=node.name, time=t)
 
-    def switches(self) -> Iterable[Switch]:
+    def switches(self) -> Iterable[SwitchTimes]:
         for node in self.nodes:
             edges, tunable = rule_of(node.block).edges, rule_of(node.block).tunable
             with Failing(node, "start", 0.0):
@@ -448,7 +448,7 @@ class Interpreter(Engine):
                 else:
                     times = exact_edges(node.block, edges, tunable)
             for first, period in times:
-                yield Switch(node.name, as_exact(first), as_exact(period))
+                yield SwitchTimes(node.name, as_exact(first), as_exact(period))
 
     # --- checks --------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.program import Program
 from spart_blocks.program.program import Handover
-from spart_blocks.program.tracing.switching import Crossing, Switch
+from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
 from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, shown
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ class Native(Engine):
             return self._reference().failure(k, t, x, xd)
         return RunError(self.crossings[k].text, time=t)
 
-    def switches(self) -> Iterable[Switch]:
+    def switches(self) -> Iterable[SwitchTimes]:
         until = self.program.declared_until
         if until is not None and until < self.run.T:
             raise InputError(

@@ -37,7 +37,7 @@ quotient of a jump is halved when the difference is doubled.
 """
 
 
-class Mode(NamedTuple):
+class UnstableMode(NamedTuple):
     """An unstable mode: the time [s] at which it was found, its eigenvalue [1/s], the longest
     step [s] with which it is stable, and what one step multiplies it by."""
 
@@ -128,7 +128,9 @@ def _samples(run: Run) -> tuple[Floats, Floats, Floats] | None:
     return (t, *vectors_of(run.engine, kept, len(t)))
 
 
-def _unstable_mode(run: Run, method: Tableau, t: float, x: Floats, xd: Floats) -> Mode | None:
+def _unstable_mode(
+    run: Run, method: Tableau, t: float, x: Floats, xd: Floats
+) -> UnstableMode | None:
     """The mode that asks for the shortest step, where it decays and the run's steps are
     longer."""
     try:
@@ -144,7 +146,7 @@ def _unstable_mode(run: Run, method: Tableau, t: float, x: Floats, xd: Floats) -
             continue
         growth = growth_of(method, run.fixed_step * z)
         if growth > 1 + 1e-9 and (found is None or abs(z) > abs(found.eigenvalue)):
-            found = Mode(t, z, stable_step(method, z), growth)
+            found = UnstableMode(t, z, stable_step(method, z), growth)
     return found
 
 
@@ -188,7 +190,7 @@ def _fastest(engine: Engine, t: float, x: Floats, xd: Floats) -> float:
     return most
 
 
-def _advice(run: Run, mode: Mode) -> str:
+def _advice(run: Run, mode: UnstableMode) -> str:
     speed = f"decays at {-mode.eigenvalue.real:.3g} 1/s"
     if mode.eigenvalue.imag:
         speed += f" and swings at {mode.eigenvalue.imag:.3g} rad/s"

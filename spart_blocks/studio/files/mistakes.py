@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import Document, Keys, Node
+from spart_blocks.base.document import Document, Keys, YamlNode
 from spart_blocks.base.errors import Fault, Place
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.studio.files.reading import Reading
@@ -79,7 +79,7 @@ def path_at(document: Document, line: int, column: int) -> Keys:
     return tuple(path)
 
 
-def _step(node: Node, at: tuple[int, int]) -> Any:
+def _step(node: YamlNode, at: tuple[int, int]) -> Any:
     """The child in which a place lies: the last one that begins before it."""
     best, found = (-1, -1), None
     for key, child in node.children.items():

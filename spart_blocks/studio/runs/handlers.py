@@ -16,7 +16,7 @@ from spart_blocks.studio.runs import loops, opened
 from spart_blocks.studio.runs.earlier_runs import loaded
 from spart_blocks.studio.runs.opened import job_of
 from spart_blocks.studio.runs.record import table_of
-from spart_blocks.studio.runs.registry import WORKER, Entry, book_of
+from spart_blocks.studio.runs.registry import WORKER, RunEntry, book_of
 from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.versions.edits import Operation, Tune
 from spart_blocks.workers.async_process import AsyncWorker
@@ -205,11 +205,11 @@ def _end(given: Given) -> float | None:
     return None if given.get("T") is None else number_of(given, "T")
 
 
-def _entry(client: Client, given: Given) -> Entry:
+def _entry(client: Client, given: Given) -> RunEntry:
     return book_of(client.session).entry(text_of(given, "path"), given.get("run"))
 
 
-async def _ask(entry: Entry, what: str, **arguments: Any) -> tuple[Any, bytes]:
+async def _ask(entry: RunEntry, what: str, **arguments: Any) -> tuple[Any, bytes]:
     if entry.process is None:
         text = f"{entry.facts['label']} has ended, and its process is gone"
         hint = "run it again" if entry.saved is None else "its kept signals can still be plotted"

@@ -15,7 +15,7 @@ from typing import Any
 
 from spart_blocks.base.document import parse_value
 from spart_blocks.base.errors import InputError, RunError, SpartError
-from spart_blocks.realtime.live_client import LiveClient, Watched
+from spart_blocks.realtime.live_client import LiveClient, WatchedSignals
 from spart_blocks.realtime.live_places import chosen, running
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.studio.client import Client, Handler, Session
@@ -126,7 +126,7 @@ class Attached:
                 future = self._asked.get_nowait()[1]
                 future.set_exception(RunError(f"the loop {self.name} has ended"))
 
-    def _head(self, watched: Watched, rows: int) -> Given:
+    def _head(self, watched: WatchedSignals, rows: int) -> Given:
         widths = [
             {"name": name, "width": _size(shape)}
             for name, shape in zip(watched.names, watched.shapes, strict=True)
@@ -157,7 +157,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return size
 
 
-def _facts(client: LiveClient, watched: Watched) -> Given:
+def _facts(client: LiveClient, watched: WatchedSignals) -> Given:
     """What pages are told of a loop, as of a run."""
     found = client.describe()
     signals = [

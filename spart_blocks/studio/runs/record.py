@@ -28,7 +28,7 @@ MOST_NAMES = 2_000
 
 
 @dataclass(frozen=True)
-class Part:
+class RecordPart:
     """A part of a run. engine: with the parameters that it had. start: where it began, None for
     the start of the diagram."""
 
@@ -42,7 +42,7 @@ class Part:
         return 0.0 if self.start is None else self.start.t
 
 
-def joined(parts: Sequence[Part], tuned: Mapping[str, str]) -> Results:
+def joined(parts: Sequence[RecordPart], tuned: Mapping[str, str]) -> Results:
     """The results of a whole run; of one part they are that part's own. tuned: what was set, for
     `info`."""
     first, last = parts[0].results, parts[-1].results
@@ -113,7 +113,7 @@ def shapes_of(run: Run) -> list[tuple[int, ...]]:
     return [np.shape(value) for value in values]
 
 
-def state_at(parts: Sequence[Part], t: float) -> FinalState:
+def state_at(parts: Sequence[RecordPart], t: float) -> FinalState:
     """The state at t [s], by going over the part again in which it lies, with the same steps.
 
     Raises InputError for a time that was not reached.

@@ -29,7 +29,7 @@ _PART = "runs"
 
 
 @dataclass
-class Entry:
+class RunEntry:
     """A run. facts: what pages are told of it, as `Run` of the protocol. saved: the file with its
     record, once its process is gone."""
 
@@ -51,7 +51,7 @@ class Book:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.entries: dict[int, Entry] = {}
+        self.entries: dict[int, RunEntry] = {}
         self.shows_motion: set[str] = set()
         self._last = self._files = 0
         self._standby = Standby(WORKER)
@@ -61,18 +61,18 @@ class Book:
 
     # --- finding ----------------------------------------------------------------------------
 
-    def of(self, path: str) -> list[Entry]:
+    def of(self, path: str) -> list[RunEntry]:
         """The runs of a file, in the order of their numbers."""
         return [entry for entry in self.entries.values() if entry.path == path]
 
-    def current(self, path: str) -> Entry:
+    def current(self, path: str) -> RunEntry:
         """The last run of a file. Raises InputError where there is none."""
         found = self.of(path)
         if not found:
             raise InputError(Fault("this diagram has not been run", hint="run it first"))
         return found[-1]
 
-    def entry(self, path: str, number: Any) -> Entry:
+    def entry(self, path: str, number: Any) -> RunEntry:
         """A run of a file by its number. Raises InputError."""
         found = self.entries.get(number) if isinstance(number, int) else None
         if found is None or found.path != path:
@@ -82,13 +82,13 @@ class Book:
 
     # --- beginning ----------------------------------------------------------------------------
 
-    async def begin(self, path: str, job: Mapping[str, Any], label: str) -> Entry:
+    async def begin(self, path: str, job: Mapping[str, Any], label: str) -> RunEntry:
         """A new run of a file; one of it that goes on is ended."""
         for other in self.of(path):
             if other.active:
                 await self.end(other)
         self._last += 1
-        entry = Entry(self._last, path)
+        entry = RunEntry(self._last, path)
         entry.facts = {
             "run": entry.number,
             "label": label.format(entry.number),
@@ -134,7 +134,7 @@ class Book:
             await self._store(entry)
         return told
 
-    async def _store(self, entry: Entry) -> None:
+    async def _store(self, entry: RunEntry) -> None:
         """Put the record of a run into a file, and end its process."""
         assert entry.process is not None
         file = self.new_file(".npz")
@@ -144,7 +144,7 @@ class Book:
         entry.process = None
         self._tell(entry, kept="signals")
 
-    async def _drop(self, entry: Entry) -> None:
+    async def _drop(self, entry: RunEntry) -> None:
         del self.entries[entry.number]
         if entry.process is not None:
             await entry.process.close()
@@ -161,7 +161,7 @@ class Book:
 
     # --- ending -------------------------------------------------------------------------------
 
-    async def end(self, entry: Entry) -> None:
+    async def end(self, entry: RunEntry) -> None:
         """Stop a run; one that does not answer is ended with its process."""
         if not entry.active or entry.process is None:
             return
@@ -191,7 +191,9 @@ class Book:
 
     # --- what processes tell --------------------------------------------------------------------
 
-    def _heard(self, entry: Entry, header: dict[str, Any], body: bytes, dropped: list[str]) -> None:
+    def _heard(
+        self, entry: RunEntry, header: dict[str, Any], body: bytes, dropped: list[str]
+    ) -> None:
         what = header.pop("tell")
         if what in ("rows", "poses"):
             numbers = np.frombuffer(body, dtype="<f8")
@@ -205,13 +207,13 @@ class Book:
             header["warnings"] = [*dropped, *header["warnings"]]
             self._tell(entry, **header)
 
-    def _ended(self, entry: Entry, why: SpartError) -> None:
+    def _ended(self, entry: RunEntry, why: SpartError) -> None:
         """The process is gone without having been asked to."""
         if entry.active:
             self._tell(entry, state="failed", doing=None, problem=problem_of(why))
         entry.process = None
 
-    def _tell(self, entry: Entry, **facts: Any) -> None:
+    def _tell(self, entry: RunEntry, **facts: Any) -> None:
         before, entry.facts = entry.facts, {**entry.facts, **facts}
         needed = {**before, "t": entry.facts["t"]} != entry.facts
         message = {"tell": "run", "path": entry.path, "run": entry.facts}

@@ -20,7 +20,7 @@ from spart_blocks.run.simulate import begin, begin_engine, finish
 from spart_blocks.run.states import set_states
 from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
-from spart_blocks.studio.runs.record import Part, shapes_of, so_far, state_from
+from spart_blocks.studio.runs.record import RecordPart, shapes_of, so_far, state_from
 from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
 from spart_blocks.workers.faults import error_as_json
 
@@ -75,7 +75,7 @@ class Runner:
         self.doing: str | None = None
         self.compiled = False
         self.pace, self.strides = Pace(job.get("speed")), Strides()
-        self.parts: list[Part] = []
+        self.parts: list[RecordPart] = []
         self.run: Run | None = None
         self.setting: Tuned | None = None
         self.first: Engine | None = None
@@ -87,11 +87,11 @@ class Runner:
         self._status_period = STATUS_PERIOD
         self._told_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
         self._caught: list[warnings.WarningMessage] = []
-        self._snapshot: Part | None = None
+        self._snapshot: RecordPart | None = None
         self._snapshot_at = (0, 0)
         self.posing: Posing | None = None
         self.rates: Mapping[str, str] | None = None
-        self.whole: tuple[list[Part], Results] | None = None
+        self.whole: tuple[list[RecordPart], Results] | None = None
 
     # --- the whole ------------------------------------------------------------------------
 
@@ -185,10 +185,10 @@ class Runner:
             results = finish(run)
         except RunError as error:
             if error.results is not None:
-                self.parts.append(Part(self.setting.engine, self.start, error.results))
+                self.parts.append(RecordPart(self.setting.engine, self.start, error.results))
             raise
         self._tell_rows()
-        self.parts.append(Part(self.setting.engine, self.start, results))
+        self.parts.append(RecordPart(self.setting.engine, self.start, results))
         self.t, self.run = results.final_state.t, None
         if results.complete or not run.cut or self.stopping:
             return False
@@ -390,24 +390,24 @@ class Runner:
 
     # --- the record -----------------------------------------------------------------------
 
-    def known_parts(self) -> list[Part]:
+    def known_parts(self) -> list[RecordPart]:
         """The parts so far, with the one that goes on."""
         if self.run is None or self.setting is None:
             return self.parts
         at = len(self.parts), self.run.stats.steps
         if self._snapshot is None or self._snapshot_at != at:
-            self._snapshot = Part(self.setting.engine, self.start, so_far(self.run))
+            self._snapshot = RecordPart(self.setting.engine, self.start, so_far(self.run))
             self._snapshot_at = at
         return [*self.parts, self._snapshot]
 
-    def parts_at(self, t: float) -> list[Part]:
+    def parts_at(self, t: float) -> list[RecordPart]:
         """The parts that tell about t: of a run that goes on and is near t its last rows alone, so
         that the whole need not be copied."""
         if self.run is not None and self.setting is not None:
             first = max(0, row_count(self.run) - LAST_ROWS)
             results = so_far(self.run, first)
             if len(results.t) and results.t[0] <= t:
-                return [Part(self.setting.engine, self.start, results)]
+                return [RecordPart(self.setting.engine, self.start, results)]
         return self.known_parts()
 
 

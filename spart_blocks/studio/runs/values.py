@@ -16,7 +16,7 @@ from spart_blocks.results import Results
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.states import vectors_of
-from spart_blocks.studio.runs.record import MOST_NAMES, Part
+from spart_blocks.studio.runs.record import MOST_NAMES, RecordPart
 
 _MOST_SHOWN = 6
 
@@ -30,7 +30,7 @@ def names_at(engine: Engine, at: str) -> list[str]:
 
 
 def values_at(
-    parts: Sequence[Part], t: float, names: Iterable[str], rates: Mapping[str, str]
+    parts: Sequence[RecordPart], t: float, names: Iterable[str], rates: Mapping[str, str]
 ) -> dict[str, Any]:
     """The signals of these names at t [s], as scopes draw them: between the rows on both sides of
     t on a line, or as before where they are held between samples. Others are left out."""
@@ -105,7 +105,7 @@ def _held(results: Results) -> set[str]:
     }
 
 
-def _pairs(part: Part, rows: list[int], names: Iterable[str]) -> dict[str, Floats]:
+def _pairs(part: RecordPart, rows: list[int], names: Iterable[str]) -> dict[str, Floats]:
     """The signals at two rows, (2, ...) each, kept or computed from the states there."""
     results, engine = part.results, part.engine
     found: dict[str, Floats] = {}

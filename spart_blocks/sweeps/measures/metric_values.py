@@ -60,7 +60,7 @@ class Formulas:
         return 1 if whole else entries(self.program, gauge.signal).size
 
 
-class Runs:
+class MeasuredRuns:
     """What the formulas read of runs that ended; each value is (n, m)."""
 
     def __init__(self, formulas: Formulas, done: Done, values: Mapping[str, Any]) -> None:
@@ -133,7 +133,7 @@ class Runs:
         return np.atleast_2d(value(self))
 
 
-class Supposed(Runs):
+class Supposed(MeasuredRuns):
     """One run of which every value is the same number, to learn how many values a metric has."""
 
     def __init__(self, formulas: Formulas, given: Mapping[str, Any], number: float) -> None:

@@ -19,8 +19,8 @@ from spart_blocks.sweeps.measures.formulas import DURATION, OF_RUNS, Floats, Met
 from spart_blocks.sweeps.measures.metric_values import (
     Formulas,
     Function,
+    MeasuredRuns,
     OneRun,
-    Runs,
     Supposed,
     asked_key,
     numbers,
@@ -91,7 +91,7 @@ class Metrics:
         """The metrics of runs: a column (n,) for each, or for a vector one for each element, as
         miss[0], miss[1]. NaN where a run failed, and where a metric is undefined. values: of each
         path that varies those of these runs, (n,) or (n, m)."""
-        runs = Runs(self.formulas, done, values)
+        runs = MeasuredRuns(self.formulas, done, values)
         failed = done.status == STATUSES.index(FAILED)
         columns: dict[str, Floats] = {}
         with np.errstate(all="ignore"):

@@ -46,7 +46,7 @@ MOST_STRUCTURES = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class Assigned:
     """Works, and the runs that cannot begin, with the reason."""
 
     works: list[Work | FileWork]
@@ -61,7 +61,7 @@ def works_of(
     gauges: tuple[Gauge, ...] = (),
     blocks: tuple[str, ...] = (),
     every: float | None = None,
-) -> Placed:
+) -> Assigned:
     """The works of some runs of a plan.
 
     source: the diagram or program of a plan that is not of a file. gauges, blocks, every: of the
@@ -71,27 +71,27 @@ def works_of(
     """
     placed = placer_of(plan, source).place(runs)
     works = [replace(w, gauges=gauges, blocks=blocks, every=every) for w in placed.works]
-    return Placed(works, placed.failed)
+    return Assigned(works, placed.failed)
 
 
-_PLACERS: WeakKeyDictionary[Plan, Placer] = WeakKeyDictionary()
+_PLACERS: WeakKeyDictionary[Plan, Assigner] = WeakKeyDictionary()
 
 
-def placer_of(plan: Plan, source: Any = None) -> Placer:
+def placer_of(plan: Plan, source: Any = None) -> Assigner:
     """What places the runs of a plan; one for each plan. Raises InputError for a path that is not
     there."""
     found = _PLACERS.get(plan)
     if found is None or (source is not None and source is not found.given):
         if source is None and plan.file is None:
             raise InputError("the plan is of a diagram in memory; give the diagram too")
-        found = Placer(plan, plan.file if source is None else source)
+        found = Assigner(plan, plan.file if source is None else source)
         found.check()
         _PLACERS[plan] = found
     return found
 
 
 @dataclass(eq=False)
-class Placer:
+class Assigner:
     """Places the runs of a plan. given: the diagram or program."""
 
     plan: Plan
@@ -156,7 +156,7 @@ class Placer:
 
     # --- runs -------------------------------------------------------------------------------------
 
-    def place(self, runs: Sequence[int] | Ints) -> Placed:
+    def place(self, runs: Sequence[int] | Ints) -> Assigned:
         """The works of some runs, and those that cannot begin."""
         asked = np.atleast_1d(np.asarray(runs, dtype=np.int64))
         failed: dict[int, str] = {}
@@ -199,7 +199,7 @@ class Placer:
             entry = parts.setdefault(id(program), (program, structure, []))
             entry[2].append((group.runs[good], rows.p[good]))
         works += [_work(*part) for part in parts.values() if _any(part[2])]
-        return Placed(works, failed)
+        return Assigned(works, failed)
 
     def _of_file(self, group: _Group) -> FileWork:
         """The work of a diagram that has no program."""
@@ -388,4 +388,4 @@ def plain_value(value: Any) -> Any:
     return [plain_value(item) for item in value] if isinstance(value, tuple | list) else value
 
 
-__all__ = ["Placed", "Placer", "placer_of", "works_of"]
+__all__ = ["Assigned", "Assigner", "placer_of", "works_of"]

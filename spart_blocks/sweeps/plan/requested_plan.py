@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spart_blocks.base.document import Document, Node
+from spart_blocks.base.document import Document, YamlNode
 from spart_blocks.base.errors import DiagramError, Fault, InputError, did_you_mean
 from spart_blocks.diagram.sections.schema import DiagramSection, validate
 from spart_blocks.diagram.sections.sweep_section import RotationDraw, SweepSection, Varied
@@ -50,7 +50,7 @@ def section_of(given: Any, **changes: Any) -> SweepSection:
     if unknown:
         hint = did_you_mean(min(unknown), SweepSection.model_fields)
         raise InputError(Fault(f"a sweep has no entry {min(unknown)!r}", hint=hint))
-    nowhere = Document("", {}, Node({}, 0, 0))
+    nowhere = Document("", {}, YamlNode({}, 0, 0))
     sections, faults, _ = validate(
         nowhere, {"blocks": {}, "sweep": {**raw, **asked}}, DiagramSection
     )

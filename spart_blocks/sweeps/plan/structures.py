@@ -38,7 +38,7 @@ _INSTEAD = {
 
 
 @dataclass(eq=False)
-class Rows:
+class ParameterRows:
     """Rows of p (n, np), and what is wrong with some."""
 
     p: Floats
@@ -92,7 +92,7 @@ class StartPlan:
                 direct[path] = places
         return StartPlan(block, plant, slot.part, dict(entries), given, frame, direct)
 
-    def put(self, rows: Rows, values: Mapping[str, Values]) -> None:
+    def put(self, rows: ParameterRows, values: Mapping[str, Values]) -> None:
         """Write the states of rows. values: by path, (n, ...)."""
         if self.direct is None:
             self._ask(rows, values)
@@ -110,7 +110,7 @@ class StartPlan:
                 numbers = _unit(numbers, rows, path)
             state[:, places] = numbers
 
-    def _ask(self, rows: Rows, values: Mapping[str, Values]) -> None:
+    def _ask(self, rows: ParameterRows, values: Mapping[str, Values]) -> None:
         for k in range(len(rows.p)):
             if k in rows.wrong:
                 continue
@@ -161,7 +161,7 @@ def _set(given: dict[str, Any], entry: tuple[Any, ...], value: Any, plant: Plant
     given[key] = vector
 
 
-def _numbers(values: Values, rows: Rows, path: str) -> Floats | None:
+def _numbers(values: Values, rows: ParameterRows, path: str) -> Floats | None:
     """Values as numbers, those that are not finite refused; None if they are no numbers."""
     if values.dtype.kind not in "iuf":
         rows.refuse(np.ones(len(rows.p), dtype=bool), f"{path} takes numbers")
@@ -173,7 +173,7 @@ def _numbers(values: Values, rows: Rows, path: str) -> Floats | None:
     return np.asarray(values, dtype=float)
 
 
-def _unit(q: Floats, rows: Rows, path: str) -> Floats:
+def _unit(q: Floats, rows: ParameterRows, path: str) -> Floats:
     length = np.sqrt(q[:, 0] ** 2 + q[:, 1] ** 2 + q[:, 2] ** 2 + q[:, 3] ** 2)
     bad = ~(np.abs(length - 1) < _UNIT)
     rows.refuse(bad, f"{path}: the length of a quaternion (x, y, z, w) must be 1")
@@ -213,10 +213,10 @@ class Structure:
         draws: Ints,
         later: Mapping[str, Any],
         begin: float,
-    ) -> Rows:
+    ) -> ParameterRows:
         """The rows of p of runs (n,). values: by path, (n, ...). draws: that select random
         sequences. later: values by path from the time `begin` on."""
-        rows = Rows(np.tile(self.program.p, (len(draws), 1)))
+        rows = ParameterRows(np.tile(self.program.p, (len(draws), 1)))
         self._start_sequences(rows, seed, draws)
         for path, column in values.items():
             self._put(rows, path, column)
@@ -227,14 +227,14 @@ class Structure:
             self._switch(rows, later, begin)
         return rows
 
-    def _start_sequences(self, rows: Rows, seed: int, draws: Ints) -> None:
+    def _start_sequences(self, rows: ParameterRows, seed: int, draws: Ints) -> None:
         for name, state in sequences(self.program, seed, draws).items():
             slot = start_of(self.program, name)
             if name not in self.kept and slot is not None:
                 begin = slot.part.start
                 rows.p[:, begin : begin + state.shape[1]] = state
 
-    def _put(self, rows: Rows, path: str, column: Values) -> None:
+    def _put(self, rows: ParameterRows, path: str, column: Values) -> None:
         target = self.found[path].places
         if target is None:
             return
@@ -251,7 +251,7 @@ class Structure:
             for k, text in self.accepted[path].wrong(numbers).items():
                 rows.wrong.setdefault(k, text)
 
-    def _check_matter(self, rows: Rows, values: Mapping[str, Values]) -> None:
+    def _check_matter(self, rows: ParameterRows, values: Mapping[str, Values]) -> None:
         seen: dict[str, MatterTarget] = {}
         for path in values:
             matter = self.found[path].matter
@@ -260,7 +260,7 @@ class Structure:
         for name, matter in seen.items():
             refuse_matter(rows, name, matter)
 
-    def _switch(self, rows: Rows, later: Mapping[str, Any], begin: float) -> None:
+    def _switch(self, rows: ParameterRows, later: Mapping[str, Any], begin: float) -> None:
         assert self.at is not None
         for nominal, after in self.after.values():
             rows.p[:, after] = rows.p[:, nominal]
@@ -283,7 +283,7 @@ class Structure:
 
 
 def refuse_matter(
-    rows: Rows, name: str, matter: MatterTarget, shift: NDArray[np.intp] | None = None
+    rows: ParameterRows, name: str, matter: MatterTarget, shift: NDArray[np.intp] | None = None
 ) -> None:
     """Refuse rows with masses or inertias that no body has. shift: where else entries stand."""
     places = matter.whole if shift is None else shift[matter.whole]

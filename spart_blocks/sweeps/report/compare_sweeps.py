@@ -17,7 +17,7 @@ from spart_blocks.results.plots import presented, write_figures
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces
 from spart_blocks.sweeps.report.study import Study
 from spart_blocks.sweeps.report.sweep_pairs import (
-    Part,
+    ComparedRuns,
     apart,
     grid_points,
     in_pairs,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricComparison:
     """One metric, or success, in one group of runs.
 
     first, second: its mean (or probability) in each sweep. difference: first minus second. pairs:
@@ -61,7 +61,7 @@ class SweepComparison:
 
     names: tuple[str, str]
     studies: tuple[Study, Study]
-    rows: tuple[Row, ...]
+    rows: tuple[MetricComparison, ...]
     unlike: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -189,13 +189,15 @@ def compare_studies(
     return SweepComparison(names, (first, second), rows, why, told)
 
 
-def _row(part: Part, what: str, unit: str, points: int | None, confidence: float) -> Row:
+def _row(
+    part: ComparedRuns, what: str, unit: str, points: int | None, confidence: float
+) -> MetricComparison:
     """The comparison of one metric. points: grid points of a pair of draws; None compares means."""
     means = part.first.mean(what, confidence), part.second.mean(what, confidence)
     if points is None:
-        return Row(what, unit, part.name, *means, apart(*means), 0, math.nan)
+        return MetricComparison(what, unit, part.name, *means, apart(*means), 0, math.nan)
     difference, pairs, p = in_pairs(part, what, points, confidence)
-    return Row(what, unit, part.name, *means, difference, pairs, p)
+    return MetricComparison(what, unit, part.name, *means, difference, pairs, p)
 
 
 def _common_metrics(first: Study, second: Study) -> tuple[str, ...]:

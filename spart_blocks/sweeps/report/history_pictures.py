@@ -22,8 +22,8 @@ from spart_blocks.results.plots import (
 )
 from spart_blocks.sweeps.report.picture_data import (
     Floats,
-    Group,
     Quantity,
+    RunGroup,
     Traces,
     columns_of,
     counted,
@@ -153,7 +153,7 @@ def _drawstyle(traces: Traces) -> dict[str, Any]:
 
 
 def _draw_group(
-    axis: Axes, traces: Traces, values: Floats, group: Group, groups: int, singly: bool
+    axis: Axes, traces: Traces, values: Floats, group: RunGroup, groups: int, singly: bool
 ) -> None:
     """The bands and the median of a group of runs; singly: the runs themselves too."""
     kept = values[~np.isnan(values).all(axis=1)]
@@ -180,7 +180,9 @@ def _draw_group(
     axis.plot(t, middle, **style, **held)
 
 
-def _legend(figure: Figure, top: Sequence[Axes], groups: Sequence[Group], runs: int | None) -> None:
+def _legend(
+    figure: Figure, top: Sequence[Axes], groups: Sequence[RunGroup], runs: int | None
+) -> None:
     """Draw the legend of lines and bands: above the panels, or beside them if there are many
     groups. runs: number of runs, if it is to be shown."""
     from matplotlib.lines import Line2D

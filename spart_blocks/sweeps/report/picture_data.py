@@ -105,7 +105,7 @@ class Traces:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class RunGroup:
     """Runs that are drawn in one style. name: empty if all runs are one group."""
 
     name: str
@@ -114,18 +114,20 @@ class Group:
     dashes: Any
 
 
-def groups_of(labels: NDArray[Any] | None, runs: int) -> list[Group]:
+def groups_of(labels: NDArray[Any] | None, runs: int) -> list[RunGroup]:
     """The groups of runs, in the order in which they first occur. labels (n,): e.g. variants."""
     if labels is None:
-        return [Group("", np.arange(runs), COLOURS[0], "-")]
+        return [RunGroup("", np.arange(runs), COLOURS[0], "-")]
     names = list(dict.fromkeys(str(label) for label in labels))
     if len(names) > _MOST_GROUPS:
         raise InputError(f"{len(names)} groups of runs; at most {_MOST_GROUPS} can be told apart")
     texts = np.array([str(label) for label in labels], dtype=object)
-    return [Group(name, np.flatnonzero(texts == name), *_look(k)) for k, name in enumerate(names)]
+    return [
+        RunGroup(name, np.flatnonzero(texts == name), *_look(k)) for k, name in enumerate(names)
+    ]
 
 
-def columns_of(apart: NDArray[Any] | None, runs: int) -> list[Group]:
+def columns_of(apart: NDArray[Any] | None, runs: int) -> list[RunGroup]:
     """Groups of runs that each have a column of panels."""
     columns = groups_of(apart, runs)
     if len(columns) > _MOST_COLUMNS:

@@ -25,8 +25,8 @@ from spart_blocks.results.plots import (
 )
 from spart_blocks.sweeps.report.picture_data import (
     Floats,
-    Group,
     Quantity,
+    RunGroup,
     columns_of,
     counted,
     groups_of,
@@ -97,7 +97,7 @@ def distribution(
     return figure
 
 
-def _name_groups(figure: Figure, top: Sequence[Axes], groups: Sequence[Group]) -> None:
+def _name_groups(figure: Figure, top: Sequence[Axes], groups: Sequence[RunGroup]) -> None:
     """A legend of the groups, where there are several."""
     if len(groups) < 2:
         return
@@ -127,7 +127,7 @@ def _bins(known: Floats) -> Floats:
     return np.exp(edges) if is_logarithmic(known) else edges
 
 
-def _histogram(axis: Axes, values: Floats, bins: Floats, group: Group, groups: int) -> None:
+def _histogram(axis: Axes, values: Floats, bins: Floats, group: RunGroup, groups: int) -> None:
     label = plain_text(group.name) if group.name else None
     # exp(log(x)) may leave x just outside.
     counts, _ = np.histogram(np.clip(values, bins[0], bins[-1]), bins)
@@ -138,7 +138,7 @@ def _histogram(axis: Axes, values: Floats, bins: Floats, group: Group, groups: i
     axis.stairs(counts, bins, label=label, **style)
 
 
-def _shares(axis: Axes, values: Floats, group: Group, confidence: float | None) -> None:
+def _shares(axis: Axes, values: Floats, group: RunGroup, confidence: float | None) -> None:
     """The share of runs at or below each value. values: sorted; of many, evenly chosen ones."""
     x = np.concatenate([values[:1], values])
     share = np.linspace(0.0, 1.0, len(values) + 1)

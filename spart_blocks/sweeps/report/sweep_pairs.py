@@ -28,7 +28,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class SweepSide:
     """The runs of one sweep that are compared."""
 
     study: Study
@@ -59,22 +59,22 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Part:
+class ComparedRuns:
     """Runs of two sweeps that are compared, under a name."""
 
     name: str
-    first: Side
-    second: Side
+    first: SweepSide
+    second: SweepSide
 
 
-def parts(first: Study, second: Study) -> Iterator[Part]:
+def parts(first: Study, second: Study) -> Iterator[ComparedRuns]:
     """The runs of the same variant and fault in both. Where no name is in both, all runs."""
     levels = [_common(first, second, factor) or [None] for factor in FACTORS]
     for chosen in product(*levels):
         named = [name for name, several in zip(chosen, levels, strict=True) if len(several) > 1]
-        sides = [Side(study, _rows(study, chosen)) for study in (first, second)]
+        sides = [SweepSide(study, _rows(study, chosen)) for study in (first, second)]
         if all(side.rows.size for side in sides):
-            yield Part(", ".join(map(str, named)) or ALL, *sides)
+            yield ComparedRuns(", ".join(map(str, named)) or ALL, *sides)
 
 
 def unlike(first: Study, second: Study) -> str | None:
@@ -99,7 +99,9 @@ def grid_points(first: Study, second: Study) -> int:
     return counts[0] if same else 1
 
 
-def in_pairs(part: Part, what: str, points: int, confidence: float) -> tuple[Interval, int, float]:
+def in_pairs(
+    part: ComparedRuns, what: str, points: int, confidence: float
+) -> tuple[Interval, int, float]:
     """The mean difference over pairs, their count, and p of the test that both are alike."""
     places, a = part.first.by_place(what, points)
     others, b = part.second.by_place(what, points)

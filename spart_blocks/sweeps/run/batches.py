@@ -33,7 +33,7 @@ ENOUGH = "the interval is narrow enough"
 """Why a sweep ends before its last run."""
 
 
-class Job(Protocol):
+class SweepJob(Protocol):
     """What a sweep does, without where and how."""
 
     @property
@@ -68,14 +68,14 @@ class Job(Protocol):
 
 
 @dataclass
-class Going:
+class SweepRun:
     """A sweep while it runs.
 
     run: does the runs of a work. until: width of the interval of the success probability at which
     the sweep ends; confidence: of the interval.
     """
 
-    job: Job
+    job: SweepJob
     store: Store
     run: Callable[[AnyWork], Iterator[Done]]
     until: float | None = None

@@ -18,7 +18,7 @@ AHEAD = 2
 """Chunks under way for each worker, so that none waits."""
 
 
-class Crew(ABC):
+class ChunkWorkers(ABC):
     """Does chunks, several at once.
 
     suspects: whether a chunk that only waited for a worker that ends is blamed too; it is then
@@ -52,7 +52,7 @@ class Crew(ABC):
         """End the work. at_once: without waiting for what is under way."""
 
 
-class ProcessCrew(Crew):
+class ProcessWorkers(ChunkWorkers):
     """Our own processes."""
 
     def __init__(self, workers: int) -> None:
@@ -74,7 +74,7 @@ class ProcessCrew(Crew):
             self.processes.shutdown()
 
 
-class ExecutorCrew(Crew):
+class ExecutorWorkers(ChunkWorkers):
     """An executor of the caller, which stays open."""
 
     def __init__(self, executor: Executor, workers: int | None) -> None:

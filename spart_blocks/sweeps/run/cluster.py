@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, MissingExtraError, RunError, brief, told
-from spart_blocks.sweeps.run.chunk_workers import Cause, Crew
+from spart_blocks.sweeps.run.chunk_workers import Cause, ChunkWorkers
 from spart_blocks.sweeps.run.chunks import Answer, Chunk, do
 from spart_blocks.workers.process import WorkerEndedError
 
@@ -26,7 +26,7 @@ COUNTED = 1.0
 """Time [s] for which the number of workers is remembered."""
 
 
-class DaskCrew(Crew):
+class DaskWorkers(ChunkWorkers):
     """The workers of a scheduler. client: a `distributed.Client`, or the address of a scheduler."""
 
     suspects = True

@@ -18,7 +18,12 @@ from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief
 from spart_blocks.program.c.borrowed import Wanted, lent
-from spart_blocks.sweeps.run.chunk_workers import AHEAD, Crew, ExecutorCrew, ProcessCrew
+from spart_blocks.sweeps.run.chunk_workers import (
+    AHEAD,
+    ChunkWorkers,
+    ExecutorWorkers,
+    ProcessWorkers,
+)
 from spart_blocks.sweeps.run.chunks import Answer, AnyWork, Chunk, Runner, Shared, Stop
 from spart_blocks.sweeps.run.failed_runs import failed
 from spart_blocks.sweeps.work import Done
@@ -81,17 +86,17 @@ def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[D
     return work
 
 
-def crew_of(executor: Any, workers: int | None) -> Crew:
+def crew_of(executor: Any, workers: int | None) -> ChunkWorkers:
     """The crew of an executor: None for our own processes, an Executor, a client of Dask, or the
     address of its scheduler."""
     if executor is None:
-        return ProcessCrew(workers or os.cpu_count() or 1)
+        return ProcessWorkers(workers or os.cpu_count() or 1)
     if isinstance(executor, Executor):
-        return ExecutorCrew(executor, workers)
+        return ExecutorWorkers(executor, workers)
     if isinstance(executor, str) or type(executor).__module__.startswith("distributed"):
-        from spart_blocks.sweeps.run.cluster import DaskCrew
+        from spart_blocks.sweeps.run.cluster import DaskWorkers
 
-        return DaskCrew(executor)
+        return DaskWorkers(executor)
     hint = "give an Executor of concurrent.futures, a Client of Dask, or a scheduler's address"
     raise InputError(Fault(f"runs cannot be done by {brief(executor)}", hint=hint))
 
@@ -117,7 +122,7 @@ class _Range:
 class _Spreading:
     """The chunks of a work under way."""
 
-    def __init__(self, work: AnyWork, runner: Runner, crew: Crew) -> None:
+    def __init__(self, work: AnyWork, runner: Runner, crew: ChunkWorkers) -> None:
         self.work, self.crew = work, crew
         self.shared = Shared.of(work, runner)
         self.again: deque[_Range] = deque()

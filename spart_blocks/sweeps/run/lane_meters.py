@@ -31,7 +31,7 @@ _SIZES = {EXTREMES: 7, SQUARE: 2, INTEGRAL: 2, FROM_START: 7, BACK: 5, STEP: 14}
 
 
 @dataclass(frozen=True)
-class Row:
+class MeterRow:
     """One meter: its row in meters.h."""
 
     kind: int
@@ -64,7 +64,7 @@ class Meters:
     """
 
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MeterRow, ...]
     columns: tuple[int, ...]
     of: Mapping[Gauge, slice]
     numbers: int
@@ -79,7 +79,7 @@ def meters_of(program: Program, gauges: Iterable[Gauge]) -> Meters:
     as `Measuring` leaves them out."""
     slots = {slot.name: slot for slot in program.signals}
     wanted: dict[str, slice] = {}
-    rows: list[Row] = []
+    rows: list[MeterRow] = []
     columns: list[int] = []
     of: dict[Gauge, slice] = {}
     at = 0
@@ -94,7 +94,7 @@ def meters_of(program: Program, gauges: Iterable[Gauge]) -> Meters:
         for group in [slice(None)] if kind == FROM_START else map(_alone, range(len(which))):
             own, less = which[group], others[group]
             sizes = len(columns), len(own), len(less)
-            rows.append(Row(kind, *sizes, at, sign, gauge.since, gauge.until))
+            rows.append(MeterRow(kind, *sizes, at, sign, gauge.since, gauge.until))
             columns += [*own, *less]
             at += _SIZES[kind] + (len(own) if kind == FROM_START else 0)
         of[gauge] = slice(begin, len(rows))
@@ -124,7 +124,7 @@ def _entries(
     return [int(k) for k in np.ravel(chosen)]
 
 
-def _read(gauge: Gauge, rows: Sequence[Row], kept: Floats) -> Readings:
+def _read(gauge: Gauge, rows: Sequence[MeterRow], kept: Floats) -> Readings:
     def column(k: int) -> Floats:
         return np.stack([kept[:, row.at + k] for row in rows], axis=1)
 

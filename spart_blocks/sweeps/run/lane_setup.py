@@ -48,7 +48,7 @@ class WorkStruct(ctypes.Structure):
 
 
 @dataclass(eq=False)
-class Ready:
+class LaneSetup:
     """A program with what is measured of its runs.
 
     begun: a run with the nominal parameters, at its start, for its clocks, samples and options.
@@ -63,7 +63,7 @@ class Ready:
     _libraries: dict[int, ctypes.CDLL | None] = field(default_factory=dict)
 
     @staticmethod
-    def of(work: Work) -> Ready:
+    def of(work: Work) -> LaneSetup:
         """That of a work, remembered for others of the same program. Raises InputError if no run
         could begin."""
         key = (id(work.program), work.gauges, work.blocks, work.every)
@@ -122,12 +122,12 @@ class Ready:
             "heeds_stiffness": self.program.run.solver == "auto" and not run.engine.damped,
         }  # fmt: skip
 
-    def known_times(self, p: Floats) -> Known:
+    def known_times(self, p: Floats) -> KnownTimes:
         """The known times at which signals switch in runs with parameters p (n, np)."""
         program, run = self.program, self.begun
         if not program.switching:
             none = np.zeros(len(p), np.int64)
-            return Known(np.zeros(1), none, none, np.zeros(len(p), bool))
+            return KnownTimes(np.zeros(1), none, none, np.zeros(len(p), bool))
         edges = np.array(program.edges(p.T), dtype=float).T.reshape(len(p), -1)
         _, one_of, which = np.unique(edges, axis=0, return_index=True, return_inverse=True)
         which = which.ravel()
@@ -143,11 +143,13 @@ class Ready:
         last = np.cumsum(counts)
         first = last - counts
         flat = np.concatenate(times)
-        return Known(flat if len(flat) else np.zeros(1), first[which], last[which], crowded[which])
+        return KnownTimes(
+            flat if len(flat) else np.zeros(1), first[which], last[which], crowded[which]
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownTimes:
     """Known switching times of n runs.
 
     times (k,) [s]: those of each run in order. first, last (n,): where those of each run begin and
@@ -160,11 +162,11 @@ class Known:
     crowded: NDArray[np.bool_]
 
 
-_REMEMBERED: dict[tuple[Any, ...], Ready] = {}
+_REMEMBERED: dict[tuple[Any, ...], LaneSetup] = {}
 _MOST_REMEMBERED = 8
 
 
-def _ready(work: Work) -> Ready:
+def _ready(work: Work) -> LaneSetup:
     program = work.program
     timed = program
     if work.every is not None:
@@ -178,7 +180,7 @@ def _ready(work: Work) -> Ready:
     made = None
     if method is not None:
         made = Made(program, method, meters_of(program, work.gauges), work.blocks)
-    return Ready(program, begun, made, samples, _look(program))
+    return LaneSetup(program, begun, made, samples, _look(program))
 
 
 IDLE = "euler"

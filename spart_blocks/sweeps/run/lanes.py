@@ -22,7 +22,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.sweeps.run.card import Card
 from spart_blocks.sweeps.run.chunks import Stop
 from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.run.lane_setup import Known, Ready, WorkStruct, usual_lanes
+from spart_blocks.sweeps.run.lane_setup import KnownTimes, LaneSetup, WorkStruct, usual_lanes
 from spart_blocks.sweeps.run.one_by_one import each_run
 from spart_blocks.sweeps.work import FAILED, STATUSES, Done, Floats, Ints, Work
 
@@ -42,7 +42,7 @@ POLLED = 0.05
 
 def refusal(work: Work) -> str | None:
     """Why the runs of this work cannot go in lanes; None if they can."""
-    return Ready.of(work).refusal
+    return LaneSetup.of(work).refusal
 
 
 def run(
@@ -63,7 +63,7 @@ def run(
     what has ended is given, and no more. An interrupt (Ctrl-C) is raised after that too. Raises
     InputError where `refusal` gives a reason or the runs cannot begin.
     """
-    ready = Ready.of(work)
+    ready = LaneSetup.of(work)
     if ready.refusal is not None:
         raise InputError(f"these runs cannot go in lanes: {ready.refusal}")
     assert ready.made is not None
@@ -122,7 +122,7 @@ class _Crew(ABC):
 
     at_least: int
 
-    def __init__(self, ready: Ready) -> None:
+    def __init__(self, ready: LaneSetup) -> None:
         self.ready = ready
         self.numbers = ready.numbers
 
@@ -141,7 +141,7 @@ class _Crew(ABC):
     def fill(self, arrays: Arrays, found: _Found, stop: Stop | None) -> bool:
         """Let the library write what comes of the runs; whether it was interrupted."""
 
-    def arrays(self, work: Work, found: _Found, known: Known) -> Arrays:
+    def arrays(self, work: Work, found: _Found, known: KnownTimes) -> Arrays:
         """The arrays of sb_work, by name."""
         ticks, due = self.ready.ticks
         x0, xd0 = work.program.starts(work.p)
@@ -188,7 +188,7 @@ class _Cards(_Crew):
 
     at_least = MOST_RUNS
 
-    def __init__(self, ready: Ready, card: Card, single: bool) -> None:
+    def __init__(self, ready: LaneSetup, card: Card, single: bool) -> None:
         super().__init__(ready)
         self.card = card
         if single:
@@ -201,7 +201,7 @@ class _Cards(_Crew):
 class _Threads(_Crew):
     """Threads that call a library."""
 
-    def __init__(self, ready: Ready, lanes: int, threads: int) -> None:
+    def __init__(self, ready: LaneSetup, lanes: int, threads: int) -> None:
         super().__init__(ready)
         library = ready.library(lanes)
         assert library is not None
@@ -254,7 +254,7 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 # --- what came of it ----------------------------------------------------------------------
 
 
-def _completed(ready: Ready, work: Work, found: _Found) -> Done:
+def _completed(ready: LaneSetup, work: Work, found: _Found) -> Done:
     """The runs that have ended, those that were handed back done by the general engine."""
     back = np.flatnonzero(found.status == HANDED_BACK)
     ended = (found.status != PENDING) & (found.status != HANDED_BACK)
@@ -264,7 +264,7 @@ def _completed(ready: Ready, work: Work, found: _Found) -> Done:
     return joined([done, *each_run(work.part(back))])
 
 
-def _done(ready: Ready, work: Work, found: _Found, ended: NDArray[np.bool_]) -> Done:
+def _done(ready: LaneSetup, work: Work, found: _Found, ended: NDArray[np.bool_]) -> Done:
     assert ready.made is not None
     runs = work.runs[ended]
     status = found.status[ended]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from spart_blocks.base.document import Document, Node
+from spart_blocks.base.document import Document, YamlNode
 from spart_blocks.versions.edits.lines import column_of, line_end
 
 
@@ -34,7 +34,7 @@ class Origins:
         first, *others = text[start:end].replace("\r\n", "\n").split("\n")
         return "\n".join([first, *(_shifted(line, column - before) for line in others)])
 
-    def _note(self, text: str, holder: Node) -> None:
+    def _note(self, text: str, holder: YamlNode) -> None:
         if holder.flow or holder.alias:
             return
         kind = dict if holder.keys else str

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.base.document import Document, Key, Keys, Node
+from spart_blocks.base.document import Document, Key, Keys, YamlNode
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.versions.edits.lines import (
     break_at,
@@ -61,7 +61,7 @@ def patches_of(before: Document, steps: Sequence[Step], texts: Origins) -> list[
 @dataclass(frozen=True)
 class _Writer:
     text: str
-    root: Node
+    root: YamlNode
     texts: Origins
 
     def patches(self, step: Step) -> list[Patch]:
@@ -89,7 +89,7 @@ class _Writer:
             return [Patch(name.start, name.end, scalar_text(step.name, in_flow=holder.flow))]
         return self._remove(step.path, holder, key)
 
-    def _of(self, path: Keys) -> Node:
+    def _of(self, path: Keys) -> YamlNode:
         node = self.root.at(path)
         if node is None or node.alias:
             raise NotHere
@@ -97,7 +97,7 @@ class _Writer:
 
     # A value in place of another.
 
-    def _replace(self, holder: Node, key: Key, new: Any) -> list[Patch]:
+    def _replace(self, holder: YamlNode, key: Key, new: Any) -> list[Patch]:
         span = holder.children[key]
         old = span.value
         if same(old, new):
@@ -126,7 +126,7 @@ class _Writer:
             written = " " + written
         return [Patch(start, span.end, written)]
 
-    def _like(self, span: Node, value: Any, column: int, in_flow: bool) -> str:
+    def _like(self, span: YamlNode, value: Any, column: int, in_flow: bool) -> str:
         """A value's text, a text in the quotes that the one before had."""
         quote = self.text[span.start : span.start + 1]
         if isinstance(value, str) and span.kind == "scalar" and quote in "'\"" and quote:
@@ -136,13 +136,13 @@ class _Writer:
             return written if written.startswith('"') else f'"{written}"'
         return flow_text(value, column, in_flow=in_flow)
 
-    def _mapping(self, span: Node, new: dict[str, Any]) -> list[Patch] | None:
+    def _mapping(self, span: YamlNode, new: dict[str, Any]) -> list[Patch] | None:
         """Patches of values alone, if the keys are the same."""
         if span.children.keys() != new.keys():
             return None
         return [patch for name, value in new.items() for patch in self._replace(span, name, value)]
 
-    def _list(self, span: Node, new: list[Any]) -> list[Patch] | None:
+    def _list(self, span: YamlNode, new: list[Any]) -> list[Patch] | None:
         """Patches of the items that differ, between the first and the last ones that are equal."""
         old: list[Any] = span.value
         if not (old and new):
@@ -167,7 +167,7 @@ class _Writer:
 
     # A new entry.
 
-    def _add(self, path: Keys, holder: Node, key: str, value: Any) -> list[Patch]:
+    def _add(self, path: Keys, holder: YamlNode, key: str, value: Any) -> list[Patch]:
         if holder.kind == "scalar" and holder.start == holder.end:  # nothing is behind the colon
             return [Patch(holder.start, holder.end, " " + flow_text({key: value}))]
         if holder.kind != "mapping":
@@ -187,7 +187,7 @@ class _Writer:
         entry = entry_text(key, value, column, self.texts)
         return [self._line_after(holder.children[last].end, column, entry)]
 
-    def _in_lines(self, path: Keys, empty: Node, value: Any) -> list[Patch] | None:
+    def _in_lines(self, path: Keys, empty: YamlNode, value: Any) -> list[Patch] | None:
         """The first entries of a section whose entries have lines of their own, which is empty."""
         if not path or path[-1] not in IN_LINES or not value or empty.children:
             return None
@@ -207,7 +207,7 @@ class _Writer:
             return [Patch(end, end, written)]
         return None if self.text[empty.end : end].strip() else [Patch(colon, empty.end, written)]
 
-    def _predecessor(self, holder: Node, key: str) -> Key | None:
+    def _predecessor(self, holder: YamlNode, key: str) -> Key | None:
         """The entry, or the section, after which a new one has its place; None for the first
         place."""
         before = list(holder.children)
@@ -220,7 +220,7 @@ class _Writer:
         at = line_end(self.text, end)
         return Patch(at, at, "\n" + " " * column + entry)
 
-    def _into_flow(self, holder: Node, index: int, entry: Callable[[int], str]) -> list[Patch]:
+    def _into_flow(self, holder: YamlNode, index: int, entry: Callable[[int], str]) -> list[Patch]:
         """A new entry of a collection in brackets."""
         keys = list(holder.children)
         if not keys:
@@ -242,7 +242,7 @@ class _Writer:
             written = " " + written
         return [Patch(at, at, written if comma is not None else "," + written)]
 
-    def _insert(self, items: Node, index: int, value: Any) -> list[Patch]:
+    def _insert(self, items: YamlNode, index: int, value: Any) -> list[Patch]:
         if items.kind == "scalar" and items.start == items.end:
             return [Patch(items.start, items.end, " " + flow_text([value]))]
         if items.kind != "list":
@@ -259,12 +259,12 @@ class _Writer:
 
     # An entry less.
 
-    def _remove(self, path: Keys, holder: Node, key: Key) -> list[Patch]:
+    def _remove(self, path: Keys, holder: YamlNode, key: Key) -> list[Patch]:
         if len(holder.children) == 1:
             return self._emptied(path[:-1], holder)
         return self._out_of_flow(holder, key) if holder.flow else self._line_less(holder, key)
 
-    def _line_less(self, holder: Node, key: Key) -> list[Patch]:
+    def _line_less(self, holder: YamlNode, key: Key) -> list[Patch]:
         """An entry that begins a line, with its line or lines."""
         first = _head(holder, key)
         start = line_start(self.text, first.start)
@@ -285,7 +285,7 @@ class _Writer:
                 return [Patch(first.start, following, "")]
         raise NotHere
 
-    def _emptied(self, path: Keys, holder: Node) -> list[Patch]:
+    def _emptied(self, path: Keys, holder: YamlNode) -> list[Patch]:
         """The last entry less: the empty collection on the line of its key."""
         if holder is self.root:
             raise NotHere
@@ -303,7 +303,7 @@ class _Writer:
             return [Patch(holder.start, holder.end, empty)]
         return [Patch(colon, holder.end, " " + empty)]
 
-    def _out_of_flow(self, holder: Node, key: Key) -> list[Patch]:
+    def _out_of_flow(self, holder: YamlNode, key: Key) -> list[Patch]:
         """An entry between brackets, with one of the commas beside it."""
         start, end = _head(holder, key).start, holder.children[key].end
         before, after = _beside(holder, key)
@@ -332,11 +332,11 @@ class _Writer:
 
     # The text around.
 
-    def _column(self, collection: Node) -> int:
+    def _column(self, collection: YamlNode) -> int:
         """The column at which the entries of a collection in lines stand."""
         return column_of(self.text, collection.start)
 
-    def _behind_colon(self, holder: Node, key: Key) -> int:
+    def _behind_colon(self, holder: YamlNode, key: Key) -> int:
         """The place behind the colon of a key."""
         return self.text.index(":", holder.keys[key].end) + 1
 
@@ -356,12 +356,12 @@ class _Writer:
         return _COMMENT.search(self.text, start, end) is not None
 
 
-def _head(holder: Node, key: Key) -> Node:
+def _head(holder: YamlNode, key: Key) -> YamlNode:
     """The node with which an entry begins: its key, or itself in a list."""
     return holder.keys.get(key) or holder.children[key]
 
 
-def _beside(holder: Node, key: Key) -> tuple[Key | None, Key | None]:
+def _beside(holder: YamlNode, key: Key) -> tuple[Key | None, Key | None]:
     """The keys before and behind a key in the text."""
     keys = list(holder.children)
     at = keys.index(key)

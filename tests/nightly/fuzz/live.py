@@ -52,9 +52,9 @@ class _Client:
 
 
 def attempt(case: Case, ground: Path) -> str:
-    from spart_blocks.realtime.live_protocol import BadMessageError, Lines, read, written
+    from spart_blocks.realtime.live_protocol import BadMessageError, LineSplitter, read, written
 
-    lines = Lines(2**20)
+    lines = LineSplitter(2**20)
     lines.add(case.files["lines"])
     answers = []
     try:
