@@ -147,8 +147,16 @@ def _cache() -> DoctorFinding:
     if user_folder() is None or not os.access(folder, os.W_OK):
         hint = "let it be yours and not everyone's, or set SPART_CACHE to another folder"
         return DoctorFinding("cache", "missing", f"{folder} cannot be used", hint)
-    sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()]
+    sizes = [size for entry in os.scandir(folder) if (size := _size(entry)) is not None]
     return DoctorFinding("cache", "ok", f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.0f} MB")
+
+
+def _size(entry: os.DirEntry[str]) -> int | None:
+    """The size of a file; None for a folder, and for a file that another process has removed."""
+    try:
+        return entry.stat().st_size if entry.is_file() else None
+    except FileNotFoundError:
+        return None
 
 
 def _display() -> DoctorFinding:

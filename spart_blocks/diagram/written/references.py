@@ -19,7 +19,9 @@ from spart_blocks.base.document import (
     Document,
     Key,
     Keys,
+    mapping_at,
     text_size,
+    value_at,
 )
 from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
 
@@ -201,6 +203,23 @@ class Scope:
         """Every name that can be referred to from here."""
         above = self.parent.names() if self.parent else []
         return [*self.values, *above]
+
+
+def resolved_at(document: Document, keys: Keys) -> Any:
+    """The value at a path of a file with its references replaced; None without one."""
+    faults: list[Fault] = []
+    resolver = Resolver(document, faults)
+    scope = resolver.scope(mapping_at(document.data, "params"), ("params",))
+    value: Any = document.data
+    for depth, key in enumerate(keys):
+        if isinstance(value, str):
+            value = resolver.resolve(value, scope, keys[:depth]).value
+        index = int(key) if isinstance(value, list) and str(key).isdecimal() else str(key)
+        value = value_at(value, (index,))
+        if value is None:
+            return None
+    resolved = resolver.resolve(value, scope, keys)
+    return resolved.value if resolved.complete and not faults else None
 
 
 def _joined(value: Any, parts: Mapping[Any, Resolved]) -> Resolved:

@@ -44,7 +44,7 @@ def _of_engine(engine: Engine) -> Program:
             slots.append(Slot(name, at, np.shape(value)[1:]))
             at += int(np.prod(np.shape(value)[1:], dtype=int))
     nothing: dict[str, Any] = {field.name: () for field in fields(Program)}
-    mappings = ("start", "given", "plants", "updates", "resets")
+    mappings = ("start", "origins", "plants", "updates", "resets")
     nothing |= {name: {} for name in mappings} | {"outputs": None, "p": np.zeros(0)}
     return Program(
         **nothing

@@ -17,13 +17,13 @@ from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.written.files import existing, project_root
 from spart_blocks.diagram.written.overrides import apply_overrides, as_texts
 from spart_blocks.diagram.written.paths import path_in
+from spart_blocks.diagram.written.references import resolved_at
 from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
 from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of, target_of_name
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.native import Native
 from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
 from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target
-from spart_blocks.sweeps.plan.uses import value_at
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations
@@ -180,7 +180,7 @@ class FileSource(Source):
             return None
         document = self._document(chosen)
         try:
-            return value_at(document, path_in(path, document, self._root))
+            return resolved_at(document, path_in(path, document, self._root))
         except InputError:
             return None
 
@@ -194,8 +194,8 @@ class FileSource(Source):
 
     def initial(self, block: str, chosen: Chosen) -> tuple[Mapping[str, Any] | None, str]:
         document = self._document(chosen)
-        given = value_at(document, ("blocks", block, INITIAL))
-        frame = value_at(document, ("blocks", block, "base_frame"))
+        given = resolved_at(document, ("blocks", block, INITIAL))
+        frame = resolved_at(document, ("blocks", block, "base_frame"))
         blocks = document.data.get("blocks")
         known = isinstance(blocks, Mapping) and block in blocks
         return (given or {}) if known else None, frame or "com"
