@@ -8,6 +8,7 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import tunable
+from spart_blocks.block_support.values import scalar_or_vector
 
 
 class Algebraic_Constraint(Declared, FunctionBlock):
@@ -26,7 +27,7 @@ class Algebraic_Constraint(Declared, FunctionBlock):
     nout = 1
     takes = (PortSpec("f", "any", "", "what becomes zero"),)
     gives = (PortSpec("z", "any", "", "what makes it zero, of the shape of f"),)
-    initial = tunable("float or array_like", "", 0.0)
+    initial = tunable("float or array_like", "", 0.0, check=scalar_or_vector)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         # The diagram hands it the solution in place of f.

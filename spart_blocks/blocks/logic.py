@@ -14,7 +14,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.values import counted
+from spart_blocks.block_support.values import counted, scalar_or_vector
 from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,
@@ -56,7 +56,7 @@ class Switch(Declared, FunctionBlock):
     )
     gives = (PortSpec("y", "any", "", "a or b"),)
     criterion = fixed("str", "", ">=", choices=CRITERIA)
-    threshold = tunable("float or array_like", "", 0.0)
+    threshold = tunable("float or array_like", "", 0.0, check=scalar_or_vector)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         a, control, b = inputs
@@ -85,7 +85,7 @@ class Compare(Declared, FunctionBlock):
     )
     gives = (PortSpec("y", "any", "", "1 where the comparison holds, otherwise 0"),)
     operator = fixed("str", choices=tuple(COMPARISONS))
-    constant = tunable("float or array_like", "", None)
+    constant = tunable("float or array_like", "", None, check=scalar_or_vector)
 
     def build(self) -> dict[str, Any]:
         without = "" if self.constant is None else "b"

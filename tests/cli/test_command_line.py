@@ -108,7 +108,7 @@ def test_an_unexpected_exception_is_one_message(spart, ramp, monkeypatch):
     def broken(*args, **options):
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr("spart_blocks.diagram.load", broken)
+    monkeypatch.setattr("spart_blocks.diagram.build.loader.load", broken)
     answer = spart("run", ramp)
     assert answer.code == 1
     assert "ZeroDivisionError: float division by zero" in answer.err
@@ -123,7 +123,7 @@ def test_an_interrupt_outside_a_run_is_one_line(spart, ramp, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spart_blocks.diagram.load", interrupted)
+    monkeypatch.setattr("spart_blocks.diagram.build.loader.load", interrupted)
     answer = spart("run", ramp, "-q")
     assert (answer.code, answer.err) == (1, "error: interrupted\n")
 
@@ -143,7 +143,7 @@ def test_warnings_are_lines_and_pythons_own_are_silent(spart, ramp, monkeypatch)
         warnings.warn("invalid value", RuntimeWarning, stacklevel=1)
         return load(*args, **options)
 
-    monkeypatch.setattr("spart_blocks.diagram.load", warning)
+    monkeypatch.setattr("spart_blocks.diagram.build.loader.load", warning)
     answer = spart("run", ramp, "-q")
     assert (answer.code, answer.err) == (0, "warning: this looks odd\n")
 

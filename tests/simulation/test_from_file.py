@@ -50,7 +50,9 @@ def loads(monkeypatch):
     """How often a file was loaded."""
     count = []
     load = from_file.DiagramFile.load
-    monkeypatch.setattr(from_file.DiagramFile, "load", lambda s: (count.append(s), load(s))[1])
+    monkeypatch.setattr(
+        from_file.DiagramFile, "load", lambda s, *given: (count.append(s), load(s, *given))[1]
+    )
     return count
 
 

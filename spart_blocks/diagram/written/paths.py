@@ -32,11 +32,10 @@ def path_in(path: str, document: Document, root: Path, place: Place | None = Non
     its number. root: the folder that the files it uses must lie in. place: where the path is
     written. Raises InputError if there is no such thing."""
     try:
-        keys = keys_of(path)
-        if len(keys) > MAX_DEPTH:
+        if path.count(".") >= MAX_DEPTH:
             hint = "write path=value"
             raise _wrong(f"the path has more than {MAX_DEPTH} levels", hint)
-        return _numbered(_full(keys, path, document, root), document.data)
+        return _numbered(_full(keys_of(path), path, document, root), document.data)
     except InputError as error:
         [fault] = error.faults
         raise InputError(Fault(fault.message, place, fault.hint)) from None
