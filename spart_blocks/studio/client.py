@@ -1,4 +1,4 @@
-"""One page at the other end of a WebSocket, and what all pages share."""
+"""A connected page, and the state that all pages share."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_WAITING = 256
-"""Messages that may wait for a slow page; rows and poses beyond them are left out."""
+"""Largest number of messages queued for a slow page; further rows and poses are dropped."""
 
 
 class Socket(Protocol):
-    """What is used of a WebSocket."""
+    """The methods of a WebSocket that are used."""
 
     async def send_text(self, data: str) -> None: ...
     async def send_bytes(self, data: bytes) -> None: ...
@@ -26,11 +26,11 @@ class Socket(Protocol):
 
 @dataclass
 class Session:
-    """What all pages of one studio share.
+    """The state that all pages of a studio share.
 
-    root: the project's folder, which no request leaves. opened: the file that the command line
-    named, from the root. parts: what the modules of the studio keep here, by module. leaving: run
-    when a page is gone. closing: run when the studio ends.
+    root: the project's folder; requests cannot access files outside. opened: the file given on the
+    command line, relative to root. parts: data of the studio's modules, by module. leaving:
+    functions called when a page disconnects. closing: functions called when the studio ends.
     """
 
     root: Path
@@ -42,21 +42,21 @@ class Session:
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     async def left_by(self, client: Client) -> None:
-        """A page is gone."""
+        """Handle the disconnection of a page."""
         self.clients.discard(client)
         for leave in self.leaving:
             await leave(client)
 
     def tell(self, message: Mapping[str, Any], *, needed: bool = True) -> None:
-        """Tell all pages what has happened. needed: also a page that is behind; what is told again
-        soon is not."""
+        """Send a message to all pages. needed: whether slow pages need it too; False if it will
+        soon be sent again."""
         text = json.dumps(message)
         for client in self.clients:
             if needed or not client.is_behind:
                 client.post(text)
 
     def tell_numbers(self, header: Mapping[str, Any], numbers: NDArray[np.float64]) -> None:
-        """Send rows of numbers to all pages; a page that is behind misses them."""
+        """Send rows of numbers to all pages; they are dropped for a slow page."""
         data = numbers_message(header, numbers)
         for client in self.clients:
             client.post(data)
@@ -64,8 +64,8 @@ class Session:
 
 @dataclass(eq=False)
 class Client:
-    """One page. Messages are sent in order by a task of its own, so that a slow page does not
-    make others wait."""
+    """A connected page. A task of its own sends its messages in order, so that a slow page does not
+    delay others."""
 
     session: Session
     socket: Socket
@@ -73,20 +73,20 @@ class Client:
 
     @property
     def is_behind(self) -> bool:
-        """Whether many messages wait for the page."""
+        """Whether MOST_WAITING messages or more are queued."""
         return self.waiting.qsize() >= MOST_WAITING
 
     def post(self, message: str | bytes) -> None:
-        """Send a message later."""
+        """Queue a message; a binary one is dropped if the page is slow."""
         if isinstance(message, str) or not self.is_behind:
             self.waiting.put_nowait(message)
 
     def post_numbers(self, header: Mapping[str, Any], numbers: NDArray[np.float64]) -> None:
-        """Send rows of numbers to this page alone, such as an answer."""
+        """Queue rows of numbers that are never dropped, such as an answer."""
         self.waiting.put_nowait(numbers_message(header, numbers))
 
     async def deliver(self) -> None:
-        """Send what waits, until cancelled or the page is gone."""
+        """Send queued messages until cancelled or disconnected."""
         with suppress(RuntimeError, OSError):
             while True:
                 message = await self.waiting.get()
@@ -97,10 +97,10 @@ class Client:
 
 
 Handler = Callable[[Client, dict[str, Any]], Awaitable[Any]]
-"""Answers a request of a client with its arguments. Raises SpartError for what it refuses."""
+"""Answers a request, given its arguments. Raises SpartError if it refuses the request."""
 
 LATER = object()
-"""The answer of a handler that posts its answer itself, by `post_numbers` with the number n."""
+"""Returned by a handler that sends its answer itself, by `post_numbers` with the request's n."""
 
 
 def numbers_message(header: Mapping[str, Any], numbers: NDArray[np.float64]) -> bytes:

@@ -1,4 +1,4 @@
-"""Files that a page saves: the results of its runs."""
+"""Results of runs as files for download."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PATIENCE = 120.0
 
 
 async def download(session: Session, path: str, run: str, kind: str) -> tuple[str, str, bytes]:
-    """A file of a run: its name, its media type, its bytes. kind: npz, csv, or html for the page
-    of its motion. Raises InputError, RunError."""
+    """The results of a run as a file: its name, media type and bytes. kind: npz, csv, or html for a
+    page with its motion. Raises InputError or RunError."""
     if kind not in MEDIA:
         raise InputError(f"a run is saved as {', '.join(MEDIA)}, not {kind[:20]!r}")
     book = book_of(session)

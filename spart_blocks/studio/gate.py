@@ -1,10 +1,9 @@
-"""Who may speak with the studio: this machine's own browser, opened by the link that was printed.
+"""Access control of the studio: only browsers opened by the printed link have access.
 
-A page of another site must not reach the studio, even where its name resolves to this machine
-(DNS rebinding), where it opens a WebSocket to it, or where it links to it. So every request must
-name a host that is allowed, and bring the cookie that the link with the one-time token gave; a
-WebSocket must come from a page of the studio's own origin; and the page loads nothing from
-elsewhere.
+A page of another site must not reach the studio, even where its name resolves to this machine (DNS
+rebinding), where it opens a WebSocket to it, or where it links to it. So every request must name an
+allowed host, and have the cookie that the link with the one-time token set; a WebSocket must come
+from a page of the studio's own origin; and the page loads nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 MOST_REQUESTS = 200.0
-"""Requests a second that a page may send for long, and twice as many at once."""
+"""Sustained number of requests per second that a page may send; a burst may be twice as many."""
 MOST_BYTES = 2**20
-"""Of a request."""
+"""Largest size of a request [bytes]."""
 MOST_PAGES = 16
-"""Open at once."""
+"""Largest number of pages that are open at once."""
 
 
 @dataclass
@@ -37,33 +36,33 @@ class AccessGate:
 
     @property
     def cookie_name(self) -> str:
-        """Cookies of one host are shared by all its ports."""
+        """The name of the cookie. It includes the port, since all ports of a host share cookies."""
         return f"spart_studio_{self.port}"
 
     @property
     def link(self) -> str:
-        """The address that opens the studio once."""
+        """The link that opens the studio, valid once."""
         return f"{self.origin}/?token={self.token}"
 
     @property
     def origin(self) -> str:
-        """Of the page."""
+        """The origin of the page."""
         return f"http://{_bracketed(self.host)}:{self.port}"
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What the header Host may say."""
+        """The allowed values of the header Host."""
         names = {self.host}
         if is_loopback(self.host):
             names |= {"127.0.0.1", "localhost", "::1"}
         return frozenset(f"{_bracketed(name)}:{self.port}" for name in names)
 
     def knows_host(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request names this studio."""
+        """Whether the header Host of a request is allowed."""
         return headers.get("host", "").lower() in self.hosts
 
     def is_own_page(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request comes from a page of this studio."""
+        """Whether the header Origin is that of this studio."""
         origin = headers.get("origin", "")
         return origin.startswith("http://") and origin.removeprefix("http://") in self.hosts
 
@@ -72,15 +71,14 @@ class AccessGate:
         return _equal(cookies.get(self.cookie_name, ""), self.cookie)
 
     def exchanges(self, token: str) -> bool:
-        """Whether a token is the one that was given out; it counts once, and another takes its
-        place."""
+        """Whether a token is the valid one. A valid token is replaced by a new one."""
         right = _equal(token, self.token)
         if right:
             self.token = secrets.token_urlsafe(32)
         return right
 
     def headers(self) -> dict[str, str]:
-        """The headers of each answer."""
+        """The security headers of each response."""
         # 'self' means WebSockets too, but not in every browser; a policy knows no IPv6 addresses.
         sockets = " ".join(f"ws://{host}" for host in sorted(self.hosts) if host[0] != "[")
         policy = (
@@ -99,7 +97,7 @@ class AccessGate:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine alone."""
+    """Whether a host is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -118,13 +116,14 @@ def _equal(given: str, right: str) -> bool:
 
 @dataclass
 class RequestPace:
-    """How many requests a page may still send: each takes one, and time brings them back."""
+    """Rate limit of a page's requests: a token bucket. left: requests that may still be sent; at
+    [s]: when it was updated."""
 
     left: float = 2 * MOST_REQUESTS
     at: float = 0.0
 
     def takes(self, now: float) -> bool:
-        """Whether one more is allowed at a time [s]."""
+        """Whether another request is allowed at time `now` [s]."""
         self.left = min(2 * MOST_REQUESTS, self.left + MOST_REQUESTS * (now - self.at))
         self.at = now
         if self.left < 1:

@@ -1,4 +1,4 @@
-"""The diagrams of a project, for its first page."""
+"""The diagrams and robot files of a project, for the start page."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from spart_blocks.studio.requests import text_of
 from spart_blocks.versions.edits.values import scalar_text
 
 FOLDER = "diagrams"
-"""Where a project has its diagrams, if there is such a folder."""
+"""The folder for a project's diagrams, if it exists."""
 MOST_FILES = 2000
-"""YAML files that are looked at."""
+"""Largest number of files that are examined."""
 _SKIPPED = {"node_modules", "build", "dist", "venv", "out", "__pycache__"}
 _SUFFIXES = (".yaml", ".yml")
 
 
 async def project(client: Client, given: dict[str, Any]) -> dict[str, Any]:
-    """The project's diagrams."""
+    """The project's name and its diagrams."""
     session = client.session
     diagrams = await asyncio.to_thread(diagrams_of, session.root)
     folder = f"{FOLDER}/" if (session.root / FOLDER).is_dir() else ""
@@ -38,13 +38,14 @@ async def project(client: Client, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def diagrams_of(root: Path) -> list[dict[str, Any]]:
-    """The diagrams in a folder, as pages list them."""
+    """The diagrams below a folder, with name, description and number of blocks."""
     found = (_listed(path, root) for path in _files(root))
     return [diagram for diagram in found if diagram is not None]
 
 
 def _files(root: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
-    """The files of a kind in a folder, those of its own before those of its folders."""
+    """The files below a folder with these suffixes; those of a folder come before those of its
+    subfolders."""
     seen = 0
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(n for n in inner if n not in _SKIPPED and not n.startswith("."))
@@ -55,7 +56,7 @@ def _files(root: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
 
 
 def _listed(path: Path, root: Path) -> dict[str, Any] | None:
-    """A diagram, also one that cannot be read; None for other YAML."""
+    """The description of a diagram, also if it cannot be read; None for other YAML files."""
     found = {"path": path.relative_to(root).as_posix(), "name": path.stem}
     try:
         data = read_document(path).data
@@ -78,14 +79,15 @@ def _listed(path: Path, root: Path) -> dict[str, Any] | None:
 
 
 async def models(client: Client, given: dict[str, Any]) -> list[dict[str, str]]:
-    """The files of the project that describe robots, as a diagram names them."""
+    """The robot files of the project, each with the section that refers to it in a diagram."""
     root = client.session.root.resolve()
     path, _ = path_in(root, text_of(given, "path"))
     return await asyncio.to_thread(models_of, root, path.parent)
 
 
 def models_of(root: Path, home: Path) -> list[dict[str, str]]:
-    """The robots' files in a folder, each with the section that names it in a diagram at home."""
+    """The robot files below a folder, each with the section that refers to it in a diagram in
+    folder `home`."""
     found = []
     for path in _files(root, (".urdf", *_SUFFIXES)):
         kind = "urdf" if path.suffix == ".urdf" else _kind(path)
@@ -98,7 +100,8 @@ def models_of(root: Path, home: Path) -> list[dict[str, str]]:
 
 
 def _kind(path: Path) -> str | None:
-    """What a YAML file says of a robot: bodies, links, Denavit-Hartenberg data, or nothing."""
+    """The key by which a diagram refers to a robot file: bodies, links or dh; None for other
+    files."""
     try:
         data = read_document(path).data
     except DiagramError:
@@ -110,7 +113,7 @@ _ROBOTS = {"bodies": "bodies", "links": "links", "man": "dh"}
 
 
 async def thumbnail(session: Session, path: str) -> tuple[str, str, bytes]:
-    """A small picture of a diagram: its name, its media type, its bytes. Raises InputError."""
+    """A small picture of a diagram: its file name, media type and bytes. Raises InputError."""
     from spart_blocks.studio.thumbnails import picture_of
 
     return f"{Path(path).stem}.svg", "image/svg+xml", await picture_of(session, path)

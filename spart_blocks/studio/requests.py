@@ -1,4 +1,4 @@
-"""Requests of pages: found by name, answered one after the other, refused in words."""
+"""Finds and calls the handler of each request, and converts errors to answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def all_handlers() -> dict[str, Handler]:
-    """The handlers of all modules, by what requests call them."""
+    """All handlers by the name of their request."""
     found: dict[str, Handler] = {}
     for home in _HOMES:
         found |= import_module(home).HANDLERS
@@ -29,7 +29,7 @@ def all_handlers() -> dict[str, Handler]:
 
 
 async def answer(client: Client, handlers: Mapping[str, Handler], text: str) -> None:
-    """Answer one message of a page."""
+    """Handle one message of a page, and send the answer."""
     try:
         request = json.loads(text)
         n, what = int(request.pop("n")), str(request.pop("do"))
@@ -57,13 +57,13 @@ async def answer(client: Client, handlers: Mapping[str, Handler], text: str) -> 
 
 
 def problem_of(error: SpartError) -> dict[str, Any]:
-    """An error as pages read it: its first fault, with the others in it."""
+    """An error as data for the page: its first fault, with the others under `others`."""
     first, *others = problems_of(error)
     return {**first, "others": others} if others else first
 
 
 def problems_of(error: SpartError) -> list[dict[str, Any]]:
-    """Each fault of an error."""
+    """The faults of an error as data for the page."""
     if isinstance(error, InputError):
         return [problem_of_fault(fault) for fault in error.faults]
     found: dict[str, Any] = {"message": str(error)}
@@ -73,14 +73,14 @@ def problems_of(error: SpartError) -> list[dict[str, Any]]:
 
 
 def problem_of_fault(fault: Fault) -> dict[str, Any]:
-    """One fault: what, where, and how to mend it."""
+    """A fault as data for the page: message, hint and place."""
     place = None if fault.place is None else str(fault.place)
     found = {"message": fault.message, "hint": fault.hint, "place": place}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def text_of(given: Mapping[str, Any], name: str, otherwise: str | None = None) -> str:
-    """An argument that is a text. Raises InputError."""
+    """A text argument of a request. Raises InputError if it is none."""
     value = given.get(name, otherwise)
     if not isinstance(value, str):
         raise InputError(f"the request needs a text {name!r}")
@@ -88,7 +88,7 @@ def text_of(given: Mapping[str, Any], name: str, otherwise: str | None = None) -
 
 
 def number_of(given: Mapping[str, Any], name: str, otherwise: float | None = None) -> float:
-    """An argument that is a finite number. Raises InputError."""
+    """A numeric argument of a request. Raises InputError if it is no finite number."""
     value = given.get(name, otherwise)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value - value != 0:
         raise InputError(f"the request needs a number {name!r}")

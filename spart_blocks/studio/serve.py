@@ -1,4 +1,4 @@
-"""Serving the studio until it is ended."""
+"""Runs the studio's server until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from spart_blocks.studio.gate import MOST_BYTES, AccessGate
 from spart_blocks.studio.server import Say, application
 
 _FAREWELL = 2
-"""Seconds that open requests have when the studio ends."""
+"""Time for open requests to finish when the studio ends [s]."""
 
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that listens already. run: serve until `server.should_exit`."""
+    """A server that is already listening. run: serve until `server.should_exit`."""
 
     server: uvicorn.Server
     listening: socket.socket
@@ -35,9 +35,9 @@ class Serving:
 def serve(
     session: Session, gate: AccessGate, page: Path, say: Say, begun: Callable[[str], object]
 ) -> None:
-    """Serve a session at the gate's address until Ctrl-C. page: the first file of the built page.
-    begun: called with the link that opens it. Raises InputError where the address is not free.
-    """
+    """Serve a session at the gate's address until Ctrl-C. page: index file of the built page.
+    begun: called with the link that opens the studio. Raises InputError if the address is in
+    use."""
     serving = serving_at(session, gate, page, say)
     threading.Thread(target=warm_up, daemon=True).start()
     with suppress(KeyboardInterrupt):
@@ -46,7 +46,7 @@ def serve(
 
 
 def warm_up() -> None:
-    """Import and look up what the first page will ask for, while its browser starts."""
+    """Import and cache what the page needs first, while the browser starts."""
     from spart_blocks.base.document import parse_document
     from spart_blocks.diagram.build.loader import load_document
     from spart_blocks.studio.files import all_types
@@ -58,7 +58,8 @@ def warm_up() -> None:
 
 
 def serving_at(session: Session, gate: AccessGate, page: Path, say: Say) -> Serving:
-    """A server at the gate's address, whose port is known then. Raises InputError."""
+    """A server at the gate's address; sets the gate's port. Raises InputError if the address is in
+    use."""
     listening = _listening(gate.host, gate.port)
     gate.port = int(listening.getsockname()[1])
     config = uvicorn.Config(
@@ -76,7 +77,7 @@ def serving_at(session: Session, gate: AccessGate, page: Path, say: Say) -> Serv
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens on an address. port: 0 for any that is free."""
+    """A listening socket. port: 0 for any free one."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, socket.SOCK_STREAM)

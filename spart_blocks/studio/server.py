@@ -1,4 +1,4 @@
-"""The studio's server: the page, one WebSocket for each page, pictures and downloads."""
+"""The studio's ASGI application: page, WebSocket of each page, thumbnails and downloads."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from spart_blocks.studio.project import thumbnail
 from spart_blocks.studio.requests import all_handlers, answer
 
 _AT_ONCE = 8
-"""Requests of a page that are answered at once; others wait."""
+"""Requests of a page that are handled concurrently; further ones wait."""
 _TOO_MANY = 1008
-"""The WebSocket code for what a policy forbids."""
+"""WebSocket close code for a policy violation."""
 
 Say = Callable[[str], object]
 
 
 class _Guarded:
-    """The application behind the gate: only requests to an allowed host with the cookie pass, but
-    for the link that gives it. All answers have the gate's headers."""
+    """Access control around the application: passes requests with an allowed host and the cookie,
+    and exchanges the token of the link for the cookie. Responses get the gate's headers."""
 
     def __init__(self, app: ASGIApp, gate: AccessGate, say: Say) -> None:
         self.app, self.gate, self.say = app, gate, say
@@ -78,7 +78,7 @@ class _Guarded:
         return answer
 
     def _tell_link(self) -> None:
-        """Print a link that opens another browser, now and then."""
+        """Print a link for another browser, at most every 10 s."""
         if time.monotonic() - self.told > 10:
             self.told = time.monotonic()
             self.say(f"to open the studio in another browser: {self.gate.link}")
@@ -111,8 +111,8 @@ _LOCKED = (
 
 
 def application(session: Session, gate: AccessGate, page: Path, say: Say = print) -> ASGIApp:
-    """The studio as an ASGI application. page: the first file of the built page. say: is told the
-    link for another browser."""
+    """The studio as an ASGI application. page: index file of the built page. say: prints the link
+    for another browser."""
     handlers = all_handlers()
 
     async def first_page(request: Request) -> Response:
@@ -149,7 +149,7 @@ def application(session: Session, gate: AccessGate, page: Path, say: Say = print
 
 
 class _PageFiles(StaticFiles):
-    """Files of the page, compressed for browsers that take them so."""
+    """The static files of the page, compressed with Brotli if the browser supports it."""
 
     def file_response(
         self, full_path: Any, stat_result: Any, scope: Scope, status_code: int = 200
@@ -167,7 +167,8 @@ class _PageFiles(StaticFiles):
 async def _found(
     make: Callable[[], Awaitable[tuple[str, str, bytes]]], *, save: bool = False
 ) -> Response:
-    """A file as (name, media type, bytes), or why there is none."""
+    """A response with a file, or with status 404 and the error. make: returns (name, media type,
+    bytes). save: whether it is a download."""
     try:
         name, kind, data = await make()
     except SpartError as error:
@@ -179,7 +180,7 @@ async def _found(
 
 
 async def _converse(socket: WebSocket, session: Session, handlers: dict[str, Handler]) -> None:
-    """Answer a page until it is gone."""
+    """Receive and handle the requests of a page until it disconnects."""
     if len(session.clients) >= MOST_PAGES:
         await socket.close(_TOO_MANY, "too many pages are open")
         return

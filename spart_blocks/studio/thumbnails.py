@@ -1,4 +1,4 @@
-"""Small pictures of diagrams: their boxes and wires."""
+"""Thumbnails of diagrams: their boxes and wires without texts."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.files.sheets import make_sheet
 
 _MOST = 400
-"""Blocks that are drawn."""
+"""Largest number of blocks that are drawn."""
 _MANNER = "3"
-"""How pictures are drawn; another number makes them be drawn anew."""
+"""Version of the drawing; a new one invalidates cached thumbnails."""
 
 
 async def picture_of(session: Session, path: str) -> bytes:
-    """The picture of a diagram file as SVG. Raises InputError, DiagramError."""
+    """The thumbnail of a diagram file as SVG. Raises InputError or DiagramError."""
     place, _ = path_in(session.root, path)
     return await asyncio.to_thread(_picture, place, session.root.resolve())
 
 
 def _picture(place: Path, root: Path) -> bytes:
-    """The picture of a file, kept by its text; blocks of other files are drawn as boxes."""
+    """The thumbnail of a file, cached by its text. Blocks from other files are drawn as boxes."""
     text = read_file(place)[1]
     folder, name = cache_folder(), f"{key_of(_MANNER + text)}.svg"
     kept = None if folder is None else folder / "studio" / "pictures" / name

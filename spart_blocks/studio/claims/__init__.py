@@ -1,1 +1,1 @@
-"""Tests of a diagram: the claims of its section `expect:`, judged in a process of their own."""
+"""Tests of a diagram: check the claims of its section `expect:` in a process of their own."""

@@ -1,4 +1,4 @@
-"""Requests about the claims of a file, and its test."""
+"""Handlers of the requests about the claims of a file and its test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Given = dict[str, Any]
 
 
 async def claims(client: Client, given: Given) -> Given:
-    """What a file claims, and its last test."""
+    """The claims of a file, and its last test."""
     file = _file(client, given)
     found = await with_file(file, lambda: claims_of(file.reading))
     test = tests_of(client.session).tests.get(file.name)
@@ -23,7 +23,7 @@ async def claims(client: Client, given: Given) -> Given:
 
 
 async def test(client: Client, given: Given) -> Given:
-    """Test a file as it is on disk."""
+    """Start a test of a file as it is on disk."""
     file, update = _file(client, given), given.get("update") is True
     return await tests_of(client.session).begin(file.name, file.path, update)
 
@@ -34,7 +34,7 @@ async def stop_test(client: Client, given: Given) -> None:
 
 
 async def record(client: Client, given: Given) -> Given:
-    """Write the baselines that the last test of a file would change."""
+    """Write the baselines that the last test of a file proposes to change."""
     return await tests_of(client.session).record(_file(client, given).name)
 
 

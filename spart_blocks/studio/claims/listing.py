@@ -1,4 +1,4 @@
-"""The claims of a file as pages read them."""
+"""The claims of a file, as the page shows them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from spart_blocks.versions.edits.values import flow_text
 
 SECTION = "expect"
 MODELS: Mapping[str, type[BaseModel]] = {**CLAIMS, **ONCE}
-"""What can be claimed, by its kind."""
+"""The kinds of claims, with the model of each."""
 
 
 def claims_of(reading: Reading) -> dict[str, Any]:
-    """What a file claims of its runs, and what else it could."""
+    """The claims of a file, and the kinds of claims that can be added."""
     return {
         "tested": SECTION in reading.data,
         "claims": list(_claims(reading)),
@@ -32,7 +32,7 @@ def claims_of(reading: Reading) -> dict[str, Any]:
 
 @cache
 def kinds() -> tuple[dict[str, Any], ...]:
-    """What can be claimed."""
+    """The kinds of claims, each with its description and fields."""
     return tuple(
         {
             "kind": kind,
@@ -51,7 +51,7 @@ def _home(kind: str) -> Keys:
 
 
 def key_of_claim(kind: str, value: Any) -> str:
-    """A claim in words by which a test tells what it has found of it."""
+    """A claim as text, by which the findings of a test are assigned to it."""
     try:
         return f"{kind} {flow_text(value)}"
     except (InputError, RecursionError):
@@ -59,12 +59,12 @@ def key_of_claim(kind: str, value: Any) -> str:
 
 
 def keys_in(data: dict[str, Any]) -> dict[Keys, str]:
-    """The keys of the claims in a file's values, by their paths in its section."""
+    """The text of each claim of a file by its path in the section; see `key_of_claim`."""
     return {path: key_of_claim(str(path[0]), value) for path, value in _written(data)}
 
 
 def _written(data: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
-    """Each claim that is written, right or wrong, with its path in the section."""
+    """Each claim of a file, also invalid ones, with its path in the section."""
     section = mapping_at(data, SECTION)
     for kind in MODELS:
         value = section.get(kind)

@@ -1,4 +1,4 @@
-"""The outcome of a test as pages read it."""
+"""The outcome of a test, as the page shows it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_FINDINGS = 500
 def told_case(
     outcome: Outcome, keys: Mapping[Keys, str], root: Path, written: bool
 ) -> dict[str, Any]:
-    """An outcome. keys: of the claims of its file, by their paths in `expect:`. written: whether
-    its baseline is recorded already."""
+    """The outcome of a test case as data for the page. keys: texts of the file's claims by their
+    paths in `expect:`. written: whether its baseline has been recorded already."""
     change = outcome.change
     return {
         "name": outcome.case.name,

@@ -1,4 +1,4 @@
-"""The tests of a session: one of a file at a time, each in a process of its own."""
+"""The tests of a session: at most one for each file at a time, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from spart_blocks.workers.faults import error_from_json
 
 WORKER = "spart_blocks.studio.claims.worker"
 STOPPING = 3.0
-"""How long a test may take to stop [s]; then its process is ended."""
+"""How long a test may take to stop [s] before its process is ended."""
 _PART = "tests"
 
 
 @dataclass(frozen=True)
 class Proposed:
-    """A baseline that a test would write over another one. case: which case of the test. stamps: of
-    the diagram and of the baseline when they were compared."""
+    """A baseline that a test would write over an existing one. case: index of the test case.
+    stamps: of the diagram and of the baseline when they were compared."""
 
     case: int
     change: Change
@@ -35,8 +35,8 @@ class Proposed:
 
 @dataclass
 class FileTest:
-    """A test of a file. facts: what pages are told of it, as `Test` of the protocol. stamp: of the
-    file when it began."""
+    """A test of a file. facts: its description for the page, as `Test` of the protocol. stamp: of
+    the file when the test began."""
 
     path: Path
     stamp: Stamp
@@ -46,12 +46,12 @@ class FileTest:
 
     @property
     def active(self) -> bool:
-        """Whether it goes on."""
+        """Whether it has not ended yet."""
         return bool(self.facts["state"] == "running")
 
 
 class FileTests:
-    """The last test of each file of a session, by the file's path from the root."""
+    """The last test of each file of a session, by the file's path relative to the root."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -61,7 +61,7 @@ class FileTests:
         session.closing.append(self.close)
 
     async def begin(self, name: str, path: Path, update: bool) -> dict[str, Any]:
-        """Test a file; a test of it that goes on is ended."""
+        """Start a test of a file. One that is still active is ended."""
         await self._end(name)
         facts = {
             "state": "running",
@@ -88,7 +88,8 @@ class FileTests:
         return test.facts
 
     async def stop(self, name: str) -> None:
-        """Stop the test of a file, as Ctrl-C does; one that does not answer is ended."""
+        """Interrupt the test of a file, as Ctrl-C does. If it does not stop, its process is
+        ended."""
         test = self.tests.get(name)
         if test is None or not test.active or test.process is None:
             return
@@ -98,8 +99,8 @@ class FileTests:
             await test.process.close()
 
     async def record(self, name: str) -> dict[str, Any]:
-        """Write the baselines that the last test of a file would change. Raises InputError where
-        there are none, and where the diagram or a baseline has changed meanwhile."""
+        """Write the baselines that the last test of a file proposes to change. Raises InputError if
+        there are none, or if the diagram or a baseline has changed since."""
         test = self.tests.get(name)
         if test is None or not test.proposed:
             raise InputError(Fault("no baseline is to be written", hint="update it first"))

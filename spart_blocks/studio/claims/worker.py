@@ -1,8 +1,8 @@
-"""Tests of a file in a worker process.
+"""Worker process for the test of a file.
 
-The first message is the job, {"file": {path, root, blocks}, "update"}; what has been found is told:
-"began", "progress", "tested" with the text of a baseline as the body, "done". A second message asks
-to stop, as Ctrl-C does.
+The first message is the job, {"file": {path, root, blocks}, "update"}. Messages to the parent are
+"began", "progress", "tested" with the text of a baseline as the body, and at the end "done",
+"stopped" or "failed". Another message from the parent interrupts the test, as Ctrl-C does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Say = Callable[..., None]
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:
-    """Test, and tell."""
+    """Perform the test of the job, and send its findings."""
     job, _ = inbox.receive()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=_interrupt, args=(inbox,), daemon=True).start()
@@ -46,7 +46,7 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
 
 
 def _interrupt(inbox: Inbox) -> None:
-    """Interrupt the main thread when that is asked for."""
+    """Interrupt the main thread when a message comes."""
     main_thread = threading.main_thread().ident
     assert main_thread is not None
     while inbox.receive():
@@ -73,7 +73,8 @@ def _test(job: dict[str, Any], say: _Say) -> None:
 
 
 def _recorded(outcome: Outcome) -> tuple[Outcome, bool]:
-    """The outcome once a baseline is recorded that takes no other's place, and whether it was."""
+    """Record a baseline unless it would replace an existing one. Returns the outcome, and whether
+    it was recorded."""
 
     if outcome.change is None or outcome.change.path.exists():
         return outcome, False
@@ -85,6 +86,6 @@ def _recorded(outcome: Outcome) -> tuple[Outcome, bool]:
 
 
 def _reporter(say: _Say, name: str, unit: str) -> Report:
-    """Report how far a case is."""
+    """A function that reports the progress of a test case."""
     told = {"tell": "progress", "running": name, "unit": unit}
     return throttled(lambda done, whole: say({**told, "done": done, "all": whole}))

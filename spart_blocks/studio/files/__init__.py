@@ -1,4 +1,4 @@
-"""Opened files: their sheets, edits and forms."""
+"""Handlers of the requests about opened files: sheets, edits and forms."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ async def _unfit(client: Client, given: Given) -> Any:
 
 
 def _start(given: Given) -> tuple[str, str, str, bool]:
-    """The sheet, the block and the port that a wire is from, and whether it is an output."""
+    """The end of a wire being drawn, from a request: sheet, block, port, and whether the port is an
+    output."""
     start = given.get("from")
     if not isinstance(start, dict):
         raise InputError("the request needs the port that the wire is from")
@@ -144,7 +145,7 @@ async def _types(client: Client, given: Given) -> Any:
 
 
 def all_types() -> list[dict[str, Any]]:
-    """All types of blocks as pages read them."""
+    """All block types, as the page shows them."""
     from spart_blocks.studio.files.types import block_types
 
     with LOADING:

@@ -1,4 +1,4 @@
-"""The sizes of blocks on a sheet, and where their ports are. Lengths are in pixels."""
+"""Sizes of blocks on a sheet, and positions of their ports. Lengths are in pixels."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, sized_box
 from spart_blocks.drawing.placed import GRID, Size
 
 NAME, SMALL = 13.0, 11.0
-"""Sizes of letters: of names, and of types, captions and ports."""
+"""Font sizes: of block names, and of types, captions and port names."""
 LETTER = 6.3
-"""The width of a letter of a caption."""
+"""Width of one letter of a caption."""
 _MOST_WIDTH = 40.0
 _NARROW, _WIDE = set("iljtfrI.,:;|!'()[]{} -/"), set("mwMW@%")
 
 
 def size_of(name: str, lines: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> Size:
-    """The size of a block for its texts. lines: those under the name, its type first. inputs,
-    outputs: the texts at its ports, empty where none is shown."""
+    """The size of a block that its texts fit into. lines: the texts under the name, the type first.
+    inputs, outputs: the texts at its ports, empty for a port without a shown name."""
     left, right = (max((_width(text, SMALL) for text in side), default=0.0)
                    for side in (inputs, outputs))  # fmt: skip
     kinds, captions = lines[:1], lines[1:]  # these are of one width a letter
@@ -30,7 +30,7 @@ def size_of(name: str, lines: Sequence[str], inputs: Sequence[str], outputs: Seq
 
 
 def _width(text: str, size: float) -> float:
-    """About how wide a text is in the fonts that browsers have."""
+    """The approximate width of a text in common browser fonts."""
     ems = 0.0
     for letter in text:
         if letter in _NARROW:

@@ -1,4 +1,5 @@
-"""The wires of a diagram as connections from port to port, also of wires with mistakes."""
+"""Wires resolved to connections between ports. Wires with mistakes are resolved as far as
+possible."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ Sides = tuple[Side, Side]
 
 @dataclass(frozen=True)
 class Connection:
-    """A signal to an input. wire: the number of its wire; source, target: as the wire has them, for
-    edits. part: of the signal, such as `[0:2]`."""
+    """A connection from an output (start) to an input (end), each (block, port). wire: number of
+    the wire in the file; source, target: its ends as written, for edits. part: selected elements of
+    the signal, such as `[0:2]`."""
 
     wire: int
     source: str
@@ -37,19 +39,19 @@ class Connection:
 
 @dataclass
 class Web:
-    """The blocks of a diagram with their ports, and what is connected."""
+    """The ports of each block of a diagram, and the connections between them."""
 
     sides: dict[str, Sides]
     connections: list[Connection] = field(default_factory=list)
 
     def wired(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-        """The inputs and the outputs that are wired, as block and port."""
+        """The connected inputs and the connected outputs, each as a set of (block, port)."""
         return {one.end for one in self.connections}, {one.start for one in self.connections}
 
 
 def web_of(scope: Scope) -> Web:
-    """The ports and connections of a diagram. Ports and blocks that there are not, but that wires
-    name, are among them, so that each wire has two ends."""
+    """The ports and connections of a diagram. Blocks and ports that do not exist but are named by a
+    wire are included, so that each connection has two ends."""
     sides = {name: sides_of(scope, name) for name in scope.blocks}
     if scope.sheet.has_gates:
         for name in GATES:
@@ -78,8 +80,8 @@ def web_of(scope: Scope) -> Web:
 
 @dataclass
 class _Maker:
-    """Finds the ports that wires mean. taken: of blocks that are filled in order, the inputs that
-    wires have or name."""
+    """Resolves wires to ports. taken: for blocks whose inputs are filled in order, the inputs that
+    are already in use or named by a wire."""
 
     scope: Scope
     sides: dict[str, Sides]
@@ -87,7 +89,7 @@ class _Maker:
     named: dict[str, set[str]] | None = None
 
     def made(self, number: int, source: End, end: End) -> Iterator[Connection]:
-        """The connections of one end of a wire."""
+        """The connections from a source to one target of a wire."""
         texts = str(source), str(end)
         part = "" if source.selection is None else selection_text(source.selection)
         outputs = self._outputs(source)
@@ -101,7 +103,8 @@ class _Maker:
             yield Connection(number, *texts, (source.block, output), (end.block, port))
 
     def _outputs(self, end: End) -> tuple[str, list[str] | None]:
-        """One port and None, or what the names of several begin with, and their rests."""
+        """The outputs that the source of a wire means: (port, None) for one port, or (prefix,
+        rests) for several, whose names are the prefix followed by each rest."""
         names = self.sides[end.block][1].names if end.block in self.sides else ()
         if end.names is None:
             port = end.port
@@ -131,7 +134,7 @@ class _Maker:
     def _pairs(
         self, source: End, end: End, prefix: str, names: list[str]
     ) -> Iterator[tuple[str, str]]:
-        """The outputs of a wire of several signals, with the inputs of the same names."""
+        """Pairs (output, input) for a wire that carries several signals, matched by name."""
         if end.port is None and is_filled(self.scope.blocks.get(end.block, {})):
             for name in names:
                 yield prefix + name, self._next(end.block)
@@ -161,7 +164,7 @@ class _Maker:
         return end.port if index is None else names[index]
 
     def _next(self, block: str) -> str:
-        """The next free input of a block that is filled in order."""
+        """The next free input of a block whose inputs are filled in order."""
         taken = self.taken.setdefault(block, set(self._named(block)))
         names = self.sides[block][0].names if block in self.sides else ()
         free = next((name for name in names if name not in taken), None)
@@ -174,7 +177,7 @@ class _Maker:
         return free
 
     def _named(self, block: str) -> set[str]:
-        """The inputs of a block that wires name."""
+        """The inputs of a block that are named by wires."""
         if self.named is None:
             self.named = {}
             for wire in self.scope.sheet.wires.values():

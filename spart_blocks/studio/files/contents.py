@@ -1,4 +1,4 @@
-"""All that a file holds, to search in: the blocks of all its sheets, with ports and parameters."""
+"""The searchable content of a file: the blocks of all sheets with their ports and parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 80
 
 
 def contents_of(reading: Reading) -> list[dict[str, Any]]:
-    """The blocks of a file, those of its own sheet first, then subsystem by subsystem."""
+    """All blocks of a file: those of the top sheet first, then those of each subsystem."""
     found: list[dict[str, Any]] = []
     waiting = deque([whole(reading)])
     while waiting and len(found) < MOST_BLOCKS:

@@ -1,4 +1,4 @@
-"""To which ports a wire from a port fits, and why not to others."""
+"""Checks which ports a new wire may connect to, with the reason if it may not."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str | None]:
-    """For each port on the other side, as `block.port`, None where a wire fits, or the reason why
-    not. output: whether the wire begins at an output. Raises InputError where there is no such
-    port."""
+    """For each port on the other side, as `block.port`: None if a wire from the given port may
+    connect to it, otherwise the reason why not. output: whether the given port is an output. Raises
+    InputError if it does not exist."""
     sides = sides_told(scope, web_of(scope))
     own = _own(sides, block, port, output)
     written = scope.within is not None
@@ -33,7 +33,7 @@ def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str 
 
 
 def _own(sides: Mapping[str, PortSides], block: str, port: str, output: bool) -> Mapping[str, Any]:
-    """The port that a wire begins at."""
+    """The port at which a wire begins. Raises InputError if it does not exist."""
     mine = sides[block][output] if block in sides else ()
     own = next((one for one in mine if one["name"] == port), None)
     if own is None:
@@ -42,8 +42,9 @@ def _own(sides: Mapping[str, PortSides], block: str, port: str, output: bool) ->
 
 
 def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, str]:
-    """For each type of block, and each subsystem of the file, of which surely no port takes a wire
-    from a port, the reason. Raises InputError where there is no such port."""
+    """The block types and subsystems that certainly have no port for a wire from the given port,
+    each with the reason. output: whether the given port is an output. Raises InputError if it does
+    not exist."""
     own = _own(sides_told(scope, web_of(scope)), block, port, output)
     side = "inputs" if output else "outputs"
     found = {
@@ -63,7 +64,7 @@ def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, 
 def _against(
     own: Mapping[str, Any], spec: PortSpec, kind: BlockType, label: str, output: bool
 ) -> str | None:
-    """Why a wire does not fit a port as a type declares it; None where it may."""
+    """Why a wire does not fit a port that a block type declares; None if it may fit."""
     sizes = [size for size in spec.shape.split(", ") if size]
     known = own["known" if output else "exact"] and _is_sure(spec.shape)
     verbs = ("takes", "is") if output else ("is", "takes")
@@ -77,15 +78,15 @@ def _against(
 
 
 def _is_sure(shape: str) -> bool:
-    """Whether a declared shape tells the number of dimensions: a number, sizes, or several
-    symbols. A symbol alone may stand for any shape."""
+    """Whether a declared shape fixes the number of dimensions: a number, sizes, or several symbols.
+    A single symbol may stand for any shape."""
     return all(one.isdigit() for one in shape.split(", ") if one) or (
         ", " in shape and not shape.startswith("float or")
     )
 
 
 def _may_be(shape: str, sizes: list[str]) -> bool:
-    """Whether a shape is one of sizes, some of which are symbols."""
+    """Whether a shape matches the declared sizes. A symbol matches any size."""
     own = shape.split(" × ") if shape else []
     return len(own) == len(sizes) and all(
         size == mine for size, mine in zip(sizes, own, strict=True) if size.isdigit()

@@ -1,4 +1,4 @@
-"""Forms: the parameters of blocks, of files, and of their runs, with what is told of them."""
+"""Forms: the editable parameters of blocks, files and runs, with their descriptions."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _LONGEST_DEFAULT = 500
 
 
 class Texts:
-    """The values of a text as they are written."""
+    """Gives values as text, as written in the file. own: whether the block is in the opened
+    file."""
 
     def __init__(self, reading: Reading, own: bool = True) -> None:
         self._reading, self._own = reading, own
 
     def text(self, keys: Keys, value: Any) -> str:
-        """A value in one line, as it is written where that has one."""
+        """A value in one line: its text in the file if that is one line, otherwise as YAML."""
         node = self._reading.document.root.at(keys) if self._own else None
         if node is not None and node.flow and not node.alias:
             written = self._reading.text[node.start : node.end]
@@ -42,7 +43,7 @@ class Texts:
 
 
 def plain_text(value: Any) -> str:
-    """A value as YAML in one line; "" where no file can hold it."""
+    """A value as YAML in one line; "" if it cannot be written as YAML."""
     try:
         value = value.tolist() if hasattr(value, "tolist") else value
         return " ".join(flow_text(value).split("\n"))
@@ -51,7 +52,7 @@ def plain_text(value: Any) -> str:
 
 
 def form_of(scope: Scope, name: str) -> dict[str, Any]:
-    """The form of a block. Raises InputError where there is no such block."""
+    """The form of a block: its type, fields and ports. Raises InputError for an unknown block."""
     web = web_of(scope)
     if name not in web.sides:
         raise InputError(f"there is no block {name[:200]!r}")
@@ -78,7 +79,7 @@ def form_of(scope: Scope, name: str) -> dict[str, Any]:
 
 
 def file_form(reading: Reading) -> dict[str, Any]:
-    """The form of a file's own settings: its run and its parameters."""
+    """The form of a file's own settings: its run options and parameters."""
     return {
         "block": "",
         "type": "",
@@ -122,7 +123,7 @@ def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _objects(scope: Scope, name: str) -> list[str] | None:
-    """The names that a robot or a clock of a block can have."""
+    """The names that a parameter `robot` or `clock` can take; None for other parameters."""
     if name not in ("robot", "clock"):
         return None
     files = (scope.file, scope.reading.file)
@@ -151,7 +152,7 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
 
 
 def _kind_of_parameter(parameter: Parameter, told: str) -> str:
-    """What a parameter that is not declared takes, by its type, else by its default."""
+    """The kind of value that an undeclared parameter takes, guessed from its type or default."""
     if parameter.choices:
         return "choice"
     words = f"{parameter.annotation} {told}".lower()
@@ -209,7 +210,7 @@ def _field(
 
 
 def param_fields(reading: Reading) -> list[dict[str, Any]]:
-    """The parameters of the file."""
+    """A field for each entry of the file's section `params`."""
     texts = Texts(reading)
     return [
         _field(
@@ -225,7 +226,7 @@ def param_fields(reading: Reading) -> list[dict[str, Any]]:
 
 
 def robot_fields(reading: Reading) -> list[dict[str, Any]]:
-    """The robots of the file, each a section."""
+    """A field for each entry of the file's section `robots`."""
     texts = Texts(reading)
     return [
         _field(
@@ -240,15 +241,15 @@ def robot_fields(reading: Reading) -> list[dict[str, Any]]:
 
 
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:
-    """The options of runs, as RunOptions has them."""
+    """A field for each run option of RunOptions."""
     return section_fields(RunOptions, ("run",), Texts(reading), mapping_at(reading.data, "run"))
 
 
 def section_fields(
     model: type[BaseModel], keys: Keys, texts: Texts | None = None, written: Any = None
 ) -> Iterator[dict[str, Any]]:
-    """The entries of a section, or of an item of a list in one, as their model has them. keys:
-    where it is in the file; texts, written: what it has there, if it is there."""
+    """A field for each entry that a section, or an item of its list, can have by its model. keys:
+    path of the section in the file; texts, written: its texts and value, if it is in the file."""
     for attribute, entry in model.model_fields.items():
         name = entry.alias or attribute
         kind, choices = _kind_of_annotation(entry.annotation)
@@ -272,7 +273,7 @@ def section_fields(
 
 
 def written_path(keys: Keys) -> str:
-    """A path as `set` and `unset` take it: "expect.final[1].within"."""
+    """A path in the form that `set` and `unset` take: "expect.final[1].within"."""
     first, *others = keys
     return str(first) + "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in others)
 

@@ -1,4 +1,4 @@
-"""Mistakes at the blocks, parameters, ports and wires that they are about."""
+"""Assigns mistakes of a file to the blocks, parameters, ports and wires that they concern."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _NO_WIRE = re.compile(r"(?:input|output) (\S+) of .* has no wire")
 
 @dataclass(frozen=True)
 class Mistakes:
-    """The mistakes of a reading, as pages read them. blocks: by the keys of the file that holds
-    their blocks, such as ("subsystems", "servo"), and the block; wires: by these and the number of
-    the wire."""
+    """The mistakes of a file, as the page shows them. all: every mistake. blocks: by the path of
+    the sheet in the file, such as ("subsystems", "servo"), and the block; wires: by that path and
+    the number of the wire."""
 
     all: list[dict[str, Any]] = field(default_factory=list)
     blocks: dict[tuple[Keys, str], list[dict[str, Any]]] = field(default_factory=dict)
@@ -30,7 +30,8 @@ class Mistakes:
 
 
 def mistakes_of(reading: Reading) -> Mistakes:
-    """Each mistake, with its block and argument where its place tells."""
+    """The mistakes of a file, each with its block and argument if they can be found from its
+    position."""
     found = Mistakes()
     instances = {sheet.name: prefix for prefix, sheet in reversed([*reading.file.instances()])}
     users = _users(reading)
@@ -59,7 +60,7 @@ def mistakes_of(reading: Reading) -> Mistakes:
 
 
 def called(fault: Fault, root: Path) -> Fault:
-    """A fault with its file as the project calls it."""
+    """A fault whose file name is relative to the project's root."""
     place = fault.place
     if place is None or not place.file.startswith(f"{root}{os.sep}"):
         return fault
@@ -67,8 +68,8 @@ def called(fault: Fault, root: Path) -> Fault:
 
 
 def path_at(document: Document, line: int, column: int) -> Keys:
-    """The path of the innermost value that begins at a place of the file, or before it; of a key,
-    that of its value. line, column: as a Place has them."""
+    """The path of the innermost value that begins at or before a position of the file; on a key,
+    the path of its value. line, column: from 1, as in Place."""
     at, node, path = (line - 1, column - 1), document.root, []
     while node.children:
         step = _step(node, at)
@@ -80,7 +81,7 @@ def path_at(document: Document, line: int, column: int) -> Keys:
 
 
 def _step(node: YamlNode, at: tuple[int, int]) -> Any:
-    """The child in which a place lies: the last one that begins before it."""
+    """The key of the child that contains a position: the last one that begins at or before it."""
     best, found = (-1, -1), None
     for key, child in node.children.items():
         named = node.keys.get(key, child)
@@ -94,7 +95,7 @@ _Home = tuple[Keys, str | None, str | None, int | None]
 
 
 def _home(document: Document, place: Place | None, users: Mapping[str, _Home]) -> _Home | None:
-    """The holder, block, argument and wire that a place is about."""
+    """The sheet, block, argument and wire at a position; None if unknown."""
     if place is None or place.line is None:
         return None
     if place.file != document.file:
@@ -103,7 +104,7 @@ def _home(document: Document, place: Place | None, users: Mapping[str, _Home]) -
 
 
 def _end(file: File, scope: Keys, wire: int, place: Place | None) -> tuple[str | None, str | None]:
-    """The block and the port of the end of a wire that a place is at, or that is before it."""
+    """The block and port of the wire's end at a position, or of the last one before it."""
     text = file.sheet_at(scope).wires.get(wire)
     if text is None:
         return None, None
@@ -130,7 +131,7 @@ def _meant(path: Keys) -> _Home | None:
 
 
 def _users(reading: Reading) -> dict[str, _Home]:
-    """The block that uses each file, by the name that faults have for the file."""
+    """For each used file, the block that uses it. Files are named as in faults."""
     found: dict[str, _Home] = {}
     folder = Path(reading.document.file).parent
     for sheet in reading.file.sheets:

@@ -1,4 +1,4 @@
-"""One opened file: its text as it was read last, where its blocks stand, and what can be undone."""
+"""An opened file: its text, the positions of its blocks, and its undo history."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ Stamp = tuple[int, int, int] | None
 
 @dataclass(frozen=True)
 class State:
-    """What is kept of a file besides its text. places: of the blocks of each sheet; chosen: for
-    each slot of variants a choice."""
+    """The state of a file apart from its text. places: positions of blocks by sheet; chosen: the
+    choice for each slot of variants."""
 
     places: Mapping[str, Spots] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
 
     def with_spots(self, sheet: str, spots: Spots) -> State:
-        """The state with the places of one sheet, all of them."""
+        """The state with the positions of all blocks of one sheet replaced."""
         return replace(self, places={**self.places, sheet: dict(spots)})
 
 
 @dataclass(frozen=True)
 class Step:
-    """What can be undone. forth, back: rounds of patches of the text; none where only places or
-    choices have changed."""
+    """A change that can be undone. before, after: the states. forth, back: lists of text patches
+    that make and revert it; empty if only positions or choices have changed."""
 
     label: str
     before: State
@@ -64,8 +64,9 @@ class Step:
 
 @dataclass
 class OpenedFile:
-    """A file that pages have open. name: its path from the project's root, with slashes. lock: held
-    while a request reads or changes it. problem: why it cannot be read now, if it cannot."""
+    """A file that is open in the page. name: its path relative to the project's root, with slashes.
+    stamp: of the file when it was last read. lock: held while a request reads or changes it.
+    problem: why it cannot be read at present, or None."""
 
     path: Path
     name: str
@@ -84,7 +85,7 @@ class OpenedFile:
 
     @staticmethod
     def of(path: Path, name: str, root: Path) -> OpenedFile:
-        """Open a file. Raises DiagramError where it cannot be read."""
+        """Open a file. Raises DiagramError if it cannot be read."""
         stamp = stamp_of(path)
         state = State(stored(path))
         try:
@@ -98,7 +99,7 @@ class OpenedFile:
     # --- what pages see ---------------------------------------------------------------------
 
     def opened(self) -> dict[str, Any]:
-        """The file as pages read it."""
+        """The description of the file that the page gets; see `Opened` of the protocol."""
         reading, data = self.reading, self.reading.data
         diagram, run = reading.diagram, mapping_at(reading.data, "run")
         T = diagram.run.T if diagram is not None else run.get("T")
@@ -127,7 +128,7 @@ class OpenedFile:
 
     @property
     def mistakes(self) -> Mistakes:
-        """The mistakes of the file as it is."""
+        """The mistakes of the current text."""
         reading, found = self.told
         if reading is not self.reading or found is None:
             found = mistakes_of(self.reading)
@@ -135,7 +136,8 @@ class OpenedFile:
         return found
 
     def sheet(self, at: str) -> dict[str, Any]:
-        """A sheet as pages read it. Raises InputError where there is none."""
+        """A sheet as the page draws it. at: path of the subsystem. Raises InputError if it does not
+        exist."""
         scope = scope_at(self.reading, at)
         known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
         made = make_sheet(scope, self.mistakes, known, before)
@@ -146,7 +148,7 @@ class OpenedFile:
         return made.sheet
 
     def changed(self, at: str) -> dict[str, Any]:
-        """The file and a sheet after a change; the sheet around where there is none any more."""
+        """The file and a sheet after a change. If the sheet no longer exists, the one around it."""
         while True:
             try:
                 return {"opened": self.opened(), "sheet": self.sheet(at)}
@@ -156,26 +158,27 @@ class OpenedFile:
                 at = at.rpartition("/")[0]
 
     def form(self, at: str, block: str) -> dict[str, Any]:
-        """The form of a block; of the file itself where no block is named."""
+        """The form of a block; that of the file if block is ""."""
         return form_of(scope_at(self.reading, at), block) if block else file_form(self.reading)
 
     def fits(self, at: str, block: str, port: str, output: bool) -> dict[str, str | None]:
-        """To which ports a wire fits."""
+        """Which ports a wire from the given port fits; see `fits_of`."""
         return fits_of(scope_at(self.reading, at), block, port, output)
 
     def unfit(self, at: str, block: str, port: str, output: bool) -> dict[str, str]:
-        """The types to which no wire from a port fits."""
+        """The types that no wire from the given port fits; see `unfit_types`."""
         return unfit_types(scope_at(self.reading, at), block, port, output)
 
     def contents(self) -> list[dict[str, Any]]:
-        """The blocks of all sheets."""
+        """The blocks of all sheets; see `contents_of`."""
         return contents_of(self.reading)
 
     # --- changes of the text ---------------------------------------------------------------
 
     def edit(self, revision: str, asked: Asked) -> None:
-        """Change the text, and write it. Raises InputError for an operation that the diagram does
-        not allow, and where the file is no longer as the page has it."""
+        """Apply operations to the text and write the file. revision: of the text that the page
+        has. Raises InputError for an invalid operation, and if the file has changed since that
+        revision."""
         self._check(revision)
         found = edited_file(self.reading.file, asked.operations)
         before = self.state
@@ -187,18 +190,18 @@ class OpenedFile:
         self._done(Step(asked.label, before, after, found.rounds, found.back))
 
     def apply(self, operations: Sequence[Operation], label: str) -> None:
-        """Change the text by operations, and write it, as `edit` does."""
+        """As `edit`, for operations on the current text. label: their name in the undo history."""
         self.edit(self.reading.revision, Asked(tuple(operations), label, {}, {}, {}))
 
     def tried(self, revision: str, asked: Asked) -> list[dict[str, Any]]:
-        """The mistakes as they would be after operations; nothing is written."""
+        """The mistakes that the file would have after operations. Nothing is written."""
         self._check(revision)
         found = edited_file(self.reading.file, asked.operations)
         would_be = unbuilt(self.path, self.root, found.file, self.state.chosen)
         return mistakes_of(built(would_be)).all
 
     def undo(self) -> None:
-        """Take the last change back. Raises InputError where there is none."""
+        """Undo the last change. Raises InputError if there is none."""
         if not self.history:
             raise InputError("there is nothing to undo")
         step = self.history[-1]
@@ -206,7 +209,7 @@ class OpenedFile:
         self.undone.append(self.history.pop())
 
     def redo(self) -> None:
-        """Do again what was taken back last. Raises InputError where there is none."""
+        """Redo the change that was undone last. Raises InputError if there is none."""
         if not self.undone:
             raise InputError("there is nothing to do again")
         step = self.undone[-1]
@@ -227,7 +230,8 @@ class OpenedFile:
         self._become(state)
 
     def _check(self, revision: str) -> None:
-        """Refuse a change of a text that is no longer the file's."""
+        """Raise InputError if a revision is not that of the current text, or the file is
+        unreadable."""
         if self.problem is not None:
             place = self.problem.get("place", self.name)
             raise InputError(Fault("the file cannot be read now", Place(place), "mend it first"))
@@ -235,7 +239,8 @@ class OpenedFile:
             raise InputError(Fault("the file has changed meanwhile", hint="do it again"))
 
     def _write(self, found: Edited, chosen: Mapping[str, str]) -> None:
-        """Write a text, if the file is as it was read; then read that."""
+        """Write an edited text and read it. Raises InputError if the file was changed by another
+        program."""
         reading = read(self.path, self.root, found.file, chosen)
         raw = self.path.read_bytes() if self.path.is_file() else b""
         if raw.decode("utf-8-sig", "replace") != found.before:
@@ -247,7 +252,8 @@ class OpenedFile:
         self._note_files()
 
     def settle(self, reading: Reading) -> bool:
-        """Take a reading that was built meanwhile; returns whether it is still of the file."""
+        """Use a reading that was built in the background. Returns False if the text or the choices
+        have changed since, in which case it is ignored."""
         mine = self.reading
         if not mine.pending or (reading.text, reading.chosen) != (mine.text, mine.chosen):
             return False
@@ -258,8 +264,7 @@ class OpenedFile:
     # --- changes of what is kept besides ----------------------------------------------------
 
     def place(self, at: str, spots: Mapping[str, Spot]) -> None:
-        """Put blocks where a person has moved them. Raises InputError for blocks that there are
-        not."""
+        """Move blocks to new positions. Raises InputError for an unknown block."""
         scope = scope_at(self.reading, at)
         if scope.key not in self.state.places:
             self.sheet(at)
@@ -272,13 +277,14 @@ class OpenedFile:
         self._done(Step(f"move {names}", before, before.with_spots(scope.key, known | {**spots})))
 
     def tidy(self, at: str) -> None:
-        """Forget where the blocks of a sheet were put."""
+        """Discard the positions of the blocks of a sheet, so that it is laid out anew."""
         scope = scope_at(self.reading, at)
         left = {key: spots for key, spots in self.state.places.items() if key != scope.key}
         self._done(Step("tidy", self.state, replace(self.state, places=left)))
 
     def choose(self, slot: str, choice: str) -> None:
-        """Choose a variant for looking and running. Raises InputError where there is none."""
+        """Select the choice of a slot of variants that is shown and run. Raises InputError if the
+        slot or choice does not exist."""
         slots = slots_of(self.reading.file)
         if slot not in slots or choice not in slots[slot].choices:
             raise InputError(f"there is no choice {choice[:60]!r} of {slot[:60]!r}")
@@ -295,7 +301,7 @@ class OpenedFile:
         self._become(step.after)
 
     def _become(self, state: State) -> None:
-        """Take a state on, and keep its places."""
+        """Set the state, and store its positions if they differ."""
         for key in [key for key in self.drawn if key not in state.places]:
             del self.drawn[key]
         if state.places != self.state.places:
@@ -305,14 +311,15 @@ class OpenedFile:
     # --- the file outside ---------------------------------------------------------------------
 
     def is_stale(self) -> bool:
-        """Whether the file, or one that it depends on, seems to have changed outside."""
+        """Whether the file, or one that it depends on, has probably been changed by another
+        program."""
         return stamp_of(self.path) != self.stamp or any(
             stamp_of(path) != stamp for path, stamp in self.others.items()
         )
 
     def refresh(self) -> bool:
-        """Read the file again if it has changed outside; returns whether anything is different.
-        `problem` tells where it cannot be read; what was read before is kept."""
+        """Read the file again if another program has changed it; returns whether anything is
+        different. If it cannot be read, `problem` is set and the previous reading is kept."""
         stamp, had = stamp_of(self.path), self.problem
         elsewhere = any(stamp_of(path) != known for path, known in self.others.items())
         try:
@@ -338,7 +345,7 @@ class OpenedFile:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """What tells whether a file has changed; None where it is not there."""
+    """Modification time, size and inode of a file, to detect changes; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -347,7 +354,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def _clocks(data: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """The clocks that can be read."""
+    """The clocks of a file whose entries are valid, with period and offset [s]."""
     for name, section in mapping_at(data, "clocks").items():
         one = mapping_at(section)
         T, rate, offset = (one.get(key) for key in ("T", "rate", "offset"))
@@ -363,7 +370,8 @@ def _is_positive(value: Any) -> bool:
 
 
 def _moved(asked: Asked, places: Mapping[str, Spots]) -> Mapping[str, Spots]:
-    """The places with those of new and renamed blocks, and of those in new subsystems."""
+    """The positions after operations: with those of new and renamed blocks, and with grouped blocks
+    moved into their subsystem's sheet."""
     found: dict[str, dict[str, Spot]] = {sheet: dict(spots) for sheet, spots in places.items()}
     for (within, name), names in asked.grouped.items():
         sheet = found.get(within, {})

@@ -1,4 +1,4 @@
-"""Operations as pages ask for them, and as edits have them."""
+"""Converts the edit operations of a request to operations of `versions.edits`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from spart_blocks.versions.edits import (
 
 MOST_OPERATIONS = 10_000
 LARGEST_PLACE = 1e7
-"""Pixels from the origin; a place farther away is refused."""
+"""Largest allowed coordinate of a block [px]."""
 USED_FILES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a page asks for. label: in words, for undo. renamed, placed: of blocks, as (within,
-    block): their new names, and where they are put. grouped: for each new subsystem, its blocks."""
+    """The operations of a request. label: their name in the undo history. renamed: new names, and
+    placed: positions, by (subsystem, block). grouped: the blocks of each new subsystem."""
 
     operations: tuple[Operation, ...]
     label: str
@@ -47,7 +47,7 @@ class Asked:
 
 
 def asked_of(given: Any) -> Asked:
-    """The operations of a request. Raises InputError for what is none."""
+    """Read the operations of a request. Raises InputError for invalid ones."""
     if not isinstance(given, list) or len(given) > MOST_OPERATIONS:
         raise InputError("the request needs a list of operations")
     operations: list[Operation] = []
@@ -75,7 +75,7 @@ def asked_of(given: Any) -> Asked:
 
 
 def _operation(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
-    """The edits of an operation, and what it is called."""
+    """The edits for one operation, and its label."""
     kind = text_of(given, "op")
     make = _KINDS.get(kind)
     if make is None:
@@ -91,7 +91,7 @@ def _set(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 
 
 _WORDS = ("name", "description")
-"""Entries of a file that are no section."""
+"""Entries of a file that hold a text instead of a section."""
 
 
 def _unset(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
@@ -124,7 +124,8 @@ def _add(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 
 @dataclass(frozen=True)
 class _Checked(Operation):
-    """An operation in place of another, which says whether it may be done."""
+    """Does one operation after checking that another one is allowed. check: the one that is only
+    checked; done: the one that is done."""
 
     check: Operation
     done: Operation
@@ -156,7 +157,7 @@ def _retype(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 
 @dataclass(frozen=True)
 class _Retyped(Operation):
-    """Another type for a block, without the parameters that this type does not have."""
+    """Changes the type of a block, and removes the parameters that the new type does not have."""
 
     name: str
     type: str
@@ -172,7 +173,8 @@ class _Retyped(Operation):
 
 
 def _parameters(file: File, kind: str) -> Collection[str] | None:
-    """The parameters of a type or of a subsystem of the file; None for what is neither."""
+    """The parameter names of a block type, or of a subsystem of the file; None if there is
+    neither."""
     if kind in file.subsystems:
         return {"for_each", *file.subsystems[kind].params}
     found = kind_of(kind)
@@ -223,7 +225,7 @@ def _names(given: Mapping[str, Any]) -> list[str]:
 
 
 def spot_of(given: Any) -> Spot:
-    """Where a person puts a block. Raises InputError."""
+    """A block's position from [x, y] of a request. Raises InputError if it is invalid."""
     right = isinstance(given, list | tuple) and len(given) == 2
     for value in given if right else ():
         right = right and isinstance(value, int | float) and not isinstance(value, bool)

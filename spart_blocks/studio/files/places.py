@@ -1,4 +1,5 @@
-"""Where people have put blocks, kept outside of the diagram's file, in the user's cache folder."""
+"""Block positions chosen by the user, stored in the user's cache folder, not in the diagram
+file."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from spart_blocks.results.files import write_whole
 from spart_blocks.studio.files.operations import spot_of
 
 Places = Mapping[str, Spots]
-"""For each diagram, by the name of its definition, where its blocks stand."""
+"""Block positions of each sheet, by the name of its subsystem."""
 MOST_BYTES = 8_000_000
 
 
 def stored(path: Path) -> dict[str, dict[str, Spot]]:
-    """The places of the blocks of a file; none where they cannot be read."""
+    """The stored block positions of a file by sheet; empty if they cannot be read."""
     file = _file(path)
     try:
         if file is None or file.stat().st_size > MOST_BYTES:
@@ -35,7 +36,7 @@ def stored(path: Path) -> dict[str, dict[str, Spot]]:
 
 
 def store(path: Path, places: Places) -> None:
-    """Keep the places of sheets on which a person has put a block."""
+    """Store the positions of all sheets on which the user has moved a block."""
     file = _file(path)
     if file is None:
         return

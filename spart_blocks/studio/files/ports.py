@@ -1,4 +1,4 @@
-"""The ports of blocks, also of those that cannot be built yet."""
+"""The ports of blocks, also of blocks that cannot be built because of mistakes."""
 
 from __future__ import annotations
 
@@ -22,38 +22,39 @@ MOST_PORTS = 1000
 
 @dataclass(frozen=True)
 class Side:
-    """The inputs or the outputs of a block. known: whether these are all; else wires may name
-    others."""
+    """The inputs or the outputs of a block. known: whether the list is complete; if not, wires may
+    name other ports."""
 
     ports: tuple[Port, ...]
     known: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names, numbers where they have none."""
+        """The names of the ports; a number for a port without a name."""
         return tuple(port.name for port in self.ports)
 
 
 def kind_of(name: Any) -> BlockType | None:
-    """The type of a name as files write it."""
+    """The block type of a name in a file, which must be upper case; None if there is none."""
     return find_type(name) if isinstance(name, str) and name.isupper() else None
 
 
 @lru_cache(maxsize=1024)
 def described(name: str) -> dict[str, Any]:
-    """A block type as plain data; empty where there is none."""
+    """The description of a block type as plain data; empty if the type does not exist."""
     kind = kind_of(name)
     return describe(kind) if kind is not None else {}
 
 
 def port_text(kind: Any, side: str, name: str) -> dict[str, str]:
-    """What is told of a port of a type. side: inputs or outputs."""
+    """The description of a port of a block type; empty if it has none. side: "inputs" or
+    "outputs"."""
     rows = described(kind).get(side, ()) if isinstance(kind, str) else ()
     return next((row for row in rows if name in (row["name"], row["port"])), {})
 
 
 def look_of(scope: Scope, name: str) -> str:
-    """The look of a block, by its class."""
+    """The style in which a block is drawn: that of its class, or border, variant or subsystem."""
     if name in GATES and name not in scope.blocks:
         return "border"
     if scope.is_slot(name):
@@ -65,7 +66,7 @@ def look_of(scope: Scope, name: str) -> str:
 
 
 def type_look(kind: BlockType | None) -> str:
-    """The look of a type of block."""
+    """The style in which blocks of a type are drawn."""
     look = kind.blockclass if kind is not None else "function"
     look = CLASSES.get(look, look)
     return look if look in LOOKS and look != "subsystem" else "function"
@@ -92,23 +93,24 @@ def sides_of(scope: Scope, name: str) -> tuple[Side, Side]:
 
 
 def _open(section: Mapping[str, Any], side: Side) -> Side:
-    """The inputs of a block that is built; wires may bring more where they are counted."""
+    """The inputs of a built block. They are marked as incomplete if the wires determine their
+    number."""
     return side if not is_counted(section) else replace(side, known=False)
 
 
 def is_counted(section: Mapping[str, Any]) -> bool:
-    """Whether a block has as many inputs as wires lead to it."""
+    """Whether the number of a block's inputs is the number of wires that lead to it."""
     given = any(key in section for key in ("nin", "labels", "styles"))
     return section.get("type") in COUNTED and not given
 
 
 def is_filled(section: Mapping[str, Any]) -> bool:
-    """Whether wires that name no input take the next free one."""
+    """Whether a wire that names no input of the block takes its next free one."""
     return section.get("type") in FILLED_IN_ORDER
 
 
 def told_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
-    """The ports that a type and its parameters tell."""
+    """The inputs and outputs of a block that is not built, from its type and parameters."""
     kind = kind_of(section.get("type"))
     if kind is None:
         return Side((), False), Side((), False)
@@ -130,7 +132,7 @@ def told_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
 
 
 def _count(kind: str, section: Mapping[str, Any]) -> int | None:
-    """The number of inputs of a block by its parameters."""
+    """The number of inputs given by the parameters of a block; None if they do not give it."""
     signs = section.get("signs", "++") if kind == "SUM" else section.get("ops", "**")
     if kind in ("SUM", "PROD"):
         return len(signs) if isinstance(signs, str) else 2
@@ -139,14 +141,15 @@ def _count(kind: str, section: Mapping[str, Any]) -> int | None:
 
 
 def with_named(side: Side, named: Iterable[str]) -> Side:
-    """A side with the ports that wires name besides."""
+    """A side extended by the ports that only wires name."""
     known = set(side.names)
     more = [name for name in dict.fromkeys(named) if name not in known]
     return replace(side, ports=(*side.ports, *map(Port, more))) if more else side
 
 
 def with_spare(side: Side) -> Side:
-    """The inputs of a block that has one for each wire: all up to the last, and one more."""
+    """The inputs of a block whose wires determine their number: all up to the last used one, and
+    one free input more."""
     known = {port.name: port for port in side.ports}
     last = max((int(name) for name in known if name.isdecimal() and len(name) < 4), default=-1)
     numbers = {name: known.pop(name, Port(name)) for name in map(str, range(last + 2))}

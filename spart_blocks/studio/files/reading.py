@@ -1,4 +1,4 @@
-"""A diagram's text with what it means: as much as its mistakes allow, and these."""
+"""Reads a diagram file and builds it as far as its mistakes allow."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from spart_blocks.diagram.written.sheets import File, Sheet, Slot
 from spart_blocks.diagram.written.used_files import UsedFiles
 
 LOADING = threading.Lock()
-"""Diagrams are built one at a time: bdsim's printing is held back for the whole process."""
+"""Held while a diagram is built: output of bdsim is suppressed for the whole process meanwhile."""
 MOST_EVALUATED = 20_000
-"""Blocks of a diagram whose signals are evaluated once, for their shapes."""
+"""Largest number of blocks for which signals are evaluated to find their shapes."""
 
 AT_ONCE = 2000
-"""Blocks of a diagram that is built before an answer; a larger one is built behind it."""
+"""Largest number of blocks of a diagram that is built before the answer is sent; larger ones are
+built in the background."""
 _DEEPEST = 16
 
 Shape = tuple[int, ...]
@@ -33,8 +34,8 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Signals:
-    """The signals of a diagram without mistakes. names: other names of them, and their own. shapes,
-    units: by their own. inlets: for each subsystem, the signals of its inputs."""
+    """The signals of a diagram without mistakes. names: full name by each name or alias. shapes,
+    units: by full name. inlets: for each subsystem, the signal at each of its inputs."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     shapes: Mapping[str, Shape] = field(default_factory=dict)
@@ -44,10 +45,10 @@ class Signals:
 
 @dataclass(frozen=True)
 class Reading:
-    """A file, read. root: the project's folder. bd: bdsim's diagram of the blocks that are
-    right; None where none can be built. diagram: the whole, if it has no mistakes. faults: its
-    mistakes. chosen: for each slot of variants the choice that is looked at. pending: it is not
-    built yet, and its mistakes are not known."""
+    """A file as read. root: the project's folder. chosen: the choice for each slot of variants. bd:
+    bdsim's diagram of the blocks without mistakes, or None. diagram: the complete diagram, None if
+    it has mistakes. faults: its mistakes. pending: whether it is not built yet, so that its
+    mistakes are unknown."""
 
     path: Path
     root: Path
@@ -63,38 +64,39 @@ class Reading:
 
     @property
     def document(self) -> Document:
-        """The file's text with the place of each value."""
+        """The parsed document, with the position of each value."""
         return self.file.document
 
     @property
     def text(self) -> str:
-        """The file's text."""
+        """The text of the file."""
         return self.document.text
 
     @property
     def revision(self) -> str:
-        """What edits name the text by."""
+        """The key of the text, by which edits identify the version that they change."""
         return key_of(self.text)
 
     @property
     def data(self) -> dict[str, Any]:
-        """The plain values of the file."""
+        """The values of the file as plain data."""
         return self.document.data
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it depends on, besides its own."""
+        """The other files that it depends on."""
         read = self.diagram.files if self.diagram is not None else ()
         return tuple(dict.fromkeys((*read, *self.used)))
 
     def use(self, given: str, user: File) -> tuple[Path, File] | None:
-        """A file that a block of a file uses, read; None where it cannot be."""
+        """A file that a block uses, as (path, file); None if it cannot be read. given: its path as
+        written in the file `user`."""
         return UsedFiles(self.root, self.used).use(given, user.document)
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:
-        """For each number that can be tuned while a run goes on, `ctrl.kp` or a parameter of the
-        file, the name by which it is."""
+        """The numbers that can be tuned during a run: tunable name by the name in the file, such as
+        `ctrl.kp` or a parameter of `params`."""
         if self.diagram is None:
             return {}
         with LOADING:
@@ -107,21 +109,22 @@ def slots_of(file: File) -> dict[str, Slot]:
 
 
 def read(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:
-    """A file with what it means. chosen: choices of variants; those that there are not are left
-    out."""
+    """Read a file; build it unless it is larger than AT_ONCE. chosen: choices by slot; unknown ones
+    are ignored."""
     reading = unbuilt(path, root, file, chosen)
     return reading if blocks_in(reading.file) > AT_ONCE else built(reading)
 
 
 def unbuilt(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:
-    """A file that is not built yet: its mistakes are not known. As `read` otherwise."""
+    """The reading of a file without building it, so that its mistakes are unknown. Arguments as for
+    `read`."""
     found = {slot.name: slot.choice(chosen.get(slot.name)) for slot in file.slots.values()}
     chosen = {slot: choice.name for slot, choice in found.items() if choice is not None}
     return Reading(path, root, file, chosen, pending=True)
 
 
 def built(reading: Reading) -> Reading:
-    """A reading with its blocks built, as far as they can be, and its mistakes."""
+    """The reading with its blocks built as far as possible, and with its mistakes."""
     document = reading.document
     if reading.file.top.has_gates:
         _, wrong, _ = validate(document, document.data, PartSection)
@@ -144,7 +147,7 @@ def built(reading: Reading) -> Reading:
 
 
 def blocks_in(file: File) -> int:
-    """About how many blocks a diagram has with those in its subsystems; AT_ONCE + 1 for more."""
+    """The approximate number of blocks of a diagram including subsystems, at most AT_ONCE + 1."""
     known: dict[str, int] = {}
 
     def count(sheet: Sheet, depth: int) -> int:
@@ -163,7 +166,7 @@ def blocks_in(file: File) -> int:
 
 
 def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
-    """The signals of a diagram, and the faults of wires whose shapes do not fit. Raises
+    """The signals of a diagram, and a fault for each wire whose shape does not fit. Raises
     DiagramError for algebraic loops."""
     from spart_blocks.diagram.check.first_values import named_shapes, start_values
     from spart_blocks.diagram.check.shapes import wrong_wires

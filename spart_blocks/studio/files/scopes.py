@@ -1,4 +1,5 @@
-"""The diagrams within a file: the whole, and the instances of its subsystems and used files."""
+"""The diagrams that a file contains: the top one, and one for each instance of a subsystem or used
+file."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from spart_blocks.studio.files.reading import Reading
 
 @dataclass(frozen=True)
 class Scope:
-    """One diagram. at: the path of the instance, "" for the whole. file, path: in which it is
-    written. sheet: as it is written. within: the definition that edits name; None in another file.
-    bd: bdsim's diagram of it, as far as it is built. named: as its signals are named, `*` for the
-    numbers of copies."""
+    """One diagram. at: path of its instance, "" for the top one. file, path: the file in which it
+    is written. sheet: its sheet in that file. within: the name of the subsystem for edits, None if
+    it is in another file. bd: bdsim's diagram as far as it is built. named: prefix of its signals,
+    with `*` for the numbers of copies."""
 
     reading: Reading
     at: str
@@ -33,24 +34,24 @@ class Scope:
 
     @property
     def keys(self) -> Keys:
-        """Where it is written in its file."""
+        """The path of its section in its file."""
         return self.sheet.keys
 
     @property
     def copies(self) -> bool:
-        """Whether it is of a subsystem that is repeated."""
+        """Whether it belongs to a subsystem that is repeated by `for_each`."""
         return "*" in self.named
 
     @property
     def key(self) -> str:
-        """What the places of its blocks are kept under."""
+        """The key under which its block positions are stored."""
         if self.within is not None:
             return self.within
         return f"{self.path}:{'.'.join(map(str, self.keys))}"
 
     @cached_property
     def written(self) -> dict[str, WrittenBlock]:
-        """The blocks, those chosen for slots of variants among them."""
+        """Its blocks by name, with the chosen block for each slot of variants."""
         found = dict(self.sheet.blocks)
         chosen = self.reading.chosen if self.within is not None else {}
         for slot in self.file.slots.values() if not self.keys else ():
@@ -61,20 +62,20 @@ class Scope:
 
     @cached_property
     def blocks(self) -> dict[str, Mapping[str, Any]]:
-        """The sections of the blocks."""
+        """The section of each block in the file."""
         return {name: block.section for name, block in self.written.items()}
 
     def is_slot(self, name: str) -> bool:
-        """Whether a block stands for the choices of a slot."""
+        """Whether a name is that of a slot of variants."""
         return not self.keys and name in self.file.slots
 
     def definition(self, name: str) -> Sheet | None:
-        """The subsystem of this file that a block is of."""
+        """The subsystem of the same file that a block is an instance of; None for other blocks."""
         block = self.written.get(name)
         return None if block is None else self.file.subsystem_of(block)
 
     def inner(self, name: str) -> Scope | None:
-        """The diagram that a block opens; None for a plain block."""
+        """The diagram inside a block; None for a plain block."""
         section, sheet = self.blocks.get(name, {}), self.definition(name)
         at = f"{self.at}/{name}" if self.at else name
         bd, named = self._built(name), f"{self.named}/{name}" if self.named else name
@@ -99,7 +100,7 @@ class Scope:
         return inner
 
     def built(self, name: str) -> Any:
-        """The block of bdsim of this name; None where it has mistakes."""
+        """The bdsim block of a name; None if it has mistakes."""
         if self.bd is None:
             return None
         known = self.reading.built
@@ -109,12 +110,13 @@ class Scope:
 
 
 def whole(reading: Reading) -> Scope:
-    """The diagram of the file itself."""
+    """The top diagram of the file."""
     return Scope(reading, "", reading.file, reading.path, reading.file.top, "", reading.bd)
 
 
 def scope_at(reading: Reading, at: str) -> Scope:
-    """The diagram at a path of instances. Raises InputError where there is none."""
+    """The diagram at a path of instances, such as `arm/servo`. Raises InputError if it does not
+    exist."""
     found = whole(reading)
     for name in at.split("/") if at else ():
         inner = found.inner(name)

@@ -1,4 +1,4 @@
-"""The files that the pages of a studio have open, and a watch on them."""
+"""The files that are open in the pages of a studio. Changes by other programs are detected."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Found = TypeVar("Found")
 
 @dataclass
 class OpenedFiles:
-    """All opened files of a session, by their paths from the root. closed: run with the path of a
-    file that no page has open any more."""
+    """The opened files of a session, by their paths relative to the root. closed: functions called
+    with the path of a file when no page has it open any more."""
 
     session: Session
     files: dict[str, OpenedFile] = field(default_factory=dict)
@@ -38,8 +38,8 @@ class OpenedFiles:
     closed: list[Callable[[str], Awaitable[None]]] = field(default_factory=list)
 
     async def open(self, client: Client | None, given: str) -> OpenedFile:
-        """Open a file, or find it opened. Raises InputError where it is none of the project's,
-        DiagramError where it cannot be read."""
+        """Open a file, or return it if it is open. Raises InputError if it is not in the project,
+        and DiagramError if it cannot be read."""
         path, name = path_in(self.session.root, given)
         async with self.opening:
             file = self.files.get(name)
@@ -57,26 +57,26 @@ class OpenedFiles:
         return file
 
     def of(self, given: Mapping[str, Any]) -> OpenedFile:
-        """The opened file that a request names. Raises InputError where it is not open."""
+        """The opened file that a request names. Raises InputError if it is not open."""
         name = text_of(given, "path")
         if name not in self.files:
             raise InputError(Fault(f"{name[:200]} is not open", hint="open it first"))
         return self.files[name]
 
     async def close(self, client: Client, file: OpenedFile) -> None:
-        """A page has a file open no more."""
+        """Record that a page has closed a file."""
         file.clients.discard(client)
         if not file.clients & self.session.clients:
             for close in self.closed:
                 await close(file.name)
 
     async def leave(self, client: Client) -> None:
-        """A page is gone."""
+        """Close all files of a page that has disconnected."""
         for file in [file for file in self.files.values() if client in file.clients]:
             await self.close(client, file)
 
     def tell_others(self, client: Client | None, file: OpenedFile) -> None:
-        """Tell all other pages that a file has changed."""
+        """Notify all other pages that a file has changed."""
         others = [other for other in self.session.clients if other is not client]
         if others:
             message = {"tell": "changed", "path": file.name, "opened": file.opened()}
@@ -84,8 +84,7 @@ class OpenedFiles:
                 other.post(json.dumps(message))
 
     def _forget(self) -> None:
-        """Forget the files that no page has open, the oldest first. Raises InputError where all
-        are open."""
+        """Drop the oldest file that no page has open. Raises InputError if all are open."""
         live = self.session.clients
         unused = [name for name, file in self.files.items() if not file.clients & live]
         if not unused:
@@ -106,7 +105,7 @@ class OpenedFiles:
                     await task
 
     def settle(self, file: OpenedFile) -> None:
-        """Build a large diagram behind the answer, and tell its mistakes."""
+        """Build a large diagram in the background, then send its mistakes to the pages."""
         if file.reading.pending and file.name not in self.building:
             task = asyncio.get_running_loop().create_task(self._built(file))
             self.building[file.name] = task
@@ -122,7 +121,7 @@ class OpenedFiles:
             del self.building[file.name]
 
     async def _watched(self) -> None:
-        """Look at the files about twice a second."""
+        """Check all files for changes every WATCHED_EVERY seconds."""
         while True:
             await asyncio.sleep(WATCHED_EVERY)
             for file in list(self.files.values()):
@@ -132,7 +131,7 @@ class OpenedFiles:
                     _LOG.exception("watching %s", file.name)
 
     async def look(self, file: OpenedFile) -> None:
-        """Read a file again if it has changed outside, and tell."""
+        """Read a file again if another program has changed it, and notify the pages."""
         if not file.is_stale():
             return
         async with file.lock:
@@ -141,7 +140,8 @@ class OpenedFiles:
                 self.settle(file)
 
     async def tell_state(self, file: OpenedFile) -> None:
-        """Tell all pages what a file is now. Its lock is held."""
+        """Send the current description of a file, or its problem, to all pages. Its lock must be
+        held."""
         if file.problem is not None:
             told: dict[str, Any] = {"tell": "conflict", "problem": file.problem}
         else:
@@ -159,7 +159,7 @@ def opened_files(session: Session) -> OpenedFiles:
 
 
 async def with_file(file: OpenedFile, work: Callable[..., Found], *arguments: Any) -> Found:
-    """Work on a file in a thread, alone."""
+    """Run a function in a thread while holding the file's lock; returns its result."""
     async with file.lock:
         return await asyncio.to_thread(work, *arguments)
 
@@ -167,8 +167,8 @@ async def with_file(file: OpenedFile, work: Callable[..., Found], *arguments: An
 async def changed_by(
     client: Client | None, file: OpenedFile, at: str, work: Callable[..., None], *arguments: Any
 ) -> dict[str, Any]:
-    """Change a file in a thread, and tell the other pages; the file and a sheet after it. A file
-    that has changed outside is read again before the error is told."""
+    """Change a file in a thread and notify the other pages; returns the file and a sheet after the
+    change. After an error, the file is read again if it was changed by another program."""
     files = opened_files(client.session) if client is not None else None
 
     def done() -> dict[str, Any]:
@@ -188,8 +188,8 @@ async def changed_by(
 
 
 def path_in(root: Path, given: str, *, new: bool = False) -> tuple[Path, str]:
-    """A diagram's file of a project, and what it is called. new: it need not be there. Raises
-    InputError for a path that leaves the project, or is no diagram's."""
+    """The path of a diagram file, and its name relative to the root. new: it need not exist. Raises
+    InputError for a path outside the project, or one that does not end in .yaml or .yml."""
     limit = root.resolve()
     try:
         path = (limit / given).resolve()

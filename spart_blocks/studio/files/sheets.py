@@ -1,4 +1,4 @@
-"""Sheets: the blocks and wires of a diagram as pages draw them."""
+"""Makes sheets: the blocks and wires of a diagram as the page draws them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _LONGEST_CAPTION = 28
 
 @dataclass(frozen=True)
 class Made:
-    """A sheet that is made: as pages read it, with the places and ways of all that is on it."""
+    """A sheet. sheet: the data for the page; drawn: positions of blocks and routes of wires."""
 
     sheet: dict[str, Any]
     drawn: Drawn
 
 
 def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None) -> Made:
-    """The sheet of a diagram. known: where blocks stand; before: how it was drawn last."""
+    """Make the sheet of a diagram. known: positions of blocks; before: its previous drawing."""
     web = web_of(scope)
     looks = {name: look_of(scope, name) for name in web.sides}
     captions = {name: caption_of(scope, name) for name in web.sides}
@@ -65,7 +65,7 @@ def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | N
 
 
 def type_of(scope: Scope, name: str) -> str:
-    """The type of a block as it is written; of a used file its path."""
+    """The type of a block as written in the file; for a used file, its path."""
     if name not in scope.blocks:
         return {"in": "INPORT", "out": "OUTPORT"}.get(name, "?")
     section = scope.blocks[name]
@@ -74,7 +74,7 @@ def type_of(scope: Scope, name: str) -> str:
 
 
 def caption_of(scope: Scope, name: str) -> str:
-    """The line under a block's name."""
+    """The text under the name and type of a block: its main parameters, or its chosen variant."""
     section = scope.blocks.get(name, {})
     if scope.is_slot(name):
         return scope.reading.chosen.get(name, "")
@@ -92,7 +92,7 @@ def caption_of(scope: Scope, name: str) -> str:
 
 
 def shown_type(scope: Scope, name: str) -> str:
-    """The type as a block shows it; of a used file its name."""
+    """The type as shown in the block; for a used file, its file name."""
     return type_of(scope, name).rpartition("/")[2]
 
 
@@ -145,7 +145,7 @@ def _block(
 
 
 def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[float]) -> list[dict[str, Any]]:
-    """The ports of a side with their places."""
+    """The ports of one side with their offsets [px]."""
     keys = ("name", "wired", "shape", "unit", "doc")
     return [
         {**{key: port[key] for key in keys}, "offset": offset}
@@ -157,8 +157,8 @@ PortSides = Mapping[bool, Sequence[Mapping[str, Any]]]
 
 
 def sides_told(scope: Scope, web: Web) -> dict[str, PortSides]:
-    """The ports of each block by whether they are outputs, with their shapes and units. known:
-    whether the shape of an output is known; exact: whether an input takes its shape alone."""
+    """For each block its ports with shape and unit: inputs under False, outputs under True. known:
+    whether the shape of an output is known; exact: whether an input takes only that shape."""
     inputs, outputs = web.wired()
     return {
         name: {
@@ -191,7 +191,7 @@ def _port(
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
-    """A shape as a port shows it: `3` of a vector, `3 x 3`, nothing of a number."""
+    """A shape as shown at a port: `3` for a vector, `3 × 3` for a matrix, empty for a scalar."""
     return " × ".join(map(str, shape)) if shape else ""
 
 
@@ -210,8 +210,8 @@ def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> di
 
 
 def signal_of(scope: Scope, block: str, port: str) -> str | None:
-    """The full name of the signal at an output of a block, as runs name it, with `*` for the
-    numbers of copies; None where it has none, or none is known."""
+    """The full name of the signal at an output of a block, as used by runs, with `*` for the
+    numbers of copies; None if there is none or it is unknown."""
     if not scope.copies:
         return _signal_of(scope, scope.at, block, port)
     first = scope.named.replace("*", "0")
@@ -235,7 +235,7 @@ def _signal_of(scope: Scope, at: str, block: str, port: str) -> str | None:
 
 
 def project_path(reading: Reading, file: Any) -> str | None:
-    """A file as the project calls it; None outside of it."""
+    """The path of a file relative to the project's root; None if it is outside."""
     try:
         return str(file.relative_to(reading.root)).replace("\\", "/")
     except ValueError:

@@ -1,4 +1,4 @@
-"""All block types, for the palette."""
+"""All block types, for the palette of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spart_blocks.studio.files.ports import told_sides, type_look
 
 
 def block_types() -> list[dict[str, Any]]:
-    """Every type that a file can name, by subjects in the order of lists."""
+    """Every block type that a file can use, sorted by subject."""
     add_installed()
     found = [_type(name) for name in type_names() if not _refused(name)]
     return sorted(found, key=lambda one: (place_of(one["subject"]), one["subject"]))

@@ -1,1 +1,1 @@
-"""Runs of opened files, which pages start, steer and look at: `handlers.py` has the requests."""
+"""Runs of opened files, which the page starts, controls and shows. Requests: see `handlers.py`."""

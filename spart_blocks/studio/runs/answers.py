@@ -1,4 +1,4 @@
-"""What a run's process answers of its record: values, signals, motion, states, files."""
+"""Answers of a run's process to queries of its record: values, signals, motion, states, files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from spart_blocks.studio.runs.runner import Runner
 
 MOST_STATES = 200
-"""Of a block that a page shows."""
+"""Largest number of states of a block that the page shows."""
 MOST_TEXT = 2_000
-"""Characters of a parameter that a page shows."""
+"""Largest number of characters of a parameter that the page shows."""
 Answer = tuple[Any, bytes]
 
 
 def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The values of a sheet's signals at a time, or of those that are named."""
+    """The values of the named signals at time t [s], by default those of sheet `at`."""
     parts = runner.parts_at(float(asked["t"]))
     if not parts:
         return {}, b""
@@ -45,17 +45,17 @@ def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def signals(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """Signals over the whole run, or from one time to another, thinned for drawing."""
+    """Signals over the whole run, or from one time [s] to another, with fewer rows for drawing."""
     return table_of(_results(runner), asked["names"], asked.get("from"), asked.get("to"))
 
 
 def suggest(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """Claims that hold for a signal of the run."""
+    """Suggested claims that hold for a signal of the run."""
     return suggested(_results(runner), asked["signal"]), b""
 
 
 def motion(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The recording of the run so far, as the viewer reads it."""
+    """The recording of the motion so far, as JSON for the viewer."""
     from spart_blocks.animation.recording import recording_of
 
     results = _results(runner)
@@ -64,7 +64,7 @@ def motion(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def poses(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """Tell poses from now on."""
+    """Start sending poses of bodies during the run."""
     from spart_blocks.studio.runs.posing import Posing
 
     if runner.posing is None and runner.setting is not None:
@@ -73,7 +73,7 @@ def poses(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def state(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The state at a time, to continue from."""
+    """The state at time t [s], from which a new run can continue."""
     parts = runner.known_parts()
     if not parts:
         raise InputError("the run has not begun")
@@ -81,7 +81,7 @@ def state(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The states of blocks at a time, those that a person may replace."""
+    """The states of the blocks at time t [s] that the user may change."""
     parts = runner.known_parts()
     if not parts:
         raise InputError("the run has not begun")
@@ -96,7 +96,7 @@ def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def pushed(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The plants on which a push acts at a time."""
+    """The plants on which a push acts at time t [s]."""
     from spart_blocks.studio.runs.pushes import pushed_plants
 
     parts = [one for one in runner.known_parts() if one.begins <= float(asked["t"])]
@@ -104,7 +104,7 @@ def pushed(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The parameters that can be set, with their values now and at the start."""
+    """The parameters that can be tuned, with their present and initial values."""
     now, first = runner.next_setting or runner.setting, runner.first
     if now is None or first is None or not isinstance(first, Native):
         return [], b""
@@ -120,7 +120,7 @@ def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """What was tuned, by name, to be written into the file."""
+    """The tuned values by parameter, to be written into the file."""
     found: dict[str, Any] = {}
     for name, text in (runner.setting.texts if runner.setting else {}).items():
         found[name] = parse_value(text, name)
@@ -128,7 +128,7 @@ def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The recording of the plants where they start."""
+    """The recording of the plants at their initial poses, as JSON."""
     from spart_blocks.animation.still import start_of
     from spart_blocks.program.tracing.gains import wired
 
@@ -137,7 +137,7 @@ def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
-    """The file of a job."""
+    """The diagram file of a job, with its variants and packages of blocks."""
     file = job["file"]
     return DiagramFile(
         Path(file["path"]),
@@ -148,7 +148,8 @@ def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
 
 
 def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """Write the results into a file, by its suffix; a page of motion for .html."""
+    """Write the results to a file in the format of its suffix; for .html, a page with the
+    motion."""
     path = Path(asked["file"])
     results = _results(runner)
     if path.suffix == ".html":
@@ -163,7 +164,7 @@ def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def _results(runner: Runner) -> Results:
-    """The results so far."""
+    """The results so far. Raises InputError before the run has begun."""
     parts = runner.known_parts()
     if not parts:
         raise InputError("the run has not begun")

@@ -1,4 +1,4 @@
-"""Records of earlier runs whose processes are gone."""
+"""Saved results of earlier runs whose processes have ended."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from spart_blocks.results import Results
 
 @lru_cache(maxsize=4)
 def loaded(file: Path) -> Results:
-    """The record in a file that this session has written."""
+    """The results in a file that this session has saved."""
     return Results.load(file)

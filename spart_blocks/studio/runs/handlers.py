@@ -1,4 +1,4 @@
-"""Requests about runs: begun, steered, continued, and asked for what they have recorded."""
+"""Handlers of the requests about runs: start, control, continue, and query the record."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from spart_blocks.versions.edits import Operation, Tune
 from spart_blocks.workers.async_process import AsyncWorker
 
 SLOWEST, FASTEST = 1e-3, 1e3
-"""Times real time."""
+"""Limits of the speed of a run, as a multiple of real time."""
 _MOST_TEXT = 100_000
 
 Given = dict[str, Any]
 
 
 async def run(client: Client, given: Given) -> Given:
-    """Begin a run of a file; the one of it that goes on is ended."""
+    """Start a run of a file. A run of it that is still active is stopped first."""
     path, job = job_of(client.session, text_of(given, "path"))
     job |= {"speed": _speed(given), "T": _end(given)}
     return (await book_of(client.session).begin(path, job, "run {}")).facts
 
 
 async def go_on(client: Client, given: Given) -> Given:
-    """Begin a run at a time of an earlier one."""
+    """Start a run that continues an earlier one from time t."""
     path, job = job_of(client.session, text_of(given, "path"))
     book = book_of(client.session)
     entry, t = book.entry(path, given.get("run")), number_of(given, "t")
@@ -52,7 +52,8 @@ async def go_on(client: Client, given: Given) -> Given:
 
 
 def _tuned(given: Any, before: Mapping[str, str]) -> dict[str, str]:
-    """The values with which a run continues: those asked for, or those of the run before."""
+    """The tuned values for the new run: those of the request, otherwise those of the earlier
+    run."""
     if given is None:
         return dict(before)
     if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
@@ -78,7 +79,7 @@ async def speed(client: Client, given: Given) -> None:
 
 
 async def tune(client: Client, given: Given) -> Any:
-    """Set a parameter of the run that goes on, or of a loop."""
+    """Set a parameter of the latest run, or of a loop."""
     path, name, text = (text_of(given, key) for key in ("path", "name", "text"))
     if len(text) > _MOST_TEXT:
         raise InputError("this value is too long")
@@ -88,7 +89,7 @@ async def tune(client: Client, given: Given) -> Any:
 
 
 async def push(client: Client, given: Given) -> None:
-    """Push a body of the run that goes on."""
+    """Push a body of the latest run."""
     asked = {key: given.get(key) for key in ("body", "force", "point")}
     await _steer(client, given, "push", **asked)
 
@@ -99,7 +100,7 @@ async def _steer(client: Client, given: Given, what: str, **arguments: Any) -> A
 
 
 async def keep(client: Client, given: Given) -> Any:
-    """Write what was tuned in the last run into the file."""
+    """Write the values tuned in the latest run into the file."""
     path = text_of(given, "path")
     found = (await _ask(book_of(client.session).current(path), "tuned"))[0]
     operations: list[Operation] = [Tune(name, value) for name, value in found.items()]
@@ -114,7 +115,7 @@ async def runs(client: Client, given: Given) -> list[Given]:
 
 
 async def values(client: Client, given: Given) -> Any:
-    """The values of a sheet's signals at a time."""
+    """The values of signals at time t [s], by default those of the wires of a sheet."""
     entry, at, names = _entry(client, given), text_of(given, "at", ""), given.get("names")
     if names is None:
         names = await opened.wire_signals(client.session, entry.path, at)
@@ -123,17 +124,17 @@ async def values(client: Client, given: Given) -> Any:
 
 
 async def states(client: Client, given: Given) -> Any:
-    """The states of blocks at a time of a run."""
+    """The states of blocks at time t [s] of a run."""
     return (await _ask(_entry(client, given), "states", t=number_of(given, "t")))[0]
 
 
 async def pushed(client: Client, given: Given) -> Any:
-    """The plants that are pushed at a time of a run."""
+    """The plants on which a push acts at time t [s] of a run."""
     return (await _ask(_entry(client, given), "pushed", t=number_of(given, "t")))[0]
 
 
 async def tunables(client: Client, given: Given) -> Any:
-    """What can be set in a run, or in a loop."""
+    """The parameters that can be tuned in a run or a loop."""
     path = text_of(given, "path")
     if loops.is_loop(path):
         return await loops.tunables(client.session, path)
@@ -141,7 +142,7 @@ async def tunables(client: Client, given: Given) -> Any:
 
 
 async def signals(client: Client, given: Given) -> Any:
-    """Signals over a whole run, as rows."""
+    """Send signals of a run as rows, over the whole run or a part of it."""
     entry = _entry(client, given)
     asked = {key: given.get(key) for key in ("names", "from", "to")}
     if entry.process is None and entry.saved is not None:
@@ -158,7 +159,7 @@ def _span(asked: Mapping[str, Any]) -> Given:
 
 
 async def suggest(client: Client, given: Given) -> Any:
-    """Claims that hold for a signal of a run."""
+    """Suggested claims that hold for a signal of a run."""
     entry, signal = _entry(client, given), text_of(given, "signal")
     if entry.process is None and entry.saved is not None:
         return await asyncio.to_thread(suggested, loaded(entry.saved), signal)
@@ -166,7 +167,8 @@ async def suggest(client: Client, given: Given) -> Any:
 
 
 async def motion(client: Client, given: Given) -> Any:
-    """The recording of a run, or of the plants where they start; poses are told from now on."""
+    """The recording of a run, or of the plants at their initial poses. From now on, runs of the
+    file also send poses."""
     path, job = job_of(client.session, text_of(given, "path"))
     book = book_of(client.session)
     if path not in book.shows_motion:
@@ -182,7 +184,7 @@ async def motion(client: Client, given: Given) -> Any:
 
 
 async def _still(job: Given) -> bytes:
-    """The plants of a file where they start, by a process of its own."""
+    """The recording of a file's plants at their initial poses, made in a process of its own."""
     process = AsyncWorker(WORKER, lambda *_: None, lambda _: None)
     await process.start()
     try:

@@ -1,4 +1,4 @@
-"""Loops of `spart realtime` on this machine: found, watched, tuned."""
+"""Loops of `spart realtime` on this machine: list, watch and tune them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spart_blocks.studio.requests import text_of
 from spart_blocks.studio.runs.record import check_names
 
 RATE = 200.0
-"""Rows of a loop in a second [Hz]."""
+"""Requested rate of rows from a loop [Hz]."""
 _PERIOD = 1 / 30
 _PREFIX, _PART = "loop:", "loops"
 MOST_LOOPS = 8
@@ -32,7 +32,8 @@ Given = dict[str, Any]
 
 
 class Attached:
-    """A connection to a loop, in a thread of its own: the client of a loop waits for answers."""
+    """A connection to a loop. It has its own thread, since the loop's client blocks until an answer
+    comes."""
 
     def __init__(self, session: Session, name: str) -> None:
         self.session, self.name = session, name
@@ -47,17 +48,18 @@ class Attached:
         Thread(target=self._serve, name=f"loop {name}", daemon=True).start()
 
     async def begun(self) -> Given:
-        """What is told of the loop, once it is connected. Raises InputError, RunError."""
+        """Wait for the connection; returns the description of the loop. Raises InputError or
+        RunError."""
         return await asyncio.wrap_future(self._begun)
 
     async def ask(self, what: Callable[[LiveClient], Any]) -> Any:
-        """What a function of the client gives."""
+        """Call a function with the loop's client in the connection's thread; returns its result."""
         future: Future[Any] = Future()
         self._asked.put((what, future))
         return await asyncio.wrap_future(future)
 
     async def watch(self, client: Client, names: list[str]) -> None:
-        """Let the loop send what a page shows, beside what others do. Raises InputError."""
+        """Add the signals that a page shows to those that the loop sends. Raises InputError."""
         before, self.watching = self.watching, {**self.watching, client: names}
         wanted = list(dict.fromkeys(chain.from_iterable(self._by_page().values())))
         try:
@@ -67,14 +69,15 @@ class Attached:
             raise
 
     def leave(self, client: Client | None = None) -> None:
-        """End the connection, once no other page needs it; the loop goes on."""
+        """Remove a page, by default all; the connection closes after the last one. The loop keeps
+        running."""
         self.watching.pop(client, None) if client else self.watching.clear()
         if not self._by_page():
             self._over = True
             _attached(self.session).pop(self.name, None)
 
     def _by_page(self) -> dict[Client, list[str]]:
-        """What the pages show that are there."""
+        """The watched signals of each page that is still connected."""
         return {page: self.watching[page] for page in self.watching if page in self.session.clients}
 
     # --- the thread ---------------------------------------------------------------------------
@@ -158,7 +161,7 @@ def _size(shape: tuple[int, ...]) -> int:
 
 
 def _facts(client: LiveClient, watched: WatchedSignals) -> Given:
-    """What pages are told of a loop, as of a run."""
+    """The description of a loop, in the form of a run's description."""
     found = client.describe()
     signals = [
         {
@@ -214,18 +217,18 @@ def _one(session: Session, name: str) -> Attached:
 
 
 def is_loop(path: str) -> bool:
-    """Whether the path of a request means a loop."""
+    """Whether the path in a request names a loop."""
     return path.startswith(_PREFIX)
 
 
 async def loops(client: Client, given: Given) -> list[Given]:
-    """The loops that run."""
+    """The running loops."""
     places = await asyncio.to_thread(running)
     return [{"name": place.name, "pid": place.pid, "diagram": place.name} for place in places]
 
 
 async def attach(client: Client, given: Given) -> Given:
-    """Connect to a loop; its outputs are told from now on."""
+    """Connect to a loop. From now on, its outputs are sent to the page."""
     name, all_of_them = text_of(given, "loop"), _attached(client.session)
     if name not in all_of_them and len(all_of_them) >= MOST_LOOPS:
         raise InputError(f"{MOST_LOOPS} loops are attached already")
@@ -242,13 +245,13 @@ async def attach(client: Client, given: Given) -> Given:
 
 
 async def watch(client: Client, given: Given) -> None:
-    """Choose the signals that a loop tells."""
+    """Choose the signals that a loop sends."""
     one, names = _one(client.session, text_of(given, "loop")), check_names(given.get("names"))
     await one.watch(client, names)
 
 
 async def detach(client: Client, given: Given) -> None:
-    """Leave a loop, which goes on; all of them where none is named."""
+    """Disconnect the page from a loop, or from all if none is named. The loop keeps running."""
     everyone = _attached(client.session)
     names = list(everyone) if given.get("loop") is None else [text_of(given, "loop")]
     for name in names:

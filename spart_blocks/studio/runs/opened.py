@@ -1,4 +1,4 @@
-"""What runs need of the files that pages have open."""
+"""Access of runs to the opened files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_SHEETS = 50
 
 
 def job_of(session: Session, given: str) -> tuple[str, dict[str, Any]]:
-    """What a diagram is called, and the job of its process, without what the run is to be. Raises
+    """A diagram's name, and the job for its process, which only describes the file so far. Raises
     InputError for a path that is no diagram of the project."""
     path, name = path_in(session.root, given)
     opened = opened_files(session).files.get(name)
@@ -31,13 +31,13 @@ def job_of(session: Session, given: str) -> tuple[str, dict[str, Any]]:
 
 
 async def keep(client: Client, path: str, at: str, operations: list[Operation]) -> dict[str, Any]:
-    """Write operations into a file, as pages edit it."""
+    """Apply operations to a file, as an edit of the page."""
     file = await opened_files(client.session).open(client, path)
     return await changed_by(client, file, at, file.apply, operations, "keep what was tuned")
 
 
 async def wire_signals(session: Session, path: str, at: str) -> list[str] | None:
-    """The signals of the wires on a sheet; None where they are not known."""
+    """The signals of the wires on a sheet; None if they are not known."""
     file = opened_files(session).files.get(path)
     if file is None:
         return None

@@ -1,32 +1,32 @@
-"""The pace of a run: when the time that it has reached is due on the clock on the wall."""
+"""Pace of a run: keeps its time at a given speed relative to real time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 PERIOD = 1 / 60
-"""Time between two looks at a run [s], as a screen shows them."""
+"""Time between two reports of a run [s], that of a screen's refresh."""
 LATE = 0.25
-"""A run that is later than this [s] does not hurry to catch up."""
+"""A run that is later than this [s] does not run faster to catch up."""
 MOST_STEPS = 20_000
-"""Steps between two looks."""
+"""Largest number of steps between two reports."""
 
 
 @dataclass
 class Pace:
-    """How fast a run goes. speed: seconds of the run in one of the wall; None for as fast as it
-    goes. wall, t [s]: when the run was last on time, and where."""
+    """Speed of a run. speed: simulated seconds per second of real time; None for as fast as
+    possible. wall, t [s]: real and simulated time of the instant from which the pace is counted."""
 
     speed: float | None
     wall: float = 0.0
     t: float = 0.0
 
     def starts(self, t: float, wall: float) -> None:
-        """Begin anew from here, as at the start, after a pause, and with another speed."""
+        """Count the pace from this instant: at the start, after a pause, or at a new speed."""
         self.t, self.wall = t, wall
 
     def left(self, t: float, wall: float) -> float:
-        """How long the run must wait at t until it is due [s]; 0 if it need not."""
+        """How long the run must wait at time t [s]; 0 if it is not ahead. wall: real time [s]."""
         if self.speed is None:
             return 0.0
         due = self.wall + (t - self.t) / self.speed
@@ -37,15 +37,15 @@ class Pace:
 
 @dataclass
 class Strides:
-    """How many steps a run takes between two looks, so that they are a PERIOD apart: on the wall,
-    and for a paced run in the time that it shows."""
+    """Adapts the number of steps between two reports, so that they are about PERIOD apart in real
+    time, and for a paced run also in displayed time."""
 
     steps: int = 1
     _last: tuple[int, float, float] | None = None
 
     def next(self, taken: int, t: float, wall: float, speed: float | None) -> int:
-        """The number of steps until the next look. taken: steps so far; t, wall [s]: the time
-        reached, and that on the wall."""
+        """The number of steps until the next report. taken: steps so far; t, wall [s]: simulated
+        and real time."""
         if self._last is not None and taken > self._last[0]:
             steps = taken - self._last[0]
             passed = [wall - self._last[2]]
@@ -56,5 +56,5 @@ class Strides:
         return self.steps
 
     def rested(self, taken: int, t: float, wall: float) -> None:
-        """Told after each look: the run goes on from here."""
+        """Record the instant after a report, from which the next interval is counted."""
         self._last = taken, t, wall

@@ -1,4 +1,4 @@
-"""The poses of bodies while a run goes on, for its picture in 3-D."""
+"""Poses of bodies during a run, for the 3-D view."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spart_blocks.run.engines.engine import Engine, Floats
 class Posing:
     """Evaluates the poses of all bodies of an engine's plants, in the order of the recording.
 
-    It is prepared by a thread, since the blocks have to be loaded; until then there are no rows.
+    A thread prepares it, since the blocks have to be loaded; until then `row` returns None.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -44,8 +44,8 @@ class Posing:
         self._maps = found
 
     def row(self, t: float, engine: Engine, x: Floats) -> Floats | None:
-        """The time and, for each body, position (3) [m] and quaternion (4), scalar last; None
-        where nothing is known yet."""
+        """The time [s], then for each body its position (3) [m] and quaternion (4), scalar last.
+        None until the preparation is complete."""
         if not self._maps:
             return None
         parts = [np.array([t])]

@@ -1,8 +1,8 @@
-"""Wrenches with which a person pushes bodies: added to what comes into the plants of a run.
+"""Pushes: wrenches on bodies, which the user applies during a run.
 
-The diagram's file has no input for them. So each input for wrenches of a plant gets a node before
-it that adds a parameter, zero at first; to push is to tune this parameter. The nodes are put in
-when the first push comes: until then the run is that of the file.
+The diagram's file has no input for them. So a node is inserted before each wrench input of a plant,
+which adds a parameter that is zero at first; a push tunes this parameter. The nodes are inserted at
+the first push: until then the run is that of the file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PORTS, _VALUE = ("wF0", "wFm"), " push.value"
 
 
 class Push:
-    """Adds a wrench to a signal; the wrench is a parameter of the program."""
+    """Block that adds a wrench to a signal. The wrench is a parameter of the program."""
 
     type = "push"
     tunable: ClassVar[tuple[str, ...]] = ("value",)
@@ -50,9 +50,10 @@ class Push:
 
 
 def pushable(engine: Engine) -> Native:
-    """The engine of the same diagram with a parameter for each wrench, `name_of` it.
+    """The engine of the same diagram with an added wrench parameter at each wrench input, see
+    `name_of`.
 
-    Raises InputError where it cannot be traced, or has no plant that can be pushed.
+    Raises InputError if the diagram cannot be traced, or no plant has a wrench input.
     """
     diagram, _ = engine.made_of()
     try:
@@ -71,7 +72,7 @@ def pushable(engine: Engine) -> Native:
 
 
 def name_of(plant: str, port: str) -> str:
-    """The parameter that is the wrench at an input of a plant: (6,), or (n, 6)."""
+    """The name of the wrench parameter at a plant's input: (6,) for wF0, (n, 6) for wFm."""
     return f"{plant}.{port}{_VALUE}"
 
 
@@ -106,13 +107,13 @@ def _with_pushes(wiring: FlatDiagram) -> FlatDiagram:
 
 
 def _through(node: Node, port: str, index: int) -> tuple[tuple[int, int], ...]:
-    """The sources of a node, with that of one input replaced."""
+    """The sources of a node, with that of one input replaced by another node."""
     pairs = zip(node.in_ports, node.sources, strict=True)
     return tuple((index, 0) if one.name == port else source for one, source in pairs)
 
 
 class Bodies:
-    """The bodies of a diagram's plants, in the order of its recording."""
+    """The bodies of a diagram's plants, in the order of the recording."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.plants = moving_of(nodes)
@@ -124,7 +125,7 @@ class Bodies:
                 self.all.append((plant, body.link, body.name))
 
     def find(self, body: int | str) -> tuple[Moving, int]:
-        """A plant and the link of a body, by its place in the recording, its name, or
+        """The plant and link of a body. body: its index in the recording, its name, or
         "plant/name". Raises InputError."""
         if isinstance(body, int) and 0 <= body < len(self.all):
             plant, link, _ = self.all[body]
@@ -139,8 +140,9 @@ class Bodies:
 
 
 def wrench(plant: Moving, link: int, x: Floats, force: Floats, point: Floats | None) -> Floats:
-    """The wrench (6,) [N m, N] of a force (3,) [N] at a point (3,) [m], both in the inertial frame,
-    about the centre of mass of a link of a plant in the state x."""
+    """The wrench (6,) [N m, N] about the centre of mass of a link, of a force (3,) [N] at a point
+    (3,) [m], both in the inertial frame. x: state of the plant. Without a point, the force acts at
+    the centre of mass."""
     if point is None:
         return np.concatenate([np.zeros(3), force])
     s = plant.parts(x)
@@ -149,8 +151,8 @@ def wrench(plant: Moving, link: int, x: Floats, force: Floats, point: Floats | N
 
 
 def pushed(before: Tuned, run: Run, asked: Mapping[str, Any]) -> Tuned:
-    """The setting in which a force acts on a body from now on. asked: body, force (3,) [N], and
-    its point (3,) [m], by default the body's centre of mass. Raises InputError."""
+    """The setting with a force on a body from now on. asked: body, force (3,) [N], and its point
+    (3,) [m], by default the body's centre of mass. Raises InputError."""
     force, point = _vector(asked, "force"), _vector(asked, "point")
     if force is None:
         raise InputError("a push needs its force")
@@ -191,8 +193,8 @@ def _vector(asked: Mapping[str, Any], name: str) -> Floats | None:
 
 
 def set_wrench(engine: Native, plant: Moving, link: int, value: Floats) -> dict[str, Floats]:
-    """The parameter that is to be set, with its new value. Raises InputError for a plant that
-    cannot be pushed."""
+    """The wrench parameter of a plant with the wrench (6,) on one link, as {name: value}. Raises
+    InputError if the body cannot be pushed."""
     port = "wF0" if link == 0 else "wFm"
     name = name_of(plant.name, port)
     if name not in {slot.name for slot in engine.program.parameters}:

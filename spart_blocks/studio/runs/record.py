@@ -1,4 +1,4 @@
-"""The record of a run in parts: each is continued where the one before was cut."""
+"""The record of a run, in parts. A new part begins when a parameter changes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from spart_blocks.run.simulate import begin_engine, finish, results_of
 
 MOST_ROWS = 20_000
 MOST_NUMBERS = 2_000_000
-"""Of signals that are asked for together."""
+"""Largest number of values in an answer with signals."""
 MOST_NAMES = 2_000
 
 
 @dataclass(frozen=True)
 class RecordPart:
-    """A part of a run. engine: with the parameters that it had. start: where it began, None for
-    the start of the diagram."""
+    """A part of a run. engine: with the parameters of this part. start: the state at which it
+    began, None for the start of the diagram."""
 
     engine: Engine
     start: FinalState | None
@@ -38,13 +38,13 @@ class RecordPart:
 
     @property
     def begins(self) -> float:
-        """Its first time [s]."""
+        """The time at which it begins [s]."""
         return 0.0 if self.start is None else self.start.t
 
 
 def joined(parts: Sequence[RecordPart], tuned: Mapping[str, str]) -> Results:
-    """The results of a whole run; of one part they are that part's own. tuned: what was set, for
-    `info`."""
+    """The results of all parts as one. tuned: the tuned values, which are added to `info`. A single
+    part is returned as it is."""
     first, last = parts[0].results, parts[-1].results
     if len(parts) == 1:
         return first
@@ -69,7 +69,7 @@ def joined(parts: Sequence[RecordPart], tuned: Mapping[str, str]) -> Results:
 
 @dataclass(frozen=True, eq=False)
 class _OfParts:
-    """Computes a signal that was not kept, each part by its own engine."""
+    """Computes a signal that was not kept, for each part with its own engine."""
 
     parts: tuple[Results, ...]
 
@@ -86,7 +86,7 @@ class _OfParts:
 
 
 def so_far(run: Run, first: int = 0) -> Results:
-    """The results of a run that goes on, from a row on up to the state that it has reached."""
+    """The results of an active run, from row `first` to its present state."""
     twin = copy.copy(run)
     twin.recorder = Recorder(run.engine, run.recorder.names)
     rows = rows_since(run, first)
@@ -105,7 +105,7 @@ def so_far(run: Run, first: int = 0) -> Results:
 
 
 def shapes_of(run: Run) -> list[tuple[int, ...]]:
-    """The shapes of the signals that a run keeps, once it has rows."""
+    """The shapes of the signals that a run keeps, in the order of its recorder."""
     names, engine = run.recorder.names, run.engine
     if isinstance(engine, Native):
         return [engine.slot[name].shape for name in names]
@@ -114,9 +114,9 @@ def shapes_of(run: Run) -> list[tuple[int, ...]]:
 
 
 def state_at(parts: Sequence[RecordPart], t: float) -> FinalState:
-    """The state at t [s], by going over the part again in which it lies, with the same steps.
+    """The state at t [s]. The part that contains t is simulated again up to t, with the same steps.
 
-    Raises InputError for a time that was not reached.
+    Raises InputError for a time outside the run.
     """
     end = parts[-1].results.final_state.t
     if not parts[0].begins <= t <= end:
@@ -135,7 +135,7 @@ def state_at(parts: Sequence[RecordPart], t: float) -> FinalState:
 
 
 def plain_state(state: FinalState) -> dict[str, Any]:
-    """A state as JSON, without rounding."""
+    """A state as data for JSON, without rounding."""
     parts = {
         name: {block: np.asarray(x).tolist() for block, x in getattr(state, name).items()}
         for name in ("continuous", "discrete")
@@ -144,7 +144,7 @@ def plain_state(state: FinalState) -> dict[str, Any]:
 
 
 def state_from(plain: Mapping[str, Any]) -> FinalState:
-    """The state that `plain_state` turned into JSON."""
+    """The state of which this is the `plain_state`."""
     parts = {
         name: {block: np.array(x, dtype=float) for block, x in plain[name].items()}
         for name in ("continuous", "discrete")
@@ -155,9 +155,8 @@ def state_from(plain: Mapping[str, Any]) -> FinalState:
 def table_of(
     results: Results, names: Any, first: float | None = None, last: float | None = None
 ) -> tuple[dict[str, Any], bytes]:
-    """Signals of a run side by side, each row with its time first, as the facts of a message of
-    rows and its numbers; thinned for drawing. first, last [s]: a part of the run. Raises
-    InputError."""
+    """Signals as rows of the time and all values, thinned for drawing: the header and the bytes of
+    the message. first, last [s]: the part of the run, by default all. Raises InputError."""
     columns, told = [np.asarray(results.t)[:, None]], []
     for name in check_names(names):
         values = np.asarray(results[name], dtype=float).reshape(len(results.t), -1)
@@ -175,16 +174,17 @@ def table_of(
 
 
 def check_names(names: Any) -> list[str]:
-    """Names that a request brings. Raises InputError."""
+    """The signal names of a request, at most MOST_NAMES. Raises InputError if it is no list of
+    texts."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("names are a list of texts")
     return names[:MOST_NAMES]
 
 
 def thinned(table: Floats, most: int) -> Floats:
-    """Rows (N, width), the first column of them time, as at most `most` for drawing: of each of
-    equal numbers of rows the least and the largest values, in the order in which a line that only
-    rises or falls has them."""
+    """At most `most` rows for drawing a table (N, width), whose first column is time. Each group of
+    consecutive rows is replaced by its minimum and maximum in each column: the minimum first if the
+    column rises over the group, otherwise the maximum."""
     if len(table) <= most:
         return table
     edges = np.linspace(0, len(table), max(most // 2, 1) + 1).astype(int)[:-1]

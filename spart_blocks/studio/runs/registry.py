@@ -1,4 +1,4 @@
-"""The runs of a session: which there are, how they stand, and the processes that have them."""
+"""The runs of a session: their descriptions, and their processes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from spart_blocks.workers.faults import error_from_json
 
 WORKER = "spart_blocks.studio.runs.worker"
 MOST_RUNS = 20
-"""Runs whose records are kept."""
+"""Largest number of runs that are kept."""
 MOST_PROCESSES = 4
-"""Runs whose processes stay; the records of older ones are in files."""
+"""Largest number of processes of ended runs; the results of older runs are kept in files."""
 STOPPING = 3.0
-"""How long a run may take to stop [s]; then its process is ended."""
+"""How long a run may take to stop [s] before its process is ended."""
 ACTIVE = ("preparing", "running", "paused")
 _PART = "runs"
 
 
 @dataclass
 class RunEntry:
-    """A run. facts: what pages are told of it, as `Run` of the protocol. saved: the file with its
-    record, once its process is gone."""
+    """A run. facts: its description for the page, as `Run` of the protocol. saved: the file with
+    its results, once its process has been ended."""
 
     number: int
     path: str
@@ -42,12 +42,12 @@ class RunEntry:
 
     @property
     def active(self) -> bool:
-        """Whether it goes on."""
+        """Whether it has not ended yet."""
         return self.facts.get("state") in ACTIVE
 
 
 class Book:
-    """The runs of a session by their numbers."""
+    """The runs of a session, by number."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -62,18 +62,18 @@ class Book:
     # --- finding ----------------------------------------------------------------------------
 
     def of(self, path: str) -> list[RunEntry]:
-        """The runs of a file, in the order of their numbers."""
+        """The runs of a file, sorted by number."""
         return [entry for entry in self.entries.values() if entry.path == path]
 
     def current(self, path: str) -> RunEntry:
-        """The last run of a file. Raises InputError where there is none."""
+        """The latest run of a file. Raises InputError if there is none."""
         found = self.of(path)
         if not found:
             raise InputError(Fault("this diagram has not been run", hint="run it first"))
         return found[-1]
 
     def entry(self, path: str, number: Any) -> RunEntry:
-        """A run of a file by its number. Raises InputError."""
+        """The run of a file with this number. Raises InputError if it is not kept."""
         found = self.entries.get(number) if isinstance(number, int) else None
         if found is None or found.path != path:
             text = f"there is no run {str(number)[:20]} of this diagram"
@@ -83,7 +83,7 @@ class Book:
     # --- beginning ----------------------------------------------------------------------------
 
     async def begin(self, path: str, job: Mapping[str, Any], label: str) -> RunEntry:
-        """A new run of a file; one of it that goes on is ended."""
+        """Start a run of a file. A run of it that is still active is stopped first."""
         for other in self.of(path):
             if other.active:
                 await self.end(other)
@@ -122,8 +122,8 @@ class Book:
         await _quietly(process, "poses")
 
     async def _make_room(self) -> list[str]:
-        """Drop the oldest run beyond MOST_RUNS, and end the oldest processes; what is to be told of
-        it."""
+        """Drop the oldest runs beyond MOST_RUNS, and save those beyond MOST_PROCESSES and end their
+        processes. Returns a warning for each dropped run."""
         told = []
         while len(self.entries) >= MOST_RUNS:
             oldest = next(iter(self.entries.values()))
@@ -135,7 +135,7 @@ class Book:
         return told
 
     async def _store(self, entry: RunEntry) -> None:
-        """Put the record of a run into a file, and end its process."""
+        """Save the results of a run to a file, and end its process."""
         assert entry.process is not None
         file = self.new_file(".npz")
         if await _quietly(entry.process, "save", file=str(file)):
@@ -153,7 +153,7 @@ class Book:
         self.session.tell({"tell": "run-dropped", "path": entry.path, "run": entry.number})
 
     def new_file(self, suffix: str) -> Path:
-        """A file of this session that is not there yet."""
+        """A path for a new file in the temporary folder of this session."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="spart-studio-")
         self._files += 1
@@ -162,7 +162,7 @@ class Book:
     # --- ending -------------------------------------------------------------------------------
 
     async def end(self, entry: RunEntry) -> None:
-        """Stop a run; one that does not answer is ended with its process."""
+        """Stop a run. If it does not answer, its process is ended."""
         if not entry.active or entry.process is None:
             return
         preparing = entry.facts["state"] == "preparing"
@@ -208,7 +208,7 @@ class Book:
             self._tell(entry, **header)
 
     def _ended(self, entry: RunEntry, why: SpartError) -> None:
-        """The process is gone without having been asked to."""
+        """Called when the process has ended; a run that is still active has then failed."""
         if entry.active:
             self._tell(entry, state="failed", doing=None, problem=problem_of(why))
         entry.process = None
@@ -221,7 +221,7 @@ class Book:
 
 
 def _at_block(problem: dict[str, Any]) -> dict[str, Any]:
-    """A problem at a block, where it is at one of its signals."""
+    """A problem that names one of a block's signals, changed to name the block."""
     if "block" in problem:
         around, slash, name = problem["block"].rpartition("/")
         problem["block"] = around + slash + name.partition(".")[0]
@@ -231,7 +231,7 @@ def _at_block(problem: dict[str, Any]) -> dict[str, Any]:
 async def _quietly(
     process: AsyncWorker, what: str, patience: float = PATIENCE, **arguments: Any
 ) -> bool:
-    """Ask for something that may fail; whether it was done."""
+    """Send a command that may fail; returns whether it succeeded."""
     try:
         await process.ask(what, arguments, patience)
     except SpartError:

@@ -1,4 +1,4 @@
-"""A run in its process: begun, paced, paused, cut to set parameters, and asked for its record."""
+"""Performs a run in its process: paces, pauses and tunes it, and answers queries of its record."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from spart_blocks.studio.runs.posing import Posing
 
 MOST_ROWS = 200
-"""Rows of one message."""
+"""Largest number of rows in a message."""
 MOST_NUMBERS = 30_000
-"""Numbers of one message."""
+"""Largest number of values in a message."""
 LAST_ROWS = 100
-"""Rows that are looked at for values near the time reached."""
+"""Number of the last rows that suffice for values near the present time of the run."""
 MOST_TOLD = 5_000
-"""Signals that are listed in a second, with all facts of the run."""
+"""Signals listed per second: with more of them, the status is sent less often."""
 STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
-"""Between messages [s]."""
+"""Time between two messages of a kind [s]."""
 
 
 class Commands(Protocol):
-    """Where commands come from."""
+    """Source of commands."""
 
     def next(self, seconds: float | None) -> dict[str, Any] | None: ...
 
 
 class Answers(Protocol):
-    """Where frames go to."""
+    """Destination of messages."""
 
     @property
     def has_room(self) -> bool: ...
@@ -55,7 +55,7 @@ class Answers(Protocol):
 
 
 class Clock(Protocol):
-    """Tells the time [s]."""
+    """Clock that returns the real time [s]."""
 
     def now(self) -> float: ...
 
@@ -63,8 +63,8 @@ class Clock(Protocol):
 class Runner:
     """One run.
 
-    job: the file; T and speed; start, states: the state that it continues, and vectors in place
-    of its own; tuned: values from the start on.
+    job: the file, end time T [s] and speed. start: the state from which it continues; states:
+    vectors of blocks that replace those of `start`; tuned: initial values of parameters.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Runner:
     # --- the whole ------------------------------------------------------------------------
 
     def go(self) -> None:
-        """Run, then answer for ever."""
+        """Perform the run, then answer queries until the process ends."""
         with warnings.catch_warnings(record=True) as self._caught:
             warnings.simplefilter("always")
             problem: Exception | None = None
@@ -115,14 +115,14 @@ class Runner:
             self._answer()
 
     def _answer(self) -> None:
-        """Answer for ever."""
+        """Answer queries until the process ends."""
         while True:
             command = self.inbox.next(None)
             if command is not None:
                 self._take(command)
 
     def _begin(self) -> None:
-        """The engine of the file, with the values that the job has."""
+        """Build the engine of the file, with the tuned values and the start state of the job."""
         file = file_of_job(self.job)
         options = {"T": self.job["T"]} if self.job.get("T") is not None else {}
         stamp = stamp_of(file)
@@ -137,7 +137,7 @@ class Runner:
         self._tell_description(self.setting.engine)
 
     def _part(self) -> bool:
-        """Run until the end, or until parameters change; whether another part follows."""
+        """Run until the end, or until parameters change; returns whether another part follows."""
         assert self.setting is not None
         run = begin_engine(self.setting.engine, self.start, self._look)
         if not self.parts and self.job.get("states"):
@@ -163,7 +163,8 @@ class Runner:
 
     @contextmanager
     def _instead(self, what: str) -> Iterator[None]:
-        """Tell what is done instead of stepping, and then that it is over."""
+        """Report an activity during which the run does not advance, such as compiling, and its
+        end."""
         self.doing = what
         self._tell_status()
         try:
@@ -174,7 +175,7 @@ class Runner:
 
     @contextmanager
     def _tracing(self) -> Iterator[None]:
-        """Tell that the diagram is traced; the program is to be compiled then."""
+        """As `_instead`, for tracing the diagram. The program must be compiled again afterwards."""
         with self._instead("tracing"):
             yield
         self.compiled = False
@@ -207,7 +208,8 @@ class Runner:
     # --- while it goes on -----------------------------------------------------------------
 
     def _look(self, t: float, end: float) -> None:
-        """Called by the run now and then, at the time that it has reached."""
+        """Called by the run between steps: reads commands and sends reports. t: time reached
+        [s]."""
         run, now = self.run, self.clock.now()
         assert run is not None
         self.t = t
@@ -217,7 +219,7 @@ class Runner:
         self.strides.rested(run.stats.steps, t, self.clock.now())
 
     def _obey(self) -> None:
-        """Take the commands that have come, and wait until the run may go on."""
+        """Process received commands, and wait until the run may continue."""
         while True:
             if self.stopping or self.next_setting is not None:
                 seconds: float | None = 0.0
@@ -244,7 +246,7 @@ class Runner:
             self._tell_poses(run)
 
     def _flush(self) -> None:
-        """Tell where the run is, before it waits."""
+        """Send the latest rows and poses before a pause."""
         self._tell_rows()
         if self.posing is not None and self.run is not None:
             self._tell_poses(self.run)
@@ -298,7 +300,7 @@ class Runner:
         self.outbox.send(said)
 
     def _stopped(self) -> str | None:
-        """Where and why it has ended before its end."""
+        """Where and why the run stopped before its end time; None if it did not."""
         why = self.parts[-1].results.stopped if self.parts and not self.run else None
         return f"stopped at {self.t:.4g} s" if why and self.stopping else why
 
@@ -330,7 +332,7 @@ class Runner:
     # --- commands -------------------------------------------------------------------------
 
     def _take(self, command: Mapping[str, Any]) -> None:
-        """Do what a command says, and answer it."""
+        """Execute a command, and send the answer or the error."""
         header: dict[str, Any] = {"id": command.get("id")}
         body = b""
         try:
@@ -371,7 +373,8 @@ class Runner:
         return None
 
     def _now(self) -> Tuned:
-        """The setting that the next change is made to."""
+        """The setting that the next change applies to: the pending one, otherwise the present
+        one."""
         found = self.next_setting or self.setting
         assert found is not None
         return found
@@ -391,7 +394,7 @@ class Runner:
     # --- the record -----------------------------------------------------------------------
 
     def known_parts(self) -> list[RecordPart]:
-        """The parts so far, with the one that goes on."""
+        """The parts so far, including the active one."""
         if self.run is None or self.setting is None:
             return self.parts
         at = len(self.parts), self.run.stats.steps
@@ -401,8 +404,8 @@ class Runner:
         return [*self.parts, self._snapshot]
 
     def parts_at(self, t: float) -> list[RecordPart]:
-        """The parts that tell about t: of a run that goes on and is near t its last rows alone, so
-        that the whole need not be copied."""
+        """The parts needed for values at time t [s]. If the last rows of the active part suffice,
+        only these, so that the whole record need not be copied."""
         if self.run is not None and self.setting is not None:
             first = max(0, row_count(self.run) - LAST_ROWS)
             results = so_far(self.run, first)

@@ -1,6 +1,7 @@
-"""Claims that hold for a signal of a run, for a person to begin with.
+"""Suggests claims that hold for a signal of a run, which the user can start from.
 
-The limits leave some room: a test looks within steps too, and other machines round otherwise.
+The limits leave a margin: a test also checks values within steps, and rounding differs between
+machines.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from spart_blocks.results import Results
 from spart_blocks.versions.edits.values import flow_text
 
 FINAL, SETTLED, ROOM = 0.01, 0.02, 0.05
-"""As fractions of the signal's range: how close final values are to be, and settled ones, and how
-far limits are from what they bound."""
+"""Fractions of the signal's range: tolerance of final values, tolerance of settled values, and the
+margin of limits."""
 MOST_VALUES = 36
-"""Elements of a signal for each of which a value is suggested."""
+"""Largest number of elements of a signal for which a value is suggested for each."""
 _LEAST = 1e-6
 
 
 def suggested(results: Results, signal: str) -> dict[str, dict[str, str]]:
-    """For each kind of claim about a signal, its values as YAML. Raises InputError for a signal
-    that there is not, or that is not finite."""
+    """For each kind of claim about a signal, its suggested entries as YAML. Raises InputError for
+    an unknown signal, or one that is not finite."""
     x, shape = elements(results, signal), np.shape(results[signal])[1:]
     if not x.size or not np.isfinite(x).all():
         raise InputError(f"{signal} is not finite all the time: no claim can be made of its values")
@@ -57,8 +58,8 @@ def suggested(results: Results, signal: str) -> dict[str, dict[str, str]]:
 
 
 def rounded_up(value: float, step: float | None = None) -> float:
-    """The next number of few digits that is not smaller. step: the largest distance between such
-    numbers, by default a tenth of the value."""
+    """The value rounded up to few digits. step: the largest rounding step, by default a tenth of
+    the value."""
     if value == 0.0:
         return 0.0
     power = 10.0 ** math.floor(math.log10(abs(value) / 10 if step is None else step))
@@ -66,21 +67,21 @@ def rounded_up(value: float, step: float | None = None) -> float:
 
 
 def _last(x: Floats, shape: tuple[int, ...], within: float) -> Any:
-    """The last value, rounded far below how close it is to be; one for all elements where they are
-    the same."""
+    """The last value of a signal, rounded to much less than the tolerance `within`; a single number
+    if all elements are equal."""
     last = np.round(x[-1], 1 - math.floor(math.log10(within))) + 0.0
     return float(last[0]) if (last == last[0]).all() else last.reshape(shape).tolist()
 
 
 def _settling_time(t: Floats, x: Floats, within: float) -> float:
-    """A time [s] from which the signal is within this distance of its last value."""
+    """A time [s] from which the signal stays within a tolerance of its last value."""
     out = np.flatnonzero((np.abs(x - x[-1]) > 0.9 * within).any(axis=1))
     settled = float(t[out[-1] + 1]) if out.size else float(t[0])
     return min(rounded_up(settled, (t[-1] - t[0]) / 50 or None), float(t[-1]))
 
 
 def _monotone(x: Floats) -> dict[str, Any]:
-    """The direction of the whole change, and how far the signal goes back on its way."""
+    """The direction of the overall change, and a bound of the motion against it."""
     rises = float((x[-1] - x[0]).sum()) >= 0
     y = x if rises else -x
     back = float((np.maximum.accumulate(y, axis=0) - y).max())
@@ -94,7 +95,7 @@ def _text(value: Any) -> str:
 
 
 def _short(value: Any) -> Any:
-    """Numbers without the digits that arithmetic has added."""
+    """Numbers rounded to 10 digits, so that rounding errors of the arithmetic disappear."""
     if isinstance(value, list):
         return [_short(item) for item in value]
     if not isinstance(value, float):

@@ -1,4 +1,5 @@
-"""Parameters that are set while a run goes on: without a new trace where the program has them."""
+"""Sets parameters during a run. A new trace is made only if the program does not have the
+parameter."""
 
 from __future__ import annotations
 
@@ -22,11 +23,12 @@ from spart_blocks.run.simulate import begin
 
 @dataclass(frozen=True)
 class Tuned:
-    """An engine with the values that were set.
+    """An engine with tuned parameters.
 
-    file, stamp: what the run was made of; options: those of the run. texts: by name, as they were
-    given. values: those of parameters of the program, whole. overrides: those that needed a new
-    trace. extended: gives an engine of the file what this one has more, such as wrenches.
+    file, stamp: the file of the run and its stamp then; options: the run options. texts: all tuned
+    values as given, by name. values: whole values of the changed parameters of the program.
+    overrides: tuned values that needed a new trace. extended: function that adds to a new engine of
+    the file what this one has besides, such as wrenches.
     """
 
     engine: Engine
@@ -40,8 +42,8 @@ class Tuned:
 
 
 def tuned(before: Tuned, name: str, text: str) -> Tuned:
-    """An engine with a parameter set, by the name that `--set` takes or that `tunables` lists;
-    text: its value as YAML. Raises InputError, DiagramError."""
+    """The engine with a parameter changed. name: as for `--set`, or as listed by `tunables`; text:
+    its value as YAML. Raises InputError or DiagramError."""
     value = parse_value(text, name)
     target = _target(before, name, value)
     name = _users(before).get(_short(name), name)
@@ -56,7 +58,7 @@ def tuned(before: Tuned, name: str, text: str) -> Tuned:
 
 
 def needs_trace(before: Tuned, name: str, text: str) -> bool:
-    """Whether a parameter can be set by a new trace alone, which takes its time."""
+    """Whether setting a parameter needs a new trace, which takes some time."""
     return _target(before, name, parse_value(text, name)) is None
 
 
@@ -65,20 +67,20 @@ def _short(name: str) -> str:
 
 
 def stamp_of(file: DiagramFile) -> tuple[int, int]:
-    """What changes when a file is written."""
+    """Modification time and size of a file, to detect changes."""
     found = file.path.stat()
     return found.st_mtime_ns, found.st_size
 
 
 def check_unchanged(setting: Tuned) -> None:
-    """Raise InputError if the file of a run has been changed, where its blocks are needed."""
+    """Raise InputError if the file has been changed since the run began."""
     if stamp_of(setting.file) != setting.stamp:
         text = "the file has been changed since this run began"
         raise InputError(Fault(text, hint="run it again, or continue it from a time"))
 
 
 def tunables(engine: Engine) -> list[str]:
-    """The parameters that are set without a new trace; initial states are not among them."""
+    """The parameters that can be set without a new trace, except initial states."""
     if not isinstance(engine, Native):
         return []
     starts = set(engine.program.start.values())
@@ -87,8 +89,8 @@ def tunables(engine: Engine) -> list[str]:
 
 
 def listed(setting: Tuned) -> dict[str, list[str]]:
-    """The parameters as a person sees them, those of the file first, each with those of blocks
-    that take their value from it; these are not listed by themselves."""
+    """The parameters to show to the user, those of the file first. Each has a list of the block
+    parameters that take their value from it, which are not listed themselves."""
     known = tunables(setting.engine)
     users: dict[str, list[str]] = {}
     for user, name in {**_references(setting.file), **_users(setting)}.items():
@@ -101,14 +103,14 @@ def listed(setting: Tuned) -> dict[str, list[str]]:
 
 
 def _users(setting: Tuned) -> dict[str, str]:
-    """Parameters of blocks that have the value of one of the file's, which is tuned for them."""
+    """The block parameters that take their value from a parameter of the file, with its name."""
     engine = setting.engine
     given = engine.program.given if isinstance(engine, Native) else {}
     return {slot: name for name, slots in given.items() for slot in slots}
 
 
 def text_now(engine: Native, name: str) -> str:
-    """The value of a parameter as YAML."""
+    """The present value of a parameter as YAML."""
     return json.dumps(_plain(engine.program.parameter(name).tolist()))
 
 
@@ -119,8 +121,8 @@ def _plain(value: Any) -> Any:
 
 
 def _target(before: Tuned, name: str, value: Any) -> Target | None:
-    """The entries of p that have the value of a name; None where it needs a new trace. Of
-    `kp: $kp` they are those of the file's kp."""
+    """The entries of the parameter vector p that hold the value of a name; None if setting it needs
+    a new trace. With `kp: $kp` they are those of the file's kp."""
     if not isinstance(before.engine, Native) or not _is_numeric(value):
         return None
     program, known = before.engine.program, tunables(before.engine)
@@ -136,7 +138,8 @@ def _target(before: Tuned, name: str, value: Any) -> Target | None:
 
 
 def _standing(program: Program, name: str) -> Target | None:
-    """The entries of p of a path of the file, or of a parameter's own name."""
+    """The entries of the parameter vector p for a path in the file or a parameter name; None if
+    there are none."""
     keys = tuple(name.split("."))
     for path in (("params", *keys), ("blocks", *keys)):
         standing = standing_of(program, path)
@@ -147,7 +150,7 @@ def _standing(program: Program, name: str) -> Target | None:
 
 
 def _references(file: DiagramFile) -> dict[str, str]:
-    """The parameters of blocks that the file gives the value of one of its own, with that."""
+    """The block parameters that are written as `$name` in the file, with that name."""
     sections = read_document(file.path).data.get("blocks")
     return {
         f"{block}.{attribute}": value[1:]
@@ -165,7 +168,8 @@ def _is_numeric(value: Any) -> bool:
 
 
 def _with_value(engine: Native, target: Target, value: Any, name: str) -> Floats:
-    """The parameters with another value of some."""
+    """The parameter vector p with new values at the target. Raises InputError for a wrong shape, or
+    values that are not finite."""
     p: Floats = engine.program.p.copy()
     new = np.asarray(value, dtype=float)
     for place, sign in target.signed:
@@ -182,7 +186,8 @@ def _with_value(engine: Native, target: Target, value: Any, name: str) -> Floats
 
 
 def _retraced(before: Tuned, name: str, text: str) -> Tuned:
-    """The engine of the file with one more override, and the values that were set before."""
+    """The setting with an engine traced anew with one more override; earlier tuned values are
+    kept."""
     check_unchanged(before)
     overrides = {**before.overrides, name: text}
     more = tuple(f"{key}={value}" for key, value in overrides.items())

@@ -1,4 +1,4 @@
-"""The values of signals at one time of a run, as a page shows them on wires."""
+"""The values of signals at one time of a run, as shown on wires."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SHOWN = 6
 
 
 def names_at(engine: Engine, at: str) -> list[str]:
-    """The signals of the sheet `at` ("" for the whole), and those that its subsystems pass on."""
+    """The signals of sheet `at` ("" for the top sheet), and the outputs of its subsystems."""
     prefix = f"{at}/" if at else ""
     names = dict.fromkeys([*engine.signals(), *engine.display.aliases])
     here = [n for n in names if n.startswith(prefix) and "/" not in n.removeprefix(prefix)]
@@ -32,8 +32,9 @@ def names_at(engine: Engine, at: str) -> list[str]:
 def values_at(
     parts: Sequence[RecordPart], t: float, names: Iterable[str], rates: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The signals of these names at t [s], as scopes draw them: between the rows on both sides of
-    t on a line, or as before where they are held between samples. Others are left out."""
+    """The values of signals at t [s], as texts with shape, unit and rate. Values between rows are
+    interpolated linearly, or held if the signal changes only at ticks. Unknown signals are left
+    out."""
     known = [one for one in parts if len(one.results.t)]
     if not known:
         return {}
@@ -71,7 +72,7 @@ def values_at(
 
 
 def _copies(engine: Engine, names: Iterable[str]) -> dict[str, list[str]]:
-    """The signals that names mean: themselves, or those of all copies where a name has `*` for the
+    """For each name the signals that it means: itself, or one for each copy if it has `*` for the
     number of a copy."""
     names = list(names)
     if not any("*" in name for name in names):
@@ -93,8 +94,8 @@ def _copies(engine: Engine, names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _held(results: Results) -> set[str]:
-    """The signals that change at ticks alone; lines through all their rows are right, but not
-    through samples."""
+    """The signals that must be held between rows: those that change only at ticks, if the record
+    has samples only."""
     if results.info.get("record") != "samples":
         return set()
     return {
@@ -106,7 +107,7 @@ def _held(results: Results) -> set[str]:
 
 
 def _pairs(part: RecordPart, rows: list[int], names: Iterable[str]) -> dict[str, Floats]:
-    """The signals at two rows, (2, ...) each, kept or computed from the states there."""
+    """The signals at two rows, (2, ...) each: kept values, or computed from the states there."""
     results, engine = part.results, part.engine
     found: dict[str, Floats] = {}
     others: list[str] = []
@@ -138,7 +139,8 @@ def _pairs(part: RecordPart, rows: list[int], names: Iterable[str]) -> dict[str,
 
 
 def text_of(value: Any) -> str:
-    """A value in few characters: a number, a vector, or the size of what is larger."""
+    """A value as a short text: a number, a vector, or shape and largest magnitude of a larger
+    array."""
     array = np.asarray(value)
     if array.ndim == 0:
         return f"{float(array) + 0.0:.5g}"
@@ -151,7 +153,7 @@ def text_of(value: Any) -> str:
 
 
 def rates_of(engine: Engine) -> dict[str, str]:
-    """For each signal that is not continuous: its clock with its period, or "constant"."""
+    """For each signal that is not continuous: the period of its clock as text, or "constant"."""
     clocks = {block: clock for clock in engine.clocks for block in clock.blocks}
     if isinstance(engine, Native):
         return _rates_of_program(engine.program, clocks)
@@ -164,7 +166,8 @@ def rates_of(engine: Engine) -> dict[str, str]:
 
 
 def _rates_of_program(program: Program, clocks: Mapping[str, Clock]) -> dict[str, str]:
-    """By what each output depends on: time or states, held states, or nothing that changes."""
+    """As `rates_of`, from what each output of a program depends on: time and continuous states,
+    discrete states, or neither."""
     outputs = program.outputs
     moving, discrete = np.zeros(outputs.numel_out(0), dtype=bool), {}
     for argument in (0, 1):

@@ -1,7 +1,7 @@
-"""A run of the studio in a worker process.
+"""Worker process for a run of the studio.
 
-The first message is the job; commands follow. The process stays when the run has ended, and answers
-what is asked of its record, until its parent closes it.
+The first message is the job; commands follow. After the run, the process stays to answer queries of
+its record until its parent closes it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from spart_blocks.workers.boxes import Inbox, Outbox
 
 
 class WallClock:
-    """The clock on the wall [s]."""
+    """Real time [s]."""
 
     def now(self) -> float:
         return time.monotonic()
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:
-    """Do the job, then answer for ever."""
+    """Perform the run of the job, then answer queries until the process ends."""
     job = inbox.next(None)
     assert job is not None
     Runner(job, inbox, outbox, WallClock()).go()
