@@ -1,7 +1,7 @@
-"""The main of every worker process: `python -m spart_blocks.workers MODULE`.
+"""The entry point of every worker process: `python -m spart_blocks.workers MODULE`.
 
-The module has a function `serve(inbox, outbox)`, which takes the messages of the parent and answers
-them until its work is done. The process ends when it returns, or at once when the parent is gone.
+The module has a function `serve(inbox, outbox)`, which receives the messages of the parent and
+answers them. The process ends when it returns, or at once when the parent has ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spart_blocks.workers.boxes import Inbox, Outbox
 
 
 def main(module: str) -> None:
-    """Serve a module. The parent answers an interrupt, and then ends this process."""
+    """Serve a module. Ctrl-C is ignored: the parent handles it and ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     outbox = Outbox(_own_stdout())
     inbox = Inbox(open(0, "rb", buffering=0, closefd=False))  # noqa: SIM115 - of the whole process
@@ -28,7 +28,7 @@ def main(module: str) -> None:
 
 
 def _own_stdout() -> BinaryIO:
-    """The pipe to the parent; what blocks print goes to stderr instead."""
+    """The pipe to the parent. Output printed by blocks is redirected to stderr."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers

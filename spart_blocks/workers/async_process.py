@@ -1,7 +1,7 @@
-"""A worker process among others in one event loop: commands to it, answers and messages from it.
+"""A worker process in an event loop: sends commands, receives answers and other messages.
 
-A command is {"do": what, "id": number, ...}; its answer has the id and "ok" or "error". Messages
-without an id are told as they come.
+A command is {"do": what, "id": number, ...}; its answer has the same id and "ok" or "error".
+Messages without an id can come at any time.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from spart_blocks.workers.frames import frame, read_async
 from spart_blocks.workers.process import command, environment, how_it_ended
 
 PATIENCE = 300.0
-"""Longest wait for an answer [s]: a first push traces and compiles the diagram."""
+"""Default time to wait for an answer [s]; the first push of a body traces and compiles the
+diagram."""
 _DYING = 2.0  # s, from the end of its output to that of a process
 
 Heard = Callable[[dict[str, Any], bytes], None]
 
 
 class AsyncWorker:
-    """A process that serves a module. heard: called with each message that is no answer. ended:
-    called once with why, when the process has ended."""
+    """A worker process that serves a module. heard: called with each message that is no answer.
+    ended: called once when the process has ended, with an error that says why."""
 
     def __init__(self, module: str, heard: Heard, ended: Callable[[SpartError], None]) -> None:
         self.module, self.heard, self.ended = module, heard, ended
@@ -38,7 +39,7 @@ class AsyncWorker:
         self._reader: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start the process, which waits for a job."""
+        """Start the process. It then waits for a job."""
         self._process = await asyncio.create_subprocess_exec(
             *command(self.module),
             stdin=asyncio.subprocess.PIPE,
@@ -51,11 +52,11 @@ class AsyncWorker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process is running."""
         return self._process is not None and self._process.returncode is None
 
     async def send(self, header: Mapping[str, Any]) -> None:
-        """Send the job, or a command. Raises RunError where the process is gone."""
+        """Send the job or a command. Raises RunError if the process has ended."""
         assert self._process is not None
         assert self._process.stdin is not None
         try:
@@ -67,8 +68,8 @@ class AsyncWorker:
     async def ask(
         self, what: str, arguments: Mapping[str, Any], patience: float = PATIENCE
     ) -> tuple[Any, bytes]:
-        """The answer to a command, and its body. patience: how long to wait for it [s]. Raises the
-        SpartError that it is refused with."""
+        """Send a command; returns its answer and the body. patience: how long to wait for it [s].
+        Raises the SpartError of the answer, or RunError if there is none."""
         if not self.alive:
             raise RunError("the process of this run has ended")
         self._number += 1
@@ -103,7 +104,7 @@ class AsyncWorker:
         self.ended(gone)
 
     def _take(self, header: dict[str, Any], body: bytes) -> None:
-        """Take a message: the answer to a command, or one that is told."""
+        """Dispatch a message: an answer to the waiting command, any other message to `heard`."""
         if "id" not in header:
             self.heard(header, body)
             return
@@ -116,14 +117,14 @@ class AsyncWorker:
             future.set_result((header.get("ok"), body))
 
     async def gone(self, patience: float) -> bool:
-        """Whether the process ends by itself in a time [s]."""
+        """Whether the process ends by itself within `patience` [s]."""
         if self._reader is None:
             return True
         done, _ = await asyncio.wait([self._reader], timeout=patience)
         return bool(done)
 
     async def close(self) -> None:
-        """End the process: at once, whatever it does."""
+        """Kill the process and wait until it has ended."""
         if self.alive and self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -133,7 +134,8 @@ class AsyncWorker:
 
 
 class Standby:
-    """Worker processes that serve a module, one of which is started ahead and waits for a job."""
+    """Provides worker processes that serve a module. One is always started in advance and waits for
+    a job."""
 
     def __init__(self, module: str) -> None:
         self.module = module
@@ -141,7 +143,8 @@ class Standby:
         self._starting: asyncio.Task[None] | None = None
 
     async def take(self, heard: Heard, ended: Callable[[SpartError], None]) -> AsyncWorker:
-        """The process that waits, or a new one; another is started in its place."""
+        """The waiting process, or a new one if it has ended. The next one is started in the
+        background."""
         if self._starting is not None:
             await self._starting
         found, self._next = self._next, None
@@ -153,12 +156,12 @@ class Standby:
         return found
 
     async def _start(self) -> None:
-        """A process without a job has nothing to tell, and may end: another is started then."""
+        """Start the next process. It may end before it gets a job; `take` then starts another."""
         self._next = AsyncWorker(self.module, lambda *_: None, lambda _: None)
         await self._next.start()
 
     async def close(self) -> None:
-        """End the process that waits."""
+        """End the waiting process."""
         if self._starting is not None:
             await self._starting
         if self._next is not None:

@@ -1,6 +1,7 @@
-"""A worker's end of the messages: what has come, and what is to be sent.
+"""A worker's message queues: received messages, and messages to be sent.
 
-Each has a thread, so that work waits for neither. Both end the process where the parent is gone.
+Each has its own thread, so that work does not wait for input or output. Both end the process if the
+parent has ended.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import Any, BinaryIO
 from spart_blocks.workers.frames import Message, Readable, frame, read
 
 _MOST_FRAMES = 4
-"""Frames that may wait before `Outbox.has_room` says no."""
+"""Number of queued messages from which on `Outbox.has_room` is False."""
 
 
 class Inbox:
-    """The messages that have come from the parent. over: the work is done; the process then ends by
-    itself, and removes its temporary files."""
+    """Messages received from the parent. over: set when the work is done; the process then ends
+    normally and removes its temporary files."""
 
     def __init__(self, source: Readable) -> None:
         self.over = False
@@ -36,12 +37,12 @@ class Inbox:
                 os._exit(1)
 
     def receive(self) -> Message:
-        """The next message, once it has come."""
+        """Wait for the next message."""
         return self._queue.get()
 
     def next(self, seconds: float | None) -> dict[str, Any] | None:
-        """The header of the next message; None if none comes in time. seconds: None to wait for
-        ever."""
+        """The header of the next message; None if none comes in time. seconds: time to wait [s],
+        None for no limit."""
         try:
             if seconds is not None and seconds <= 0:
                 return self._queue.get_nowait()[0]
@@ -51,7 +52,7 @@ class Inbox:
 
 
 class Outbox:
-    """Messages on their way to the parent."""
+    """Messages to be sent to the parent."""
 
     def __init__(self, target: BinaryIO) -> None:
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -69,14 +70,14 @@ class Outbox:
 
     @property
     def has_room(self) -> bool:
-        """Whether what can be left out may be sent now."""
+        """Whether few messages are queued, so that optional ones may be sent."""
         return self._queue.qsize() < _MOST_FRAMES
 
     def send(self, header: Mapping[str, Any], body: bytes = b"") -> None:
-        """Send a message."""
+        """Queue a message."""
         self._queue.put(frame(header, body))
 
     def close(self) -> None:
-        """Wait until all messages are sent."""
+        """Wait until all messages have been sent."""
         self._queue.put(None)
         self._thread.join()

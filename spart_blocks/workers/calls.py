@@ -1,7 +1,7 @@
-"""The calls of an executor, served in a worker process.
+"""Performs the calls of an executor in a worker process.
 
-A call comes as a pickle of a function and its arguments, and its answer is the pickle of what it
-returned or raised. An exception is told as JSON too, for one that no pickle holds.
+A call is a pickled function with its arguments, and its answer the pickled result or exception. An
+exception is also sent as JSON, since some cannot be pickled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spart_blocks.workers.frames import Message
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:
-    """Say that the process is ready, and answer calls for ever."""
+    """Report that the process is ready, then answer calls until it ends."""
     outbox.send({"ready": True})
     while True:
         outbox.send(*_answer(inbox.receive()[1]))
@@ -43,7 +43,7 @@ def _raised(error: Exception) -> Message:
 
 
 def returned(answer: Message) -> Any:
-    """What a call returned. Raises what it raised."""
+    """The result of a call from its answer. Raises the exception that the call raised."""
     header, body = answer
     if "error" not in header:
         return pickle.loads(body)

@@ -1,6 +1,6 @@
-"""Worker processes as an Executor.
+"""A concurrent.futures.Executor of worker processes.
 
-A process that ends fails the one call that it was doing, and another takes its place.
+If a process ends unexpectedly, only its current call fails, and a new process replaces it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from spart_blocks.workers.process import Worker, WorkerEndedError
 SERVED = "spart_blocks.workers.calls"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 MOST_FAILED_STARTS = 3
-"""Number of processes that end one after another before they are ready, after which no more are
+"""Number of consecutive processes that end before they are ready, after which no more are
 started."""
 
 
 class Processes(Executor):
-    """An executor of worker processes, which start as they are needed."""
+    """An executor of worker processes, which are started when needed. workers: their largest
+    number."""
 
     def __init__(self, workers: int) -> None:
         self._max_workers = workers  # as the executors of the standard library call it
@@ -56,8 +57,8 @@ class Processes(Executor):
             self._waiting -= 1
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes when all calls are answered; with cancel_futures, when those under way
-        are."""
+        """End the processes when all calls are answered. cancel_futures: cancel the calls that have
+        not begun."""
         with self._lock:
             self._over = True
         if cancel_futures:
@@ -70,7 +71,7 @@ class Processes(Executor):
             self._folder.cleanup()
 
     def end(self) -> None:
-        """End the processes at once; calls that have not been answered are cancelled or fail."""
+        """End the processes at once. Calls without an answer are cancelled or fail."""
         with self._lock:
             self._over = True
         self._cancel()
@@ -86,7 +87,7 @@ class Processes(Executor):
 
 
 class _WorkerThread:
-    """A thread with a worker process, which it replaces when it ends."""
+    """A thread with a worker process, which is replaced if it ends."""
 
     def __init__(self, calls: SimpleQueue[Any], log: Path, answered: Callable[[], None]) -> None:
         self.calls, self.log, self.answered = calls, log, answered
@@ -98,7 +99,7 @@ class _WorkerThread:
         self.thread.start()
 
     def end(self) -> None:
-        """End the process, and start no other."""
+        """End the process, and do not start another."""
         with self.lock:
             self.over = True
             if self.worker is not None:
@@ -132,8 +133,8 @@ class _WorkerThread:
             future.set_exception(error)
 
     def _ready(self) -> Worker:
-        """A process that takes calls. Raises EOFError where it ends before it is ready, and
-        RunError after several that did."""
+        """The process, ready for a call. Raises EOFError if it ends before it is ready, and
+        RunError if this happens MOST_FAILED_STARTS times."""
         with self.lock:
             if self.over:
                 raise EOFError
@@ -153,7 +154,7 @@ class _WorkerThread:
         return worker
 
     def _ended(self) -> WorkerEndedError:
-        """Why there is no answer; another process takes the place of the one that has ended."""
+        """The error for a call whose process has ended. The next call starts a new process."""
         with self.lock:
             worker, self.worker = self.worker, None
         if worker is None:

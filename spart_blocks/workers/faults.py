@@ -20,9 +20,9 @@ _INPUT_ERRORS = {kind.__name__: kind for kind in (InputError, RobotError, Diagra
 
 
 def error_as_json(error: Exception) -> dict[str, Any]:
-    """An error as JSON, which `error_from_json` turns back into one. Subclasses of InputError that
-    have a constructor of their own become the nearest class that has not; other exceptions become
-    a RunError with their traceback."""
+    """An error as data for JSON, see `error_from_json`. A subclass of InputError is stored as its
+    nearest base class that can be restored. Other exceptions become a RunError with their
+    traceback."""
     if isinstance(error, InputError):
         faults = [
             {
@@ -45,7 +45,7 @@ def error_as_json(error: Exception) -> dict[str, Any]:
 
 
 def error_from_json(plain: Mapping[str, Any]) -> SpartError:
-    """The error that `error_as_json` turned into JSON."""
+    """The error restored from the data of `error_as_json`."""
     kind = _INPUT_ERRORS.get(plain["kind"])
     if kind is not None:
         return kind(

@@ -1,7 +1,7 @@
 """Messages between a process and its workers: a header as JSON, and a body of bytes.
 
-A frame is the length of the header (uint32) and that of the body (uint64), little-endian, the
-header, and the body, which is numbers, text, or a pickle between a process and its own workers.
+A frame is the length of the header (uint32) and of the body (uint64), little-endian, then the
+header and the body. The body holds numbers, text, or a pickle.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 Message = tuple[dict[str, Any], bytes]
-"""Header and body."""
+"""Header and body of a message."""
 
 MOST_BYTES = 2**29
-"""Largest frame that `read_async` takes, such as one with the motion of a long run."""
+"""Largest frame that `read_async` accepts [bytes]; the motion of a long run is large."""
 _LENGTHS = struct.Struct("<IQ")
 _AT_ONCE = 2**20
 
 
 class Readable(Protocol):
-    """A pipe that is read, buffered or not."""
+    """A pipe to read from, buffered or not."""
 
     def read(self, size: int, /) -> bytes | None: ...
 
 
 def frame(header: Mapping[str, Any], body: bytes = b"") -> bytes:
-    """The frame of a message."""
+    """A message as bytes."""
     head = json.dumps(header).encode()
     return _LENGTHS.pack(len(head), len(body)) + head + body
 
 
 def read(pipe: Readable) -> Message:
-    """The next message. Raises EOFError where the other end is closed."""
+    """Read the next message. Raises EOFError if the other end is closed."""
     head, body = _LENGTHS.unpack(_exactly(pipe, _LENGTHS.size))
     return json.loads(_exactly(pipe, head)), _exactly(pipe, body)
 
 
 async def read_async(stream: asyncio.StreamReader) -> Message:
-    """The next message. Raises EOFError where the other end is closed, ValueError where the frame
-    is larger than MOST_BYTES."""
+    """Read the next message. Raises EOFError if the other end is closed, ValueError if the frame is
+    larger than MOST_BYTES."""
     head, body = _LENGTHS.unpack(await stream.readexactly(_LENGTHS.size))
     if head + body > MOST_BYTES:
         raise ValueError("a frame is too large")

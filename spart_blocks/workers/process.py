@@ -1,4 +1,4 @@
-"""A worker process, as its parent sees it: started, asked, heard and ended."""
+"""A worker process from the parent's side: start, send, receive, end."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ class WorkerEndedError(RunError):
 
 
 def command(module: str) -> list[str]:
-    """The command of a worker that serves a module. -P: without the current folder, which may hold
-    foreign files, in the module search path."""
+    """The command line of a worker that serves a module. -P keeps the current folder, which may
+    contain foreign files, out of the module search path."""
     return [sys.executable, "-P", "-m", "spart_blocks.workers", module]
 
 
 def environment(defaults: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """The environment of a worker: that of this process, with its module search path. defaults:
-    variables for those that are not set."""
+    """The environment variables of a worker: those of this process, with its module search path.
+    defaults: values of variables that are not set."""
     places = [str(Path(place or ".").absolute()) for place in sys.path]
     return {**defaults, **os.environ, "PYTHONPATH": os.pathsep.join(places)}
 
 
 def how_it_ended(code: int, log: Path) -> tuple[str, str | None]:
-    """The exit code of a process or the signal that ended it, and the last lines of its stderr."""
+    """The exit code or signal of a process as text, and the last lines of its stderr."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     return how, "\n  ".join(lines[-_LAST_LINES:]) or None
 
 
 class Worker:
-    """A process that serves a module. log: a file for its stderr."""
+    """A worker process that serves a module. log: file for its stderr; defaults: see
+    `environment`."""
 
     def __init__(
         self, module: str, log: Path, defaults: Mapping[str, str] = MappingProxyType({})
@@ -58,23 +59,23 @@ class Worker:
             )
 
     def send(self, header: Mapping[str, Any], body: bytes = b"") -> None:
-        """Send a message. Raises OSError where the process is gone."""
+        """Send a message. Raises OSError if the process has ended."""
         assert self._process.stdin is not None
         self._process.stdin.write(frame(header, body))
         self._process.stdin.flush()
 
     def receive(self) -> Message:
-        """The next message, once it has come. Raises EOFError where the process is gone."""
+        """Wait for the next message. Raises EOFError if the process has ended."""
         assert self._process.stdout is not None
         return read(self._process.stdout)
 
     def kill(self) -> None:
-        """End the process at once, whatever it does."""
+        """Kill the process."""
         with suppress(OSError):
             self._process.kill()
 
     def close(self) -> None:
-        """Close the pipes, upon which the process ends by itself, and wait until it has."""
+        """Close the pipes, which makes the process end, and wait until it has ended."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(BrokenPipeError):
@@ -82,6 +83,6 @@ class Worker:
         self._process.wait()
 
     def ended(self) -> WorkerEndedError:
-        """Why there is no answer, once the process is closed."""
+        """The error for a missing answer, after `close`."""
         how, hint = how_it_ended(self._process.returncode, self._log)
         return WorkerEndedError(f"its process ended without an answer ({how})", hint=hint)

@@ -1,4 +1,4 @@
-"""Reports of progress at a limited rate."""
+"""Progress reports at a limited rate."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 
 Report = Callable[[float, float], None]
-"""Called with what is done and the whole, such as the time reached and the end of a run."""
+"""Called with the amount done and the total, such as the present time and end time of a run."""
 
 _PERIOD = 0.1  # s
 
 
 def throttled(report: Report) -> Report:
-    """A report that passes on at most ten calls in a second."""
+    """A report that passes on at most ten calls per second."""
     due = 0.0
 
     def limited(done: float, whole: float) -> None:
