@@ -1,4 +1,4 @@
-"""Baselines: recorded signals as text for git, and comparison of a run with one.
+"""Baselines: recorded signals in text files for git, with which later runs are compared.
 
 A few lines of comment, then CSV: t [s] and a column for each element of a signal.
 """
@@ -45,7 +45,7 @@ class Baseline:
 
 
 def names_of(section: BaselineSection, results: Results) -> tuple[str, ...]:
-    """The signals that a baseline records."""
+    """The signals that a baseline records. Raises InputError if there are none."""
     # What an audit finds is zero but for errors of the solver, and has a claim of its own.
     kept = (name for name in results.signals if AUDIT not in name)
     names = section.signals or tuple(kept)
@@ -59,9 +59,8 @@ def names_of(section: BaselineSection, results: Results) -> tuple[str, ...]:
 
 
 def times(expected: Expectations, variant: str, end: Fraction) -> Floats:
-    """The times (K,) [s] at which a run to this end must keep its signals: those of the
-    baseline, if it exists and is readable, and those of a new one.
-    """
+    """The times (K,) [s] at which a run must record its signals: those of the existing baseline, if
+    it is readable, and those of a new one. end: of the run [s]."""
     section, path = expected.section.baseline, expected.baseline
     if section is None or path is None:
         return np.zeros(0)
@@ -77,10 +76,9 @@ def _even(end: float, samples: int) -> Floats:
 
 
 def taken(results: Results, names: Sequence[str], section: BaselineSection) -> Baseline:
-    """About the given number of samples of a run: evenly selected from uniform samples, or at even
-    times of a record. Numbers have 12 digits, counted from the largest magnitude of their column
-    (or from atol if that is larger): smaller digits are noise, which would differ each time.
-    """
+    """A new baseline of about `section.samples` samples: every k-th row of uniform samples, or rows
+    at equidistant times of a record. Numbers are rounded to 12 digits, relative to the largest
+    magnitude in their column (or to atol if that is larger), since further digits are noise."""
     pick = _at_even_times if results.info.get("record") == "lines" else _rows
     rows = pick(results, section.samples)
     columns: dict[str, Floats] = {}
@@ -98,7 +96,7 @@ def _rows(results: Results, samples: int) -> list[int]:
 
 
 def _at_even_times(results: Results, samples: int) -> list[int]:
-    """The rows at even times; if there are none, evenly selected rows."""
+    """The rows at equidistant times; if rows at these times are missing, every k-th row."""
     t, end = results.t, float(results.info.get("T", results.t[-1]))
     wanted = _even(end, samples)
     wanted = wanted[wanted <= t[-1] * (1 + SAME_TIME)]
@@ -109,7 +107,8 @@ def _at_even_times(results: Results, samples: int) -> list[int]:
 
 
 def _nearest(t: Floats, wanted: Floats) -> NDArray[np.intp]:
-    """The row at each time; the last of several, which is the one after an event."""
+    """The row nearest to each time; of several rows at that time the last, which is after an
+    event."""
     slack = SAME_TIME * float(t[-1])
     last = np.clip(np.searchsorted(t, wanted + slack, side="right") - 1, 0, len(t) - 1)
     after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
@@ -118,9 +117,8 @@ def _nearest(t: Floats, wanted: Floats) -> NDArray[np.intp]:
 
 
 def _last_on_grid(results: Results) -> int:
-    """The last sample that every run to the same end has. A STOP ends a run at a time that
-    depends on the tolerances, so the sample there is left out.
-    """
+    """The last row that other runs to the same end have too. A STOP ends a run at a time that
+    depends on the tolerances, so the row there is left out."""
     t = results.t
     stopped = len(t) > 2 and t[-1] != results.info.get("T", t[-1])
     off_grid = stopped and abs(t[-1] - t[-2] - (t[1] - t[0])) > SAME_TIME * t[-1]
@@ -128,7 +126,7 @@ def _last_on_grid(results: Results) -> int:
 
 
 def text_of(baseline: Baseline, results: Results, options: RunOptions) -> str:
-    """The text of a baseline; the same run gives the same text."""
+    """The text of a baseline's file. It is the same for the same run."""
     info = results.info
     versions = ", ".join(f"{name} {info[name]}" for name in _VERSIONS if name in info)
     out = StringIO()
@@ -151,7 +149,7 @@ def _rounded(column: Floats, atol: float) -> Floats:
 
 
 def record(change: Change) -> None:
-    """Write the new text of a baseline, atomically; its folder is created."""
+    """Write the new text of a baseline atomically. Its folder is created if missing."""
     write_whole(change.path, change.text.encode())
 
 
@@ -159,7 +157,7 @@ def record(change: Change) -> None:
 
 
 def read(path: Path) -> Baseline:
-    """A recorded baseline. The file is not trusted; raises InputError with file and line."""
+    """Read a baseline. The file is not trusted: InputError names file and line."""
     text = _text(path)
     try:
         file = csv_of(path, text)
@@ -210,10 +208,10 @@ def _wrong(message: str, place: Place) -> InputError:
 def bands(
     baseline: Baseline, results: Results, names: Sequence[str], section: BaselineSection
 ) -> Iterator[tuple[str, Band | str]]:
-    """Each signal with its band about the recorded samples, or with the reason why the two cannot
-    be compared; signal '' if the reason is not about one signal.
+    """For each signal its tolerance band around the baseline, or a text that says why they cannot
+    be compared; the signal is '' if that concerns no single signal.
 
-    |got - expected| <= atol + rtol * (largest magnitude of the element's record).
+    |got - expected| <= atol + rtol * (largest magnitude of the element in the baseline).
     """
     rows, problem = _same_rows(baseline, results, section.samples)
     if problem:
@@ -241,7 +239,8 @@ def _few(labels: Sequence[str]) -> str:
 
 
 def _same_rows(baseline: Baseline, results: Results, samples: int) -> tuple[NDArray[np.intp], str]:
-    """The rows of the results at the times of the baseline, or the reason why there are none."""
+    """The rows of the results at the times of the baseline, and '' or why they cannot be
+    compared."""
     t = results.t
     slack = SAME_TIME * float(t[-1])
     rows = _nearest(t, baseline.t)
@@ -265,9 +264,8 @@ def _same_rows(baseline: Baseline, results: Results, samples: int) -> tuple[NDAr
 
 
 def changes(old: Baseline, new: Baseline) -> tuple[str, ...]:
-    """The changes from an old to a new baseline, a line each: times, new and removed columns,
-    and for the others the largest difference.
-    """
+    """The differences of a new baseline from the old one, a line each: times, new and removed
+    columns, and for the other columns the largest difference."""
     lines = []
     same = old.t.shape == new.t.shape and np.allclose(
         old.t, new.t, rtol=0, atol=SAME_TIME * new.t[-1]

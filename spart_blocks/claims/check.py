@@ -51,9 +51,9 @@ error; at least 1e-6.
 
 @dataclass(frozen=True)
 class Manner:
-    """Options of tests. update: record baselines that no longer hold, instead of failing; force:
-    record all. timing: a missed speed is a failure. plots: the folder for pictures, or None.
-    """
+    """Options of tests. update: replace baselines that no longer match, instead of failing;
+    force: replace all. timing: whether too low a speed is a failure. plots: folder for pictures,
+    or None."""
 
     update: bool = False
     force: bool = False
@@ -70,8 +70,8 @@ def check_file(
     blocks: tuple[str, ...] = (),
     manner: Manner | None = None,
 ) -> Outcome:
-    """The outcome of a file's test. overrides: `path=value`; variants: `slot=choice`, where
-    not the default; blocks: packages of blocks of one's own."""
+    """Run the test of a file. overrides: `path=value`; variants: `slot=choice`, for choices other
+    than the defaults; blocks: the user's packages of blocks."""
     file = Path(path)
     return check(ClaimCase(file, file.stem, overrides, root, variants, blocks), manner)
 
@@ -82,10 +82,9 @@ def check(
     progress: Progress | None = None,
     runs: Progress | None = None,
 ) -> Outcome:
-    """Run a test. Failures and faults are in the outcome; they are not raised, and no baseline
-    is written: see `baselines.record`. progress: called with (t, T) during the run. runs: with
-    (runs that have ended, all runs) during its sweep.
-    """
+    """Run a test. Failures and faults are returned in the outcome, not raised. No baseline is
+    written; see `baselines.record`. progress: called with (t, T) during the run. runs: called with
+    (completed runs, all runs) during its sweep."""
     started = time.perf_counter()
     heard: list[str] = []
     with _overheard(heard):
@@ -131,9 +130,8 @@ def _outcome(
 
 @contextmanager
 def _overheard(heard: list[str]) -> Iterator[None]:
-    """Collects warnings of this package for the outcome. Other warnings are not about the
-    diagram.
-    """
+    """Collect the warnings of this package in `heard`. Others are dropped, as they do not concern
+    the diagram."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -142,7 +140,7 @@ def _overheard(heard: list[str]) -> Iterator[None]:
 
 @dataclass
 class _Judging:
-    """One run, checked against one section."""
+    """Checks the results of one run against the claims of its section."""
 
     case: ClaimCase
     expected: Expectations
@@ -182,12 +180,12 @@ class _Judging:
         return self.expected.places.get(keys)
 
     def _at(self, keys: Keys) -> dict[str, Any]:
-        """Which claim a finding is about."""
+        """The fields of a finding that identify its claim."""
         return {"claim": keys, "place": self._place(keys)}
 
     @property
     def _folder(self) -> Path | None:
-        """Where this test writes pictures and sweeps."""
+        """The folder for pictures and sweeps of this test; None if they are not written."""
         if self.manner.plots is None:
             return None
         return self.manner.plots / file_name(self.expected.name + self.case.suffix, "diagram")
@@ -224,9 +222,8 @@ class _Judging:
     def _held(
         self, kind: str, signal: str, band: Band, keys: Keys, drawn: Band | None = None
     ) -> Iterator[Failure]:
-        """The failure of a signal that leaves its band, with its picture; what is found of one that
-        does not is noted. drawn: the band about the samples, if it differs.
-        """
+        """The failure of a signal that leaves its band, with its picture. If it stays in the band,
+        a finding is added to `held` instead. drawn: the band for the picture, if it differs."""
         self.claims += 1
         if not len(band.t):
             t = self.results.t
@@ -248,7 +245,8 @@ class _Judging:
         yield Failure(kind, **found, **self._at(keys), picture=picture)
 
     def _seen(self, signal: str, band: Band, miss: Miss) -> dict[str, Any]:
-        """What was got and expected at a sample of a band."""
+        """The fields of a finding at one sample of a band: message, signal, time, values and
+        limits."""
         at = (miss.sample, miss.element)
         return {
             "message": told(band, miss),
@@ -344,7 +342,7 @@ class _Judging:
                 self.held.append(Finding("engines", **found, **at))
 
     def _success(self, file: DiagramFile, claim: SuccessClaim) -> Iterator[Failure]:
-        """The failure of a sweep of which too few runs pass."""
+        """The failure of a sweep in which too few runs pass."""
         from spart_blocks.claims.success import shown_by_sweep
 
         self.claims += 1
@@ -369,7 +367,7 @@ class _Judging:
             yield Failure("success", **found, **at)
 
     def _slow(self) -> str | None:
-        """The message for a run that was slower than expected."""
+        """A message if the run was slower than claimed; otherwise None."""
         claim = self.expected.section.speed
         wall = float(self.results.info.get("wall_time", 0.0))
         if claim is None or wall <= 0.0:

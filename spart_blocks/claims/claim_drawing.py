@@ -1,4 +1,4 @@
-"""A failed claim as a picture: the expected and the actual signal, and the largest deviation."""
+"""Pictures of failed claims: expected and actual signal, and the largest deviation."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _WRONG = "#B42318"
 
 @dataclass(frozen=True)
 class Worst:
-    """Where a signal leaves its band farthest: the element, the time [s], the value, and what
-    was expected there, if one value was."""
+    """The largest violation of a band: element, time t [s], value got, and the expected value, if
+    the claim has one."""
 
     element: int
     t: float
@@ -33,21 +33,21 @@ class Worst:
 
     @staticmethod
     def of(band: Band, miss: Miss) -> Worst:
-        """The worst of a band."""
+        """The violation at the sample and element of `miss`."""
         at = (miss.sample, miss.element)
         expected = None if band.expected is None else float(band.expected[at])
         return Worst(miss.element, band.when(miss), float(band.got[at]), expected)
 
 
 def draw(path: Path, title: str, results: Results, signal: str, band: Band, worst: Worst) -> None:
-    """Write the worst element of a claim as PNG; the folder is created if missing."""
+    """Write the picture of a claim at its worst element as PNG. The folder is created if
+    missing."""
     write_whole(path, render(picture(title, results, signal, band, worst), "png"))
 
 
 def picture(title: str, results: Results, signal: str, band: Band, worst: Worst) -> Figure:
-    """Both curves over the whole run with the band and the worst time; below them their
-    difference, if the two would coincide.
-    """
+    """A figure with both curves, the band and the worst time; if the claim has an expected curve, a
+    second panel shows the difference."""
     both = band.expected is not None and len(band.t) > 1
     figure = new_figure(title, 6.5 if both else 4.5)
     rows = figure.subplots(2 if both else 1, 1, sharex=True, squeeze=False)
@@ -77,7 +77,7 @@ def picture(title: str, results: Results, signal: str, band: Band, worst: Worst)
 
 
 def _allowed(axis: Axes, t: Floats, low: Floats, high: Floats) -> None:
-    """The band, as far as it can be shown: an open side ends where the picture does."""
+    """Draw the band. An infinite limit is drawn at the edge of the picture."""
     edges = [edge[np.isfinite(edge)] for edge in (low, high)]
     limits = [
         *axis.get_ylim(),

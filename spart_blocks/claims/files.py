@@ -1,6 +1,5 @@
-"""Finds files that are tests by their text; imports only the standard library. Since it searches
-arbitrary folders, it reads little of each file and never fails.
-"""
+"""Finds files that are tests by searching their text; imports only the standard library. Since it
+searches arbitrary folders, it reads only files of bounded size and never raises."""
 
 from __future__ import annotations
 
@@ -22,9 +21,8 @@ _NOT_OURS = ("__pycache__", "node_modules")
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """One test of a file: its name, overrides, the project root, the choices for its variants as
-    `slot=choice` if not the defaults, and packages of blocks that it may use.
-    """
+    """One test of a file. overrides: `path=value`; root: of the project; variants: `slot=choice`,
+    for choices other than the defaults; blocks: packages of blocks that it may use."""
 
     path: Path
     name: str
@@ -40,8 +38,8 @@ class ClaimCase:
 
 
 def cases(path: Path, *, root: Path | None = None, blocks: tuple[str, ...] = ()) -> list[ClaimCase]:
-    """The tests of a diagram file: of its default choices, and where it says so of every
-    other choice. blocks: packages of blocks that it may use."""
+    """The tests of a diagram file: one with the default choices and, with `each_variant`, one for
+    each other choice. blocks: packages of blocks that it may use."""
     first = ClaimCase(path, path.stem, root=root, blocks=blocks)
     return [first, *(_with(first, chosen) for chosen in _other_choices(path))]
 
@@ -51,7 +49,7 @@ def _with(case: ClaimCase, chosen: str) -> ClaimCase:
 
 
 def _other_choices(path: Path) -> list[str]:
-    """The choices besides the defaults, as `slot=choice`, of a file with `each_variant`."""
+    """The choices other than the defaults, as `slot=choice`, if the file has `each_variant`."""
     if not _EACH.search(_text(path)):
         return []
     from spart_blocks.base.errors import SpartError
@@ -77,8 +75,8 @@ def is_test(path: Path) -> bool:
 
 
 def _text(path: Path) -> bytes:
-    """What a file holds; nothing where it is too large for a diagram, cannot be read, or is no
-    regular file: a pipe would be waited for."""
+    """The content of a file; empty if it is too large, unreadable, or no regular file, such as a
+    pipe, from which reading could block."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return b""
@@ -88,15 +86,15 @@ def _text(path: Path) -> bytes:
 
 
 def line_of_expect(path: Path) -> int:
-    """The line, from 0, in which `expect:` stands; 0 where it is not found."""
+    """The line number of `expect:`, from 0; 0 if it is not found."""
     text = _text(path)
     found = _SECTIONS[0].search(text)
     return text.count(b"\n", 0, found.start()) if found else 0
 
 
 def found_below(folder: Path) -> Iterator[Path]:
-    """Every file in a folder that is a test, in order; hidden folders, and those of
-    installed packages, are left out, links to folders too."""
+    """All tests below a folder, sorted. Hidden folders, virtual environments, node_modules and
+    links to folders are skipped."""
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(
             name

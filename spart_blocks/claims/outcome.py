@@ -1,4 +1,4 @@
-"""The outcome of a test: what it has found of each claim, and the baseline to record."""
+"""The outcome of a test: the findings for each claim, and the baseline to record."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from spart_blocks.claims.files import ClaimCase
 
 @dataclass(frozen=True)
 class Finding:
-    """What a run shows of a claim, or of one of the signals of a baseline. kind: 'settles',
-    'baseline' etc., or 'run' for the run itself. signal: the element that is farthest beyond the
-    limit, or comes closest to it, 'plant.qm[1]'; t [s], got, expected, low and high there, if the
-    claim has them. place: of the claim in the file. claim: its path in `expect:`, ('final', 1).
-    """
+    """The result for a claim, or for one signal of a baseline. kind: 'settles', 'baseline' etc., or
+    'run' for the run itself. signal: the element that violates the limit most, or comes closest to
+    it, such as 'plant.qm[1]'; t [s], got, expected, low, high: values there, if the claim has them.
+    place: position of the claim in the file. claim: its path in `expect:`, such as ('final', 1)."""
 
     kind: str
     message: str
@@ -32,7 +31,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Failure(Finding):
-    """A claim that a run violates. picture: of the signal and its limits."""
+    """A violated claim. picture: file with the picture of the signal and its limits."""
 
     picture: Path | None = None
 
@@ -46,9 +45,8 @@ class Failure(Finding):
 
 @dataclass(frozen=True)
 class Change:
-    """A baseline that is missing or differs from the file: its path, its new text, and the
-    changes, a line each.
-    """
+    """A baseline to be written, since it is missing or differs. lines: the differences, a line
+    each."""
 
     path: Path
     text: str
@@ -57,11 +55,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a test. held: what was found of the claims that hold. faults: errors of the
-    file, which prevent a check. claims: number of checked claims. slow: message on a missed speed,
-    if that is not a failure. change: the baseline to record. interrupted: whether the run was
-    interrupted, so nothing was checked.
-    """
+    """The outcome of a test. held: findings for the claims that hold. faults: errors of the file,
+    which prevented the check. claims: number of checked claims. slow: message about too low a
+    speed, if that is no failure. change: the baseline to record. interrupted: whether the run was
+    interrupted, so that nothing was checked."""
 
     case: ClaimCase
     failures: tuple[Failure, ...] = ()
@@ -80,5 +77,5 @@ class Outcome:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """The reasons against a pass, each as text."""
+        """The faults and failures, each as text."""
         return (*map(str, self.faults), *map(str, self.failures))

@@ -1,4 +1,4 @@
-"""The claim `success:` about a sweep: of its runs, enough pass."""
+"""The claim `success:` about a sweep: enough of its runs pass."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FOLDER = "sweep_of_test"
 
 @dataclass(frozen=True)
 class SuccessFinding:
-    """What a sweep shows: the message, the share that passed, the bound that counts, and whether
-    that is enough."""
+    """The result for a sweep: the message, the share of runs that passed, the bound that is
+    compared, and whether the claim holds."""
 
     message: str
     share: float
@@ -36,11 +36,11 @@ class SuccessFinding:
 def shown_by_sweep(
     file: DiagramFile, claim: SuccessClaim, folder: Path | None, progress: Progress | None = None
 ) -> SuccessFinding:
-    """Run the sweep of a file; whether enough of its runs pass.
+    """Run the sweep of a file and check its claim `success:`.
 
-    folder: where the runs are kept if not, so that one can be replayed; None keeps none. A
-    sweep with random draws is a sample: the lower bound of its probability of success, by Clopper
-    and Pearson, must reach what is asked for. One without is all there is, and its share counts.
+    folder: where the runs are stored if the claim fails, so that one can be replayed; None stores
+    none. For a sweep with random draws, the lower confidence bound of the success probability
+    (Clopper and Pearson) is compared with the claim; otherwise the share of runs that passed.
     """
     from spart_blocks.sweeps.sweep import sweep
 
@@ -55,7 +55,7 @@ def shown_by_sweep(
 
 
 def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:
-    """The share that passed, its lower bound, and both in words."""
+    """The share of runs that passed, its lower bound, and both as text."""
     from spart_blocks.sweeps.statistics import success_of
     from spart_blocks.sweeps.statistics.grouping import about_draws
 
@@ -78,8 +78,8 @@ def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]
 
 
 def _too_few(all_passed: bool, draws: int, claim: SuccessClaim) -> str:
-    """What is to be done where all passed, and are too few to show it: the bound of n draws that
-    all pass is (1 - confidence)^(1 / n)."""
+    """Advice if all runs passed, but there are too few of them: the bound for n passed draws is (1
+    - confidence)^(1 / n)."""
     if not all_passed:
         return ""
     if claim.at_least == 1.0:
@@ -89,7 +89,7 @@ def _too_few(all_passed: bool, draws: int, claim: SuccessClaim) -> str:
 
 
 def _replay(file: DiagramFile, found: Any, passed: Any, folder: Path | None) -> str:
-    """How to repeat the first run that did not pass."""
+    """The command that repeats the first failed run; '' if all passed."""
     if passed.all():
         return ""
     run = int(np.asarray(found["run"])[~passed][0])
@@ -102,7 +102,8 @@ def _replay(file: DiagramFile, found: Any, passed: Any, folder: Path | None) -> 
 
 
 def _kept(found: Any, folder: Path) -> Path | None:
-    """Write the runs into the folder of a test's results, in place of those of an earlier test."""
+    """Store the runs in a test's folder; those of an earlier test are replaced. Returns the folder,
+    or None if it fails."""
     from spart_blocks.sweeps.storage.store import holds_sweep
 
     target = folder / FOLDER
