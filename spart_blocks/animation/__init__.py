@@ -1,1 +1,1 @@
-"""Motion to look at: a run's robots, poses and signals as one page of HTML."""
+"""Animations: a run's robots, poses and signals in one HTML page."""

@@ -1,4 +1,4 @@
-"""Pages with the motion of a run, or with robots at rest: the functions that users call."""
+"""The user's functions for pages that show the motion of a run, or robots at rest."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 SUFFIX = ".html"
 HEIGHT = 480
-"""Of a view in a notebook [px]."""
+"""Height of a view in a notebook [px]."""
 MOST_SHOWN, MOST_ROWS_SHOWN = 2_000_000, 60_000
-"""Characters of a page, and rows of its tracks, that a notebook shows by itself."""
+"""Limits for a page that a notebook shows automatically: its characters, and the rows of its
+tracks."""
 
 
 def animate(
@@ -38,13 +39,13 @@ def animate(
     *,
     root: str | Path | None = None,
 ) -> Path:
-    """Write the motion of a run's robots as one HTML file, which any browser shows without a
-    network. Returns its path.
+    """Write the motion of a run's robots as one HTML file, which browsers show without a network.
+    Returns its path.
 
-    results: of a run, or of a file. diagram: the diagram of the run, or its file; results that are
-    loaded from a file need it. root: the folder that meshes of URDF files must lie in, by default
-    that of the robot's project. Raises InputError for a run without robots, and where the file
-    cannot be written.
+    results: of a run, or loaded from a file. diagram: the diagram of the run, or its file; required
+    for loaded results. root: the folder that contains the meshes of URDF files, by default that of
+    the robot's project. Raises InputError for a run without robots, and if the file cannot be
+    written.
     """
     target = checked_path(path)
     given = Options(root=None if root is None else Path(root))
@@ -53,7 +54,7 @@ def animate(
 
 
 def checked_path(path: str | Path) -> Path:
-    """The path of a page. Raises InputError where it is none."""
+    """The path of a page. Raises InputError if its suffix is not .html."""
     target = as_path(path, "the page of an animation")
     if target.suffix.lower() != SUFFIX:
         raise InputError(Fault(f"cannot write a page to {target}", hint=f"end it in {SUFFIX}"))
@@ -61,7 +62,7 @@ def checked_path(path: str | Path) -> Path:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Write a page, atomically."""
+    """Write a page atomically."""
     write_bytes(path, page.encode("utf-8"))
 
 
@@ -79,7 +80,7 @@ def run_page(
 def _made_of(
     results: RunData, diagram: Diagram | str | Path | None
 ) -> tuple[Diagram, Sequence[Node]]:
-    """The diagram of a run and its wired nodes."""
+    """The diagram of a run and its wired nodes. Raises InputError if they are unknown."""
     if diagram is not None:
         from spart_blocks.diagram import as_diagram, load
         from spart_blocks.program.tracing.gains import wired
@@ -98,12 +99,12 @@ def _made_of(
 def robots_page(
     robots: Iterable[Robot], given: Options = DEFAULT, say: Say | None = None, name: str = ""
 ) -> str:
-    """The page of robots at rest, each at its home."""
+    """The page of robots at rest, each in its home configuration."""
     return page_of(still_of(list(robots), given, name), say)
 
 
 def diagram_page(diagram: Diagram, given: Options = DEFAULT, say: Say | None = None) -> str:
-    """The page of a diagram's plants where they start."""
+    """The page of a diagram's plants in their initial poses."""
     from spart_blocks.program.tracing.gains import wired
 
     return page_of(start_of(wired(diagram).nodes, diagram, given), say)
@@ -111,13 +112,13 @@ def diagram_page(diagram: Diagram, given: Options = DEFAULT, say: Say | None = N
 
 @dataclass(frozen=True)
 class View:
-    """A page to look at in a notebook, or to save."""
+    """A page that a notebook shows, or that can be saved. height [px]."""
 
     page: str
     height: int = HEIGHT
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, which cannot reach the notebook."""
+        """The page in a sandboxed frame, which cannot access the notebook."""
         style = f"width:100%;height:{self.height}px;border:1px solid #ccc"
         source = escape(self.page)
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{source}"></iframe>'
@@ -139,9 +140,9 @@ def view(
     root: str | Path | None = None,
     height: int = HEIGHT,
 ) -> View:
-    """The motion of a run, or a robot at rest, to look at in a notebook.
+    """The motion of a run, or a robot at rest, as a view for a notebook.
 
-    shown: results, a robot, or robots in a list. diagram, root: as for `animate`. height [px].
+    shown: results, a robot, or a list of robots. diagram, root: as for `animate`. height [px].
     """
     given = Options(root=None if root is None else Path(root))
     if isinstance(shown, RunData):
@@ -156,8 +157,8 @@ def view(
 
 
 def frame_of_run(results: RunData) -> str:
-    """The view of a run for its `_repr_html_`; '' for one without robots, a line where it would be
-    large or the viewer is not built."""
+    """The view of a run for its `_repr_html_`: '' for a run without robots; a line of text if the
+    page would be too large or the viewer is not built."""
     plants = any(name.startswith("qm.") for names in results.state_names.values() for name in names)
     if not plants or not hasattr(results.recompute, "made_of") or not len(results.t):
         return ""
@@ -166,7 +167,7 @@ def frame_of_run(results: RunData) -> str:
 
 
 def frame_of_robot(robot: Robot) -> str:
-    """The view of a robot for its `_repr_html_`, as `frame_of_run`."""
+    """The view of a robot for its `_repr_html_`, as in `frame_of_run`."""
     return _framed(lambda: robots_page([robot]), "sb.view(robot) shows it in 3-D")
 
 

@@ -1,4 +1,4 @@
-"""A COLLADA file before it is read: no entities, no scene that grows without bound."""
+"""Checks a COLLADA file before it is loaded: no entities, and a scene of bounded size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lxml import etree
 from spart_blocks.base.errors import InputError
 
 MOST_INSTANCES = 2_000
-"""Geometries of a scene, each counted as often as it is placed."""
+"""Largest number of geometries in a scene, each counted as often as it is placed."""
 _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 _ENCODING = re.compile(rb"""^\s*<\?xml[^>]*encoding\s*=\s*["']([^"']*)""")
 _ENCODINGS = ("utf-8", "us-ascii", "ascii", "iso-8859-1", "windows-1252")
@@ -42,7 +42,8 @@ def _named(element: etree._Element, name: str) -> list[etree._Element]:
 
 
 class _Placed:
-    """Counts the geometries that an element of a scene places, also by nodes that it names."""
+    """Counts the geometries that an element of a scene places, including those of referenced
+    nodes."""
 
     def __init__(self, root: etree._Element) -> None:
         self.nodes = {one.get("id"): one for one in _named(root, "node") if one.get("id")}
@@ -50,7 +51,7 @@ class _Placed:
         self.open: set[str] = set()
 
     def of(self, element: etree._Element) -> int:
-        """The count, at most a little more than MOST_INSTANCES."""
+        """The count of an element, at most MOST_INSTANCES + 1."""
         kinds = ("instance_geometry", "instance_controller")
         count = sum(len(_named(element, kind)) for kind in kinds)
         for one in _named(element, "instance_node"):

@@ -1,4 +1,4 @@
-"""The box of uniform density that has a body's mass and inertia, for bodies without a picture."""
+"""A box of uniform density with a body's mass and inertia, for bodies without visuals."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from spart_blocks.animation.packed import Floats
 
 THINNEST = 1e-3
-"""Shortest side of a box, as a part of its longest: a rod or a plate still has faces."""
+"""Shortest side of a box relative to its longest, so that a rod or a plate still has faces."""
 
 
 @dataclass(frozen=True)
 class InertiaBox:
-    """sides (3,) [m] along the principal axes, the columns of R (3, 3)."""
+    """A box. sides (3,) [m]; R (3, 3): its columns are the principal axes, along the sides."""
 
     sides: Floats
     R: Floats
@@ -24,9 +24,9 @@ class InertiaBox:
 def inertia_box(mass: float, inertia: ArrayLike) -> InertiaBox | None:
     """The box with this mass [kg] and inertia (3,3) [kg m^2] about its centre of mass.
 
-    The inertia of a box about its axis x is m (b^2 + c^2) / 12, so a^2 is 6 (Iy + Iz - Ix) / m.
-    A square below zero, where no body can have the inertia, counts as zero. None where mass or
-    inertia vanish: a point has no sides.
+    The inertia of a box about its axis x is m (b^2 + c^2) / 12, so a^2 is 6 (Iy + Iz - Ix) / m. If
+    this is negative, no body has the inertia, and 0 is used. None if mass or inertia is zero, as
+    for a point.
     """
     if not mass > 0:
         return None

@@ -1,7 +1,7 @@
-"""Poses between rows as the viewer makes them, and which rows it needs.
+"""Interpolation of poses as in the viewer, and selection of the rows that it needs.
 
-The error of a pose is that of the points of its body: the distance [m] of the positions, and the
-angle [rad] between the rotations times the body's lever, which is about its size.
+The error of a pose is an estimate for the points of its body: the distance [m] of the positions,
+plus the angle [rad] between the rotations times the body's lever [m], which is about its size.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from spart_blocks.animation.packed import Floats
 
 LEAST_DOT = 0.75
-"""Of the quaternions of rows side by side: between them is less than a quarter of a turn."""
+"""Least dot product of the quaternions of adjacent rows, for a rotation of less than a quarter turn
+between them."""
 _LINEAR = 0.9995  # above this dot product the slerp's weights are linear
 _PARTS = 64
 
 
 def between(p: Floats, q: Floats, k: Any, s: Floats) -> tuple[Floats, Floats]:
-    """The positions (m, ..., 3) and quaternions (m, ..., 4) between rows k and k + 1 (m,) of
-    p (N, ..., 3) and q (N, ..., 4), at their parts s (m,)."""
+    """The positions (m, ..., 3) and quaternions (m, ..., 4) between rows k and k + 1 (m,) of p (N,
+    ..., 3) and q (N, ..., 4). s (m,): fraction of each interval, 0 to 1."""
     s = s.reshape(-1, *[1] * (p.ndim - 1))
     found = (1 - s) * p[k] + s * p[k + 1]
     a, b = q[k], q[k + 1]
@@ -39,7 +40,7 @@ def between(p: Floats, q: Floats, k: Any, s: Floats) -> tuple[Floats, Floats]:
 
 
 def pose_errors(p: Floats, q: Floats, p2: Floats, q2: Floats, lever: Any) -> Floats:
-    """The error (m, ...) [m] of poses p2, q2 in place of p, q. lever: of each body [m]."""
+    """The errors (m, ...) [m] if poses p, q are replaced by p2, q2. lever: of each body [m]."""
     dot = np.sum(q * q2, axis=-1, keepdims=True)
     chord = np.linalg.norm(q - np.where(dot < 0, -q2, q2), axis=-1)
     found: Floats = np.linalg.norm(p - p2, axis=-1) + 2 * lever * chord
@@ -47,8 +48,8 @@ def pose_errors(p: Floats, q: Floats, p2: Floats, q2: Floats, lever: Any) -> Flo
 
 
 def needed(t: Floats, p: Floats, q: Floats, lever: float, tolerance: float) -> NDArray[np.bool_]:
-    """Which of the samples t (N,), p (N, 3), q (N, 4) of a body a track needs: (N,). The others
-    lie between these to the tolerance [m]."""
+    """Which of the samples t (N,), p (N, 3), q (N, 4) the track of a body needs, as a mask (N,).
+    Interpolation between them gives the others within the tolerance [m]."""
 
     def worst(rows: Any) -> Floats:
         at, k, s = _inner(t, rows)
@@ -62,8 +63,8 @@ def needed(t: Floats, p: Floats, q: Floats, lever: float, tolerance: float) -> N
 
 
 def needed_lines(t: Floats, v: Floats, tolerance: Floats) -> NDArray[np.bool_]:
-    """Which of the samples t (N,), v (N, m) straight lines need, to the tolerance (m,) of each
-    column: (N,)."""
+    """Which of the samples t (N,), v (N, m) linear interpolation needs, as a mask (N,). tolerance
+    (m,): of each column."""
 
     def worst(rows: Any) -> Floats:
         at, k, s = _inner(t, rows)
@@ -76,7 +77,8 @@ def needed_lines(t: Floats, v: Floats, tolerance: Floats) -> NDArray[np.bool_]:
 
 
 def _inner(t: Floats, rows: Any) -> tuple[Any, Any, Floats]:
-    """All samples but the last, the interval between rows of each, and their part of it."""
+    """For each sample but the last: its index, the index of the interval of rows that contains it,
+    and its fraction of the interval."""
     at = np.arange(rows[0], rows[-1])
     k = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
     a, b = t[rows[k]], t[rows[k + 1]]
@@ -84,9 +86,9 @@ def _inner(t: Floats, rows: Any) -> tuple[Any, Any, Floats]:
 
 
 def _chosen(t: Floats, worst: Callable[[Any], Floats]) -> NDArray[np.bool_]:
-    """Which samples are needed. worst: for rows (k,), the largest error between each and the
-    next (k - 1,), in tolerances. Intervals are divided as a parabola asks for, then rows that
-    turn out not to be needed are dropped."""
+    """A mask of the samples that are needed. worst: for rows (k,), the largest error in each
+    interval (k - 1,), relative to the tolerance. Intervals are divided by the square root of their
+    error, as for a parabola; then superfluous rows are dropped."""
     keep = np.ones(len(t), dtype=bool)
     if len(t) < 3:
         return keep

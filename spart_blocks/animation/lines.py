@@ -1,4 +1,4 @@
-"""Vectors over time, as straight lines between as few rows as they need."""
+"""Vectors over time, as straight lines between as few rows as possible."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from spart_blocks.animation.interpolation import needed_lines
 from spart_blocks.animation.packed import Floats, Packed, plain, steps
 
 PART = 1e-3
-"""Largest deviation of the lines of one signal, as a part of its range; half of it from rows that
-are left out, half from rounding and from the record."""
+"""Largest deviation of the lines of a signal, relative to its range: half for omitted rows, half
+for rounding and the record."""
 MOST_ROWS = 100_000
-"""Of one signal; more are left out, evenly."""
+"""Largest number of rows of one signal; of more, evenly spaced ones are kept."""
 
 
 def packed_lines(t: Floats, v: Floats, tick: float) -> dict[str, Packed]:
-    """The rows t (k,), v (k, m) of a signal v (N, m) at times t (N,) [s]."""
+    """A signal v (N, m) at times t (N,) [s] as packed rows t (k,), v (k, m). tick: step of times
+    [s]."""
     range_ = np.ptp(v, axis=0)
     largest = float(range_.max(initial=0.0))
     if not largest > 0:

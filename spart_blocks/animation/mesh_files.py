@@ -1,4 +1,4 @@
-"""The mesh files that a URDF names: package:// and relative paths, within the project."""
+"""Locates the mesh files named in a URDF: package:// and relative paths, within the project."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ PACKAGE, FILE = "package://", "file://"
 
 
 def mesh_file(given: str, urdf: Path, root: Path) -> Path:
-    """The file of a mesh. urdf: the file that names it; root: the folder that it must lie in.
+    """The path of a mesh. urdf: the file that names it; root: the folder that must contain it.
 
-    package://NAME/PATH is PATH in the folder NAME that holds the URDF file, or that lies beside it
-    or above it within root; other names are relative to the URDF file. Raises InputError where
-    there is none, or it lies outside.
+    package://NAME/PATH is PATH in the folder NAME that contains the URDF file, or in a folder NAME
+    beside or above it within root; other names are relative to the URDF file. Raises InputError if
+    there is no such file, or it is outside root.
     """
     try:
         limit, folder = root.resolve(), urdf.resolve().parent
@@ -34,7 +34,7 @@ def mesh_file(given: str, urdf: Path, root: Path) -> Path:
 
 
 def _candidates(name: str, folder: Path, limit: Path) -> list[Path]:
-    """Where a mesh may be, in order."""
+    """Possible paths of a mesh, in the order of the search."""
     if name.startswith(FILE):
         return [Path(name.removeprefix(FILE))]
     if "://" in name and not name.startswith(PACKAGE):

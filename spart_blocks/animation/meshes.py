@@ -1,7 +1,7 @@
-"""Meshes of robots: STL, OBJ and COLLADA files, read by trimesh, made small for a page.
+"""Meshes of robots: STL, OBJ and COLLADA files, loaded by trimesh and simplified for a page.
 
-The files are not trusted: their size is bounded, an XML file declares nothing, and none names
-another file that is opened.
+The files are not trusted: their size is bounded, XML declarations are rejected, and no file that
+they refer to is opened.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from spart_blocks.base.errors import InputError, told
 
 KINDS = (".stl", ".obj", ".dae")
 MOST_BYTES = 50_000_000
-"""Of one file."""
+"""Largest size of a file [bytes]."""
 MOST_PIECES = 500
-"""Parts of one file, each with its own colour."""
+"""Largest number of parts in a file, each with its own colour."""
 MOST_TRIANGLES = 5_000_000
-"""Of one file; it is simplified for the page."""
+"""Largest number of triangles in a file, before simplification for the page."""
 DETAIL = 8_000
-"""Triangles of all meshes of a page, by default."""
+"""Default number of triangles of all meshes of a page."""
 _SAME = 1e6  # of a mesh's size is where vertices count as one
 _COLOUR = (0.75, 0.76, 0.78, 1.0)
 Colour = tuple[float, float, float, float]
@@ -36,7 +36,8 @@ Colour = tuple[float, float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """vertices (n, 3) [m], faces (m, 3) of indices, the colour in the file."""
+    """A mesh: vertices (n, 3) [m], faces (m, 3) as indices of vertices, and its colour in the
+    file."""
 
     vertices: Floats
     faces: NDArray[Any]
@@ -50,15 +51,15 @@ class Mesh:
 
 @dataclass
 class MeshStore:
-    """The meshes of a page, each file once. detail: triangles of all together."""
+    """The meshes of a page; each file is loaded once. detail: number of triangles of all meshes."""
 
     detail: int = DETAIL
     meshes: list[Mesh] = field(default_factory=list)
     _places: dict[Path, range | InputError] = field(default_factory=dict)
 
     def add(self, path: Path) -> range:
-        """The places among `meshes` of a file's parts. Raises InputError where it cannot be
-        read."""
+        """The indices in `meshes` of a file's parts; the file is loaded at first. Raises InputError
+        if it cannot be read."""
         if path not in self._places:
             try:
                 first = len(self.meshes)
@@ -72,15 +73,15 @@ class MeshStore:
         return found
 
     def packed(self) -> list[dict[str, Packed]]:
-        """The meshes as the recording has them, with as much detail as they may have."""
+        """The meshes in the recording's format, simplified to `detail` triangles together."""
         total = sum(len(mesh.faces) for mesh in self.meshes)
         share = min(1.0, self.detail / total) if total else 1.0
         return [_packed(_simplified(mesh, share)) for mesh in self.meshes]
 
 
 def read_mesh(path: Path) -> list[Mesh]:
-    """The parts of a mesh file, in metres. Raises InputError where it cannot be read, and where
-    trimesh is not installed."""
+    """The parts of a mesh file, in metres. Raises InputError if it cannot be read, or trimesh is
+    not installed."""
     suffix = path.suffix.lower()
     if suffix not in KINDS:
         raise InputError(f"a mesh is one of {', '.join(KINDS)}")
@@ -120,7 +121,7 @@ def _data(path: Path) -> bytes:
 
 
 def _parts(loaded: Any) -> list[Mesh]:
-    """The meshes of what trimesh has loaded."""
+    """The meshes of an object loaded by trimesh, each placed in the frame of the file."""
     if hasattr(loaded, "geometry"):
         nodes = list(loaded.graph.nodes_geometry)
         if len(nodes) > MOST_PIECES:
@@ -141,7 +142,7 @@ def _parts(loaded: Any) -> list[Mesh]:
 
 
 def _metres(loaded: Any, parts: list[Any]) -> float:
-    """The length of a file's unit [m]; STL and OBJ files have none, and are in metres."""
+    """The unit of length of a file [m]; 1 for STL and OBJ files, which do not declare one."""
     for one in (*parts, loaded):
         told_ = re.fullmatch(r"([\d.eE+-]+) \* meters", str(one.metadata.get("units", "")))
         if told_ and 0 < float(told_[1]) < 1e6:
@@ -160,7 +161,7 @@ def _mesh(one: Any, T: Any, unit: float) -> Mesh:
 
 
 def _merged(mesh: Mesh) -> Mesh:
-    """The mesh with each place once: files repeat those at which triangles meet."""
+    """The mesh without duplicate vertices, which files have where triangles meet."""
     size = float(np.ptp(mesh.vertices, axis=0).max(initial=0.0)) or 1.0
     key = np.rint(mesh.vertices * (_SAME / size)).astype(np.int64)
     vertices, faces = _joined(mesh, key)
@@ -168,7 +169,8 @@ def _merged(mesh: Mesh) -> Mesh:
 
 
 def _joined(mesh: Mesh, key: NDArray[np.int64]) -> tuple[Floats, NDArray[Any]]:
-    """Vertices, one for each different row of key (n, 3), and the faces that are left."""
+    """The vertices and faces after merging vertices with equal rows of key (n, 3). Degenerate faces
+    are dropped."""
     _, first, of = np.unique(key, axis=0, return_index=True, return_inverse=True)
     faces = of.reshape(-1)[mesh.faces]
     a, b, c = faces.T
@@ -185,7 +187,7 @@ def _colour(one: Any) -> Colour:
 
 
 def _simplified(mesh: Mesh, share: float) -> Mesh:
-    """A mesh with this share of its triangles, by collapsing edges."""
+    """The mesh with this share of its triangles, by edge collapse or else by vertex clustering."""
     wanted = max(12, int(share * len(mesh.faces)))
     if wanted >= len(mesh.faces):
         return mesh
@@ -201,7 +203,8 @@ def _simplified(mesh: Mesh, share: float) -> Mesh:
 
 
 def _clustered(mesh: Mesh, wanted: int) -> tuple[Floats, NDArray[Any]]:
-    """Vertices merged in cells, whose size grows until no more triangles are left than wanted."""
+    """The mesh simplified by merging vertices within cells, enlarged until there are at most
+    `wanted` triangles."""
     least = mesh.vertices.min(axis=0)
     size = float((mesh.vertices.max(axis=0) - least).max())
     cells = int(np.sqrt(wanted)) + 1

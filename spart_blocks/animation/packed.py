@@ -1,7 +1,7 @@
-"""Arrays as texts in the recording: little-endian numbers in base64.
+"""Arrays as text in the recording: little-endian numbers in base64.
 
-Their bytes are stored in planes, column by column: the low bytes of all numbers, then the next
-ones. So a page takes a third less, for the high bytes of small steps are all alike.
+Bytes are stored in planes, column by column: first the low bytes of all numbers, then the next
+ones. This makes a page a third smaller, since the high bytes of small steps are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NAMES = {"f4": "f32", "f8": "f64", "i2": "i16", "i4": "i32", "u1": "u8", "u2": 
 
 
 def plain(array: NDArray[Any]) -> Packed:
-    """An array as it is, in its own type."""
+    """An array packed in its own type."""
     kind = array.dtype.newbyteorder("<")
     columns = np.ascontiguousarray(np.asarray(array, kind).T)
     planes = columns.reshape(-1, 1).view(np.uint8).T
@@ -27,8 +27,8 @@ def plain(array: NDArray[Any]) -> Packed:
 
 
 def steps(values: Floats, step: float) -> Packed:
-    """Values (k, ...) in multiples of a step, each row as its difference to the one before: slow
-    motion becomes small numbers, which compress well.
+    """Values (k, ...) packed as multiples of a step, each row as the difference from the previous
+    one: slow motion gives small numbers, which compress well.
 
     Raises OverflowError if a difference has more than 2^31 steps.
     """
@@ -44,8 +44,8 @@ def steps(values: Floats, step: float) -> Packed:
 
 
 def rounded(values: Floats, bits: int = 16) -> Packed:
-    """Values (n, c) as unsigned integers of 16 bits between the least and the largest of each
-    column."""
+    """Values (n, c) packed as 16-bit unsigned integers, in steps that are equal for all columns,
+    from the minimum of each column."""
     least = values.min(axis=0)
     step = float((values.max(axis=0) - least).max()) / (2**bits - 1) or 1.0
     whole = np.asarray(np.rint((values - least) / step), dtype=np.uint16)
@@ -53,7 +53,7 @@ def rounded(values: Floats, bits: int = 16) -> Packed:
 
 
 def unpacked(packed: Packed) -> Floats:
-    """The values of a packed array, as the viewer reads them."""
+    """The values of a packed array, as computed by the viewer."""
     from base64 import b64decode
 
     kind = {long: short for short, long in _NAMES.items()}[packed["type"]]

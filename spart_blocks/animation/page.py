@@ -1,7 +1,7 @@
-"""The page of a recording: one HTML file with the viewer and the data in it.
+"""The HTML page of a recording, which contains the viewer and the data.
 
-Both are compressed and unpacked by the browser. The page's policy forbids any connection, so it
-works from file:// and shows the same years later.
+Both are compressed, and the browser decompresses them. The page's policy forbids all connections,
+so it works from file://, and it will show the same years later.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ TEMPLATE = Path(__file__).with_name("page.html")
 
 
 def page_of(recording: Mapping[str, Any], say: Say | None = None) -> str:
-    """The HTML file that shows a recording, complete in itself.
+    """The self-contained HTML page that shows a recording.
 
-    recording: bodies with tracks, signals and the rest, in SI units; only what JSON can say.
-    say: is told what is done when the viewer has to be built first.
-    InputError if the viewer is not built and cannot be built here.
+    recording: bodies with tracks, signals and the rest in SI units, as data for JSON. say: called
+    with messages if the viewer has to be built first. Raises InputError if it cannot be built.
     """
     data = json.dumps(recording, separators=(",", ":"), allow_nan=False)
     parts = {

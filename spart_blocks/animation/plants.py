@@ -1,4 +1,4 @@
-"""The robots that move in a diagram: its plants, with the pose and the wrenches of each."""
+"""The moving robots of a diagram: its plants, with pose and wrenches."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from spart_blocks.results.run_data import RunData
 from spart_blocks.robot import Robot
 
 Pose = tuple[Any, Any, Any]
-"""Of a robot: R0 (3, 3) and r0 (3,) [m] of its base, and qm (n_q,)."""
+"""Pose of a robot: R0 (3, 3) and r0 (3,) [m] of its base, and qm (n_q,)."""
 _WRENCHES = ("tau0", "wF0", "wFm")
 _SMALL = 1e-9  # of the largest: rounding
 
 
 @dataclass(frozen=True)
 class Moving:
-    """A plant by its full name. base: the pose (R0, r0) of a base that does not move. x0: its
-    initial state. wrenches: the signals at its inputs tau0, wF0 and wFm, where they are wired."""
+    """A plant. name: its full name. base: the pose (R0, r0) of a fixed base. x0: its initial state.
+    wrenches: the signals at its wired inputs tau0, wF0 and wFm."""
 
     name: str
     robot: Robot
@@ -36,11 +36,11 @@ class Moving:
     wrenches: dict[str, str]
 
     def parts(self, x: Floats) -> Parts:
-        """A state (n,) in its parts."""
+        """The parts of a state (n,): pose and velocities."""
         return self.state.split(x, self.base)
 
     def start(self) -> Pose:
-        """Its pose in the initial state."""
+        """The pose in the initial state."""
         s = self.parts(self.x0)
         return s.R0, s.r0, s.qm
 
@@ -53,7 +53,7 @@ class Moving:
 
 @dataclass(frozen=True)
 class DrawnForce:
-    """A force [N] or torque [N m] v (N, 3) in world axes, on a link."""
+    """A force [N] or torque [N m] on a link over time: v (N, 3) in world axes."""
 
     name: str
     kind: str
@@ -62,8 +62,8 @@ class DrawnForce:
 
 
 def moving_of(nodes: Iterable[Node]) -> list[Moving]:
-    """The plants of a wired diagram, also those within subsystems: MULTIBODY, CLOSED_CHAIN,
-    STATE_INTEGRATOR and others with such a state."""
+    """The plants of a wired diagram, including those in subsystems: MULTIBODY, CLOSED_CHAIN,
+    STATE_INTEGRATOR and others with the state of a plant."""
     nodes = list(nodes)
     return [
         Moving(
@@ -81,7 +81,8 @@ def moving_of(nodes: Iterable[Node]) -> list[Moving]:
 
 
 def plants_of(nodes: Iterable[Node], name: str) -> list[Moving]:
-    """The plants of a wired diagram of a name. Raises InputError where it has none."""
+    """The plants of a wired diagram. name: of the diagram, for the message. Raises InputError if
+    there are none."""
     plants = moving_of(nodes)
     if not plants:
         hint = "robots move in plants: MULTIBODY, CLOSED_CHAIN or STATE_INTEGRATOR"
@@ -97,8 +98,8 @@ def _wrenches(node: Node, nodes: list[Node]) -> Iterator[tuple[str, str]]:
 
 
 def states_of(moving: Moving, results: RunData) -> Floats:
-    """The states (N, n) of a plant in a run. Raises InputError where the run is of another
-    diagram."""
+    """The states (N, n) of a plant in a run. Raises InputError if the run does not have them, as
+    with another diagram."""
     x = results.states.get(moving.name)
     if x is None or x.shape[1:] != (len(moving.state.names),):
         has = "has no states of" if x is None else "has other states of"
@@ -110,8 +111,8 @@ def states_of(moving: Moving, results: RunData) -> Floats:
 
 
 def pushes(moving: Moving, x: Floats, results: RunData) -> Iterator[DrawnForce]:
-    """The wrenches on the links of a plant, those that are not always zero, as far as the run
-    has them or can compute them."""
+    """The forces and torques on the links of a plant, except those that are always zero or that the
+    run neither has nor can compute."""
     for port, signal in moving.wrenches.items():
         try:
             values = np.array(results[signal], dtype=float)  # SciPy takes no read-only arrays

@@ -1,4 +1,4 @@
-"""The recording that the page shows: bodies, shapes, tracks, arrows, signals, the drawing."""
+"""The recording that the page shows: bodies, shapes, tracks, arrows, signals and the diagram."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
     from spart_blocks.results.run_data import RunData
 
 PART = 1e-4
-"""Largest error of a pose, as a part of the robot's reach."""
+"""Largest error of a pose, relative to the robot's reach."""
 MOST_ARROWS = 200
 MOST_SIGNALS = 200
-"""Signals of a page."""
+"""Number of signals after which no further scopes are added to a page."""
 Recording = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Options:
-    """root: the folder that meshes lie in; detail: triangles of all meshes; most: rows of all
-    tracks; looked: called with the name of a plant and the time [s] reached in it."""
+    """Options of a recording. root: folder that contains the meshes; detail: number of triangles of
+    all meshes; most: number of rows of all tracks; looked: called with the name of a plant and the
+    time [s] processed so far."""
 
     root: Path | None = None
     detail: int = DETAIL
@@ -52,9 +53,9 @@ def recording_of(
     diagram: Diagram | None = None,
     given: Options = DEFAULT,
 ) -> Recording:
-    """The recording of a run. nodes: those of its wired diagram; diagram: the one to draw.
+    """The recording of a run. nodes: of its wired diagram; diagram: to be drawn.
 
-    Raises InputError for a run without robots or without samples, and for one of another diagram.
+    Raises InputError for a run without robots or samples, or of another diagram.
     """
     name = results.diagram_name or "the run"
     plants = plants_of(nodes, name)
@@ -99,7 +100,7 @@ def _add(tracks: Tracks, plant: Moving, seen: Looks, curve: StateCurve) -> None:
 
 
 def _warn_of(tracks: Tracks, asked: float, name: str) -> None:
-    """Warn where poses may be off by more than was asked for [m]."""
+    """Warn if the errors of poses may exceed the requested tolerance `asked` [m]."""
     if tracks.tolerance > asked:
         warn(
             f"{name} moves so long that its poses are kept to {tracks.tolerance:.2g} m only, in "
@@ -113,15 +114,15 @@ def _warn_of(tracks: Tracks, asked: float, name: str) -> None:
 
 
 def scene_reach(bases: Sequence[Any], looks: Sequence[Looks]) -> float:
-    """The largest distance [m] of a shape from the middle of the scene at the start. bases: where
-    the base of each robot is (3,) [m]."""
+    """The largest distance [m] of a shape from the centre of the scene at the start. bases:
+    positions (3,) [m] of the robots' bases."""
     away = np.array(bases, dtype=float) - np.mean(np.array(bases, dtype=float), axis=0)
     return float(max(np.linalg.norm(r) + one.reach for r, one in zip(away, looks, strict=True)))
 
 
 def body_of(body: ShownBody, robot: Robot, label: str, first: int) -> dict[str, Any]:
-    """A body as the recording has it, without its track. label: of its robot; first: the place of
-    the robot's first body."""
+    """A body in the recording's format, without its track. label: of its robot; first: index of the
+    robot's first body."""
     frames = [
         {"name": robot.body(link).name, "pose": pose_of(T)} for link, T in body.welded.items()
     ]
@@ -151,7 +152,7 @@ def _arrows(
 
 
 def _signals(results: RunData, tick: float) -> dict[str, Any]:
-    """The signals of scopes, and the others that were kept, each on a scope of its own."""
+    """The signals of scopes, and all other recorded signals, each in a scope of its own."""
     shown = [(scope.title or scope.name, scope.signals, scope.labels) for scope in results.scopes]
     on_scopes = {name for _, names, _ in shown for name in names}
     rest = [name for name in results.signals if name not in on_scopes]
@@ -170,7 +171,8 @@ def _signals(results: RunData, tick: float) -> dict[str, Any]:
 def _scope(
     results: RunData, names: Sequence[str], labels: Sequence[str] | None, tick: float
 ) -> Iterator[dict[str, Any]]:
-    """The signals of a scope that can be plotted. labels: of all elements, or of each signal."""
+    """The real and finite signals of a scope. labels: one for each element, or one for each
+    signal."""
     arrays = [np.asarray(results[name]) for name in names]
     widths = [int(np.prod(array.shape[1:], dtype=int)) for array in arrays]
     given = list(labels or ())
@@ -189,7 +191,7 @@ def _scope(
 
 
 def drawing(diagram: Diagram | None) -> str:
-    """The drawing as SVG, '' without a diagram, or for one too large to draw."""
+    """The diagram as SVG; '' if there is none, or if it is too large to draw."""
     from spart_blocks.diagram.diagram import MOST_SHOWN
 
     if diagram is None or len(diagram.bd.blocklist) > MOST_SHOWN:

@@ -1,4 +1,4 @@
-"""The bodies of a robot and their shapes: what its URDF shows, or boxes of the same inertia."""
+"""The bodies of a robot and their shapes: visuals of its URDF, or boxes with the same inertia."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spart_blocks.robot.visuals import Visual, read_visuals
 
 Shape = dict[str, Any]
 ROD = 0.006
-"""Radius of the rods between joints, as a part of the robot's size."""
+"""Radius of the rods between joints, relative to the robot's size."""
 _GREY = (0.72, 0.74, 0.77, 1.0)
 _ROD_COLOUR = (0.35, 0.37, 0.42, 1.0)
 _PALETTE = (
@@ -36,10 +36,9 @@ _MOST_TOLD = 10
 
 @dataclass(frozen=True)
 class ShownBody:
-    """A body that moves on its own. link: its id; welded: those of the links fixed to it, and their
-    frames (4,4) [m] in its own. parent: the place of the body that carries it, or -1. reach [m]:
-    the largest distance of a shape from its frame.
-    """
+    """A group of links that are fixed to each other. link: id of the first; welded: the frames
+    (4,4) [m] of all its links, relative to the first. parent: index of the body that carries it, or
+    -1. com (3,) [m]: centre of mass. reach [m]: the largest distance of a shape from its frame."""
 
     link: int
     name: str
@@ -52,7 +51,7 @@ class ShownBody:
 
 @dataclass(frozen=True)
 class Looks:
-    """The bodies of a robot, and its reach [m]: the largest distance of a shape from its base at
+    """The bodies of a robot, and its reach [m]: the largest distance of a shape from its base in
     the given configuration."""
 
     bodies: tuple[ShownBody, ...]
@@ -65,8 +64,8 @@ def looks_of(
     pose: tuple[Any, Any, Any] | None = None,
     root: Path | None = None,
 ) -> Looks:
-    """The bodies of a robot and their shapes. pose: R0, r0 and qm at which its reach is measured;
-    root: the folder that its meshes lie in, by default that of its project."""
+    """The bodies of a robot and their shapes. pose: R0, r0 and qm for which its reach is computed;
+    root: the folder that contains its meshes, by default that of its project."""
     R0, r0, qm = (np.eye(3), np.zeros(3), robot.neutral) if pose is None else pose
     K = kinematics(R0, r0, qm, robot)
     frames = [frame_of_link(i, R0, r0, K.RL, K.rL, robot) for i in range(len(robot.links) + 1)]
@@ -94,7 +93,7 @@ def _mass(robot: Robot, body: ShownBody) -> float:
 
 
 def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[ShownBody]:
-    """The bodies that move on their own, with the links that are fixed to each."""
+    """The bodies of a robot, each with all links that are fixed to it."""
     carrier = [0]
     for joint in robot.joints:
         fixed = joint.type is JointType.FIXED
@@ -110,7 +109,7 @@ def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[ShownBody]:
 
 
 def _com(robot: Robot, welded: dict[int, Floats]) -> Floats:
-    """The centre of mass of links in the frame of their body."""
+    """The centre of mass (3,) [m] of the links of a body, in its frame."""
     masses = np.array([robot.body(link).mass for link in welded])
     centres = np.array([(T @ robot.body(link).to_mass)[:3, 3] for link, T in welded.items()])
     found: Floats = masses @ centres / masses.sum() if masses.sum() > 0 else centres[0]
@@ -132,7 +131,7 @@ def _with_parents(bodies: list[ShownBody], robot: Robot) -> tuple[ShownBody, ...
 
 
 def _size(robot: Robot, frames: Sequence[Floats]) -> float:
-    """About the size of a robot [m], from its frames and the boxes of its links."""
+    """The approximate size of a robot [m], from its frames and the inertia boxes of its links."""
     points = [T @ robot.body(link).to_mass for link, T in enumerate(frames)]
     origins = np.array([*(T[:3, 3] for T in frames), *(T[:3, 3] for T in points)])
     boxes = (inertia_box(robot.body(k).mass, robot.body(k).inertia) for k in range(len(frames)))
@@ -144,7 +143,7 @@ def _size(robot: Robot, frames: Sequence[Floats]) -> float:
 
 
 class _Seen:
-    """Makes the shapes of links in their frames, and notes what cannot be shown."""
+    """Makes the shapes of links in their frames, and collects notes on what cannot be shown."""
 
     def __init__(self, robot: Robot, store: MeshStore, root: Path | None) -> None:
         self.robot, self.store, self.notes = robot, store, list[str]()
@@ -160,7 +159,8 @@ class _Seen:
                 self.notes.append(f"{error}; it is shown by boxes")
 
     def shapes(self, link: int, size: float) -> list[tuple[Shape, float]]:
-        """The shapes of a link in its frame, and how far [m] each reaches from it."""
+        """The shapes of a link in its frame, and the largest distance [m] of each from the
+        origin."""
         name = self.robot.body(link).name
         if name not in self.visuals:
             return list(_stand_ins(self.robot, link, size))
@@ -197,7 +197,7 @@ class _Seen:
         return found
 
     def tell(self) -> None:
-        """Warn of what is not shown as it was asked."""
+        """Warn of visuals that cannot be shown."""
         if self.notes:
             some = self.notes[:_MOST_TOLD]
             more = len(self.notes) - len(some)
@@ -210,8 +210,8 @@ class _Seen:
 
 
 def _stand_ins(robot: Robot, link: int, size: float) -> list[tuple[Shape, float]]:
-    """A box with the inertia of a link at its centre of mass, and rods from joint to joint, in its
-    frame."""
+    """Shapes for a link without visuals, in its frame, with the reach [m] of each: a box with its
+    inertia at its centre of mass, and rods from there to its joints."""
     body = robot.body(link)
     T = body.to_mass
     colour = list(_PALETTE[link % len(_PALETTE)])
@@ -239,7 +239,8 @@ def _stand_ins(robot: Robot, link: int, size: float) -> list[tuple[Shape, float]
 
 
 def _joints_at(robot: Robot, link: int) -> list[Floats]:
-    """Where joints and loops hold a link (3,) [m], from its centre of mass."""
+    """The points (3,) [m] where joints and loops are attached to a link, relative to its centre of
+    mass."""
     points: list[Floats] = []
     if link:
         T: Floats = np.asarray(np.linalg.inv(robot.links[link - 1].T), dtype=float)
@@ -252,7 +253,7 @@ def _joints_at(robot: Robot, link: int) -> list[Floats]:
 
 
 def _rod(a: Floats, b: Floats, radius: float) -> Shape | None:
-    """A cylinder from a to b (3,) [m], None where they are at one place."""
+    """A cylinder from a to b (3,) [m]; None if the points coincide."""
     along = b - a
     length = float(np.linalg.norm(along))
     if length < radius:
@@ -275,7 +276,7 @@ def pose_of(T: ArrayLike) -> list[float]:
 
 
 def _moved(shape: Shape, T: Floats) -> Shape:
-    """A shape in the frame from which T (4,4) leads to its own."""
+    """A shape expressed in another frame; T (4,4) is the pose of its present frame there."""
     place = np.eye(4)
     place[:3, 3] = shape["pose"][:3]
     place[:3, :3] = Rotation.from_quat(shape["pose"][3:]).as_matrix()

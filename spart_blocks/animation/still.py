@@ -1,4 +1,4 @@
-"""The recording of robots that do not move: each at its home, or where a plant starts."""
+"""Recordings of robots at rest: in their home configuration, or in a plant's initial pose."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.network.nodes import Node
 
 GAP = 1.3
-"""Between robots side by side, in their reaches."""
+"""Distance of adjacent robots, relative to the sum of their reaches."""
 
 
 def still_of(robots: Sequence[Robot], given: Options = DEFAULT, name: str = "") -> Recording:
-    """The recording of robots side by side, each at its home. Raises InputError for none."""
+    """The recording of robots side by side, each in its home configuration. Raises InputError if
+    there are none."""
     if not robots:
         raise InputError("there is no robot to show")
     poses = [(np.eye(3), np.zeros(3), _home(robot)) for robot in robots]
@@ -48,7 +49,7 @@ def still_of(robots: Sequence[Robot], given: Options = DEFAULT, name: str = "") 
 
 
 def start_of(nodes: Sequence[Node], diagram: Diagram, given: Options = DEFAULT) -> Recording:
-    """The recording of a diagram's plants where they start."""
+    """The recording of a diagram's plants in their initial poses."""
     plants = plants_of(nodes, diagram.name)
     poses = [plant.start() for plant in plants]
     store = MeshStore(given.detail)
@@ -61,7 +62,7 @@ def start_of(nodes: Sequence[Node], diagram: Diagram, given: Options = DEFAULT) 
 
 
 def _home(robot: Robot) -> Any:
-    """A configuration in which the robot's loops close, as far as one is found."""
+    """The home configuration, adjusted so that the robot's loops close if possible."""
     home = robot.neutral if robot.home is None else robot.home
     if not robot.loops:
         return home

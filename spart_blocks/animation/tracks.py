@@ -1,8 +1,8 @@
-"""The tracks of a plant's bodies: as many rows as it takes that all poses between them are right.
+"""The tracks of a plant's bodies: as many rows as interpolation within the tolerance needs.
 
-The states' curve is sampled where it bends, and each body keeps of the samples what it needs. A
-long run is cut into pieces, so that memory stays bounded; where there would be more rows than
-a page holds, the tolerance grows.
+The curve of the states is sampled more densely where it bends, and each body keeps the samples that
+it needs. A long run is processed in pieces, so that memory stays bounded; if there are more rows
+than a page may have, the tolerance is increased.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from spart_blocks.animation.interpolation import between, needed, pose_errors
 from spart_blocks.animation.packed import Floats, Packed, steps
 
 SAMPLING, THINNING, ROUNDING = 0.25, 0.5, 0.08
-"""The shares of the tolerance."""
+"""Shares of the tolerance for sampling, omitted rows, and rounding."""
 TICK = 1e-6
-"""Times of rows are multiples of this [s], or of more in runs of over half an hour."""
+"""Times of rows are multiples of this [s]; of a larger step in runs longer than 2^30 TICK, 18
+minutes."""
 MOST_ROWS = 600_000
-"""Rows of all tracks of a page; they take ten megabytes at most."""
+"""Largest number of rows of all tracks of a page; they take at most ten megabytes."""
 _PIECE = 20_000  # rows of the run that are taken at once
 _MOST_SAMPLES = 400_000  # of a piece
 _DEPTH, _SPLIT, _TURN, _COARSER = 14, 0.4, 1.0, 4.0
 _ALIKE = 2.0  # intervals side by side, longest to shortest
 
 Looked = Callable[[float], None]
-"""Called now and then with the time [s] of the run that is reached."""
+"""Called now and then with the time [s] of the run processed so far."""
 
 
 @dataclass
 class PoseRows:
-    """The rows of one body: t (k,), p (k, 3), q (k, 4) in pieces, and its lever [m]."""
+    """The rows of one body in pieces: t (k,), p (k, 3), q (k, 4), and its lever [m]."""
 
     lever: float
     t: list[Floats] = field(default_factory=list)
@@ -46,7 +47,7 @@ class PoseRows:
         return sum(map(len, self.t))
 
     def add(self, t: Floats, p: Floats, q: Floats, same: float) -> None:
-        """More rows; the first is left out where it is at the place of the last [m]."""
+        """Append rows. The first is dropped if it equals the last one within `same` [m]."""
         if self.t and t[0] <= self.t[-1][-1]:
             last = self.p[-1][-1:], self.q[-1][-1:]
             if pose_errors(p[:1], q[:1], *last, self.lever)[0] <= same:
@@ -57,13 +58,13 @@ class PoseRows:
             self.q.append(q)
 
     def joined(self) -> tuple[Floats, Floats, Floats]:
-        """All rows, the quaternions of one sign."""
+        """All rows. The signs of the quaternions are made continuous."""
         t, p, q = (np.concatenate(parts) for parts in (self.t, self.p, self.q))
         flips = np.where(np.sum(q[1:] * q[:-1], axis=1) < 0, -1.0, 1.0)
         return t, p, q * np.cumprod(np.concatenate([[1.0], flips]))[:, None]
 
     def thin(self, tolerance: float, same: float) -> None:
-        """Keep fewer rows."""
+        """Reduce the rows to those needed for a tolerance [m]."""
         t, p, q = self.joined()
         self.t, self.p, self.q = [], [], []
         cuts = [0, *(np.flatnonzero(np.diff(t) <= 0) + 1), len(t)]
@@ -75,8 +76,8 @@ class PoseRows:
 
 @dataclass
 class Tracks:
-    """Collects the tracks of all bodies of a page. tolerance: of poses [m], which grows where rows
-    are short; tick: the step of times [s]; most: rows of all bodies."""
+    """Collects the tracks of all bodies of a page. tolerance: of poses [m], increased if there are
+    too many rows; tick: step of times [s]; most: rows of all bodies."""
 
     tolerance: float
     tick: float = TICK
@@ -87,7 +88,7 @@ class Tracks:
     """Estimate of the error [m] of the curves between the rows of the run."""
 
     def add(self, curve: StateCurve, poses: PoseMap, levers: Floats) -> None:
-        """Add the bodies of one plant. levers: of each [m]."""
+        """Add the bodies of a plant. levers: of each body [m]."""
         mine = [PoseRows(float(lever)) for lever in levers]
         self.bodies += mine
         for piece in _pieces(curve):
@@ -113,7 +114,7 @@ class Tracks:
                 rows.thin(THINNING * more, ROUNDING * self.tolerance)
 
     def packed(self) -> list[dict[str, Packed]]:
-        """The tracks, as the recording has them."""
+        """The tracks in the recording's format."""
         return [self._packed(rows) for rows in self.bodies]
 
     def _packed(self, rows: PoseRows) -> dict[str, Packed]:
@@ -130,8 +131,8 @@ class Tracks:
 
 
 def _doubt(curve: StateCurve, poses: PoseMap, levers: Floats) -> float:
-    """About how far [m] the curve is from the motion between rows: how well it would tell every
-    row from the two beside it.
+    """An estimate of the error [m] of the curve between rows, from its error at each row when it is
+    interpolated from the two adjacent rows.
 
     The error of a cubic is x'''' / 24 times the squared product of the distances to its ends.
     """
@@ -146,12 +147,12 @@ def _doubt(curve: StateCurve, poses: PoseMap, levers: Floats) -> float:
 
 
 def tick_of(span: float) -> float:
-    """The step of times [s] for a run of this length [s]."""
+    """The step of times [s] for a run of length `span` [s]."""
     return max(TICK, span / 2**30)
 
 
 def _pieces(curve: StateCurve) -> Iterator[StateCurve]:
-    """Parts of the curve without jumps within, and of a bounded size."""
+    """Pieces of the curve of bounded size, without jumps inside."""
     for stretch in stretches(curve.t):
         last = stretch.stop - 1
         for a in range(stretch.start, max(last, stretch.start + 1), _PIECE):
@@ -161,8 +162,8 @@ def _pieces(curve: StateCurve) -> Iterator[StateCurve]:
 def _sampled(
     curve: StateCurve, poses: PoseMap, levers: Floats, t: Floats, tolerance: float, tick: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Times (N,) and poses (N, bodies, 3) and (N, bodies, 4) between which the viewer's poses are
-    right for all bodies; more between the times t."""
+    """Times (N,), positions (N, bodies, 3) and quaternions (N, bodies, 4), between which the
+    viewer's interpolation is within the tolerance [m] for all bodies. They include the times t."""
 
     def posed(times: Floats) -> Poses:
         return poses(curve.at(np.clip(times, curve.t[0], curve.t[-1])))
@@ -202,7 +203,8 @@ def _sampled(
 
 
 def _unturned(curve: StateCurve, t: Floats, tick: float) -> Floats:
-    """Times with more between them where joints turn far: whole turns would look like rest."""
+    """The times t with more times where joints rotate far, since whole turns would appear as
+    rest."""
     if len(t) < 2:
         return t
     speed = curve.spin
