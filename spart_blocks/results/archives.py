@@ -1,8 +1,8 @@
-"""Reading untrusted zip files: their directory and sizes are checked before anything is read, and
+"""Reads untrusted zip files: their directory and sizes are checked before anything is read, and
 arrays are read only if their headers have one of a few allowed forms.
 
-The methods of zip files that are allowed, stored and deflated, unpack a gigabyte within
-seconds; others may take minutes.
+Only stored and deflated files are allowed: these methods unpack a gigabyte within seconds; others
+may take minutes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ _LONGEST_END = 22 + 0xFFFF  # with its comment
 
 
 def opened(path: Path) -> zipfile.ZipFile:
-    """Open a zip file, whose directory must not be too large and whose files must use one of the
-    two allowed methods; otherwise InputError. Errors of zipfile and the system are passed on.
-    """
+    """Open a zip file. Raises InputError if its directory is too large, or a file in it is neither
+    stored nor deflated. Errors of zipfile and the system are passed on."""
     with path.open("rb") as file:
         size = _directory_size(file)
     if size > MOST_DIRECTORY:
@@ -77,8 +76,7 @@ _OTHER = re.compile(rb"\{'descr': (\[.{0,60}|'.{0,40}')", re.DOTALL)
 def read_array(file: IO[bytes], size: int, kinds: str, name: str) -> NDArray[Any]:
     """Read the array of an entry with the given number of bytes. kinds: the allowed kinds of
     NumPy's dtypes. Raises InputError if it is not such an array, or its size differs from the
-    declared one.
-    """
+    declared one."""
     head = file.read(min(size, 12))
     major = head[6] if len(head) == 12 else 0
     if not head.startswith(_MAGIC) or major not in _SIZES:

@@ -1,6 +1,6 @@
-"""Columns of tables: a signal's elements by number, a block's states by name.
+"""Names of table columns: elements of a signal by number, states of a block by name.
 
-A state that its block has named is 'states.plant.qm.Joint_1'.
+A named state is 'states.plant.qm.Joint_1'.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spart_blocks.results.run_data import RunData
 
 _UNITS = {"omega0": "rad/s", "v0": "m/s"}
-"""Of states of a plant that are part of a signal with two units."""
+"""Units of states that belong to a signal with two units."""
 
 
 def column_names(results: RunData, name: str) -> list[str]:
@@ -27,7 +27,7 @@ def column_names(results: RunData, name: str) -> list[str]:
 
 
 def state_columns(results: RunData, block: str) -> list[str]:
-    """A name for each state of a block: its own, or by number."""
+    """The column name of each state of a block: by its name, or by number if it has none."""
     names, width = results.state_names.get(block, ()), results.states[block].shape[1:]
     if width == (len(names),) and len(set(names)) == len(names):
         return [f"{STATES}{block}.{name}" for name in names]
@@ -35,7 +35,7 @@ def state_columns(results: RunData, block: str) -> list[str]:
 
 
 def state_by_name(results: RunData, name: str) -> NDArray[Any] | None:
-    """One state (N,) by its name; None where there is none."""
+    """One state (N,) by its name; None if there is none."""
     for block, array in results.states.items():
         names = state_columns(results, block) if name.startswith(f"{STATES}{block}.") else []
         if name in names:
@@ -45,7 +45,7 @@ def state_by_name(results: RunData, name: str) -> NDArray[Any] | None:
 
 
 def state_unit(results: RunData, name: str) -> str:
-    """The unit of a state by its name: that of the signal it is part of; '' when unknown."""
+    """The unit of a state by its name: that of the signal it is part of; '' if unknown."""
     for block in results.states:
         before = f"{STATES}{block}."
         if name.startswith(before) and name in state_columns(results, block):

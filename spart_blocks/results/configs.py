@@ -34,9 +34,8 @@ class JointState(NamedTuple):
 
 
 def spherical_states(names: Sequence[str]) -> dict[str, slice]:
-    """The indices of the quaternions and the rates of spherical joints among the states of a
-    plant, by qm.joint and um.joint.
-    """
+    """The slices of the states of a plant with quaternion and rate of each spherical joint, by
+    'qm.joint' and 'um.joint'."""
     found: dict[str, slice] = {}
     for k, name in enumerate(names):
         for kind, ends in _SPHERICAL.items():

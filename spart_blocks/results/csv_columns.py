@@ -1,4 +1,5 @@
-"""Columns of numbers in .csv files: a row of names, rows of numbers, commas between.
+"""Columns of numbers in .csv files: a header line with names, then lines of numbers, separated by
+commas.
 
 Empty lines and lines that begin with # are skipped; an entry with a comma is quoted. Columns that
 are not requested may contain anything.
@@ -30,8 +31,8 @@ MOST_TOLD = 20
 
 @dataclass(frozen=True)
 class CsvFile:
-    """names: of its columns. header: the number of their line. rows: each with its line's
-    number, not yet split."""
+    """A .csv file. names: of its columns. header: line number of the names. rows: line number and
+    text of each further line."""
 
     path: Path
     names: tuple[str, ...]
@@ -39,9 +40,8 @@ class CsvFile:
     rows: tuple[tuple[int, str], ...]
 
     def numbers(self, columns: Sequence[str]) -> Floats:
-        """The named columns (k, n) of its rows, one or more: finite numbers. InputError with
-        line and column otherwise.
-        """
+        """The named columns of all rows as an array (k, n) of finite numbers. Raises InputError
+        with line and column otherwise."""
         counts = Counter(self.names)
         known = {name: k for k, name in enumerate(self.names)}
         at = [self._place(name, counts[name], known.get(name)) for name in columns]
@@ -71,7 +71,7 @@ class CsvFile:
         return place
 
     def _row(self, number: int, line: str, at: Sequence[int]) -> tuple[list[float], list[Fault]]:
-        """The entries of a line in some columns as numbers, and their faults."""
+        """The entries of a line in the columns `at` as numbers, and their faults."""
         cells = _cells(self.path, number, line)
         if len(cells) != len(self.names):
             place = self._at(number, line, cells, min(len(cells), len(self.names)))
@@ -89,7 +89,8 @@ class CsvFile:
         return row, faults
 
     def _at(self, number: int, line: str, cells: Sequence[str], i: int) -> str:
-        """The place of an entry in the file; in a line with quotes only the line."""
+        """The position of entry i in the file, as path, line and column; without the column if the
+        line has quotes."""
         if '"' in line:
             return f"{self.path}:{number}"
         indent = len(cells[i]) - len(cells[i].lstrip()) if i < len(cells) else 0
@@ -97,9 +98,9 @@ class CsvFile:
         return f"{self.path}:{number}:{column}"
 
     def signal(self, name: str) -> tuple[list[str], tuple[int, ...]]:
-        """The columns of a signal, and the shape of a sample: name, or name[0], name[1], ...,
-        or for the states of a block that has named them, 'states.plant', 'states.plant.qm.q1'
-        and so on. Raises InputError with near names."""
+        """The columns of a signal, and the shape of a sample. The columns are name, or name[0],
+        name[1], ..., or for the named states of a block, 'states.plant', 'states.plant.qm.q1' and
+        so on. Raises InputError with similar names."""
         if name in self.names:
             return [name], ()
         named = [column for column in self.names if column.startswith(f"{name}.")]
@@ -118,12 +119,12 @@ class CsvFile:
         return element_names(name, shape), shape
 
     def check_rising(self, name: str, times: Floats) -> None:
-        """InputError where times (k,) of its rows do not rise, with the line."""
+        """Raise InputError with the line if the times (k,) of the rows do not increase."""
         check_rising(self.path, name, times, [number for number, _ in self.rows])
 
 
 def read_csv(path: str | Path) -> CsvFile:
-    """A .csv file's names and rows. InputError where it cannot be read."""
+    """Read a .csv file. Raises InputError if it cannot be read."""
     source = Path(path)
     try:
         about = source.stat()
@@ -140,7 +141,8 @@ def read_csv(path: str | Path) -> CsvFile:
 
 
 def csv_of(source: Path, text: str) -> CsvFile:
-    """The names and rows of the text of a .csv file. InputError where it has none."""
+    """The file with this text. Raises InputError if it has no line of names. source: its path, for
+    messages."""
     numbered = enumerate(text.split("\n"), start=1)
     lines = [(k, line) for k, line in numbered if line.strip() and not line.startswith("#")]
     if not lines:
@@ -151,7 +153,7 @@ def csv_of(source: Path, text: str) -> CsvFile:
 
 
 def no_signal(source: Path, name: str, known: Sequence[str]) -> InputError:
-    """What a file without a signal is told."""
+    """The error for a signal that a file does not have. known: names for the hint."""
     have = did_you_mean(name, known)
     return InputError(Fault(f"{source} has no signal {name!r}", hint=have))
 
@@ -178,7 +180,7 @@ def _cells(path: Path, number: int, line: str) -> list[str]:
 
 
 def _number(cell: str) -> float | None:
-    """A finite number, None for what is none."""
+    """A finite number; None if the text is none."""
     try:
         value = float(cell) if "_" not in cell else float("nan")
     except ValueError:

@@ -1,7 +1,7 @@
-"""Results on disk: .npz round-trips, .csv and .mat are for other programs.
+"""Results in files: .npz stores everything and can be loaded, .csv and .mat are for other programs.
 
-Files are written atomically. Files that are read are not trusted: no pickles, plain
-numeric arrays only, sizes checked before memory is taken.
+Files are written atomically. Files that are read are not trusted: no pickles, plain numeric arrays
+only, sizes checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def save(results: RunData, path: str | Path) -> Path:
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file atomically: first beside its place, then moved onto it."""
+    """Write a file atomically: a temporary file in its folder is written, then renamed."""
     path = path.resolve()
     if not path.parent.is_dir():
         raise InputError(Fault(f"cannot write {path}", hint=f"the folder {path.parent} is missing"))
@@ -93,7 +93,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
 
 
 def _remove_abandoned(folder: Path, before: str) -> None:
-    """Remove the temporary files that killed writers of this file have left."""
+    """Remove temporary files of this file that killed processes have left."""
     for part in folder.glob(f"{glob.escape(before)}*.part"):
         if re.fullmatch("[0-9a-f]{8}", part.name[len(before) : -len(".part")]):
             with suppress(OSError), open(part, "rb") as file:
@@ -103,7 +103,7 @@ def _remove_abandoned(folder: Path, before: str) -> None:
 
 
 def _is_ours(file: IO[bytes]) -> bool:
-    """Lock a temporary file while it is open; returns whether no other process has locked it."""
+    """Lock an open temporary file; returns False if another process has locked it."""
     try:
         import fcntl
     except ImportError:  # Windows removes no file that is open
@@ -152,7 +152,8 @@ def _write_npz(results: RunData, file: IO[bytes]) -> None:
 
 
 def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays by entry, and the rest as JSON; the meta maps our names to entries."""
+    """The arrays by entry name, and the rest as data for JSON, which also gives the entry of each
+    signal."""
     arrays: dict[str, NDArray[Any]] = {"t": results.t}
 
     def keep(prefix: str, group: Mapping[str, NDArray[Any]]) -> dict[str, str]:
@@ -185,7 +186,8 @@ def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def _scope_meta(scope: ScopeSpec) -> dict[str, Any]:
-    """A scope as JSON; a style that JSON cannot hold is dropped rather than the run lost."""
+    """A scope as data for JSON; styles that JSON cannot represent are dropped, so that saving does
+    not fail."""
     meta = asdict(scope)
     try:
         json.dumps(meta, default=_plain)
@@ -201,7 +203,8 @@ def _plain(value: Any) -> Any:
 
 
 def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> AnyData:
-    """Results of a kind from an .npz file; files that unpack to more than max_bytes are refused."""
+    """Load results of class `kind` from an .npz file. Raises InputError for files that unpack to
+    more than max_bytes."""
     source = as_path(path, "the file of results")
     if not source.is_file():
         raise InputError(f"no results file {source}")
@@ -214,10 +217,9 @@ def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> A
 def load_arrays(
     path: str | Path, wanted: Container[str], max_bytes: int = MAX_BYTES
 ) -> Mapping[str, NDArray[Any] | None]:
-    """The arrays of an .npz file by name: for results by the names of their signals, for files
-    of other programs by their own names. Only wanted arrays are read, the others are None. Files
-    that unpack to more than max_bytes are refused.
-    """
+    """The arrays of an .npz file by name: for results by signal, for files of other programs by
+    entry. Only wanted arrays are read, the others are None. Raises InputError for files that unpack
+    to more than max_bytes."""
 
     def arrays(read: _Reader) -> Mapping[str, NDArray[Any] | None]:
         entries = [name.removesuffix(".npy") for name in read.archive.namelist()]
@@ -235,7 +237,7 @@ _Unpacked = TypeVar("_Unpacked")
 def _from_archive(
     source: Path, max_bytes: int, unpack: Callable[[_Reader], _Unpacked]
 ) -> _Unpacked:
-    """The result of `unpack` for an .npz file; InputError for a damaged file."""
+    """The result of `unpack` for an .npz file. Raises InputError for a damaged file."""
     try:
         with opened(source) as archive:
             return unpack(_Reader(archive, max_bytes))
@@ -250,7 +252,7 @@ def _from_archive(
 
 
 class _Reader:
-    """Arrays of an archive by entry, each checked against its header before it is read."""
+    """Reads arrays of an archive by entry; their headers are checked first."""
 
     def __init__(self, archive: zipfile.ZipFile, max_bytes: int) -> None:
         self.archive = archive
@@ -268,14 +270,15 @@ class _Reader:
 
 
 def _mapping(value: Any) -> dict[str, Any]:
-    """A mapping of a description, whose keys JSON makes texts."""
+    """The value if it is a mapping, whose keys are always text in JSON. Raises TypeError
+    otherwise."""
     if not isinstance(value, dict):
         raise TypeError(f"its description has {brief(value)} where a mapping is")
     return value
 
 
 def _facts(info: Any) -> dict[str, Any]:
-    """The run's facts: numbers and texts by name."""
+    """The entry `info` of a file: numbers and texts by name; other values become text."""
     plain = (str, int, float, type(None))
     return {k: v if isinstance(v, plain) else brief(v) for k, v in _mapping(info).items()}
 
@@ -319,7 +322,7 @@ def _names_by(given: Any) -> dict[str, tuple[str, ...]]:
 
 
 def save_table(columns: Mapping[str, NDArray[Any]], path: str | Path) -> Path:
-    """Write columns (n,) to a .csv file, whole or not at all; what is NaN stays empty."""
+    """Write columns (n,) to a .csv file atomically; NaN becomes an empty entry."""
     target = as_path(path, "the file of a table")
     if target.suffix.lower() != ".csv":
         raise InputError(Fault(f"cannot save a table to {target}", hint="end it in .csv"))
@@ -362,7 +365,7 @@ def _write_mat(results: RunData, file: IO[bytes]) -> None:
 
 
 def matlab_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
-    """A MATLAB identifier for each name, all different and none of them taken."""
+    """A valid MATLAB identifier for each name, unique and not in `taken`."""
     used = set(taken)
     result = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Results as tables of pandas and data sets of xarray, which are optional."""
+"""Results as pandas DataFrames and xarray Datasets; both packages are optional."""
 
 from __future__ import annotations
 

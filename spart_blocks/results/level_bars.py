@@ -1,4 +1,5 @@
-"""Signals that number the states of something, drawn as bars over time: a row for each state."""
+"""Plots of signals that number states, such as those of a STATE_MACHINE: a row of bars for each
+state."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _THICK = 0.62
 
 @dataclass(frozen=True)
 class LevelBar:
-    """A state of a signal: its name, and the spans [s] in which the signal has its number."""
+    """A row of bars: the name of a state, and the time spans [s] in which it is active. signal:
+    index of the signal."""
 
     name: str
     spans: tuple[tuple[float, float], ...]
@@ -29,8 +31,8 @@ class LevelBar:
 
 
 def bars_of(results: RunData, signals: Sequence[str]) -> list[LevelBar] | None:
-    """The rows of signals that all number states; None for others. With several signals a row's
-    name begins with the signal's block."""
+    """The rows for signals that all number states; None for others, and for more than MOST_ROWS
+    rows. With several signals, the name of a row begins with the signal's block."""
     named = [results.levels_of(name) for name in signals]
     if not named or not all(named) or sum(map(len, named)) > MOST_ROWS:
         return None
@@ -46,7 +48,7 @@ def bars_of(results: RunData, signals: Sequence[str]) -> list[LevelBar] | None:
 
 
 def _spans(t: NDArray[np.float64], here: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """The spans between samples at which a condition begins to hold and the next ones at which it
+    """The time spans in which a condition holds: from its first sample to the next one at which it
     does not."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], here, [False]]).astype(int)))
     ends = np.append(t, t[-1:])

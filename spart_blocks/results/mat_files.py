@@ -29,20 +29,20 @@ _MOST_AXES = 32
 
 
 class DamagedError(Exception):
-    """A .mat file violates its format; the text says how."""
+    """A .mat file violates its format; the message says how."""
 
 
 class MatVariable(NamedTuple):
-    """A variable. value: its numbers, or the texts of a cell array, by columns; None where it
-    is of another kind or not wanted."""
+    """A variable. value: an array, or the texts of a cell array, column by column; None if it is of
+    another kind or not wanted."""
 
     name: str
     value: Array | list[str | None] | None
 
 
 def entries(data: bytes, wanted: Container[str], most: int) -> Iterator[MatVariable]:
-    """The variables of a file. wanted: names of those whose values are. most: bytes to which
-    it may unpack. Raises DamagedError, NotImplementedError for version 7.3."""
+    """The variables of a file. wanted: names of those whose values are read. most: largest size
+    unpacked [bytes]. Raises DamagedError, and NotImplementedError for version 7.3."""
     if data[:4] == b"\x89HDF" or data[124:126] in (b"\0\2", b"\2\0"):
         raise NotImplementedError
     if 0 in data[:4]:
@@ -73,7 +73,8 @@ def _unpacked(part: bytes, most: int) -> bytes:
 
 
 def _elements(data: bytes, order: str, *, top: bool = False) -> Iterator[tuple[int, bytes]]:
-    """The type and the bytes of each data element. top: packed ones are not padded."""
+    """The type and the bytes of each data element. top: whether compressed elements have no
+    padding, as at the top level."""
     place = 0
     while place + 8 <= len(data):
         kind, size = struct.unpack(f"{order}II", data[place : place + 8])
@@ -119,7 +120,7 @@ def _numbers(element: tuple[int, bytes], shape: tuple[int, ...], order: str) -> 
 
 
 def _text(part: bytes, order: str) -> str | None:
-    """A text within a cell array; None for anything else."""
+    """A text in a cell array; None for other values."""
     parts = _elements(part, order)
     (_, flags), _, _, (kind, raw) = (next(parts, (0, b"")) for _ in range(4))
     if len(flags) < 8 or struct.unpack(f"{order}I", flags[:4])[0] & 0xFF != _CHAR:
@@ -131,7 +132,7 @@ def _text(part: bytes, order: str) -> str | None:
 
 
 def _old_entries(data: bytes, wanted: Container[str]) -> Iterator[MatVariable]:
-    """The variables of a file of version 4."""
+    """The variables of a version 4 file."""
     order = "<" if 0 <= struct.unpack("<i", data[:4].ljust(4, b"\0"))[0] < 5000 else ">"
     place = 0
     while place + 20 <= len(data):

@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: what ran, what was kept, and a small plot."""
+"""The HTML that notebooks show for results: a summary, a table of signals, and a small plot."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _row(results: RunData, name: str) -> tuple[str, ...]:
 
 
 def _picture(results: RunData) -> bytes | None:
-    """The first scope, or signal, or state, as SVG; None where nothing can be drawn."""
+    """The first scope, signal or states as SVG; None if nothing can be drawn."""
     from spart_blocks.results.plots import preview, render
 
     with suppress(InputError):  # a style or a number that plots refuse costs the plot alone

@@ -1,5 +1,5 @@
-"""The scopes of several runs in common figures: a colour for each run, the same in all
-figures, and a panel for each line of a scope."""
+"""Plots of several runs in common figures: each run has the same colour in all figures, and each
+line of a scope its own panel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PANEL = 1.75  # inches high
 
 @dataclass(frozen=True)
 class _Curve:
-    """A run's curve, and the style of the run."""
+    """A curve of one run, with the style of the run."""
 
     run: str
     results: RunData
@@ -39,11 +39,11 @@ class _Curve:
 
 
 def overlay(runs: Mapping[str, RunData]) -> dict[str, Figure]:
-    """A figure for each scope that a run has, by the scope's name; without scopes, for each
+    """A figure for each scope of any run, by the scope's name; if there are no scopes, for each
     kept signal.
 
-    Runs may have different sample times and lines. A scope is shown as the first run that
-    has it says; the styles of its lines are left out, as colours tell the runs.
+    Runs may have different sample times and lines. A scope is drawn as defined in the first run
+    that has it. The styles of its lines are ignored, since colours identify the runs.
     """
     scopes = scopes_of(runs) or _first_of_each(
         ScopeSpec(name, signals=(name,)) for results in runs.values() for name in results
@@ -52,7 +52,7 @@ def overlay(runs: Mapping[str, RunData]) -> dict[str, Figure]:
 
 
 def scopes_of(runs: Mapping[str, RunData]) -> tuple[ScopeSpec, ...]:
-    """The scopes of all runs; the first of each name."""
+    """The scopes of all runs; of scopes with the same name, the first."""
     return _first_of_each(scope for results in runs.values() for scope in results.scopes)
 
 
@@ -64,7 +64,7 @@ def _first_of_each(scopes: Iterable[ScopeSpec]) -> tuple[ScopeSpec, ...]:
 
 
 def _look(number: int) -> dict[str, Any]:
-    """Colour and dashes of a run. Dashes too, so that a curve shows under another."""
+    """The style of a run. Its dashes differ too, so that a curve is visible below another."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
@@ -73,7 +73,7 @@ def _look(number: int) -> dict[str, Any]:
 
 
 def _curves(scope: ScopeSpec, runs: Mapping[str, RunData]) -> list[list[_Curve]]:
-    """For each run that has a scope (or signal) of this name, its curves."""
+    """The curves of each run that has a scope (or signal) of this name."""
     found = []
     for number, (run, results) in enumerate(runs.items()):
         own = next((one for one in results.scopes if one.name == scope.name), None)
@@ -115,7 +115,7 @@ def _titled(scope: ScopeSpec, height: float) -> Figure:
 
 
 def _panel(axis: Axes, scope: ScopeSpec, curves: Sequence[_Curve]) -> None:
-    """One line of the scope, of every run."""
+    """Draw one line of the scope, for every run."""
     dress(axis, "")
     held: dict[str, Any] = {"drawstyle": "steps-post"} if scope.stairs else {}
     for curve in curves:
@@ -148,7 +148,7 @@ def _xy(scope: ScopeSpec, curves: Sequence[Sequence[_Curve]]) -> Figure:
 
 
 def _legend(figure: Figure, curves: Sequence[Sequence[_Curve]]) -> None:
-    """The runs, in a line above the panels, or beside them where they are many."""
+    """Add a legend of the runs: in a line above the panels, or beside them if it is long."""
     from matplotlib.lines import Line2D
 
     own = [line[0] for line in curves if line]

@@ -1,4 +1,4 @@
-"""Figures of results. Matplotlib is imported inside; pyplot only to show figures."""
+"""Figures of results. Matplotlib is imported within functions, and pyplot only to show figures."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _LEGEND_ROWS = 26
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: values (N,), how the legend calls it, its style, if given one, its unit where
-    the label does not say it, and whether it is held between samples."""
+    """One curve: values (N,), its label, its style if the user gave one, its unit if the label does
+    not contain it, and whether it is held between samples."""
 
     values: NDArray[Any]
     label: str
@@ -54,8 +54,8 @@ def plot(results: RunData, names: Sequence[str]) -> list[Figure]:
 
 
 def preview(results: RunData) -> Figure | None:
-    """A small figure of the first scope, or without scopes of the first signal or state; None
-    where there is none."""
+    """A small figure of the first scope, or else of the first signal or states; None if there are
+    none."""
     if not len(results.t):
         return None
     every = [*results.signals] or [STATES + block for block in results.states]
@@ -76,7 +76,7 @@ def save_plots(results: RunData, folder: str | Path, fmt: str) -> list[Path]:
 def write_figures(
     figures: Sequence[tuple[str, Figure]], folder: str | Path, fmt: str
 ) -> list[Path]:
-    """Write figures by name into a folder, made if missing; each whole or not at all."""
+    """Write named figures to a folder, each atomically. The folder is created if missing."""
     fmt = _check_format(fmt)
     target = as_path(folder, "the folder of plots")
     make_folder(target)
@@ -94,7 +94,7 @@ def _check_format(fmt: str) -> str:
 
 
 def _stems(names: Sequence[str]) -> Iterator[str]:
-    """A file name for each name, all different also where case does not count."""
+    """A file name for each name, unique also on file systems that ignore case."""
     used: set[str] = set()
     for name in names:
         plain = file_name(name, "scope")
@@ -106,7 +106,7 @@ def _stems(names: Sequence[str]) -> Iterator[str]:
 
 
 def render(figure: Figure, fmt: str, dpi: float | None = None) -> bytes:
-    """The figure as a file's bytes, the same bytes each time; SVG keeps text as text."""
+    """The figure as the bytes of a file, the same bytes each time. Text in SVG remains text."""
     import warnings
 
     import matplotlib
@@ -124,7 +124,7 @@ def render(figure: Figure, fmt: str, dpi: float | None = None) -> bytes:
 
 
 def _draw_once(figure: Figure, image: BytesIO, dpi: float) -> None:
-    """Write PNG as savefig does, which draws a figure twice to lay it out first."""
+    """Write a figure as PNG, with one drawing pass; savefig makes another for the layout."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     before = figure.dpi, figure.canvas
@@ -137,7 +137,8 @@ def _draw_once(figure: Figure, image: BytesIO, dpi: float) -> None:
 
 
 def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
-    """Open the figures in windows; False, with nothing done, where there are none.
+    """Open the figures in windows. Returns False, without any effect, if there are no figures or no
+    window can be opened.
 
     block: wait until the windows are closed; by default as pyplot.show does.
     """
@@ -161,8 +162,7 @@ def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
 
 def presented(figures: list[Figure], show: bool | None) -> list[Figure]:
     """The figures of a `plot`, shown in the notebook cell (as Matplotlib shows pyplot figures at
-    the end of the cell) or in windows. show: by default in notebooks only.
-    """
+    the end of the cell) or in windows. show: default None shows them in notebooks only."""
     if show is not False and notebook() is not None:
         for shell, figure in zip(_shells(figures), figures, strict=True):
             _adopt(shell, figure)
@@ -172,7 +172,8 @@ def presented(figures: list[Figure], show: bool | None) -> list[Figure]:
 
 
 def _shells(figures: Sequence[Figure]) -> list[Any]:
-    """A pyplot figure for each of our figures, of the same size, for any number."""
+    """An empty pyplot figure for each figure, of the same size, without Matplotlib's warning about
+    many figures."""
     import warnings
 
     from matplotlib import pyplot as plt
@@ -183,7 +184,7 @@ def _shells(figures: Sequence[Figure]) -> list[Any]:
 
 
 def _adopt(shell: Any, figure: Figure) -> None:
-    """Put a figure that pyplot did not make into the window of one that it did."""
+    """Show a figure that was made without pyplot in the window of a pyplot figure."""
     canvas = shell.canvas
     canvas.figure = figure
     figure.set_canvas(canvas)
@@ -204,7 +205,7 @@ def new_figure(label: str, height: float = 4.5) -> Figure:
 
 
 def _panels(results: RunData, names: Sequence[str]) -> Figure:
-    """One panel under another, a signal in each, over a common time axis."""
+    """A figure with one panel for each signal, with a common time axis."""
     figure = new_figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axis, name in zip(axes, names, strict=True):
@@ -273,7 +274,7 @@ def _draw_states(axis: Axes, results: RunData, rows: Sequence[LevelBar]) -> None
 
 
 def _span_run(axis: Axes, results: RunData) -> None:
-    """The time axis from the start to the end of the run."""
+    """Set the time axis from the start to the end of the run."""
     axis.margins(x=0)
     if len(results.t) > 1 and results.t[-1] > results.t[0]:
         axis.set_xlim(results.t[0], results.t[-1])
@@ -300,7 +301,7 @@ def _curve(
     number: int,
     fixed: dict[str, Any],
 ) -> None:
-    """Draw one curve; what the user's style leaves open comes from our cycle."""
+    """Draw one curve; properties that the user's style leaves open come from the default cycle."""
     from matplotlib import cbook
     from matplotlib.lines import Line2D
 
@@ -326,7 +327,7 @@ def _curve(
 
 
 def lines_of(results: RunData, scope: ScopeSpec) -> list[Line]:
-    """The curves of a scope: each port's elements, with labels and styles dealt out."""
+    """The curves of a scope: all elements of each port, with labels and styles."""
     values: list[tuple[NDArray[Any], str, int]] = []
     for port, signal in enumerate(scope.signals):
         array = results[signal]
@@ -357,7 +358,7 @@ def lines_of(results: RunData, scope: ScopeSpec) -> list[Line]:
 
 
 def _deal(given: Sequence[Any] | None, line_ports: Sequence[int], ports: int) -> list[Any]:
-    """Values given for each line, or for each port, as one for each line."""
+    """One value for each line, from values given for each line or for each port."""
     if given is None:
         return [None] * len(line_ports)
     if len(given) == ports:
@@ -378,7 +379,8 @@ def _line_label(
 
 
 def _common_label(results: RunData, scope: ScopeSpec, lines: Sequence[Line]) -> str:
-    """The y label: the one line's name and unit, or the unit all lines share."""
+    """The y label: name and unit if there is one line or signal, otherwise the unit if all signals
+    share it."""
     units = {results.unit(name) for name in scope.signals}
     unit = units.pop() if len(units) == 1 else ""
     signal = plain_text(scope.signals[0]) if len(scope.signals) == 1 else ""
@@ -386,20 +388,21 @@ def _common_label(results: RunData, scope: ScopeSpec, lines: Sequence[Line]) -> 
 
 
 def quantity(label: str, unit: str) -> str:
-    """A label with its unit, where it has one."""
+    """A label followed by its unit, if it has one."""
     return f"{label} [{unit}]".strip() if unit else label
 
 
 def plain_text(text: str, keep_math: bool = False) -> str:
-    """Text that Matplotlib shows as it is: a lone $ would start a formula, a leading
-    underscore would hide a curve from the legend."""
+    """A text escaped for Matplotlib, where $ would start a formula, and a leading underscore would
+    hide a curve from the legend. keep_math: keep formulas with paired $."""
     if not keep_math or text.count("$") % 2:
         text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
 
 def add_legend(axis: Axes, labels: Sequence[str]) -> None:
-    """A legend beside or above the curves, never on them; none for a single curve."""
+    """Add a legend beside or above the curves, where it covers none; no legend for a single
+    curve."""
     if len(labels) < 2:
         return
     style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK, "borderaxespad": 0.0}

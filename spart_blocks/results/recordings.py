@@ -1,7 +1,7 @@
-"""Recorded signals from files: those of `save`, and similar files of other programs.
+"""Reads recorded signals from files: those written by `save`, and similar files of other programs.
 
-.csv: a header row and numbers; a vector q has the columns q[0], q[1], ... .npz and .mat:
-arrays whose first axis is time. Nothing read is trusted: no pickles, sizes checked first.
+.csv: a header line and numbers; a vector q has the columns q[0], q[1], ... .npz and .mat: arrays
+whose first axis is time. Files are not trusted: no pickles, sizes checked first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spart_blocks.results.mat_files import DamagedError, entries
 Floats = NDArray[np.float64]
 
 MOST_UNPACKED = 256_000_000
-"""Bytes of an .npz or .mat file, unpacked."""
+"""Largest size [bytes] of an .npz or .mat file, unpacked."""
 
 
 def read_recording(
@@ -29,8 +29,8 @@ def read_recording(
 ) -> tuple[Floats, dict[str, Floats]]:
     """The times (k,) [s] of a file, and the named signals, each (k, ...).
 
-    time: the name of the times, which rise. InputError says what is wrong, and where: the
-    line and column of a .csv file, or the array.
+    time: the name of the times, which must increase. Raises InputError with the line and column of
+    a .csv file, or the name of the array.
     """
     source = Path(path)
     readers: dict[str, Callable[[Path, Sequence[str]], dict[str, Floats]]] = {
@@ -115,7 +115,7 @@ def _from_mat(source: Path, names: Sequence[str]) -> dict[str, Floats]:
 
 
 def _variables(source: Path, wanted: Container[str] = ()) -> dict[str, Any]:
-    """The contents of a file by name; None for entries that are not wanted or not numeric."""
+    """The variables of a .mat file by name; None for those that are not wanted or not numeric."""
     try:
         if source.stat().st_size > MOST_UNPACKED:
             raise InputError(f"{source} has more than {MOST_UNPACKED:,} bytes")
@@ -126,8 +126,8 @@ def _variables(source: Path, wanted: Container[str] = ()) -> dict[str, Any]:
 
 
 def _own_names(pairs: Any) -> dict[str, str]:
-    """The identifiers of signals by their names, as `save` keeps them: a cell array of two
-    columns, the identifiers and the names."""
+    """The MATLAB identifier of each signal, from the cell array that `save` writes: two columns
+    with identifiers and names."""
     if not isinstance(pairs, list) or len(pairs) % 2:
         return {}
     half = len(pairs) // 2
@@ -135,6 +135,7 @@ def _own_names(pairs: Any) -> dict[str, str]:
 
 
 def _by_time(array: Any) -> Any:
-    """MATLAB has no one-dimensional arrays: a row or a column is a scalar over time."""
+    """An array with time as first axis. MATLAB has no one-dimensional arrays: a row or a column is
+    a scalar over time."""
     array = np.asarray(array)
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array

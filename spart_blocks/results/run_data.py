@@ -100,7 +100,8 @@ class ScopeSpec:
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> ScopeSpec:
-        """The scope of which this is `dataclasses.asdict`, read from JSON. Raises TypeError."""
+        """The scope restored from the data of `dataclasses.asdict`, read from JSON. Raises
+        TypeError for invalid data."""
         values = {key: _tuples(value) for key, value in plain.items()}
         for key, value in values.items():
             optional = value is None and key not in ("name", "kind", "signals")
@@ -130,7 +131,7 @@ _SCOPE: Mapping[str, Callable[[Any], bool]] = {
 
 
 def _tuples(value: Any) -> Any:
-    """JSON's lists as tuples, all the way down."""
+    """A value with all lists, which JSON has, replaced by tuples."""
     if isinstance(value, list):
         return tuple(_tuples(item) for item in value)
     if isinstance(value, dict):
@@ -180,9 +181,8 @@ class RunData:
         return replace(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copies all arrays; the function that computes other signals only reads, so it is
-        shared.
-        """
+        """Copies all arrays. The function that computes other signals is shared, since it changes
+        nothing."""
         parts = self._parts()
         recompute = parts.pop("recompute")
         return type(self)(**deepcopy(parts, memo), recompute=recompute)
@@ -318,7 +318,7 @@ class RunData:
         return Fault(f"no signal {name!r} in the results", hint=hint)
 
     def to_dict(self) -> dict[str, Array]:
-        """'t' and every kept signal, arrays as they are."""
+        """'t' and every kept signal, as arrays."""
         return {"t": self.t, **self.signals}
 
     def table(self, *names: str) -> dict[str, Array]:
@@ -343,7 +343,7 @@ class RunData:
 
 
 def _rebuilt(kind: type[RunData], parts: dict[str, Any]) -> RunData:
-    """Results out of a pickle."""
+    """Results restored from a pickle."""
     return kind(**parts)
 
 

@@ -1,4 +1,4 @@
-"""The first words of the names of states and their rates, and names of files."""
+"""Prefixes of the names of states and their rates, and names of files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 STATES = "states."
 RATES = "rates."
-"""Before a block's name: the rates of its states."""
+"""Prefix of a block's name for the rates of its states."""
 
 
 def file_name(text: str, otherwise: str) -> str:
-    """A name as a safe name of a file or folder; `otherwise` if nothing remains of it."""
+    """A name changed to be safe for a file or folder; `otherwise` if nothing remains of it."""
     return re.sub(r"[^\w.-]+", "_", text).strip("._")[:80] or otherwise

@@ -1,4 +1,4 @@
-"""A page of text about a run."""
+"""The text summary of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
 
 
 UNITS = {"wall_time": "s", "T": "s"}
-"""Labels of the numbers in `info`."""
+"""Units of the numbers in `info`."""
 
 
 def summary(results: RunData, versions: bool = False) -> str:
@@ -78,7 +78,8 @@ def _signals(results: RunData) -> list[str]:
 
 
 def _level(results: RunData, name: str) -> str:
-    """The name of the last value of a signal that numbers states."""
+    """The name of the state that a signal has at the end, in brackets; '' if it does not number
+    states."""
     levels = results.levels_of(name)
     if not levels or not len(results.t):
         return ""

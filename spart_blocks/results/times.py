@@ -26,7 +26,8 @@ class RowInterpolation:
 
     @staticmethod
     def between(t: Array, wanted: Array) -> RowInterpolation:
-        """For rows at t (N,), which rise, and times wanted (m,) within."""
+        """The interpolation from rows at t (N,), which increase, to times wanted (m,) within
+        them."""
         before = np.searchsorted(t, wanted, side="right") - 1
         after = np.minimum(before + 1, len(t) - 1)
         length, reached = t[after] - t[before], wanted - t[before]
@@ -34,14 +35,15 @@ class RowInterpolation:
         return RowInterpolation(before, after, share)
 
     def __call__(self, array: Array) -> Array:
-        """An array (N, ...) at the times wanted, (m, ...)."""
+        """An array (N, ...) interpolated at the wanted times, (m, ...)."""
         part = self.share.reshape(-1, *(1 for _ in array.shape[1:]))
         return np.asarray((1 - part) * array[self.before] + part * array[self.after])
 
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """The source of signals that were not kept, for results at other times: the run itself."""
+    """Computes signals that were not kept for results at other times: from the original run, by
+    interpolation."""
 
     results: RunData
     lines: RowInterpolation
@@ -58,5 +60,5 @@ class Moved:
         return tuple(getattr(self.results.recompute, "names", ()))
 
     def portable(self, t: Array, states: object) -> Moved:
-        """Its replacement in a pickle, which contains the run."""
+        """The replacement of this object in a pickle: itself, with the original run."""
         return self
