@@ -83,7 +83,7 @@ def animate(
 
 
 def _saved_run(file: Path, diagram: Path | None, end: float | None) -> Results:
-    """The saved run of a file; its diagram must be named, and its end not."""
+    """Load a saved run. Raises InputError if its diagram is not named, or an end time is given."""
     if diagram is None:
         raise InputError(f"{file} has no robots: name its diagram with --diagram FILE")
     if end is not None:

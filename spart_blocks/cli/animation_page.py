@@ -1,4 +1,4 @@
-"""Pages of animations, for the commands that write them."""
+"""Writes pages with animations, for several commands."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def write_page(
     quiet: bool = False,
     triangles: int | None = None,
 ) -> Path:
-    """Write the page of a run, by default into out/; returns its path. triangles: of all
-    meshes."""
+    """Write the page of a run, by default into out/; returns its path. triangles: number of
+    triangles of all meshes."""
     from spart_blocks.animation.animate import run_page
     from spart_blocks.animation.animate import write_page as write
     from spart_blocks.animation.meshes import DETAIL
@@ -43,5 +43,5 @@ def write_page(
 
 
 def told(path: Path) -> str:
-    """A page's path and size."""
+    """A page's path and size, as text."""
     return f"{path}  ({path.stat().st_size / 1000:.0f} kB)"

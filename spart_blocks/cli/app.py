@@ -1,4 +1,4 @@
-"""The commands under one name, and the process around them."""
+"""The command `spart` with all its commands, and their exit codes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "examples": examples,
     "doctor": doctor,
 }
-"""By their words, as the help lists them."""
+"""The commands by name, in the order of the help."""
 _HELP = {"help_option_names": ["--help", "-h"]}
 
 app = typer.Typer(
@@ -112,7 +112,7 @@ app.add_typer(export)
 
 
 def command() -> Any:
-    """The command with all its commands."""
+    """The command `spart` with all its commands."""
     return in_one_form(get_command(app))
 
 

@@ -61,7 +61,7 @@ def blocks(
 
 
 def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The types that match a text, and the type with this name in another tool."""
+    """The types that match a search text, and lines on blocks of other tools that match it."""
     from spart_blocks.diagram.check.other_names import other_names_like, type_hint
 
     others = other_names_like(text)
@@ -78,7 +78,8 @@ def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any
 
 
 def _is_about(record: dict[str, Any], text: str) -> bool:
-    """Whether each word of a text is in a type's name, its summary or its names elsewhere."""
+    """Whether each word of a text occurs in a type's name, its summary or its names in other
+    tools."""
     names = (other["name"] for other in record["elsewhere"])
     about = " ".join([record["name"], record["summary"], *names]).casefold()
     bare = re.sub(r"[\W_]+", "", about)
@@ -129,12 +130,13 @@ def _page(record: dict[str, Any]) -> list[Any]:
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Whether a line follows the previous one without a blank line: in a list, a table, code."""
+    """Whether a line belongs to the same list, table or code as the previous one, so that no blank
+    line is printed between."""
     return _ITEM.match(line) is not None or (line.startswith(KEPT) and before.startswith(KEPT))
 
 
 def _by_tool(others: Sequence[dict[str, str]]) -> str:
-    """Names in other tools, with each tool named once."""
+    """Names in other tools as text, grouped by tool."""
     told = groupby(others, lambda other: other["tool"])
     return "; ".join(f"{', '.join(o['name'] for o in group)} ({tool})" for tool, group in told)
 

@@ -80,7 +80,7 @@ def draw_graph(graph: BodiesGraph, name: str) -> Picture:
 
 
 def _places(graph: BodiesGraph) -> dict[str, BoxPlace]:
-    """A place for each body: its level's column, and the middle of its children's rows."""
+    """The position of each body: in the column of its level, at the height given by `_rows`."""
     children: dict[str, list[str]] = {body.name: [] for body in graph.bodies}
     for joint in graph.joints:
         children[joint.near].append(joint.far)
@@ -103,7 +103,8 @@ def _places(graph: BodiesGraph) -> dict[str, BoxPlace]:
 
 
 def _rows(graph: BodiesGraph, children: Mapping[str, list[str]]) -> dict[str, float]:
-    """The middle of each body's box [grid]: leaves below each other, others between theirs."""
+    """The height of each body's box [grid]: leaves are one below another, other bodies centred on
+    their children."""
     leaves: list[str] = []
     waiting = [graph.bodies[0].name]
     while waiting:
@@ -149,7 +150,8 @@ def _joint_text(joint: GraphJoint, near: BoxPlace, far: BoxPlace) -> Text:
 
 
 def _chord(joint: str, virtual: BoxPlace, body: BoxPlace) -> Line:
-    """A dashed line: round the right edges within a column, else behind the boxes."""
+    """The dashed line of a chord: along the right edges within a column, otherwise behind the
+    boxes."""
     way = [(virtual.x + 1, virtual.y), (body.right - 1, body.y)]
     if virtual.x == body.x:
         bend = body.right + STUB / 2

@@ -21,8 +21,8 @@ REPORT = "changes.md"
 
 @dataclass
 class ChangesReport:
-    """Markdown of all diagrams, and a picture of each. folder: where they are written; pictures:
-    what the Markdown puts before the names of pictures."""
+    """Collects the changes of all diagrams as Markdown, with a picture of each. folder: where they
+    are written; pictures: address put before the names of pictures in the Markdown."""
 
     folder: Path
     pictures: str = ""
@@ -42,14 +42,14 @@ class ChangesReport:
         self.parts.append(markdown_of(found, self.pictures + name))
 
     def refuse(self, name: str, error: InputError) -> None:
-        """Keep that a diagram cannot be read."""
+        """Add a note that a diagram cannot be read."""
         from spart_blocks.versions.differences.text import as_code
 
         told = str(error).splitlines()[0]
         self.parts.append(f"### {as_code(name)}\n\ncannot be read: {as_code(told)}\n")
 
     def write(self) -> Path:
-        """Write the Markdown."""
+        """Write the Markdown file; returns its path."""
         from spart_blocks.results.files import write_bytes
 
         path = self.folder / REPORT
@@ -59,8 +59,8 @@ class ChangesReport:
 
 
 def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | None) -> int:
-    """Print, or write into a folder, what has changed in each diagram since a revision; returns
-    the exit code."""
+    """Print the changes of each diagram since a revision, or write them into a folder; returns the
+    exit code."""
     from spart_blocks.results.files import make_folder
     from spart_blocks.versions.differences import difference_of
     from spart_blocks.versions.differences.changed_files import changes_since
@@ -94,7 +94,8 @@ def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | Non
 
 
 def _file_name(path: str) -> str:
-    """`diagrams-servo.yaml.svg` for a path; other characters are replaced."""
+    """The file name of a diagram's picture, such as `diagrams-servo.yaml.svg`; special characters
+    are replaced."""
     from urllib.parse import quote
 
     return quote(path.replace("/", "-"), safe="").replace("%", "_") + ".svg"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def graph_tables(graph: BodiesGraph) -> list[Table | str]:
-    """The joints in level-increasing order with their senses, and the chords."""
+    """A table of the joints, in the order of their levels, and one of the chords, if there are
+    any."""
     joints = _table("level", "joint", "type", "parent", "child", "")
     cut = {chord.joint for chord in graph.chords}
     for joint in graph.joints:
@@ -34,7 +35,7 @@ def graph_tables(graph: BodiesGraph) -> list[Table | str]:
 
 
 def closing_tables(robot: Robot) -> list[Table]:
-    """The loops and the forces, each if the robot has any."""
+    """A table of the loops and one of the forces, each if the robot has any."""
     names = [robot.base_link.name, *(link.name for link in robot.links)]
     found = []
     if robot.loops:

@@ -1,7 +1,7 @@
-"""A function with declared options becomes a command.
+"""Makes a command of a function with declared options.
 
-Its groups of options are replaced by their fields, in their place; `--debug` is added at the end.
-While it runs, exceptions and warnings become messages and exit codes.
+Groups of options are replaced by their fields, and `--debug` is added at the end. While the command
+runs, exceptions and warnings become messages and exit codes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _DEBUG = switch("--debug", "Show where an error comes from (also SPART_DEBUG=1).
 
 
 def command(*examples: str) -> Callable[[Callable[..., int | None]], Callable[..., None]]:
-    """Decorator: makes a command, with these examples at the end of its help. The function may
-    return an exit code; a parameter `debug` of it gets the value of --debug."""
+    """Decorator that makes a command, with these examples at the end of its help. The function may
+    return an exit code; if it has a parameter `debug`, this is the value of --debug."""
 
     def made(body: Callable[..., int | None]) -> Callable[..., None]:
         groups, parameters = _declared(body)
@@ -48,8 +48,8 @@ def command(*examples: str) -> Callable[[Callable[..., int | None]], Callable[..
 
 
 def _declared(body: Callable[..., Any]) -> tuple[dict[str, Any], list[Parameter]]:
-    """The groups of a function's options by the names of their parameters, and the parameters of
-    its command: with the fields of groups in the place of these, and --debug last."""
+    """The option groups of a function by parameter name, and the parameters of its command: groups
+    are replaced by their fields, and --debug comes last."""
     groups: dict[str, Any] = {}
     found = []
     hints = get_type_hints(body)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cases:
-    """The variants of a diagram that are compared."""
+    """Options: the variants of a diagram to compare."""
 
     variants: Texts = option(
         "--variant SLOT=A,B,...",
@@ -107,7 +107,7 @@ def compare(
 
 
 def _refuse_unlike(file: Path, other: Path | None) -> None:
-    """Refuse one sweep, a sweep and a file, and two files."""
+    """Raise InputError for a single sweep, a sweep and a file, or two files."""
     from spart_blocks.sweeps.storage.store import holds_sweep
 
     if other is None:
@@ -127,7 +127,8 @@ def _refuse_unlike(file: Path, other: Path | None) -> None:
 
 
 def _refuse_for_sweeps(*given: object) -> None:
-    """Refuse options that say what to run; the runs of sweeps are done."""
+    """Raise InputError for options that are given although two sweeps are compared, as nothing is
+    run."""
     if any(one is not None for one in given):
         hint = "leave out --variant, --case, --set, --t, --jobs, --root and --blocks"
         raise InputError(Fault("two sweeps are compared as they are", hint=hint))
@@ -153,7 +154,7 @@ def _compared_sweeps(folders: tuple[Path, Path], outputs: Outputs, quiet: bool) 
 
 
 def _choices(given: list[str]) -> dict[str, list[str]]:
-    """`slot=a,b` texts as choices by slot."""
+    """The choices by slot, from texts `slot=a,b`."""
     choices: dict[str, list[str]] = {}
     for text in given:
         slot, equals, listed = text.partition("=")
@@ -166,7 +167,7 @@ def _choices(given: list[str]) -> dict[str, list[str]]:
 
 
 def _sets(given: list[str]) -> dict[str, list[str]]:
-    """`name:path=value` texts as overrides by name; `name:` alone is the unchanged file."""
+    """The overrides by case, from texts `name:path=value`; `name:` alone is the unchanged file."""
     sets: dict[str, list[str]] = {}
     for text in given:
         name, colon, override = text.partition(":")

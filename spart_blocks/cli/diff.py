@@ -37,7 +37,7 @@ PICTURES = (".svg", ".png", ".pdf")
 
 
 class Format(StrEnum):
-    """Of the changes."""
+    """Output format of the changes."""
 
     text = "text"
     json = "json"
@@ -46,7 +46,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Runs:
-    """Whether and how both sides are run."""
+    """Options: whether and how both sides are run."""
 
     behaviour: bool = switch("--behaviour", "Run both, and tell which signals differ.")
     plots: Path | None = option(
@@ -59,7 +59,8 @@ class Runs:
 
 @dataclass(frozen=True)
 class Changed:
-    """What every diagram of the repository is compared with, and where that is written."""
+    """Options: the revision with which every diagram of the repository is compared, and the
+    output."""
 
     changed: str | None = option(
         "--changed REV", "Compare every diagram of the repository with this revision."
@@ -127,14 +128,15 @@ def diff(
 
 
 def _refuse_with_changed(*given: object) -> None:
-    """Refuse a file or a picture beside --changed."""
+    """Raise InputError for options that cannot be combined with --changed."""
     if any(one is not None for one in given):
         hint = "leave out files, --svg and --behaviour; --out DIR writes a picture of each diagram"
         raise InputError(Fault("--changed compares every diagram", hint=hint))
 
 
 def _behaviour(old: DiffSide, new: DiffSide, runs: Runs) -> Behaviour:
-    """Run both sides, and draw the signals that differ."""
+    """Run both sides and compare them; with --plots, also write plots of the signals that
+    differ."""
     check_seconds("--t", runs.end)
     plots = runs.plots.expanduser() if runs.plots is not None else None
     if plots is not None:
@@ -171,7 +173,7 @@ def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
 
 
 def _draw(old: DiffSide, new: DiffSide, found: Difference, path: Path) -> None:
-    """Write the picture of both sides."""
+    """Write one picture that shows both sides."""
     import_matplotlib()
     from spart_blocks.drawing.files import write
     from spart_blocks.versions.differences import union_of
@@ -184,7 +186,7 @@ _COLOURS = {"added": "green", "removed": "red"}
 
 
 def _painted(line: str, change: Change) -> str:
-    """A coloured line; Typer's echo takes the colour out where there is no terminal."""
+    """A line with a colour. Typer's echo removes the colour if the output is no terminal."""
     if os.environ.get("NO_COLOR"):
         return line
     kind = change.kind

@@ -1,4 +1,4 @@
-"""`spart doctor`: components of this installation, present and missing."""
+"""`spart doctor`: checks which components of this installation work or are missing."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ def _findings() -> Iterator[DoctorFinding]:
 
 
 def _requirements() -> Iterator[tuple[str, str | None]]:
-    """The required distributions, with their extra; without those for developers."""
+    """The required distributions, each with its extra or None; those for developers are left
+    out."""
     import re
 
     for line in metadata.requires(NAME) or ():
@@ -117,7 +118,7 @@ def _extra(extra: str, names: list[str]) -> DoctorFinding:
 
 
 def _compiler() -> DoctorFinding:
-    """Whether there is a C compiler whose libraries can be loaded."""
+    """Check that there is a C compiler whose libraries can be loaded."""
     from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 
     name = compiler_name()
@@ -137,7 +138,7 @@ def _compiler() -> DoctorFinding:
 
 
 def _cache() -> DoctorFinding:
-    """The folder of compiled programs, and its size."""
+    """Check the folder of compiled programs."""
     from spart_blocks.base.cache import cache_folder, user_folder
 
     folder = cache_folder()
@@ -152,7 +153,8 @@ def _cache() -> DoctorFinding:
 
 
 def _size(entry: os.DirEntry[str]) -> int | None:
-    """The size of a file; None for a folder, and for a file that another process has removed."""
+    """The size of a file [bytes]; None for a folder, or a file that another process has just
+    removed."""
     try:
         return entry.stat().st_size if entry.is_file() else None
     except FileNotFoundError:
@@ -160,7 +162,7 @@ def _size(entry: os.DirEntry[str]) -> int | None:
 
 
 def _display() -> DoctorFinding:
-    """Whether scopes can open windows."""
+    """Check whether scopes can open windows."""
     try:
         import matplotlib
 
@@ -176,7 +178,7 @@ def _display() -> DoctorFinding:
 
 
 def _page(name: str, page: WebPage, loss: str) -> DoctorFinding:
-    """Whether a page for browsers is built, or can be."""
+    """Check whether a web page is built, or can be. loss: what does not work without it."""
     if is_fresh(page):
         return DoctorFinding(name, "ok", str(page.target / page.main))
     node = found_node()

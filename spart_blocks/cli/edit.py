@@ -75,7 +75,7 @@ def edit(
 
 
 def _changes(found: EditedFile) -> list[str]:
-    """The lines that change, as `diff -u` has them."""
+    """The changed lines in the format of `diff -u`."""
     before, after = (
         text.splitlines(keepends=True) for text in (found.edited.before, found.edited.after)
     )

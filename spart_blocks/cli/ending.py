@@ -1,7 +1,6 @@
-"""Requests to end a command: Ctrl-C, and the signals of an init system or a closing terminal. Each
-of them acts like Ctrl-C, which keeps the results so far. While results are being written, the first
-request waits until they are complete.
-"""
+"""Requests to end a command: Ctrl-C, and the signals of an init system or a closing terminal. All
+act like Ctrl-C: the results so far are kept. While results are being written, the first request
+does not interrupt the writing, the second does."""
 
 from __future__ import annotations
 
@@ -20,9 +19,8 @@ several.
 
 
 class Once:
-    """A handler that treats requests in quick succession as one. act: called with their number,
-    from 0.
-    """
+    """A signal handler that treats requests in quick succession as one. act: called with the number
+    of the request, from 0."""
 
     def __init__(self, act: Callable[[int], None]) -> None:
         self.act, self.count, self._last = act, 0, -1e9
@@ -47,9 +45,8 @@ def interruptible() -> Any:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Context manager that delays the first request to end until all is written; the second
-    aborts.
-    """
+    """Context manager in which the first request to end only prints a message, so that all results
+    are written; the second one aborts."""
 
     def put_off(which: int) -> None:
         if which:

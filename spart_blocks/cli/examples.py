@@ -52,7 +52,7 @@ def examples(
 
 
 def shipped() -> Path:
-    """The folder of diagrams/ and models/: in the package, or around it in a clone."""
+    """The folder that contains diagrams/ and models/: in the package, or the root of a clone."""
     package = Path(__file__).parents[1]
     for home in (package / "shipped", package.parent):
         if all((home / folder).is_dir() for folder in FOLDERS):
@@ -64,7 +64,7 @@ def shipped() -> Path:
 
 @dataclass(frozen=True)
 class Example:
-    """A shipped diagram: its name, by which `spart examples` knows it, and what it shows."""
+    """A shipped diagram. name: as `spart examples` lists it; about: what it shows."""
 
     name: str
     path: Path
@@ -72,7 +72,8 @@ class Example:
 
 
 def found(home: Path) -> Iterator[Example]:
-    """Every diagram, those at the top level first; without files that are only used by others."""
+    """All example diagrams, those at the top level first. Files that are only used by others are
+    left out."""
     folder = home / "diagrams"
     paths = sorted(folder.rglob("*.yaml"), key=lambda path: (len(path.parts), path.parts))
     for path in paths:
@@ -85,14 +86,15 @@ def found(home: Path) -> Iterator[Example]:
 
 
 def _about(text: str) -> str:
-    """The first sentence of the comment at a file's head."""
+    """The first sentence of the comment at the top of a file."""
     head = re.match(r"(?:#.*\n)+", text)
     words = " ".join(line.lstrip("# ") for line in head[0].splitlines()) if head else ""
     return re.split(r"(?<=\.)\s", words, maxsplit=1)[0].rstrip(".")
 
 
 def _named(home: Path, name: str) -> Path:
-    """The diagram of this name, with or without its folder and suffix."""
+    """The path of the diagram with this name, with or without folder and suffix. Raises InputError
+    if there is none."""
     known = list(found(home))
     wanted = name.removesuffix(".yaml").removeprefix("diagrams/")
     for one in known:

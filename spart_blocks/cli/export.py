@@ -48,7 +48,7 @@ METHOD = option("--method", f"How continuous states are integrated, by default {
 
 @dataclass(frozen=True)
 class CodeOptions:
-    """What is written as C, and how."""
+    """Options of the C code."""
 
     part: Texts = PART
     rate: float | None = RATE
@@ -118,7 +118,7 @@ def export_c(
 
 
 def _code(diagram: Diagram, options: CodeOptions) -> StepCode:
-    """The code according to the options, or the file for options not given."""
+    """The C code for these options; those that are not given come from the file."""
     from spart_blocks.export import step_code
     from spart_blocks.program.subdiagram import subdiagram_of
 

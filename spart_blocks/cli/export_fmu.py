@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class StartOfInputs(StrEnum):
-    """The values of inputs that no importer sets."""
+    """Start values of the FMU's inputs."""
 
     zero = "zero"
     diagram = "diagram"
@@ -102,7 +102,7 @@ def export_fmu(
 
 
 def _of_file(asked: ExportOptions) -> str | None:
-    """The fixed-step method given by the file; None if it gives none."""
+    """The fixed-step method from the file; None if the file sets neither method nor rate."""
     return asked.method if asked.model_fields_set & {"method", "rate"} else None
 
 

@@ -1,4 +1,4 @@
-"""The ports of an FMU on the page of its block."""
+"""The ports of an FMU, for the page of its block in `spart blocks`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def fmu_ports(cls: type[Any], packages: Sequence[str]) -> dict[str, Any]:
-    """The ports of the FMU named with --blocks, for the page of its block; without --blocks, how
-    to show them. Empty for other blocks.
-    """
+    """The ports of the FMU named with --blocks; if none is named, a text that says how to see them.
+    Empty for blocks other than those of FMUs. Raises InputError for several FMUs."""
     if not hasattr(cls, "ports_of"):
         return {}
     fmus = [package for package in packages if package.lower().endswith(".fmu")]

@@ -1,4 +1,4 @@
-"""What git calls to merge and to show a diagram file; `spart git-setup` registers it.
+"""The programs that git calls to merge and compare diagram files; `spart git-setup` registers them.
 
 python -m spart_blocks.cli.git_drivers merge BASE OURS THEIRS PATH
 python -m spart_blocks.cli.git_drivers diff PATH OLD HEX MODE NEW HEX MODE
@@ -20,8 +20,8 @@ from spart_blocks.versions.merge import is_diagram, merge
 
 
 def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
-    """Merge into OURS; what is no diagram, or has conflicts, as text with git's marks. Returns 1
-    if it has conflicts."""
+    """Merge into the file `ours`. Files that are no diagrams, or have conflicts, are merged as text
+    with git's conflict markers. Returns 1 if there are conflicts."""
     try:
         before, mine, other = (read_text(file) for file in (base, ours, theirs))
         if is_diagram(mine) and is_diagram(other):
@@ -38,7 +38,8 @@ def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
 
 
 def shown(path: str, old: Path, new: Path, hashes: tuple[str, str]) -> int:
-    """Print the difference of two versions, of diagrams by their blocks. hashes: git's of each."""
+    """Print the difference of two versions; that of diagrams block by block. hashes: git's hash of
+    each."""
     try:
         texts = [read_text(file) for file in (old, new) if str(file) != "/dev/null"]
         diagrams = bool(texts) and all(map(is_diagram, texts))
@@ -56,8 +57,8 @@ def shown(path: str, old: Path, new: Path, hashes: tuple[str, str]) -> int:
 
 
 def _named(path: str, file: Path, given: str) -> str:
-    """A version as `spart diff` takes it: the one of HEAD by its name, so that the files are found
-    that it uses."""
+    """A version as an argument of `spart diff`: HEAD:path if it is that of HEAD, so that the files
+    that it uses are found; otherwise its file."""
     try:
         found = git("rev-parse", "--verify", "--quiet", f"HEAD:{path}").decode().strip()
     except InputError:  # HEAD does not have it
@@ -66,7 +67,7 @@ def _named(path: str, file: Path, given: str) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """The driver of the first word."""
+    """Run the driver that the first word names; returns the exit code."""
     try:
         if words[:1] == ["merge"] and len(words) == 5:
             base, ours, theirs, path = map(Path, words[1:])

@@ -1,4 +1,4 @@
-"""`spart git-setup`: git merges and shows diagram files by their blocks."""
+"""`spart git-setup`: sets up git to merge and compare diagram files block by block."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _attributes(path: Path, remove: bool) -> None:
 
 
 def _top() -> Path:
-    """The top folder of the clone around the working folder."""
+    """The top folder of the clone that contains the working folder."""
     from spart_blocks.versions.differences.revisions import top_of
 
     try:

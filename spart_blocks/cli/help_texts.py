@@ -1,4 +1,4 @@
-"""The help and the usage errors of all commands in one form, for all versions of Typer."""
+"""Makes help and usage errors of all commands uniform, for all versions of Typer."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import typer
 
 
 def epilog(*examples: str) -> str:
-    """The end of a help: examples."""
+    """The end of a help text, with examples."""
     listed = "\n".join(f"  {line}" for line in examples)
     return f"\b\nExamples:\n{listed}"
 
 
 def in_one_form(whole: Any) -> Any:
-    """Apply the form to a command and its subcommands. A list of commands shows the whole first
-    sentence of each, which Typer would cut at the end of the line; an argument is a word, in
-    brackets if optional, without its Python type. Errors of values name no Python exception.
-    """
+    """Make help and errors of a command and its subcommands uniform. A list of commands shows the
+    whole first sentence of each, which Typer would truncate; an argument is a word, in brackets if
+    optional, without its Python type. Errors of values do not mention Python exceptions."""
     left = [whole]
     while left:
         command = left.pop()
@@ -34,7 +33,7 @@ def in_one_form(whole: Any) -> Any:
 
 
 def _in_plain_words(process: Callable[..., Any]) -> Callable[..., Any]:
-    """A reader of values whose errors do not begin with pydantic's "Value error, "."""
+    """Wraps a function that reads a value, to remove pydantic's "Value error, " from its errors."""
 
     def processed(context: Any, value: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""A moving plot of the signals of a running loop."""
+"""A scrolling plot of the signals of a running loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POINTS = 2000  # of a curve, about as many as a screen has columns
 
 
 class LivePlot:
-    """A panel for each signal, over the last `window` seconds."""
+    """A plot with a panel for each signal, over the last `window` [s]."""
 
     def __init__(self, watched: WatchedSignals, window: float) -> None:
         from spart_blocks.realtime.live_client import SignalRecording
@@ -35,7 +35,7 @@ class LivePlot:
         self._rows: deque[Floats] = deque()
 
     def open(self) -> bool:
-        """Open the window; whether there is one."""
+        """Open the window; returns whether it could be opened."""
         from spart_blocks.results import show_windows
 
         if not show_windows([self.figure], block=False):
@@ -47,7 +47,7 @@ class LivePlot:
         self.closed = True
 
     def show(self, rows: Floats) -> bool:
-        """Show these rows too; whether the window is still open."""
+        """Add rows and redraw if it is due; returns whether the window is still open."""
         if len(rows):
             self.add(rows)
         begun = time.monotonic()
@@ -59,13 +59,13 @@ class LivePlot:
         return not self.closed
 
     def add(self, rows: Floats) -> None:
-        """Add rows, and drop those that have left the window."""
+        """Add rows, and drop those older than the window."""
         self._rows.append(rows)
         while self._rows[0][-1, 0] < rows[-1, 0] - self.window:
             self._rows.popleft()
 
     def draw(self) -> None:
-        """Move the curves on."""
+        """Redraw the curves with the latest rows."""
         self._move()
         self.figure.set_layout_engine("none" if self._drawn % _LAYOUT else self._layout)
         self._drawn += 1
@@ -83,13 +83,13 @@ class LivePlot:
             axis.set_xlim(max(held[0, 0], end - self.window), max(end, held[0, 0] + 1e-9))
 
     def _panels(self, rows: Floats) -> list[Floats]:
-        """The curves of each panel: (k, lines)."""
+        """The values of each panel's curves, each (k, lines)."""
         signals = self.watched.parted(rows).values()
         return [signal.reshape(len(rows), -1) for signal in signals]
 
 
 def _fit(axis: Axes, values: Floats) -> None:
-    """Room for all finite values, and a little more."""
+    """Set the y axis to the range of all finite values, with a margin."""
     finite = values[np.isfinite(values)]
     if finite.size:
         low, high = finite.min(), finite.max()

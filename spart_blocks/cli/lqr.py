@@ -23,7 +23,7 @@ _WEIGHTS = "a number, [a, list], or {name: largest value}"
 
 @dataclass(frozen=True)
 class Design:
-    """The plant whose state is fed back, and what its gain minimises."""
+    """Options: the plant whose state is fed back, and the weights of the design."""
 
     plant: Texts = option(
         "--plant BLOCK",
@@ -45,7 +45,7 @@ class Design:
     period: float | None = option("--T SECONDS", "The period of a sampled controller.")
 
     def check(self) -> None:
-        """Refuse weights without a plant, and a plant without weights."""
+        """Raise InputError for weights without a plant, or a plant without weights."""
         weights = {"--Q": self.Q, "--R": self.R}
         missing = [name for name, value in weights.items() if value is None]
         if self.plant and missing:
@@ -90,7 +90,8 @@ def lqr(
 
 
 def _gains(diagram: Diagram, design: Design) -> dict[str, LQRGain]:
-    """The gain for the named plants, else those of the blocks LQR whose gain is to be designed."""
+    """The gain for the named plants; if none is named, those of the file's LQR blocks that are to
+    be designed."""
     if not design.plant:
         from spart_blocks.program.tracing.gains import designed_gains
 
@@ -115,7 +116,7 @@ def _check_found(gains: dict[str, LQRGain], out: Path | None, file: Path) -> Non
 
 
 def _value(option: str, text: str | None) -> Any:
-    """A number, list or mapping as YAML has it."""
+    """A number, list or mapping from YAML text."""
     from spart_blocks.base.document import parse_value
 
     return parse_value(text or "", option)

@@ -1,4 +1,4 @@
-"""`spart merge`: three versions of a diagram file become one."""
+"""`spart merge`: merges two versions of a diagram file that have a common ancestor."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def merge(
 
 
 def tell(found: Merged) -> None:
-    """The conflicts, for people."""
+    """Print the conflicts."""
     many = len(found.conflicts)
     complain(f"{many} conflict{'s' if many > 1 else ''}; nothing is merged")
     for conflict in found.conflicts:

@@ -1,4 +1,4 @@
-"""`spart new`: a project that runs."""
+"""`spart new`: creates a project that runs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _convert(drawn: Path, target: Path) -> None:
 
 
 def _check(folder: Path) -> None:
-    """Reject a folder that is not empty, or cannot be created."""
+    """Raise InputError for a folder that is not empty, or cannot be created."""
     if folder.is_dir():
         if any(folder.iterdir()):
             hint = "name a folder that is not there yet, or an empty one"
@@ -87,7 +87,7 @@ def _check(folder: Path) -> None:
 
 
 def _make(folder: Path) -> list[Path]:
-    """Write the files, all or none; returns them."""
+    """Write the files of the project, all or none; returns their paths."""
     name = folder.absolute().name
     parent = folder if folder.is_dir() else folder.absolute().parent
     made = []
@@ -111,7 +111,7 @@ def _make(folder: Path) -> list[Path]:
 
 
 def _templates(folder: Traversable, inside: Path = Path()) -> Iterator[tuple[Path, Traversable]]:
-    """The path of each file of the project, and its template."""
+    """The path of each file of the project, with its template."""
     for item in folder.iterdir():
         name = item.name
         name = f".{name.removeprefix(HIDDEN)}" if name.startswith(HIDDEN) else name

@@ -1,4 +1,4 @@
-"""How options are declared, and those that several commands share.
+"""Declarations of options, and the options that several commands share.
 
 A command is a function whose parameters are its arguments and options. A parameter whose type is a
 dataclass is a group: each of its fields becomes an option in its place (see commands.py).
@@ -27,8 +27,8 @@ Texts = list[str] | None
 
 
 def option(names: str, text: str, default: Any = None, **more: Any) -> Any:
-    """The declaration of an option. names: "--out -o FILE", its names and the word for its value,
-    which a switch has not. text: its help. more: as of typer.Option."""
+    """Declare an option. names: "--out -o FILE", its names and the word for its value, which a
+    switch does not have. text: its help. more: as for typer.Option."""
     words = names.split()
     value = [word for word in words if not word.startswith("-")]
     flags = [word for word in words if word.startswith("-")]
@@ -36,12 +36,12 @@ def option(names: str, text: str, default: Any = None, **more: Any) -> Any:
 
 
 def switch(names: str, text: str) -> Any:
-    """The declaration of an option without a value, off by default."""
+    """Declare an option without a value, off by default."""
     return option(names, text, False)
 
 
 def argument(name: str, text: str, default: Any = ...) -> Any:
-    """The declaration of an argument, which is required unless it has a default."""
+    """Declare an argument, which is required unless it has a default."""
     return typer.Argument(default, metavar=name, help=text)
 
 
@@ -69,7 +69,7 @@ QUIET = switch("--quiet -q", "Print only warnings and errors.")
 
 @dataclass(frozen=True)
 class Loading:
-    """What a diagram file is read with, besides its replaced values."""
+    """Options for reading a diagram file, besides the values that --set replaces."""
 
     variants: Texts = option(
         "--variant SLOT=CHOICE",
@@ -80,7 +80,7 @@ class Loading:
 
 
 class Precision(StrEnum):
-    """Of numbers."""
+    """Floating-point type of numbers."""
 
     double = "double"
     float = "float"
@@ -100,7 +100,7 @@ def diagram_file(
 
 
 def check_diagram(file: Path) -> None:
-    """Reject a missing file before anything is imported to read it."""
+    """Raise InputError for a missing file, before the modules that read it are imported."""
     if os.path.isfile(file):  # which also takes names that no file can have
         return
     if os.path.isdir(file):
@@ -111,7 +111,7 @@ def check_diagram(file: Path) -> None:
 
 
 def _near(file: Path) -> str | None:
-    """Files beside a missing one whose names are like its own."""
+    """A hint with files in the same folder whose names are similar; None if there are none."""
     with suppress(OSError):
         beside = [path.name for path in file.parent.iterdir() if path.suffix in (".yaml", ".yml")]
         near = get_close_matches(file.name, sorted(beside), n=3)
@@ -121,18 +121,18 @@ def _near(file: Path) -> str | None:
 
 
 def check_seconds(name: str, value: float | None) -> None:
-    """Raise InputError if the duration of an option of this name is invalid."""
+    """Raise InputError if a duration [s] is invalid. name: of its option."""
     if value is not None and not 0 < value < float("inf"):
         raise InputError(f"{name} takes a positive number of seconds, not {value:g}")
 
 
 def holds_bodies(file: Path) -> bool:
-    """Whether a file is one of bodies and joints; false if it cannot be read."""
+    """Whether a file describes a robot by bodies and joints; False if it cannot be read."""
     return _holds(file, ("bodies",))
 
 
 def holds_robot(file: Path) -> bool:
-    """Whether a YAML file is one of a robot: bodies, links, or Denavit-Hartenberg data."""
+    """Whether a YAML file describes a robot: by bodies, links, or Denavit-Hartenberg data."""
     return _holds(file, ("bodies", "links", "man"))
 
 

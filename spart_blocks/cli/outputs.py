@@ -1,4 +1,4 @@
-"""Outputs of a run: files, which are checked before the run, plots, windows."""
+"""Outputs of a run: files, whose paths are checked before the run, plots, windows."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ SUFFIXES = (".npz", ".csv", ".mat")
 def check_files(
     files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES, option: str = "--out"
 ) -> None:
-    """Reject, before the run, files that could not be written after it. option: the one that
-    named them.
-    """
+    """Raise InputError, before the run, for files that could not be written after it. option: the
+    option that named them."""
     faults = [_file_fault(path, suffixes, option) for path in files]
     found = [fault for fault in faults if fault is not None]
     if found:
@@ -61,7 +60,8 @@ def _or(names: Sequence[str]) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Reject, before the run, a folder for plots that cannot be created or written."""
+    """Raise InputError, before the run, for a folder for plots that cannot be created or written
+    to."""
     wanted = folder.expanduser().absolute()
     nearest = next(place for place in (wanted, *wanted.parents) if place.exists())
     if not nearest.is_dir():
@@ -71,14 +71,14 @@ def check_folder(folder: Path) -> None:
 
 
 def default_name(name: str) -> str:
-    """A diagram's name as a safe name of a file or folder."""
+    """A diagram's name, changed to be safe for a file or folder."""
     from spart_blocks.results.signal_names import file_name
 
     return file_name(name, "diagram")
 
 
 def default_folder() -> Path:
-    """The folder of outputs that were given no name, out/, made if missing."""
+    """The default folder for outputs, out/. It is created if missing."""
     folder = Path("out")
     try:
         folder.mkdir(exist_ok=True)
@@ -88,7 +88,7 @@ def default_folder() -> Path:
 
 
 class Shown(Protocol):
-    """An object to save and show: the results of a run, or a comparison."""
+    """Interface of objects to save and show: the results of a run, or a comparison."""
 
     @property
     def diagram_name(self) -> str: ...
@@ -105,9 +105,8 @@ class Shown(Protocol):
 
 @dataclass
 class Written:
-    """The written files, and the errors of others. elsewhere: the path of results that no file
-    of --out could store.
-    """
+    """The files that were written, and the errors of the others. elsewhere: path of the results if
+    none of the files of --out could be written."""
 
     paths: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -116,8 +115,8 @@ class Written:
 
 @dataclass(frozen=True)
 class Outputs:
-    """files: of --out; plots: the folder of --plots; windows: whether scopes are shown;
-    suffix: what the folder out/NAME has after the diagram's name."""
+    """The requested outputs. files: of --out; plots: folder of --plots; windows: whether scopes are
+    shown; suffix: of the default folder for plots, out/NAME."""
 
     files: tuple[Path, ...]
     plots: Path | None
@@ -125,9 +124,8 @@ class Outputs:
     suffix: str = ""
 
     def write(self, results: Shown) -> Written:
-        """Write every file; errors and Ctrl-C do not prevent the writing of the others. Results
-        that no file of --out could store go to the folder for temporary files.
-        """
+        """Write every file. Errors and Ctrl-C do not prevent the writing of the others. If no file
+        of --out could be written, the results go to a temporary folder."""
         written = Written()
         with writing():
             for file in self.files:
@@ -147,9 +145,8 @@ class Outputs:
 
 
 def import_matplotlib() -> None:
-    """Import Matplotlib without the docstrings of every artist's `set`, which Matplotlib 3.11
-    creates during its import, at a fifth of its time; commands do not need them.
-    """
+    """Import Matplotlib without creating the docstrings of every artist's `set`, which takes a
+    fifth of the import time of Matplotlib 3.11 and is not needed by commands."""
     if "matplotlib.artist" in sys.modules:
         return
     from matplotlib.artist import Artist
@@ -160,7 +157,7 @@ def import_matplotlib() -> None:
 
 
 def attempt(written: Written, write: Callable[[], list[Path]]) -> None:
-    """Write something, and record the outcome."""
+    """Write something, and record the paths or the error."""
     try:
         written.paths += write()
     except (InputError, OSError, MemoryError) as error:
@@ -168,9 +165,8 @@ def attempt(written: Written, write: Callable[[], list[Path]]) -> None:
 
 
 def _saved_elsewhere(results: Shown, suffix: str) -> Path | None:
-    """Save results that could not be saved to --out in a temporary folder, so that they are not
-    lost; None if this fails too.
-    """
+    """Save results that could not be saved to --out in a temporary folder; None if this fails
+    too."""
     with suppress(InputError, OSError, MemoryError):
         folder = Path(tempfile.mkdtemp(prefix="spart-results-"))
         try:
@@ -192,7 +188,7 @@ def list_files(written: Written, results: Shown, outputs: Outputs) -> None:
 
 
 def complain_of(written: Written) -> None:
-    """Print which files could not be written, and where the results are instead."""
+    """Print the errors of files that could not be written, and where the results are instead."""
     for problem in written.problems:
         complain(problem)
     if written.elsewhere is not None:
@@ -200,7 +196,7 @@ def complain_of(written: Written) -> None:
 
 
 def show(results: Shown, outputs: Outputs, written: Written, quiet: bool) -> None:
-    """Windows of the scopes; PNG files where no window can be opened after all."""
+    """Show the scopes in windows; if no window can be opened, write them as PNG files."""
     from spart_blocks.results import show_windows
 
     say("opening the scopes; close their windows to end", unless=quiet)

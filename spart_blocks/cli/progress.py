@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for long runs in a terminal."""
+"""Progress bars on stderr, for long runs in a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PERIOD = 0.1  # s between updates
 
 
 class ProgressBar:
-    """Called with (t, T) during a run; invisible if stderr is not a terminal."""
+    """The progress bar of a run, called with (t, T); invisible if stderr is not a terminal."""
 
     def __init__(self, *, wanted: bool) -> None:
         self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")
@@ -37,7 +37,7 @@ class ProgressBar:
         self.end()
 
     def end(self) -> None:
-        """Take the bar away; a terminal shows one at a time."""
+        """Remove the bar, so that another can be shown."""
         self.due = float("inf")
         if self.bar is not None:
             self.bar.stop()
@@ -59,14 +59,14 @@ class ProgressBar:
         self.bar.refresh()
 
     def _begin(self) -> None:
-        """Called when the run begins."""
+        """Called at the first report."""
 
     def _told(self, t: float, end: float) -> str:
         return f"t = {t:.4g} of {end:g} s"
 
 
 class RunsBar(ProgressBar):
-    """Called with (number of runs that have ended, number of all) during a sweep."""
+    """The progress bar of a sweep, called with (completed runs, all runs)."""
 
     begun = 0.0
 
@@ -80,9 +80,8 @@ class RunsBar(ProgressBar):
 
 
 class Ticker:
-    """Called with a status line during a run without a fixed end; it replaces the previous line,
-    and is invisible if stderr is not a terminal.
-    """
+    """The status line of a run without a fixed end. Each call replaces the previous line; invisible
+    if stderr is not a terminal."""
 
     def __init__(self, *, wanted: bool) -> None:
         self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")

@@ -98,9 +98,8 @@ def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
 
 @contextmanager
 def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[None]:
-    """Context manager in which `spart tune` and `spart scope` can reach the loop, which also
-    runs without it.
-    """
+    """Context manager in which `spart tune` and `spart scope` can connect to the loop. If this
+    cannot be set up, a warning is printed and the loop runs without it."""
     from spart_blocks.realtime.live import LiveServer
 
     with ExitStack() as kept:
@@ -113,9 +112,8 @@ def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[No
 
 
 def _ended_gently(session: Session) -> AbstractContextManager[Any]:
-    """Context manager in which Ctrl-C and other requests end the loop, whatever Python is doing,
-    so that there is always a report. The second request aborts.
-    """
+    """Context manager in which Ctrl-C and other requests stop the loop at any time, so that there
+    is always a report. The second request aborts."""
 
     def end(which: int) -> None:
         if which:
@@ -139,7 +137,7 @@ _POLICIES = {
 
 
 def _describe(session: Session, prepared: Prepared) -> None:
-    """Print what runs, how, and its connections."""
+    """Print what runs, at which rate, and its links."""
     code, options = prepared.code, prepared.options
     until = f"for {options.T:g} s" if options.T else "until Ctrl-C"
     rate = float(code.schedule.rate)

@@ -1,4 +1,4 @@
-"""Turns exceptions and warnings into clear lines on stderr and an exit code."""
+"""Converts exceptions and warnings to messages on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TOLD = 100
 
 @contextmanager
 def reporting(debug: bool) -> Iterator[None]:
-    """Run a command's body; any exception becomes a message and typer.Exit."""
+    """Context manager for the body of a command: any exception becomes a message and typer.Exit."""
     debug = debug or os.environ.get("SPART_DEBUG", "0") not in ("", "0")
     try:
         with _warnings_as_lines(debug):
@@ -49,7 +49,7 @@ _SEE = "  add --debug (or set SPART_DEBUG=1) to see where"
 
 
 def _unforeseen(cause: BaseException | None) -> bool:
-    """Whether an error of this package replaces an unexpected one of other code."""
+    """Whether the cause of an error is an unexpected exception of other code."""
     return isinstance(cause, Exception) and not isinstance(cause, SpartError | OSError)
 
 
@@ -70,7 +70,7 @@ def report(error: SpartError) -> int:
 
 
 def _as_typed(fault: Fault) -> Fault:
-    """A fault of an override or a variant, placed at the option that the user typed."""
+    """A fault in an override or a variant, with the option that the user typed as its place."""
     what, blank, written = fault.place.file.partition(" ") if fault.place else ("", "", "")
     option = {"override": "--set", "variant": "--variant"}.get(what)
     if fault.place is None or not blank or option is None:
@@ -93,7 +93,8 @@ def _trace(debug: bool) -> None:
 
 @contextmanager
 def _warnings_as_lines(debug: bool) -> Iterator[None]:
-    """Each SpartWarning once, as a line; Python's other warnings only when debugging."""
+    """Context manager that prints each SpartWarning once; Python's other warnings only with
+    --debug."""
     told: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

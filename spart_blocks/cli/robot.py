@@ -54,7 +54,8 @@ def robot(
 def robots_of(
     file: Path, strict: bool = False, drives: Path | None = None, loops: Path | None = None
 ) -> list[Robot]:
-    """The robots of a file, with these drives and loops if any are given."""
+    """The robots of a file. drives, loops: YAML files of their motors and loops, if any. Raises
+    InputError for a diagram without robots."""
     from spart_blocks.base.document import read_document
     from spart_blocks.base.errors import Fault, InputError
     from spart_blocks.robot import Robot
@@ -102,7 +103,8 @@ def _count(number: int, noun: str) -> str:
 
 
 def _tree(robot: Robot) -> Table:
-    """One row for each link and the joint that carries it, indented below its parent."""
+    """A table with one row for each link and the joint that carries it, indented below its
+    parent."""
     columns = ("link", "mass [kg]", "joint", "type", "qm", "limits", "effort", "velocity")
     table = headed_table(*columns, left=len(columns))
     for number in ("mass [kg]", "qm"):
@@ -125,7 +127,7 @@ def _tree(robot: Robot) -> Table:
 
 
 def _drives(robot: Robot) -> Table:
-    """One row for each motor: its own figures, and the figures at the joint."""
+    """A table with one row for each motor: its parameters, and its inertia at the joint."""
     columns = ["motor of", "gear", "Jm [kg m^2]", "B [N m s]", "Tc [N m]", "G^2 Jm"]
     static = any(joint.drive and joint.drive.static for joint in robot.joints)
     columns += ["Ts [N m]", "vs [rad/s]"] if static else []

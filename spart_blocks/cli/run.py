@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class Engine(StrEnum):
-    """What runs the diagram."""
+    """The engine that runs the diagram."""
 
     auto = "auto"
     native = "native"
@@ -59,7 +59,7 @@ ENGINE = option("--engine", "What runs the diagram.", Engine.auto)
 
 @dataclass(frozen=True)
 class RunOutputs:
-    """What is shown and saved of a run."""
+    """Options: what is shown and saved of a run."""
 
     out: list[Path] | None = option(
         "--out -o FILE", "Save the results: .npz (everything), .csv or .mat. May be repeated."
@@ -76,8 +76,8 @@ class RunOutputs:
     headless: bool = HEADLESS
 
     def checked(self) -> tuple[Outputs, Path | None]:
-        """The outputs, and the page of an animation. Raises InputError for files that could not be
-        written."""
+        """The requested outputs, and the path of the page with an animation. Raises InputError for
+        files that could not be written."""
         files = tuple(path.expanduser() for path in self.out or ())
         check_files(files)
         page = self.page.expanduser() if self.page is not None else None
@@ -90,7 +90,7 @@ class RunOutputs:
 
 @dataclass(frozen=True)
 class Replay:
-    """The run of a sweep that is replayed."""
+    """Options: the run of a sweep to replay."""
 
     sweep: Path | None = option(
         "--from-sweep DIR",
@@ -139,7 +139,8 @@ def run(
 def _replayed(
     file: Path | None, replay: Replay, changed: bool, outputs: Outputs, quiet: bool
 ) -> int:
-    """Replay a run of a sweep, and say whether it is the stored one; returns the exit code."""
+    """Replay a run of a sweep, and print whether it equals the stored one; returns the exit
+    code."""
     folder, number = replay.sweep, replay.number
     if folder is None or number is None:
         raise InputError("--from-sweep DIR and --run N go together")
@@ -166,7 +167,7 @@ def _replayed(
 
 
 def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
-    """A run of a file at its start. initial: the saved run from whose end it continues."""
+    """A run of a file at its start. initial: a saved run; the new one continues from its end."""
     from spart_blocks.run import begin
 
     options: dict[str, Any] = {} if end is None else {"T": end}
@@ -174,7 +175,8 @@ def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | Non
 
 
 def finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
-    """The results, and the error if the run failed; a failure without results is raised."""
+    """Perform a run: its results, and the error if it failed. A failure without results is
+    raised."""
     from spart_blocks.run import finish
 
     start = f" from where {initial} ended" if initial else ""

@@ -74,7 +74,7 @@ def _add_types(whole: dict[str, Any]) -> None:
 
 
 def _of_type(kind: BlockType, record: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a block of one type; no other keys are allowed."""
+    """The schema of the parameters of a block type; other keys are not allowed."""
     told = {item["name"]: item for item in record["parameters"]}
     parameters = {
         name: _parameter(parameter, told[name]) for name, parameter in kind.parameters.items()
@@ -91,9 +91,8 @@ def _of_type(kind: BlockType, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(parameter: Parameter, told: dict[str, Any]) -> dict[str, Any]:
-    """The description of a parameter and its allowed values: the loader's rules as far as a
-    schema can express them.
-    """
+    """The schema of a parameter: its description and allowed values, by the loader's rules as far
+    as a schema can express them."""
     text = f"{told['type']}: {told['text']}" if told["type"] else told["text"]
     default = told["default"]
     shown = {} if told["required"] or default is None else {"default": default}
@@ -119,5 +118,5 @@ def _values(parameter: Parameter) -> dict[str, Any]:
 
 
 def _or_reference(values: dict[str, Any]) -> dict[str, Any]:
-    """Some values, or `$name` in their place."""
+    """A schema that allows these values, or `$name` in their place."""
     return {"anyOf": [values, {"$ref": "#/$defs/Reference"}]}

@@ -93,7 +93,7 @@ def scope(
 
 
 def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> WatchedSignals:
-    """Watch signals; if one is the name of a loop, the error says so."""
+    """Start watching signals. If one of them is the name of a loop, the error says so."""
     from spart_blocks.realtime.live_places import running
 
     try:
@@ -116,7 +116,8 @@ def _table(client: LiveClient) -> object:
 
 
 def _shown(watched: WatchedSignals, window: float, headless: bool, recorded: bool) -> Shown:
-    """The display of rows: in a window, otherwise as lines, or none if they are recorded."""
+    """The function that displays rows: in a window, otherwise as lines, or not at all if they are
+    recorded."""
     if has_display() and not headless:
         from spart_blocks.cli.live_plot import LivePlot
 
@@ -132,7 +133,7 @@ def _nothing(rows: Floats) -> bool:
 
 
 class _Lines:
-    """Rows as lines of numbers, a few per second."""
+    """Prints rows as lines of numbers, a few per second."""
 
     def __init__(self, watched: WatchedSignals) -> None:
         self.due = 0.0
@@ -179,16 +180,15 @@ def _watch(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Context manager that appends requests to end to a list. As exceptions they would be lost
-    in the callbacks of a window, which print exceptions and continue.
-    """
+    """Context manager that appends requests to end to a list. Exceptions in the callbacks of a
+    window would be printed and ignored."""
     came: list[int] = []
     with requests_go_to(Once(came.append)):
         yield came
 
 
 def _finish(client: LiveClient, kept: SignalRecording | None, files: Sequence[Path]) -> int:
-    """Print how it ended, and save the recording; returns the exit code."""
+    """Print why it ended, and save the recording; returns the exit code."""
     if client.ended is not None:
         say(f"the loop has ended: {client.ended}")
     if client.lost:

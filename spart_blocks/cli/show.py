@@ -81,7 +81,7 @@ def show(
 
 
 def _diagram(diagram: Diagram, block: str | None) -> tuple[str, Picture]:
-    """The name and the picture of a diagram, or of a state machine of it."""
+    """The name and the picture of a diagram, or of one of its state machines."""
     if block is not None:
         from spart_blocks.diagram.chart_drawing import draw_machine
 
@@ -92,7 +92,7 @@ def _diagram(diagram: Diagram, block: str | None) -> tuple[str, Picture]:
 
 
 def _bodies(file: Path) -> tuple[str, Picture]:
-    """The name and the picture of the graph of a file of bodies."""
+    """The name and the picture of the graph of bodies in a file."""
     from spart_blocks.cli.body_graph_drawing import draw_graph
     from spart_blocks.robot.bodies import read_bodies
 
@@ -101,7 +101,7 @@ def _bodies(file: Path) -> tuple[str, Picture]:
 
 
 def _robots_page(file: Path, out: Path | None, loading: Loading) -> Path:
-    """Write the page of the robots of a file, and return its path."""
+    """Write the 3-D page of the robots of a file; returns its path."""
     from spart_blocks.animation.animate import diagram_page, robots_page, write_page
     from spart_blocks.animation.recording import Options
     from spart_blocks.cli.robot import robots_of

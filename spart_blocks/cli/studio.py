@@ -64,7 +64,7 @@ def studio(
 
 
 def _places(file: Path | None, root: Path | None) -> tuple[Path, str | None]:
-    """The project's folder, and the file from there."""
+    """The project's folder, and the path of the file relative to it."""
     from spart_blocks.diagram.written.files import project_root
 
     if file is None:

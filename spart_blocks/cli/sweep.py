@@ -39,7 +39,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Plan:
-    """What varies from run to run, and what is measured and kept of each."""
+    """Options: what varies from run to run, and what is measured and kept of each run."""
 
     runs: int | None = option(
         "--runs -n N",
@@ -62,7 +62,7 @@ class Plan:
     every: float | None = option("--every SECONDS", "Interval of kept histories.")
 
     def changes(self, variants: list[str]) -> dict[str, Any]:
-        """The entries of the section sweep that the options replace."""
+        """The entries of the section `sweep` that the options replace."""
         changes = {
             "runs": self.runs,
             "seed": self.seed,
@@ -77,7 +77,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Execution:
-    """Where and how long a sweep runs."""
+    """Options: where a sweep runs, where its results go, and when it ends."""
 
     out: Path | None = option(
         "--out -o DIR",
@@ -155,7 +155,7 @@ def _swept(
     folder: Path,
     quiet: bool,
 ) -> tuple[SweepResults, RunError | None]:
-    """The results, and the error if they could not all be kept."""
+    """Run the sweep: its results, and the error if not all of them could be stored."""
     from spart_blocks.sweeps.sweep import sweep_file
 
     options = {} if end is None else {"T": end}
@@ -173,8 +173,8 @@ def _swept(
 def _finished(
     found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet: bool, *, whole: bool
 ) -> int:
-    """Print and write the results; returns the exit code. whole: whether all are in the folder;
-    an error tells otherwise."""
+    """Print and write the results; returns the exit code. whole: whether all are stored in the
+    folder; if not, an error is printed later."""
     from spart_blocks.sweeps.run.batches import ENOUGH
 
     code = 0
@@ -208,7 +208,7 @@ def _finished(
 
 
 def _missed(found: SweepResults) -> str | None:
-    """In what the sweep misses the success that its diagram claims; None if it does not."""
+    """A message if the sweep does not reach the success that its diagram claims; otherwise None."""
     from spart_blocks.claims.success import judged
 
     expected = found.planned.expected
@@ -220,7 +220,7 @@ def _missed(found: SweepResults) -> str | None:
 
 
 def _name_failed(found: SweepResults, folder: Path) -> None:
-    """Say which runs failed, and how to look at one."""
+    """Print which runs failed, and how to replay the first."""
     failed = found.failed
     if not len(failed):
         return
@@ -235,7 +235,7 @@ def _name_failed(found: SweepResults, folder: Path) -> None:
 
 
 def _choices(given: list[str]) -> dict[str, list[str]]:
-    """`slot=a,b` texts as choices by slot."""
+    """The choices by slot, from texts `slot=a,b`."""
     choices: dict[str, list[str]] = {}
     for text in given:
         slot, value = _named("--variant", text, "controller=pd,lqr")
@@ -244,7 +244,7 @@ def _choices(given: list[str]) -> dict[str, list[str]]:
 
 
 def _values(option: str, given: list[str]) -> dict[str, Any]:
-    """`path=values` texts as values by path."""
+    """The values by path, from texts `path=values`."""
     from spart_blocks.base.document import parse_value
 
     found = {}

@@ -17,19 +17,21 @@ _LINE = 10_000  # columns that no line of a list reaches
 
 
 def never_fail_on_encoding() -> None:
-    """Characters that the terminal's encoding lacks become '?', not an exception."""
+    """Print '?' for characters that the terminal's encoding lacks, instead of raising an
+    exception."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def discard_stdout() -> None:
-    """Discard Python's flush at exit, after the reader of the output has closed it."""
+    """Redirect stdout to nowhere after its reader has closed it, so that Python's flush at exit
+    does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str, *, unless: bool = False) -> None:
-    """Print a progress message, unless the command is to be quiet."""
+    """Print a progress message. unless: print nothing if True, as with --quiet."""
     if not unless:
         typer.echo(text, err=True)
 
@@ -45,12 +47,12 @@ def complain(text: str) -> None:
 
 
 def _painted(text: str, colour: str) -> str:
-    """Coloured text; Typer's echo takes the colour out where there is no terminal."""
+    """Coloured text. Typer's echo removes the colour if the output is no terminal."""
     return text if os.environ.get("NO_COLOR") else typer.style(text, fg=colour, bold=True)
 
 
 def console(*, err: bool = False, piped_width: int = _PAGE) -> Console:
-    """A Rich console that prints texts as they are, with neither markup nor highlights."""
+    """A Rich console that prints texts unchanged, without markup or highlighting."""
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
@@ -59,7 +61,7 @@ def console(*, err: bool = False, piped_width: int = _PAGE) -> Console:
 
 
 def put(*renderables: Any, as_list: bool = False) -> None:
-    """Print Rich tables and texts on stdout, with no blanks at the ends of lines.
+    """Print Rich tables and texts on stdout, without trailing blanks.
 
     as_list: each entry is one line if the output goes to another program.
     """

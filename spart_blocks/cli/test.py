@@ -88,7 +88,7 @@ def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) ->
 
 
 def _after(first: ProgressBar, then: ProgressBar) -> Progress:
-    """The progress of a second bar, which takes the place of the first."""
+    """A progress function for the second bar, which removes the first."""
 
     def told(done: float, total: float) -> None:
         first.end()
@@ -98,14 +98,14 @@ def _after(first: ProgressBar, then: ProgressBar) -> Progress:
 
 
 class _Session:
-    """Runs the tests one after another, and prints the lines of each; ends early at Ctrl-C."""
+    """Runs the tests one after another, and prints the result of each; ends early at Ctrl-C."""
 
     def __init__(self, number: int, manner: Manner, quiet: bool) -> None:
         self.number, self.manner, self.quiet = number, manner, quiet
         self.outcomes: list[Outcome] = []
 
     def run(self, cases: Sequence[ClaimCase]) -> int:
-        """Run them all; the exit code."""
+        """Run all tests; returns the exit code."""
         from spart_blocks.claims.check import check
 
         interrupted = False
@@ -136,7 +136,8 @@ class _Session:
         self.outcomes.append(self._recorded(outcome) if outcome.change else outcome)
 
     def _recorded(self, outcome: Outcome) -> Outcome:
-        """Print the changes of a baseline, then write it; a fault if it cannot be written."""
+        """Print the changes of a baseline, then write it. If this fails, the returned outcome has a
+        fault."""
         from spart_blocks.claims.baselines import record
 
         change = outcome.change

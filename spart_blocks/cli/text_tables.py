@@ -1,4 +1,4 @@
-"""Tables for a terminal, and matrices and poles as lines."""
+"""Tables for a terminal, and matrices and poles as tables or lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN = 12  # rows and columns of a matrix that fit a page
 def matrix_lines(
     name: str, matrix: Any, rows: tuple[str, ...], columns: tuple[str, ...]
 ) -> list[Any]:
-    """A table if it fits a page, otherwise its nonzero entries, one row per line."""
+    """A matrix as a table if it fits on a page, otherwise its nonzero entries, one row per line."""
     heading = f"{name} ({len(rows)} x {len(columns)})"
     if not matrix.any():
         return [f"{heading}: zero"]
@@ -32,7 +32,7 @@ def matrix_lines(
 
 
 def pole_lines(system: LinearSystem) -> list[Any]:
-    """The poles with their frequencies, dampings and time constants."""
+    """A table of the poles with frequency, damping and time constant."""
     if not system.states:
         return ["  none"]
     table = headed_table("pole", "frequency [rad/s]", "damping", "time constant [s]")
@@ -46,8 +46,8 @@ def pole_lines(system: LinearSystem) -> list[Any]:
 
 
 def headed_table(*columns: str, left: int = 1) -> Table:
-    """A table with bold headings and without rules. left: how many columns of texts it has, before
-    those of numbers, which are aligned at the right."""
+    """A table with bold headings and without lines. left: number of leading text columns; the other
+    columns are right-aligned numbers."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -57,7 +57,7 @@ def headed_table(*columns: str, left: int = 1) -> Table:
 
 
 def grid(*columns: str) -> Table:
-    """A table without rules; its last column is as wide as the terminal allows."""
+    """A table without headings and lines; its last column is as wide as the terminal allows."""
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

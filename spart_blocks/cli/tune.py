@@ -64,7 +64,7 @@ def tune(
 
 
 def connected(name: str | None) -> LiveClient:
-    """A connection to the loop of this name or process, or the only one."""
+    """A connection to the loop with this name or process ID; without one, to the only loop."""
     from spart_blocks.realtime.live_client import LiveClient
     from spart_blocks.realtime.live_places import chosen
 
@@ -119,7 +119,7 @@ def _listed() -> bool:
 
 
 def _described(client: LiveClient) -> list[Any]:
-    """The page with a loop's parameters."""
+    """The table of a loop's parameters, with a heading."""
     found = client.describe()
     heading = (
         f"{client.hello['name']} (process {client.hello['pid']}): {found['phase']}, "
@@ -139,7 +139,7 @@ def _described(client: LiveClient) -> list[Any]:
 
 
 def _short(value: Any) -> str:
-    """A number or nested lists of numbers, rounded for the eye."""
+    """A number or nested lists of numbers as text, rounded for display."""
     if isinstance(value, list):
         return f"[{', '.join(map(_short, value))}]"
     return f"{value + 0.0:.6g}"  # no minus before a zero
@@ -158,7 +158,7 @@ def _report(values: Mapping[str, Any]) -> None:
 
 
 def _saved(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Write what differs from the file into it."""
+    """Write the changed parameters into the diagram's file."""
     from spart_blocks.versions.edits import Tune, edit
 
     changed = _changed(rows)
@@ -168,12 +168,12 @@ def _saved(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
 
 
 def _changed(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The differences from the file; inputs are not parameters of the file."""
+    """The parameters that differ from the file, without the inputs."""
     return [row for row in rows if row.get("changed") and row["kind"] == "parameter"]
 
 
 def _as_options(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The differences from the file, as options."""
+    """The changed parameters as options --set."""
     import shlex
 
     texts = (f"{row['name']}={_exact(row['value'])}" for row in _changed(rows))
@@ -181,5 +181,5 @@ def _as_options(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _exact(value: Any) -> str:
-    """A number or nested lists of numbers, as they are read back."""
+    """A number or nested lists of numbers as text without rounding."""
     return f"[{','.join(map(_exact, value))}]" if isinstance(value, list) else repr(value)
