@@ -69,18 +69,16 @@ class Results(RunData):
     def to_xarray(self, *names: str) -> xarray.Dataset:
         """The given signals, or all signals and states, as an xarray Dataset over 't' [s].
 
-        A variable (N, ...) for each, with its unit in `attrs["units"]` where it is known; its
-        elements are the axes 'plant.qm.0', ...; states with names go by them along theirs.
-        Needs xarray (extra `xarray`); raises InputError as `to_dataframe` does.
+        One variable (N, ...) for each, with its unit in `attrs["units"]` if known. Its axes besides
+        't' are 'plant.qm.0', ...; that of named states has the names as coordinates. Needs xarray
+        (extra `xarray`); raises InputError as `to_dataframe` does.
         """
         from spart_blocks.results.frames import to_xarray
 
         return to_xarray(self, names)
 
     def summary(self, versions: bool = False) -> str:
-        """A summary of the run as text. versions: include those of the packages, which `info`
-        has.
-        """
+        """A summary of the run as text. versions: also list the versions of the packages."""
         from spart_blocks.results.summary import summary
 
         return summary(self, versions)
