@@ -1,4 +1,4 @@
-"""Changes to diagram files that keep their text: every other line stays byte for byte."""
+"""Edits of diagram files that keep their text: all other lines stay the same, byte for byte."""
 
 from spart_blocks.versions.edits.files import EditedFile, changed, edit, undo, undone, write
 from spart_blocks.versions.edits.operations import (

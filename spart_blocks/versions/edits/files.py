@@ -1,4 +1,6 @@
-"""Edits of files: read, changed, checked, and written if nobody else has changed them meanwhile."""
+"""Edits files: reads, changes and checks them, and writes them if they were not changed
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from spart_blocks.versions.edits.patches import Patch, applied
 from spart_blocks.versions.edits.text import Edited, edited_file, mistakes
 
 _MOST_UNDONE = 100
-"""Edits of a file that can be undone."""
+"""Number of edits of a file that can be undone."""
 
 
 @dataclass(frozen=True)
 class EditedFile:
-    """A file's text before and after operations. bytes: of the file before."""
+    """The text of a file before and after operations. bytes: the contents of the file before."""
 
     path: Path
     edited: Edited
@@ -39,11 +41,11 @@ def edit(
     check: bool = True,
     root: str | Path | None = None,
 ) -> EditedFile:
-    """Change a diagram file by operations; all other lines stay byte for byte.
+    """Change a diagram file by operations; all other lines stay the same, byte for byte.
 
-    check: a diagram without mistakes must have none afterwards; of one with mistakes, no section
-    may become wrong. root: as for `load`. Nothing is written if an operation or the check fails, or
-    if the file has changed meanwhile. `undo` leads back. Raises DiagramError, InputError.
+    check: a diagram without faults must have none afterwards; in a diagram with faults, no section
+    may get new ones. root: as for `load`. Nothing is written if an operation or the check fails,
+    or if the file has changed meanwhile. `undo` reverts the edit. Raises DiagramError, InputError.
     """
     found = changed(Path(path), operations, check=check, root=root)
     write(found)
@@ -71,7 +73,9 @@ def changed(
 
 
 def _refuse_wrong_sections(before: Document, after: Document, path: Path) -> None:
-    """Raise DiagramError for sections of a diagram with mistakes that an edit makes wrong."""
+    """Raise DiagramError if an edit adds faults to the sections of a diagram that already had
+    some.
+    """
     known = {fault.message for fault in structure_faults(before, path)}
     new = [one for one in structure_faults(after, path) if one.message not in known]
     if new:
@@ -79,7 +83,7 @@ def _refuse_wrong_sections(before: Document, after: Document, path: Path) -> Non
 
 
 def write(file: EditedFile) -> None:
-    """Write the text after an edit. Raises InputError if the file is no longer as it was read."""
+    """Write the edited text. Raises InputError if the file has changed since it was read."""
     if file.edited.after == file.edited.before:
         return
     if not file.path.is_file() or file.path.read_bytes() != file.bytes:
@@ -92,8 +96,9 @@ def write(file: EditedFile) -> None:
 
 
 def undo(path: str | Path) -> bool:
-    """Take the last edit of a file back; returns whether there was one. Raises InputError if the
-    file has been changed otherwise since then."""
+    """Revert the last edit of a file. Returns whether there was one. Raises InputError if the file
+    has been changed otherwise since then.
+    """
     file = Path(path)
     raw, text = read_file(file)
     history = _history(file)
@@ -110,21 +115,21 @@ def undo(path: str | Path) -> bool:
 
 
 def undone(text: str, rounds: Sequence[Sequence[Any]]) -> str:
-    """A text after rounds of patches, each a list of (start, end, text)."""
+    """A text after rounds of patches; each round is a list of patches (start, end, text)."""
     for patches in rounds:
         text = applied(text, [Patch(*patch) for patch in patches])
     return text
 
 
 def read_text(path: Path) -> str:
-    """The text of a YAML file with its line breaks. Raises DiagramError."""
+    """The text of a YAML file, with its line breaks unchanged. Raises DiagramError."""
     text = read_file(path)[1]
     parse_document(text, str(path))
     return text
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text as it is. Raises InputError."""
+    """Write a text unchanged. Raises InputError."""
     write_bytes(path, text.encode("utf-8"))
 
 

@@ -1,4 +1,6 @@
-"""Blocks and their wires become a subsystem: which wires lie in it, and which cross its border."""
+"""Groups blocks into a subsystem: sorts wires into those inside it and those that cross its
+border.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,11 @@ from spart_blocks.versions.edits.wire_changes import wires_of
 
 @dataclass(frozen=True)
 class Part:
-    """A subsystem made of blocks. section: as it is written. steps: on the wires of the diagram
-    around it. outer: new wires there."""
+    """A subsystem made of blocks.
+
+    section: its text in `subsystems:` as data. steps: changes of the wires around it. outer: new
+    wires around it.
+    """
 
     section: dict[str, Any]
     steps: list[Step]
@@ -24,8 +29,9 @@ class Part:
 
 
 def grouped(name: str, blocks: Mapping[str, Any], sheet: Sheet) -> Part:
-    """The subsystem of some blocks of a sheet. name: of the block that takes their place. Raises
-    InputError for a wire `a.* -> b` across its border."""
+    """Make a subsystem of some blocks of a sheet. name: of the block that replaces them. Raises
+    InputError for a wire `a.* -> b` across its border.
+    """
     ports = _Ports(name)
     inner: list[str] = []
     steps: list[Step] = []
@@ -49,7 +55,7 @@ def grouped(name: str, blocks: Mapping[str, Any], sheet: Sheet) -> Part:
 
 
 class _Ports:
-    """Ports of the new subsystem, named after signals."""
+    """The ports of the new subsystem, named after the signals that cross its border."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -58,7 +64,9 @@ class _Ports:
         self.outer: list[str] = []
 
     def input(self, source: str, wanted: str) -> tuple[str, bool]:
-        """The input for a source outside, and whether it is new."""
+        """The input port for a signal from outside, and whether it was added. wanted: its name, if
+        it is free.
+        """
         new = source not in self.inputs
         if new:
             self.inputs[source] = _free(wanted, self.inputs)
@@ -79,7 +87,9 @@ def _free(wanted: str, taken: Mapping[str, str]) -> str:
 
 
 def _parted(wire: WrittenWire, blocks: set[str], ports: _Ports) -> tuple[list[str], str, bool]:
-    """The parts of a wire inside, the wire that is left outside, and whether it changes."""
+    """Split a wire: the wires inside the subsystem, the text of the wire that remains outside, and
+    whether that has changed.
+    """
     text, source = wire.text, wire.written(wire.source)
     ins = [wire.written(end) for end in wire.ends if end.block in blocks]
     outs = [wire.written(end) for end in wire.ends if end.block not in blocks]

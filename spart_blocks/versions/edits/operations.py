@@ -1,7 +1,8 @@
-"""What can be done to a diagram's file: each operation gives the steps of which it consists.
+"""The operations on a diagram's file. Each is translated into steps, which change one value each.
 
-The steps of an operation keep this order: values, entries removed from the last to the first,
-entries added, keys renamed. So their paths are those of the file before the first of them.
+The steps of an operation are in this order: values set, entries removed from the last to the
+first, entries inserted, keys renamed. So all their paths are valid in the file as it is before the
+first step.
 """
 
 from __future__ import annotations
@@ -40,16 +41,18 @@ _MISSING: Any = object()
 
 
 class Operation:
-    """A change of a diagram. `steps` raises InputError where the diagram does not allow it."""
+    """A change of a diagram. `steps` raises InputError if the diagram does not allow it."""
 
     def steps(self, file: File) -> list[Step]:
-        """The steps on the file's values."""
+        """The steps that change the file's values."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Put(Operation):
-    """The value at a path of keys and indices, new or not; its holder exists, or is a section."""
+    """Set the value at a path of keys and indices; the entry may be new. Its parent must exist or
+    be a section.
+    """
 
     path: Keys
     value: Any
@@ -75,9 +78,10 @@ def _item(holder: Any, key: Any) -> Any:
 
 @dataclass(frozen=True)
 class Set(Operation):
-    """A value by its path as `--set` takes it: `params.kp`, `ctrl.kp`, or the short `kp`. A new
-    parameter of a block, and a new entry of a section, is written out: `blocks.ctrl.ki`. Items of
-    lists have indices: `expect.final[1].within`.
+    """Set a value by its path, as `--set` takes it: `params.kp`, `ctrl.kp`, or the short `kp`.
+
+    A new parameter of a block, or a new entry of a section, needs the full path: `blocks.ctrl.ki`.
+    Items of lists have indices: `expect.final[1].within`.
     """
 
     path: str
@@ -91,8 +95,7 @@ class Set(Operation):
 
 @dataclass(frozen=True)
 class Append(Operation):
-    """A value behind the last one of the list at a path, as for Set; a list that is not there is
-    made."""
+    """Append a value to the list at a path, as for Set. The list is made if it does not exist."""
 
     path: str
     value: Any
@@ -110,8 +113,10 @@ class Append(Operation):
 
 @dataclass(frozen=True)
 class Tune(Operation):
-    """A number or nested lists of numbers for a parameter of a block, written where the file has
-    it: of `kp: $kp` in `params:`. A number that filled a vector stays one if it can."""
+    """Set a parameter of a block to a number or nested lists of numbers, where the file defines
+    its value: for `kp: $kp` this is in `params:`. A scalar that fills a vector stays a scalar if
+    all new elements are equal.
+    """
 
     path: str
     value: Any
@@ -145,7 +150,7 @@ def _uniform(value: list[Any]) -> bool:
 
 @dataclass(frozen=True)
 class Unset(Operation):
-    """The entry at a path, as for Set, is removed."""
+    """Remove the entry at a path, as for Set."""
 
     path: str
 
@@ -158,7 +163,7 @@ class Unset(Operation):
 
 @dataclass(frozen=True)
 class AddBlock(Operation):
-    """A new block, with the parameters that are given. within: a subsystem of the file."""
+    """Add a block with these parameters. within: the subsystem of the file that it is added to."""
 
     name: str
     type: str
@@ -174,8 +179,9 @@ class AddBlock(Operation):
 
 @dataclass(frozen=True)
 class RemoveBlock(Operation):
-    """A block less, and the wires from it and to it. InputError if claims or other sections name
-    it; `run: log` forgets it."""
+    """Remove a block, and the wires from it and to it. It is also removed from `run: log`. Raises
+    InputError if claims or other sections name it.
+    """
 
     name: str
     within: str = ""
@@ -201,7 +207,7 @@ class RemoveBlock(Operation):
 
 @dataclass(frozen=True)
 class RenameBlock(Operation):
-    """Another name for a block, also in wires and wherever its signals are named."""
+    """Rename a block, also in wires and wherever its signals are named."""
 
     name: str
     new: str
@@ -219,7 +225,7 @@ class RenameBlock(Operation):
 
 @dataclass(frozen=True)
 class Retype(Operation):
-    """Another type for a block. parameters: those to be set; without: those to be removed."""
+    """Change the type of a block. parameters: those to set. without: those to remove."""
 
     name: str
     type: str
@@ -242,7 +248,7 @@ class Retype(Operation):
 
 @dataclass(frozen=True)
 class AddWire(Operation):
-    """A new wire, such as `plant.qm -> ctrl.qm, scope`."""
+    """Add a wire, such as `plant.qm -> ctrl.qm, scope`."""
 
     text: str
     within: str = ""
@@ -261,7 +267,7 @@ class AddWire(Operation):
 
 @dataclass(frozen=True)
 class RemoveWire(Operation):
-    """A wire less, or some of the inputs that it leads to."""
+    """Remove a wire, or some of its destinations."""
 
     text: str
     within: str = ""
@@ -281,7 +287,7 @@ class RemoveWire(Operation):
 
 @dataclass(frozen=True)
 class RenameParameter(Operation):
-    """Another name for an entry of `params:`, also where it is used."""
+    """Rename an entry of `params:`, also where it is used."""
 
     name: str
     new: str
@@ -306,8 +312,9 @@ class RenameParameter(Operation):
 
 @dataclass(frozen=True)
 class Group(Operation):
-    """Blocks become a subsystem of the file, and one block of that type and name takes their
-    place. Its ports are named after the signals that cross its border."""
+    """Move blocks into a new subsystem of the file, and put one block of that type and name in
+    their place. Its ports are named after the signals that cross its border.
+    """
 
     name: str
     blocks: tuple[str, ...]
@@ -350,19 +357,22 @@ _NEW = {
     "variants": "give a new slot its default and its choices at once",
     "choices": "give a new choice its type first",
 }
-"""How an entry of a section of named things comes to be."""
+"""For sections of named entries a hint how to add an entry."""
 
 
 def _entries(keys: Keys) -> Iterator[Keys]:
-    """The paths of the named things that a path leads through or to, the outer one first."""
+    """The paths of the named entries (such as blocks) that contain a path, or equal it; the
+    outermost first.
+    """
     for depth, section in enumerate(keys[:-1]):
         if depth in (0, 2) and section in _NEW:
             yield keys[: depth + 2]
 
 
 def _whole(data: Data, keys: Keys, value: Any) -> None:
-    """Refuse a value that would make an entry of a section that is not whole, such as a block
-    without a type: the entry is not there, or is replaced by the value."""
+    """Raise InputError if setting a value would create or replace an entry of a section that is
+    incomplete, such as a block without a type.
+    """
     for entry in _entries(keys):
         section, name = entry[-2:]
         known = mapping_at(data, *entry[:-1])
@@ -387,7 +397,7 @@ def _whole(data: Data, keys: Keys, value: Any) -> None:
 
 
 def _sheet(file: File, within: str) -> Sheet:
-    """The sheet of a subsystem, or of the file itself. Raises InputError."""
+    """The sheet of a subsystem, or the top sheet if `within` is empty. Raises InputError."""
     if within and within not in file.subsystems:
         hint = did_you_mean(within, file.subsystems)
         raise InputError(Fault(f"there is no subsystem {within!r}", hint=hint))
@@ -395,12 +405,12 @@ def _sheet(file: File, within: str) -> Sheet:
 
 
 def _slots(file: File, sheet: Sheet) -> dict[str, Slot]:
-    """The slots of variants that stand on a sheet."""
+    """The variant slots on a sheet."""
     return {} if sheet.keys else file.slots
 
 
 def _home(file: File, sheet: Sheet, name: str) -> Keys:
-    """Where a block is written; InputError if there is none."""
+    """The path at which a block is defined. Raises InputError if there is no such block."""
     slots = _slots(file, sheet)
     found = sheet.blocks.get(name) or slots.get(name)
     if found is None:
@@ -410,7 +420,7 @@ def _home(file: File, sheet: Sheet, name: str) -> Keys:
 
 
 def _free(file: File, sheet: Sheet, name: str) -> None:
-    """Refuse a name that a block cannot have, or has."""
+    """Raise InputError if a name is invalid for a block, or in use."""
     _named(name)
     if name in sheet.blocks or name in _slots(file, sheet):
         raise InputError(f"there is already a block {name!r}")
@@ -423,19 +433,19 @@ def _named(name: str) -> None:
 
 
 def _prefixes(file: File, sheet: Sheet) -> list[str]:
-    """What the paths of signals on a sheet begin with: `arm/` for each block of its subsystem."""
+    """The prefixes of signal paths on a sheet: `arm/` for each block `arm` of this subsystem."""
     return [prefix for prefix, one in file.instances() if one is sheet]
 
 
 def _unshadowed(file: File, name: str) -> Data:
-    """The data without the subsystems that have a parameter of this name of their own."""
+    """The data without the subsystems that have their own parameter of this name."""
     written = mapping_at(file.data, "subsystems")
     kept = {key: one for key, one in written.items() if name not in file.subsystems[key].params}
     return {**file.data, "subsystems": kept} if written else file.data
 
 
 def data_after(data: Data, operation: Operation) -> Data:
-    """The file's values after an operation."""
+    """The file's data after an operation."""
     for step in operation.steps(File.of(data)):
         data = stepped(data, step)
     return data

@@ -1,4 +1,4 @@
-"""Values that keep the text in which they were written, with its comments, at another place."""
+"""Values that are moved together with the text in which they were written, including comments."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from spart_blocks.versions.edits.lines import column_of, line_end
 
 @dataclass
 class Origins:
-    """Where values stand in some documents: mappings that are entries of others, and items of
-    lists, each written in lines. A value is known by its identity."""
+    """Finds the text of values in some documents: of entries of mappings, and of items of lists,
+    that are written on lines of their own. A value is recognized by its identity (`is`).
+    """
 
     documents: Iterable[Document]
     _found: dict[int, tuple[str, int, int, int]] | None = field(default=None, repr=False)
 
     def text(self, value: Any, column: int) -> str | None:
-        """The text of a value from behind its colon or dash to the end of its last line, in lines
-        for an entry at a column."""
+        """The original text of a value, from behind its colon or dash to the end of its last line,
+        indented for an entry at a column. None if the value is not from the documents.
+        """
         if not isinstance(value, dict | str) or not value:
             return None
         if self._found is None:
@@ -48,7 +50,7 @@ class Origins:
 
 
 def _shifted(line: str, by: int) -> str:
-    """A line with more or fewer spaces at its beginning."""
+    """A line with its indentation changed by some spaces."""
     if by >= 0 or not line.strip():
         return " " * by + line if line.strip() else line
     blanks = len(line) - len(line.lstrip(" "))

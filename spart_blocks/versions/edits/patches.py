@@ -1,4 +1,4 @@
-"""Patches: parts of a text that are replaced."""
+"""Patches: replacements of parts of a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Patch:
-    """The characters from start up to end of a text become another text."""
+    """Replaces the characters start to end - 1 of a text by another text."""
 
     start: int
     end: int
@@ -16,12 +16,12 @@ class Patch:
 
 
 def _in_order(patches: Iterable[Patch]) -> list[Patch]:
-    """By place; what is put in at one place stays in its order."""
+    """Patches sorted by position; insertions at the same position keep their order."""
     return sorted(patches, key=lambda patch: (patch.start, patch.end))
 
 
 def applied(text: str, patches: Iterable[Patch]) -> str:
-    """The text with the patches, which must not overlap, in place."""
+    """The text with the patches applied. They must not overlap."""
     parts: list[str] = []
     at = 0
     for patch in _in_order(patches):
@@ -33,7 +33,7 @@ def applied(text: str, patches: Iterable[Patch]) -> str:
 
 
 def inverse(text: str, patches: Iterable[Patch]) -> tuple[Patch, ...]:
-    """The patches that lead from the patched text back to the text."""
+    """The patches that turn the patched text back into `text`."""
     back: list[Patch] = []
     shift = 0
     for patch in _in_order(patches):

@@ -1,4 +1,4 @@
-"""The names of blocks and parameters in the sections on what runs show and do."""
+"""Finds the names of blocks and parameters in sections such as `run:`, `expect:` and `sweep:`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from spart_blocks.versions.edits.steps import RenameKey, SetValue, Step
 
 SECTIONS = tuple(Sections.model_fields)
 _WHOLE = ("signal", "signals", "log", "effort", "part", "outputs", "loop_start", "track", "keep")
-"""Under these keys a text may be the name of a block alone."""
+"""Keys under which a text can be just the name of a block."""
 _WORDS = ("title", "message", "labels", "name", "description")
-"""Under these keys texts are for people."""
+"""Keys whose texts are for people; names in them are not changed."""
 
 
 def strings(value: Any, path: Keys) -> Iterator[tuple[Keys, str, bool]]:
-    """Each text under a path, with its path and whether it is a key, inner ones first."""
+    """Each text at or under a path, with its path, and whether it is a key. Inner texts come
+    first.
+    """
     if isinstance(value, dict):
         for key, item in value.items():
             if key not in _WORDS:
@@ -33,8 +35,9 @@ def strings(value: Any, path: Keys) -> Iterator[tuple[Keys, str, bool]]:
 
 
 def signals_renamed(data: dict[str, Any], names: dict[str, str]) -> list[Step]:
-    """Steps that give blocks other names, as paths of signals (`ctrl`, `arm/ctrl`), where sections
-    name their signals or parameters."""
+    """The steps that rename blocks in the sections that name their signals or parameters. names:
+    new names by old ones, as in signal paths (`ctrl`, `arm/ctrl`).
+    """
     if not names:
         return []
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -1,4 +1,4 @@
-"""Changes of values as patches of the text that holds them."""
+"""Translates changes of values into patches of the text that defines them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from spart_blocks.versions.edits.values import (
 )
 
 SECTIONS = tuple(FILE_SECTIONS)
-"""The order in which a file has its sections, where a new one has to find its place."""
+"""The order of sections in a file; a new section is inserted accordingly."""
 _COMMENT = re.compile(r"#[^\n\r]*")
 
 
 class NotHere(Exception):  # noqa: N818 - a signal within this folder
-    """The text has no simple place for a change, at a path."""
+    """The change at a path cannot be made by a simple patch of the text."""
 
     def __init__(self, path: Keys = ()) -> None:
         self.path = path
@@ -44,9 +44,11 @@ class NotHere(Exception):  # noqa: N818 - a signal within this folder
 
 
 def patches_of(before: Document, steps: Sequence[Step], texts: Origins) -> list[Patch]:
-    """The patches of a document's text for steps whose paths are all those before the first of
-    them. texts: of values that are written as they were. Raises NotHere with the path for which the
-    text has no place."""
+    """The patches of a document's text for some steps.
+
+    The paths of all steps are valid before the first of them. texts: original texts of moved
+    values. Raises NotHere with the path that cannot be changed by a simple patch.
+    """
     writer = _Writer(before.text, before.root, texts)
     newline = "\r\n" if "\r\n" in before.text else "\n"
     found: list[Patch] = []
@@ -127,7 +129,9 @@ class _Writer:
         return [Patch(start, span.end, written)]
 
     def _like(self, span: YamlNode, value: Any, column: int, in_flow: bool) -> str:
-        """A value's text, a text in the quotes that the one before had."""
+        """The YAML text of a value; a string gets the same kind of quotes as the string that it
+        replaces.
+        """
         quote = self.text[span.start : span.start + 1]
         if isinstance(value, str) and span.kind == "scalar" and quote in "'\"" and quote:
             if quote == "'" and value.isprintable():
@@ -137,13 +141,15 @@ class _Writer:
         return flow_text(value, column, in_flow=in_flow)
 
     def _mapping(self, span: YamlNode, new: dict[str, Any]) -> list[Patch] | None:
-        """Patches of values alone, if the keys are the same."""
+        """Patches of the values of a mapping if its keys stay the same; None otherwise."""
         if span.children.keys() != new.keys():
             return None
         return [patch for name, value in new.items() for patch in self._replace(span, name, value)]
 
     def _list(self, span: YamlNode, new: list[Any]) -> list[Patch] | None:
-        """Patches of the items that differ, between the first and the last ones that are equal."""
+        """Patches of the items of a list that differ: equal items at its start and end are kept.
+        None if the list must be written anew.
+        """
         old: list[Any] = span.value
         if not (old and new):
             return None
@@ -188,7 +194,9 @@ class _Writer:
         return [self._line_after(holder.children[last].end, column, entry)]
 
     def _in_lines(self, path: Keys, empty: YamlNode, value: Any) -> list[Patch] | None:
-        """The first entries of a section whose entries have lines of their own, which is empty."""
+        """Patches that fill an empty section whose entries are written on lines of their own; None
+        if this does not apply.
+        """
         if not path or path[-1] not in IN_LINES or not value or empty.children:
             return None
         outer = self.root.at(path[:-1])
@@ -208,20 +216,19 @@ class _Writer:
         return None if self.text[empty.end : end].strip() else [Patch(colon, empty.end, written)]
 
     def _predecessor(self, holder: YamlNode, key: str) -> Key | None:
-        """The entry, or the section, after which a new one has its place; None for the first
-        place."""
+        """The entry or section after which a new one is inserted; None if it becomes the first."""
         before = list(holder.children)
         if holder is self.root and key in SECTIONS:
             before = [name for name in before if name in SECTIONS[: SECTIONS.index(key)]]
         return before[-1] if before else None
 
     def _line_after(self, end: int, column: int, entry: str) -> Patch:
-        """A new line behind the one in which a value ends."""
+        """A patch that inserts a line after the line on which a value ends."""
         at = line_end(self.text, end)
         return Patch(at, at, "\n" + " " * column + entry)
 
     def _into_flow(self, holder: YamlNode, index: int, entry: Callable[[int], str]) -> list[Patch]:
-        """A new entry of a collection in brackets."""
+        """Patches that insert an entry into a collection in flow style (in brackets)."""
         keys = list(holder.children)
         if not keys:
             at = holder.start + 1
@@ -265,7 +272,7 @@ class _Writer:
         return self._out_of_flow(holder, key) if holder.flow else self._line_less(holder, key)
 
     def _line_less(self, holder: YamlNode, key: Key) -> list[Patch]:
-        """An entry that begins a line, with its line or lines."""
+        """Patches that remove an entry that starts a line, with all its lines."""
         first = _head(holder, key)
         start = line_start(self.text, first.start)
         if holder.kind == "list":
@@ -286,7 +293,9 @@ class _Writer:
         raise NotHere
 
     def _emptied(self, path: Keys, holder: YamlNode) -> list[Patch]:
-        """The last entry less: the empty collection on the line of its key."""
+        """Patches that remove the last remaining entry: the collection becomes {} or [] on the
+        line of its key.
+        """
         if holder is self.root:
             raise NotHere
         empty = "{}" if holder.kind == "mapping" else "[]"
@@ -304,7 +313,9 @@ class _Writer:
         return [Patch(colon, holder.end, " " + empty)]
 
     def _out_of_flow(self, holder: YamlNode, key: Key) -> list[Patch]:
-        """An entry between brackets, with one of the commas beside it."""
+        """Patches that remove an entry of a collection in flow style, with one of the commas
+        beside it.
+        """
         start, end = _head(holder, key).start, holder.children[key].end
         before, after = _beside(holder, key)
         following = holder.end - 1 if after is None else _head(holder, after).start
@@ -322,7 +333,7 @@ class _Writer:
         return self._cleared(start, comma + 1)
 
     def _cleared(self, start: int, end: int) -> list[Patch]:
-        """A part of a line less, and the line itself if nothing else is on it."""
+        """Patches that remove a part of a line, and the whole line if nothing else is on it."""
         first, last = line_start(self.text, start), line_end(self.text, end)
         if not self.text[first:start].strip() and not self.text[end:last].strip() and first:
             return [Patch(first, min(last + break_at(self.text, last), len(self.text)), "")]
@@ -333,15 +344,17 @@ class _Writer:
     # The text around.
 
     def _column(self, collection: YamlNode) -> int:
-        """The column at which the entries of a collection in lines stand."""
+        """The column of the entries of a collection in block style."""
         return column_of(self.text, collection.start)
 
     def _behind_colon(self, holder: YamlNode, key: Key) -> int:
-        """The place behind the colon of a key."""
+        """The position after the colon of a key."""
         return self.text.index(":", holder.keys[key].end) + 1
 
     def _comma(self, start: int, end: int) -> int | None:
-        """The comma between two places, not one in a comment."""
+        """The position of the first comma between two positions, comments ignored; None if there
+        is none.
+        """
         at = start
         while at < end:
             if self.text[at] == "#":
@@ -357,12 +370,12 @@ class _Writer:
 
 
 def _head(holder: YamlNode, key: Key) -> YamlNode:
-    """The node with which an entry begins: its key, or itself in a list."""
+    """The first node of an entry: its key in a mapping, the item itself in a list."""
     return holder.keys.get(key) or holder.children[key]
 
 
 def _beside(holder: YamlNode, key: Key) -> tuple[Key | None, Key | None]:
-    """The keys before and behind a key in the text."""
+    """The keys before and after a key in the text; None at the ends."""
     keys = list(holder.children)
     at = keys.index(key)
     return keys[at - 1] if at else None, keys[at + 1] if at + 1 < len(keys) else None

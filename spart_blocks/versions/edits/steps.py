@@ -1,4 +1,4 @@
-"""Changes of one value in a file, on its plain data."""
+"""Steps: changes of a single value in a file's data (nested dicts and lists)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from spart_blocks.base.errors import InputError
 
 @dataclass(frozen=True)
 class SetValue:
-    """The value at a path, whose holder exists, is another one, or a new one of a mapping."""
+    """Set the value at a path. The mapping or list that contains it exists; a key of a mapping may
+    be new.
+    """
 
     path: Keys
     value: Any
@@ -20,14 +22,14 @@ class SetValue:
 
 @dataclass(frozen=True)
 class RemoveValue:
-    """The entry at a path is removed."""
+    """Remove the entry at a path."""
 
     path: Keys
 
 
 @dataclass(frozen=True)
 class RenameKey:
-    """The key at the end of a path becomes another."""
+    """Rename the last key of a path."""
 
     path: Keys
     name: str
@@ -35,7 +37,7 @@ class RenameKey:
 
 @dataclass(frozen=True)
 class InsertItem:
-    """A value is put into the list at a path, before the item of an index, or behind the last."""
+    """Insert a value into the list at a path, before the item at `index`, or at the end."""
 
     path: Keys
     value: Any
@@ -46,7 +48,7 @@ Step = SetValue | RemoveValue | RenameKey | InsertItem
 
 
 def stepped(data: Any, step: Step) -> Any:
-    """The data with a step done, as a copy of what it changes. Raises InputError."""
+    """A copy of the data with a step applied; unchanged parts are shared. Raises InputError."""
     if isinstance(step, SetValue):
         return _changed(data, step.path, lambda holder, key: _with(holder, key, step.value))
     if isinstance(step, RemoveValue):
@@ -106,7 +108,7 @@ def _inserted(items: Any, step: InsertItem) -> Any:
 
 
 def ordered(steps: list[Step]) -> list[Step]:
-    """Steps in the order that keeps their paths valid, none twice."""
+    """The steps without duplicates, in an order in which all their paths stay valid."""
     removed = [step for step in steps if isinstance(step, RemoveValue)]
     dead = {step.path for step in removed}
     kept = [step for step in steps if not any(step.path[:n] in dead for n in range(len(step.path)))]

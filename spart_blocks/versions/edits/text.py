@@ -1,4 +1,6 @@
-"""Operations on the text of a diagram file: patches of it, whose result is read again."""
+"""Applies operations to the text of a diagram file, by patches, and parses the result again to
+verify it.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ _BY_HAND = "change the file by hand there"
 def mistakes(
     text: str | Document, path: Path, root: str | Path | None = None
 ) -> DiagramError | None:
-    """What is wrong with a diagram of this text at a path; None where it loads. root: as for
-    `load`."""
+    """The error with which a diagram of this text does not load; None if it loads. path: of its
+    file. root: as for `load`.
+    """
     try:
         load_document(
             parse_document(text, str(path)) if isinstance(text, str) else text, path, root
@@ -37,8 +40,11 @@ def mistakes(
 
 @dataclass(frozen=True)
 class Edited:
-    """A text before and after operations. rounds: the patches that lead there, each round on the
-    text that the one before gives. file: the text after, read."""
+    """A text before and after operations.
+
+    rounds: the patches from before to after; each round applies to the text after the round before
+    it. file: the parsed text after.
+    """
 
     before: str
     after: str
@@ -47,7 +53,7 @@ class Edited:
 
     @property
     def back(self) -> tuple[tuple[Patch, ...], ...]:
-        """The rounds that lead back from after to before."""
+        """The rounds of patches that turn `after` back into `before`."""
         found: list[tuple[Patch, ...]] = []
         text = self.before
         for patches in self.rounds:
@@ -57,11 +63,12 @@ class Edited:
 
 
 def edited(text: str, operations: Sequence[Operation] | Operation, file: str = "it") -> Edited:
-    """A diagram's text after operations, all other lines as they are. file: its name in errors.
+    """Apply operations to the text of a diagram; all other lines stay the same. file: its name in
+    errors.
 
-    The result is parsed: it holds what the operations ask for, and nothing else has changed.
-    Raises DiagramError for a text that cannot be read, InputError for an operation that the
-    diagram does not allow, or whose place in the text is not simple.
+    The result is parsed, to verify that it contains what the operations set and that nothing else
+    has changed. Raises DiagramError for a text that cannot be parsed. Raises InputError for an
+    operation that the diagram does not allow, or that needs more than a simple patch.
     """
     return edited_file(File(parse_document(text, file)), operations)
 
@@ -71,8 +78,9 @@ def edited_file(
     operations: Sequence[Operation] | Operation,
     others: Sequence[Document] = (),
 ) -> Edited:
-    """As `edited`, of a text that has been read. others: documents of which the operations take
-    values."""
+    """As `edited`, for a text that is already parsed. others: documents from which the operations
+    take values with their text.
+    """
     file, rounds = before, []
     for operation in [operations] if isinstance(operations, Operation) else operations:
         origins = Origins([file.document, *others])
@@ -85,7 +93,9 @@ _Rounds = list[tuple[Patch, ...]]
 
 
 def _done(file: File, steps: Sequence[Step], origins: Origins) -> tuple[File, _Rounds]:
-    """The file after steps, and the rounds of patches: one for all, or one for each."""
+    """The file after some steps, and the rounds of patches: one for all steps if possible,
+    otherwise one for each.
+    """
     if not steps:
         return file, []
     bare = Origins(())
@@ -106,7 +116,9 @@ def _done(file: File, steps: Sequence[Step], origins: Origins) -> tuple[File, _R
 
 
 def _round(file: File, steps: Sequence[Step], origins: Origins) -> tuple[File, tuple[Patch, ...]]:
-    """All steps at once. Raises NotHere, also if the text then holds something else."""
+    """Apply all steps in one round. Raises NotHere, also if the patched text does not have the
+    intended values.
+    """
     wanted = file.data
     for step in steps:
         wanted = stepped(wanted, step)

@@ -1,4 +1,4 @@
-"""Values as YAML text that is read back as the same values."""
+"""Writes values as YAML text that is parsed as the same values again."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from spart_blocks.diagram.sections.table import FILE_SECTIONS, STRUCTURE
 from spart_blocks.versions.edits.origins import Origins
 
 WIDTH = 100
-"""Characters of a line that are written at most, where a value can be broken."""
+"""Intended longest line [characters], where a value can be broken into lines."""
 _HOLDERS = (*(name for name, row in STRUCTURE.items() if row.in_lines), "choices")
 IN_LINES = (*(name for name, row in FILE_SECTIONS.items() if row.in_lines), "choices", *CLAIMS)
-"""Sections whose entries stand on lines of their own."""
+"""Sections whose entries are written on lines of their own."""
 _PLAIN = re.compile(r"[^\s'\"][^\n\r\t'\"]*")
 
 _ODD = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-"""Characters that JSON leaves as they are, and YAML reads otherwise or refuses."""
+"""Characters that JSON does not escape, but that YAML changes or refuses."""
 
 
 def flow_text(value: Any, column: int = 0, *, in_flow: bool = False) -> str:
-    """A value in flow style. column: where its text begins, which decides where it is broken.
-    Raises InputError for a value that no file can hold."""
+    """A value in flow style. column: where its text starts; long values are broken accordingly.
+    Raises InputError for a value that cannot be written to a file.
+    """
     if isinstance(value, Mapping):
         parts = []
         for key, item in value.items():
@@ -60,7 +61,9 @@ def _joined(opening: str, parts: list[str], closing: str, column: int) -> str:
 
 
 def in_lines(value: Any, column: int, texts: Origins) -> str:
-    """A mapping or list with an entry a line, each at a column; not empty."""
+    """A mapping or list that is not empty in block style: an entry on each line, indented to a
+    column.
+    """
     space = " " * column
     if isinstance(value, Mapping):
         entries = (entry_text(key, item, column, texts) for key, item in value.items())
@@ -69,12 +72,12 @@ def in_lines(value: Any, column: int, texts: Origins) -> str:
 
 
 def item_text(value: Any, column: int, texts: Origins) -> str:
-    """`- value` of a list with an item a line, whose dashes stand at a column."""
+    """An item of a list in block style, `- value`. column: of its dash."""
     return "- " + (texts.text(value, column) or flow_text(value, column + 2))
 
 
 def entry_text(key: str, value: Any, column: int, texts: Origins) -> str:
-    """`key: value` of a mapping with an entry a line, whose keys stand at a column."""
+    """An entry of a mapping in block style, `key: value`. column: of its key."""
     name = scalar_text(_named(key), in_flow=False)
     written = texts.text(value, column) if isinstance(value, Mapping) else None
     if written is not None:
@@ -86,7 +89,7 @@ def entry_text(key: str, value: Any, column: int, texts: Origins) -> str:
 
 
 def scalar_text(value: Any, *, in_flow: bool) -> str:
-    """A number, a word or a text. Raises InputError."""
+    """A scalar (number, truth value, null or text) as YAML. Raises InputError."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if hasattr(value, "tolist"):
@@ -123,7 +126,7 @@ def _read_back(text: str, in_flow: bool) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values of a file are the same, also in type; the order of keys does not count."""
+    """Whether two values are equal and of the same types; the order of keys does not matter."""
     if isinstance(one, dict):
         return (
             isinstance(other, dict)

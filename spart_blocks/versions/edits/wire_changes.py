@@ -1,4 +1,4 @@
-"""Steps on the wires of a sheet: their ends renamed, taken away, led elsewhere."""
+"""Steps that change the wires of a sheet: rename, remove or redirect their ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spart_blocks.versions.edits.steps import RemoveValue, SetValue, Step
 
 
 def read_wire(text: str) -> WrittenWire:
-    """A wire of a text. Raises InputError for a text that is none."""
+    """Parse a wire. Raises InputError for an invalid text."""
     try:
         return parse_wire(text)
     except WireSyntaxError as error:
@@ -19,7 +19,7 @@ def read_wire(text: str) -> WrittenWire:
 
 
 def wires_of(sheet: Sheet) -> dict[int, WrittenWire]:
-    """The wires of a sheet by their numbers. Raises InputError for one that cannot be read."""
+    """The wires of a sheet by their numbers. Raises InputError if one cannot be parsed."""
     for number, error in sheet.wrong_wires.items():
         text = sheet.wire_texts[number]
         if text.strip():
@@ -32,7 +32,7 @@ def _no_wire(text: str, error: WireSyntaxError) -> InputError:
 
 
 def wire_steps(sheet: Sheet, change: Callable[[WrittenWire], str | None]) -> Iterator[Step]:
-    """The steps that change wires. change: gives the new text of a wire, None for none."""
+    """The steps that change wires. change: returns the new text of a wire, or None to remove it."""
     for number, wire in wires_of(sheet).items():
         path = (*sheet.keys, "wires", number)
         left = change(wire)
@@ -43,5 +43,7 @@ def wire_steps(sheet: Sheet, change: Callable[[WrittenWire], str | None]) -> Ite
 
 
 def connections_of(sheet: Sheet) -> set[tuple[str, str]]:
-    """What the wires of a sheet connect, each source and end in one spelling."""
+    """The connections that the wires of a sheet make, as pairs (source, destination) in normalized
+    spelling.
+    """
     return {pair for wire in wires_of(sheet).values() for pair in wire.connections()}
