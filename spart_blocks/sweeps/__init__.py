@@ -1,1 +1,1 @@
-"""Many runs of one diagram: plans of what varies, runners, results and their statistics."""
+"""Sweeps: many runs of one diagram. Plans of the varied values, runners, results and statistics."""

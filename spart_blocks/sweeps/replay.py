@@ -1,4 +1,4 @@
-"""One run of a sweep, done again exactly."""
+"""Repeats one run of a sweep, with the same bits."""
 
 from __future__ import annotations
 
@@ -29,10 +29,13 @@ _COMPARED = ("status", "passed", "t_end", "steps")
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """A run done again. label: its draw, and its variant and fault if there are several. case: the
-    values of what varies. differences: what is not as the sweep has stored it, a line each; none
-    if all bits are the same. reasons: the claims that the run does not fulfil, a line each.
-    failure: of a run that an error ends, what it is and where, as `simulate` tells it."""
+    """A repeated run.
+
+    label: its draw, and its variant and fault if there are several. case: the varied values.
+    differences: a line for each value that differs from the stored one; empty if all bits agree.
+    reasons: a line for each claim that the run does not fulfil. failure: for a run that ends with
+    an error, its message and location as in `simulate`.
+    """
 
     run: int
     label: str
@@ -44,7 +47,7 @@ class Replay:
 
     @property
     def said(self) -> str:
-        """Whether the run is the stored one, in a sentence."""
+        """A sentence that says whether the run agrees with the stored one."""
         if self.differences:
             listed = "\n  ".join(self.differences)
             return f"run {self.run} is not as the sweep has stored it:\n  {listed}"
@@ -52,7 +55,7 @@ class Replay:
 
 
 def replayed(found: SweepResults, run: int) -> Replay:
-    """Do a run of a sweep again. Raises InputError for a run that the sweep has not done."""
+    """Repeat a run of a sweep. Raises InputError if the sweep does not contain this run."""
     runs = found["run"]
     place = int(np.searchsorted(runs, run))
     if place == len(runs) or runs[place] != run:
@@ -95,7 +98,7 @@ def _every(work: AnyWork) -> float:
 
 
 def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) -> list[str]:
-    """What differs from the stored row, in lines; NaN equals NaN."""
+    """A line for each difference from the stored row; two NaN count as equal."""
     lines = []
     for name in (*_COMPARED, *found.metrics):
         stored, new = found.columns.kept(name)[place], columns[name][0]
@@ -106,9 +109,12 @@ def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) 
 
 
 def _results(work: AnyWork, done: Done) -> Results:
-    """The results of the only run of a work: those of `simulate` where its states are the same bit
-    for bit, since they hold both sides of every jump; otherwise its rows. Why a run fails is told
-    by `simulate`, which names the block."""
+    """The results of the only run of a work.
+
+    These are the results of `simulate` if its final states are the same bit for bit, because they
+    hold both sides of every jump; otherwise they are made from the recorded rows. The reason of a
+    failure is always that of `simulate`, which names the block.
+    """
     rich = _simulated(work)
     if isinstance(work, FileWork):
         return rich
@@ -146,7 +152,7 @@ def _same_end(program: Any, rich: Results, done: Done) -> bool:
 
 
 def _of_rows(program: Any, done: Done) -> Results:
-    """Results from the rows that a runner has kept."""
+    """Results from the state rows that a runner has recorded."""
     assert done.times is not None
     assert done.rows is not None
     known = done.times <= done.t[0] * (1 + 1e-12)

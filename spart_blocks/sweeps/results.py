@@ -1,4 +1,6 @@
-"""What came of a sweep: a row for each run, histories of some, statistics, pictures, replays."""
+"""The results of a sweep: a row for each run, histories of some runs, statistics, pictures,
+replays.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,11 @@ _WORDS = {"True": True, "true": True, "False": False, "false": False, "None": No
 
 
 class SweepResults(Looking):
-    """The runs of a sweep that have ended, in the order of their numbers.
+    """The finished runs of a sweep, ordered by run number.
 
-    columns: by name, as `table` has them; `results["miss"]` is one of them. metrics: their names.
-    complete: whether all runs have ended. stopped: why the sweep ended before that, if it did.
+    columns: the values by name, as in `table`; `results["miss"]` is one column. metrics: names of
+    the metrics. complete: whether all runs have ended. stopped: why the sweep ended early; None if
+    it did not.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class SweepResults(Looking):
 
     @property
     def folder(self) -> Path | None:
-        """Where the results are kept; None in memory."""
+        """The folder of the results; None if they are in memory."""
         return self.store.folder
 
     @property
@@ -75,34 +78,35 @@ class SweepResults(Looking):
 
     @property
     def varied_columns(self) -> tuple[str, ...]:
-        """The names of the columns of what varies."""
+        """The names of the columns of varied values."""
         names = [column.name for column in self.store.schema]
         return tuple(names[names.index("fault") + 1 : names.index("status")])
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What else is known of the sweep."""
+        """Further facts that the description of the sweep holds."""
         return self.store.description.facts
 
     @property
     def design(self) -> str:
-        """How draws fill the space."""
+        """The design of the draws: "random", "sobol", ..."""
         return str(self.facts.get("design", "random"))
 
     @property
     def together(self) -> int:
-        """The number of consecutive draws that share values: those of a saltelli design's base
-        point."""
+        """The number of consecutive draws that depend on each other: k + 2 for k factors in a
+        saltelli design, otherwise 1.
+        """
         return len(self.facts.get("factors", ())) + 2 if self.design == "saltelli" else 1
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The entries of `expect:` that no single run decides."""
+        """The entries of `expect:` that cannot be decided from a single run."""
         return tuple(self.facts.get("left_out", ()))
 
     @property
     def planned_runs(self) -> int:
-        """How many runs the whole sweep has."""
+        """The number of runs of the whole sweep."""
         return self.store.description.runs
 
     @property
@@ -112,12 +116,12 @@ class SweepResults(Looking):
 
     @property
     def plan(self) -> Any:
-        """What was planned. InputError if the diagram's file cannot be read."""
+        """The plan of the sweep. Raises InputError if the diagram's file cannot be read."""
         return self.planned.plan
 
     @property
     def planned(self) -> Planned:
-        """The plan with its diagram, read again where the results come from a folder."""
+        """The plan with its diagram; loaded again if the results come from a folder."""
         if self._planned is None:
             from spart_blocks.sweeps.plan.describing import planned_of
 
@@ -162,7 +166,7 @@ class SweepResults(Looking):
         return self._where(~self.success())
 
     def success(self) -> NDArray[np.bool_]:
-        """Of each run, whether it met its claims; without claims, whether no error ended it."""
+        """Whether each run met its claims, or, without claims, ended without an error."""
         return succeeded(self.columns.kept("status"), self.columns.kept("passed"))
 
     def runs_where(self, *conditions: Which, **equal: Any) -> Ints:
@@ -215,7 +219,7 @@ class SweepResults(Looking):
     # --- histories -----------------------------------------------------------------------
 
     def kept(self) -> Histories:
-        """The histories that were kept, as arrays. InputError if none were."""
+        """The stored histories as arrays. Raises InputError if none were stored."""
         found = self.store.histories()
         if found is None:
             hint = "keep='all', 'failed' or a number of runs keeps them; replay(run) makes one"
@@ -223,9 +227,9 @@ class SweepResults(Looking):
         return found
 
     def histories(self, *names: str) -> xarray.Dataset:
-        """An xarray Dataset (run, time, ...) of the runs whose histories were kept.
+        """An xarray Dataset (run, time, ...) of the runs whose histories were stored.
 
-        names: signals, all by default. Large histories are read when they are used.
+        names: signals; by default all. Large histories are read from disk when they are used.
         """
         try:
             import xarray
@@ -257,8 +261,9 @@ class SweepResults(Looking):
     # --- more about them -----------------------------------------------------------------
 
     def replay(self, run: int) -> Results:
-        """The results of one run, done again. A warning tells if its metrics are not those that
-        the sweep has stored, bit for bit."""
+        """Repeat one run and return its results. Warns if its metrics differ from the stored ones
+        in any bit.
+        """
         from spart_blocks.sweeps.replay import replayed
 
         replay = replayed(self, run)
@@ -267,7 +272,7 @@ class SweepResults(Looking):
         return replay.results
 
     def save(self, folder: str | Path) -> Path:
-        """Write results that are in memory into a new folder. Returns the folder."""
+        """Write results that are in memory to a new folder. Returns the folder."""
         target = as_path(folder, "the folder of a sweep")
         new = Folder.made(target, self.store.description)
         columns = {c.name: self.columns.kept(c.name) for c in self.store.schema}
@@ -280,8 +285,9 @@ class SweepResults(Looking):
         return target
 
     def of_file(self, file: str | Path) -> SweepResults:
-        """The same results, with the diagram in this file: where it has moved. InputError if it
-        is not the diagram of the sweep."""
+        """The same results with the diagram at another path, if it was moved. Raises InputError if
+        it is not the diagram of the sweep.
+        """
         from spart_blocks.sweeps.plan.describing import planned_of
 
         planned = planned_of(self.store.description, as_path(file, "a diagram"))
@@ -295,7 +301,9 @@ class SweepResults(Looking):
     # --- what notebooks show ---------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
-        """How many runs ended in each way, and how many passed; ways that none took are absent."""
+        """The number of runs by how they ended, without zeros; and `passed`, the number that met
+        their claims, if there are claims.
+        """
         status, passed = self.columns.kept("status"), self.columns.kept("passed")
         found = {name: int(np.sum(status == k)) for k, name in enumerate(STATUSES)}
         if np.any(passed != UNKNOWN):

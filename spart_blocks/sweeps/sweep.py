@@ -1,4 +1,4 @@
-"""`sweep`: many runs of a diagram that differ in what they start from."""
+"""`sweep`: runs a diagram many times, with varied parameters and initial states."""
 
 from __future__ import annotations
 
@@ -130,8 +130,9 @@ def sweep_file(
     precision: str = "double",
     **more: Any,
 ) -> SweepResults:
-    """The sweep of a file with its load options. changes: entries of its section; options: of the
-    runs; scheduler: the address of a Dask scheduler; more: as for `run_planned`."""
+    """Execute the sweep of a diagram file. changes: entries that replace those of its section.
+    options: run options. scheduler: address of a Dask scheduler. more: as for `run_planned`.
+    """
     planned = Planned.of(file, changes, options)
     with Runner(workers, scheduler, device, precision) as runner:
         return run_planned(planned, runner, **more)
@@ -147,7 +148,7 @@ def run_planned(
     confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> SweepResults:
-    """Do the runs of a plan. The arguments are as for `sweep`."""
+    """Execute the runs of a planned sweep. The arguments are as for `sweep`."""
     _check_until(planned, until)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is a function of two numbers, not {brief(progress)}")
@@ -161,7 +162,7 @@ def run_planned(
 
 @contextmanager
 def _kept(store: Store, planned: Planned) -> Iterator[None]:
-    """Context in which an error ends the sweep, and what was done is kept."""
+    """A context in which an error ends the sweep, and finished runs are stored."""
     try:
         yield
     except RunError as error:
@@ -175,7 +176,7 @@ def _kept(store: Store, planned: Planned) -> Iterator[None]:
 
 
 def _store(description: Description, out: str | Path | None, resume: bool) -> Store:
-    """Where the runs are kept."""
+    """The store of the runs: in memory, or in the folder `out`."""
     if out is None:
         if resume:
             raise InputError(Fault("resume needs the folder of the sweep", hint="give out"))

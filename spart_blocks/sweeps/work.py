@@ -1,4 +1,4 @@
-"""What a runner takes and gives: runs of one program, and what came of them."""
+"""The input and output of a runner: runs of one program, and their outcomes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Ints = NDArray[np.int64]
 
 COMPLETE, STOPPED, FAILED = "complete", "stopped", "failed"
 STATUSES = (COMPLETE, STOPPED, FAILED)
-"""How a run ended: at T, by a STOP block, or by an error. `Done.status` holds their numbers."""
+"""How a run ended: at T, by a STOP block, or by an error. `Done.status` holds indices into this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Runs of one program that differ in its parameters.
+    """Runs of one program with different parameters.
 
-    program: with its run options (T, solver, tolerances, ...); it holds the nominal parameters.
-    runs (n,): the numbers of the runs. p (n, np): the parameters of each, initial states among
-    them. gauges: what to measure of each run. blocks: whose first event is wanted. every [s]:
-    interval of the rows that are kept of each run; None keeps none.
-    file: the diagram file of the program, if it has one, for what only its blocks know.
+    program: with its run options (T, solver, tolerances, ...) and the nominal parameters. runs
+    (n,): run numbers. p (n, np): the parameters of each run, which include initial states. gauges:
+    what to measure. blocks: those whose first event is recorded. every [s]: interval of the
+    recorded rows; None records none. file: the diagram file of the program, if there is one; it is
+    loaded where the blocks themselves are needed.
     """
 
     program: Program
@@ -51,11 +51,11 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class FileWork:
-    """Runs of a diagram file that has no program, by its blocks.
+    """Runs of a diagram file that cannot be traced, so that its blocks are executed.
 
-    runs (n,): the numbers of the runs. overrides: of each run, in place of values of the file, in
-    addition to its own, as `--set` takes them; a diagram is loaded for each run. start: states
-    (n, m) at which blocks start, such as those of random sequences. The others: as of `Work`.
+    runs (n,): run numbers. overrides: for each run, in addition to those of the file, as `--set`
+    takes them; the diagram is loaded for each run. start: initial states (n, m) by block, such as
+    those of random sequences. The other fields are as in `Work`.
     """
 
     file: DiagramFile
@@ -81,15 +81,14 @@ class FileWork:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """n runs that have ended.
+    """The outcomes of n runs that have ended.
 
-    runs (n,): their numbers. status (n,): entries of STATUSES. t (n,) [s]: the times they reached.
-    steps (n,): solver steps. x (n, nx), xd (n, nd): the states they reached.
-    readings: of each gauge, each quantity as (n, m) for the m elements of its signal; NaN where a
-    run failed before it could be measured. events: of each of Work.blocks, the time (n,) [s] of its
-    first event, NaN without one. messages: of failed runs, by number, with the reason and the time.
-    times (k,) [s], rows (n, k, nx + nd): states kept; NaN after a run's end. None if none were
-    kept.
+    runs (n,): run numbers. status (n,): indices into STATUSES. t (n,) [s]: final times. steps
+    (n,): solver steps. x (n, nx), xd (n, nd): final states. readings: for each gauge and quantity
+    an array (n, m) over the m elements of the signal; NaN where a run failed before it could be
+    measured. events: for each of Work.blocks the time (n,) [s] of its first event, NaN if there
+    was none. messages: of failed runs, by run number, with reason and time. times (k,) [s], rows
+    (n, k, nx + nd): recorded states, NaN after a run's end; None if none were recorded.
     """
 
     runs: Ints

@@ -1,1 +1,1 @@
-"""What is measured and judged of each run: formulas, metrics, claims."""
+"""What a sweep computes of each run: metrics (from formulas) and whether its claims hold."""

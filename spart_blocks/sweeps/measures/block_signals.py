@@ -1,4 +1,6 @@
-"""The signals of a diagram that has no program, as metrics and claims know those of one."""
+"""Signals of a diagram that cannot be traced into a program, in the form that metrics and claims
+use.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from spart_blocks.run.engines.engine import Engine
 from spart_blocks.sweeps.work import FileWork
 
 _TRIED = 8
-"""First runs of which one must load."""
+"""Number of first runs that are tried until one can be loaded."""
 
 
 def signals_of(work: FileWork) -> Program:
-    """A program that has the signals, names and crossings of a diagram's blocks, and nothing that
-    runs or is a parameter. Raises what no run loads for."""
+    """A program with the signals, names and crossings of the diagram's blocks.
+
+    It cannot be run and has no parameters; metrics and claims look up signals in it. Raises the
+    error of the first run if none of the first runs can be loaded.
+    """
     first: SpartError | None = None
     for texts in work.overrides[:_TRIED]:
         try:

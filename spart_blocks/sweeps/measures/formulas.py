@@ -35,8 +35,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measurement of a signal over a whole run. kind: of its gauge. read: its value from the
-    readings. reference: whether a second signal must or may be given."""
+    """A measurement of a signal over a whole run, such as `final` or `integral`.
+
+    kind: the kind of gauge that it needs. read: computes its value from the readings of this
+    gauge. reference: whether a second signal may or must be given.
+    """
 
     kind: Literal["extremes", "integral", "square", "step", "rotation", "displacement"]
     read: Callable[[Readings], Floats]
@@ -44,7 +47,9 @@ class Measure:
 
 
 def _seen(name: str) -> Callable[[Readings], Floats]:
-    """A reading of extremes; NaN where no time was measured, whose extremes are infinite."""
+    """A function that reads one quantity of an `extremes` gauge. It gives NaN where nothing was
+    measured; the gauge itself is infinite there.
+    """
     return lambda found: np.where(found["any"] > 0, found[name], np.nan)
 
 
@@ -62,7 +67,9 @@ def _rms(found: Readings) -> Floats:
 
 
 def _reached(name: str) -> Callable[[Readings], Floats]:
-    """A time of the response to a step: infinite where the run ended before, NaN without a step."""
+    """A function that reads a time of a step response: infinite if the run ended before it was
+    reached, NaN if there was no step.
+    """
 
     def read(found: Readings) -> Floats:
         pending = np.isnan(found[name]) & ~np.isnan(found["overshoot_percent"])
@@ -88,16 +95,18 @@ MEASURES: Mapping[str, Measure] = {
     "largest_rotation": Measure("rotation", lambda found: found["largest"]),
     "largest_displacement": Measure("displacement", lambda found: found["largest"]),
 }
-"""The measurements by name; `time_of` an event, and `duration`, are not of a signal."""
+"""The measurements of signals by name. `time_of` and `duration` are not here: they are not of a
+signal.
+"""
 EXTREME = {"min": "least", "max": "most"}
-"""min and max of one signal are measurements."""
+"""min and max of one signal are measurements; these are the names of their readings."""
 TIME_OF = "time_of"
 DURATION = "duration"
 _WINDOW = ("since", "until")
 
 
 def _folded(whole: Any, pair: Any) -> Callable[..., Any]:
-    """min or max: of the elements of one value, or of several values."""
+    """min or max as a function: of one argument over its elements, of several elementwise."""
     return lambda *values: (
         whole(values[0], axis=-1, keepdims=True) if len(values) == 1 else reduce(pair, values)
     )
@@ -114,13 +123,13 @@ OF_RUNS: Mapping[str, Function] = {
 
 @dataclass
 class MetricReader(Reader):
-    """Turns the formula of a metric into a closure of what a sweep knows of its runs (see
-    `metrics.Known`).
+    """Compiles the formula of a metric to a closure, which takes the data of runs
+    (`metric_values.MeasuredRuns`).
 
-    varied: names of the values that the sweep varies. others: names of the other metrics. blocks:
-    those that have events. added: collects formulas of signals by the name of the signal that they
-    become; partial: of those that may be undefined the signal that is then 1. gauges, events,
-    metrics: what the formula needs.
+    varied: names of the varied values. others: names of the other metrics. blocks: names of blocks
+    that have events. added: collects formulas of signals, each under the name of the new signal.
+    partial: for a new signal that may be undefined, the name of a signal that is 1 where it is
+    undefined. gauges, events, metrics: collect what the formula needs.
     """
 
     program: Program = field(kw_only=True)
@@ -201,7 +210,7 @@ class MetricReader(Reader):
         return super()._call(node)
 
     def _of_signals(self, node: ast.expr) -> bool:
-        """Whether a formula is of signals, and not of measurements."""
+        """Whether a formula contains only signals, parameters and t, and no measurements."""
         if isinstance(node, ast.Call):
             called = node.func.id if isinstance(node.func, ast.Name) else ""
             if called in MEASURES or called == TIME_OF:
@@ -235,7 +244,7 @@ class MetricReader(Reader):
         return self._reading(Gauge(kind, signal, reference, **window), measure.read, undefined)
 
     def _time(self, key: ast.keyword) -> float:
-        """A time of since= or until=."""
+        """The number [s] of a keyword since= or until=."""
         if key.arg not in _WINDOW:
             raise self.fault(key.value, f"there is no {key.arg or '**'}=", "it has since=, until=")
         found = key.value
@@ -244,7 +253,9 @@ class MetricReader(Reader):
         return float(found.value)
 
     def _formula(self, node: ast.expr, needs: str | None = None) -> str:
-        """The name of a signal, or of the signal that a formula becomes."""
+        """The name of the signal to measure. A formula of signals is added as a new signal, whose
+        name is returned.
+        """
         reader = SignalReader(self.text, (), OF_SIGNALS, program=self.program)
         value = reader.value(node)
         if needs and not reader.signals:
@@ -269,7 +280,11 @@ class MetricReader(Reader):
         read: Callable[[Readings], Floats],
         undefined: Sequence[Gauge] = (),
     ) -> Value:
-        """undefined: measure signals that are above 0 where the value has no meaning."""
+        """A closure that reads a gauge.
+
+        undefined: gauges of signals that are above 0 where the measured signal is undefined; the
+        value is NaN for such runs.
+        """
         self.gauges += [gauge, *undefined]
 
         def value(known: Any) -> Any:
@@ -294,7 +309,7 @@ class MetricReader(Reader):
 
 
 def _squared(node: ast.expr) -> ast.expr | None:
-    """x of x**2, if x is the name of a signal."""
+    """x for an expression x**2 where x is a name; None for any other expression."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Pow):
         return None
     two = isinstance(node.right, ast.Constant) and node.right.value == 2

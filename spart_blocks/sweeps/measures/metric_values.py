@@ -1,4 +1,4 @@
-"""The values of metrics: of what a sweep knows of its runs, run by run for those in Python."""
+"""The values of metrics: formulas for all runs at once, Python functions run by run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
 
 class OneRun(Mapping[str, Any]):
-    """What a metric in Python reads of one run: by the text of a formula its value, a float or an
-    array (m,), as in run["final(plant.qm)"] or run["kp"]."""
+    """The argument of a metric in Python: maps the text of a formula to its value in one run.
+
+    The value is a float or an array (m,), for example run["final(plant.qm)"] or run["kp"].
+    """
 
     def __init__(self, read: Callable[[str], Any]) -> None:
         self._read = read
@@ -39,11 +41,13 @@ Function = Callable[[OneRun], Any]
 
 @dataclass(frozen=True, eq=False)
 class Formulas:
-    """Metrics as they were read. program: with the formulas of signals in them as further signals.
-    gauges, blocks: what they need to have measured. widths: the number of values of each metric, in
-    order. values: the closures of those that are formulas, and of the formulas that those in Python
-    ask for. functions: those in Python. varied: the paths that vary, by each name that formulas may
-    give them.
+    """Compiled metrics.
+
+    program: the program, with the formulas of signals added as signals. gauges, blocks: what must
+    be measured for the metrics. widths: number of values of each metric, in order. values:
+    closures of the metrics that are formulas, and of the formulas that Python functions read.
+    functions: the metrics in Python. varied: for each name of a varied value in formulas, its
+    path.
     """
 
     program: Program
@@ -55,13 +59,13 @@ class Formulas:
     varied: Mapping[str, str]
 
     def width_of(self, gauge: Gauge) -> int:
-        """The number of values of each reading of a gauge."""
+        """The number of values in each reading of a gauge."""
         whole = gauge.kind in ("rotation", "displacement")
         return 1 if whole else entries(self.program, gauge.signal).size
 
 
 class MeasuredRuns:
-    """What the formulas read of runs that ended; each value is (n, m)."""
+    """The data of finished runs that formulas read; each value has shape (n runs, m elements)."""
 
     def __init__(self, formulas: Formulas, done: Done, values: Mapping[str, Any]) -> None:
         self.formulas, self.done, self.values = formulas, done, values
@@ -75,7 +79,7 @@ class MeasuredRuns:
         return read(found)
 
     def ever(self, gauge: Gauge) -> Any:
-        """Whether a signal that is 0 or 1 was ever 1."""
+        """Whether a signal with values 0 and 1 was 1 at any time of each run."""
         return self.reading(gauge, lambda found: found["most"]) > 0.5
 
     def event(self, block: str) -> Floats:
@@ -101,8 +105,9 @@ class MeasuredRuns:
         return self._known[name]
 
     def _called(self, name: str, function: Function) -> Floats:
-        """A metric in Python, run by run. It may fail for some: they have no value, and a warning
-        says so."""
+        """The values of a metric in Python, computed run by run. Where it raises an error the
+        values are NaN, and a warning is given.
+        """
         width = self.formulas.widths[name]
         out = np.full((self.n, width), np.nan)
         texts: dict[str, Floats] = {}
@@ -134,7 +139,9 @@ class MeasuredRuns:
 
 
 class Supposed(MeasuredRuns):
-    """One run of which every value is the same number, to learn how many values a metric has."""
+    """One fictitious run in which every value is the same number. It shows how many values a
+    metric has.
+    """
 
     def __init__(self, formulas: Formulas, given: Mapping[str, Any], number: float) -> None:
         none, one = np.zeros(0), np.ones(1)
@@ -165,17 +172,19 @@ class Supposed(MeasuredRuns):
 
 
 def own(values: Floats) -> Any:
-    """The values of one run: a number where there is one."""
+    """The values of one run: a float if there is one value, otherwise a copy of the array."""
     return float(values[0]) if len(values) == 1 else values.copy()
 
 
 def asked_key(name: str, text: str) -> str:
-    """Under what a formula is kept that a metric in Python asks for."""
+    """The key of a formula that the Python metric `name` reads."""
     return f"{name}: {text}"
 
 
 def numbers(label: str, function: Function, run: OneRun, width: int | None) -> Floats:
-    """The numbers that a metric in Python gives; InputError for anything else."""
+    """The result of a Python metric as an array. Raises InputError if it is not numeric, or not of
+    `width` numbers.
+    """
     try:
         found = np.asarray(function(run), dtype=float)
     except InputError:

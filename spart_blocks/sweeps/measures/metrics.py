@@ -1,4 +1,4 @@
-"""The metrics of a sweep: what they need to have measured, and their values over its runs."""
+"""The metrics of a sweep: which measurements they need, and their values for the runs."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ COLUMNS = (
     "run", "draw", "grid", "variant", "fault", "status", "message", "passed", "missed", "t_end",
     "steps",
 )  # fmt: skip
-"""The columns of a sweep's table besides what varies and the metrics."""
+"""The columns of a sweep's table besides varied values and metrics."""
 EVENTFUL = ("stop", "event", "mode")
-"""The kinds of crossings that are events of their blocks."""
+"""The kinds of crossings that count as events of their blocks."""
 LONGEST_NAME = 100
 SUPPOSED = (1.0, 0.0, -1.0, 1e9, -1e9, np.nan)
-"""The numbers with which a metric in Python is called to learn what it asks for."""
+"""The numbers with which a Python metric is called once, to learn which formulas it reads."""
 
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
     """The metrics of the runs of one program.
 
-    program: the given one with the formulas of signals in the metrics as further signals; a Work
-    takes this. gauges, blocks: what a Work is to measure.
+    program: the given program with the formulas of signals added as signals; it is the one that a
+    Work runs. gauges, blocks: what a Work must measure.
     """
 
     formulas: Formulas
@@ -60,37 +60,43 @@ class Metrics:
         varied: Mapping[str, Any] | Iterable[str] = (),
         places: Mapping[str, Place] = MappingProxyType({}),
     ) -> Metrics:
-        """Read metrics. varied: the paths that the sweep varies, or by path a value. places: where
-        each metric is written. Raises InputError with all that is wrong."""
+        """Compile metrics.
+
+        varied: paths of the varied values, or values by path. places: where each metric is
+        written. Raises InputError with all faults.
+        """
         return Metrics(_Reading(program, dict(given), varied, places).formulas())
 
     @property
     def program(self) -> Program:
-        """The program that was given, with more signals."""
+        """The given program with the added signals."""
         return self.formulas.program
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
-        """What is to be measured of each run."""
+        """The gauges that each run must measure."""
         return self.formulas.gauges
 
     @property
     def blocks(self) -> tuple[str, ...]:
-        """The blocks whose first event is wanted."""
+        """The blocks whose first event must be recorded."""
         return self.formulas.blocks
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in order."""
+        """The names of the metric columns, in order."""
         widths = self.formulas.widths
         return tuple(label for name, width in widths.items() for label in _labels(name, width))
 
     def columns(
         self, done: Done, values: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, Floats]:
-        """The metrics of runs: a column (n,) for each, or for a vector one for each element, as
-        miss[0], miss[1]. NaN where a run failed, and where a metric is undefined. values: of each
-        path that varies those of these runs, (n,) or (n, m)."""
+        """The columns (n,) of the metrics of n runs.
+
+        A vector metric has a column for each element: miss[0], miss[1]. Values are NaN where a run
+        failed or the metric is undefined. values: the varied values of these runs by path, (n,) or
+        (n, m).
+        """
         runs = MeasuredRuns(self.formulas, done, values)
         failed = done.status == STATUSES.index(FAILED)
         columns: dict[str, Floats] = {}
@@ -107,7 +113,7 @@ def _labels(name: str, width: int) -> list[str]:
 
 
 class _Reading:
-    """Metrics while they are read."""
+    """Compiles metrics to `Formulas`, in the order of their dependencies."""
 
     def __init__(
         self,
@@ -168,7 +174,9 @@ class _Reading:
         self._keep(name, value)
 
     def _read(self, given: Any) -> tuple[Value, tuple[str, ...]]:
-        """The closure of a formula, and the other metrics in it; what it measures is kept."""
+        """The closure of a formula, and the names of the other metrics in it. The gauges and
+        events that it needs are recorded.
+        """
         text, tree = parsed(given, several="metrics", params=False)
         reader = MetricReader(
             text,
@@ -224,8 +232,10 @@ class _Reading:
             self._hold(name, self._supposed(self.found.values[name], 1.0).shape[-1])
 
     def _suppose(self, name: str, function: Function) -> None:
-        """Call a metric in Python with supposed values, to learn the formulas that it asks for; of
-        several numbers, since it may ask for some only where another is large."""
+        """Call a Python metric with fictitious values, to learn which formulas it reads. Several
+        numbers are tried, because a function may read some formulas only where another value is
+        large.
+        """
         wrong, failed = list[InputError](), list[InputError]()
         widths: list[int] = []
         for number in SUPPOSED:
@@ -251,7 +261,9 @@ class _Reading:
             raise InputError(_shapes(error)) from None
 
     def _asking(self, name: str, number: float, wrong: list[InputError]) -> Callable[[str], Any]:
-        """Reads a formula that a metric in Python asks for. wrong: collects what is wrong in it."""
+        """A function that compiles each formula that a Python metric reads, and returns its
+        fictitious value. wrong: collects the errors of these formulas.
+        """
 
         def read(text: str) -> Any:
             key = asked_key(name, text)
@@ -276,7 +288,7 @@ class _Reading:
 
 
 def _shapes(error: ValueError) -> str:
-    """Of values that do not fit together."""
+    """The message for values whose shapes do not match."""
     text = str(error)
     if "broadcast" in text:
         return "its parts have different numbers of elements; take some, as plant.qm[0:2]"
@@ -284,12 +296,12 @@ def _shapes(error: ValueError) -> str:
 
 
 def _aliases(path: str) -> set[str]:
-    """The names by which formulas know a path that varies."""
+    """The names that formulas may use for a varied path."""
     return {path, path.removeprefix("params."), path.removeprefix("blocks.")}
 
 
 def _check_gauge(program: Program, gauge: Gauge) -> None:
-    """InputError where a gauge does not fit its signal."""
+    """Raise InputError if the signal of a gauge does not have the size that the gauge needs."""
     size = entries(program, gauge.signal).size
     if gauge.kind == "rotation" and size != 9:
         hint = f"{split_index(gauge.signal)[0]} has {size} elements"

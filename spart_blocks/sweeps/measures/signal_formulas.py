@@ -23,7 +23,9 @@ from spart_blocks.program.added_signals import entries, parameter_entries
 
 
 def kind_of(program: Program, name: str) -> Literal["signal", "parameter", "t"] | None:
-    """What a name is: of a signal, a parameter, or the time, in this order; None if nothing."""
+    """Whether a name is that of a signal, a parameter or the time t, tested in this order; None
+    for an unknown name.
+    """
     base, index = split_index(name)
     aliases = program.display.aliases
     if aliases.get(base, base) in {slot.name for slot in program.signals}:
@@ -62,7 +64,7 @@ MOST = 1e300
 
 
 def defined(value: Any) -> Any:
-    """Whether numbers are finite, for symbols too, which know nothing but comparisons."""
+    """Whether numbers are finite. It uses comparisons only, so that it also works for symbols."""
     return np.abs(value) < MOST
 
 
@@ -75,9 +77,10 @@ OF_SIGNALS: Mapping[str, Function] = {
 
 @dataclass
 class SignalReader(Reader):
-    """Turns a formula of signals into a closure of `program.added_signals.Symbols`.
+    """Compiles a formula of signals to a closure, which takes `program.added_signals.Symbols`.
 
-    signals: those in it. partial: whether it may be undefined for finite signals, as log(x) is.
+    signals: collects the signals in it. partial: whether it may be undefined for finite signals,
+    as log(x) is.
     """
 
     program: Program = field(kw_only=True)

@@ -1,4 +1,4 @@
-"""Which runs of a sweep passed: the claims of `expect:`, judged for all runs at once."""
+"""Which runs of a sweep passed: the claims of `expect:` are evaluated for all runs at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
 
 def claim_names(section: ExpectSection | None) -> tuple[str, ...]:
-    """The names of the claims about signals: `settles angle`, numbered where several are alike."""
+    """The names of the claims about signals, such as `settles angle`, with numbers where several
+    are alike.
+    """
     names: list[str] = []
     for keys, claim in section.claims() if section else ():
         name = f"{keys[0]} {claim.signal}"
@@ -40,15 +42,15 @@ def claim_names(section: ExpectSection | None) -> tuple[str, ...]:
 
 
 def left_out_of(section: ExpectSection | None) -> tuple[str, ...]:
-    """The entries of a section that no single run of a sweep decides."""
+    """The entries of an `expect:` section that cannot be decided from a single run."""
     return tuple(n for n in NOT_OF_A_RUN if section and getattr(section, n) is not None)
 
 
 class Verdicts:
-    """The claims about signals of a diagram's `expect:`, for the runs of one of its programs.
+    """The claims of `expect:` about signals, for the runs of one program.
 
-    gauges: what is to be measured of each run. names: of the claims. Without claims, or without a
-    section, every run passes that does not fail.
+    gauges: what each run must measure. names: the names of the claims. Without claims every run
+    passes that does not fail.
     """
 
     def __init__(
@@ -82,20 +84,21 @@ class Verdicts:
         self.names = claim_names(section)
 
     def _check(self, kind: str, claim: Any) -> None:
-        """Judge supposed readings, for the shapes of the claim's values."""
+        """Evaluate a claim on fictitious readings, to check the shapes of its values."""
         none = np.zeros((1, int(np.prod(self._shapes[claim.signal], dtype=int))))
         names = ("least", "most", "when_least", "when_most", "first", "last", "any")
         found = dict.fromkeys((*names, "back", "when", "reached", "got"), none)
         measured_band(kind, claim, found, self._shapes[claim.signal], np.zeros(1))
 
     def passed(self, done: Done) -> NDArray[np.bool_]:
-        """Whether each run (n,) fulfils all claims. One that failed does not."""
+        """Whether each run fulfils all claims (n,). A failed run does not."""
         failed = np.asarray(done.status == STATUSES.index(FAILED))
         return ~failed & self._held(done).all(axis=0)
 
     def missed(self, done: Done) -> NDArray[np.object_]:
-        """The names of the claims that each run (n,) does not fulfil, as one text: none for one
-        that passed, and for one that failed, which is not judged."""
+        """For each run the names of the claims that it does not fulfil, joined to one text (n,).
+        The text is empty for runs that passed, and for failed runs, which are not evaluated.
+        """
         if not self.names or not len(done.runs):
             return np.full(len(done.runs), "", dtype=object)
         missed = ~self._held(done) & (done.status != STATUSES.index(FAILED))
@@ -120,7 +123,9 @@ class Verdicts:
         return held
 
     def reasons(self, done: Done, k: int) -> list[str]:
-        """Why run number k of these did not pass, a line for each claim; empty if it passed."""
+        """Why run k of these runs did not pass: a line for each claim; an empty list if
+        it passed.
+        """
         if done.status[k] == STATUSES.index(FAILED):
             return [done.messages.get(int(done.runs[k]), "it failed")]
         reasons: list[str] = []

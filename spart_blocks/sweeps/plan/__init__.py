@@ -1,1 +1,3 @@
-"""Plans of sweeps: what varies, its draws, and its places among a program's parameters."""
+"""Plans of sweeps: the varied values, their draws, and the parameters of the program that they
+set.
+"""

@@ -1,15 +1,15 @@
-"""From the values of a plan to works: runs of programs that differ in their parameters.
+"""Turns the values of a plan into works: runs of programs that differ in their parameters.
 
-A plan gives each run a value for each path. A value is a parameter of the program where it can
-be: of a block, an element of it, an initial state, a mass. Runs that differ in parameters alone
-are rows of one matrix p, which the lanes take as it is. All other values are structural (a file,
-a size, a block's type): each set of them needs a diagram that is loaded and traced by itself, a
+A plan gives each run a value for each path. Where possible the value is a parameter of the
+program: of a block, of an element of it, an initial state, a mass. Runs that differ in parameters
+only are rows of one matrix p, which the lanes take as it is. All other values are structural (a
+file, a size, a block's type): each set of them needs its own loaded and traced diagram, a
 Structure.
 
-So the runs asked for are grouped by variant, fault and structural values; a group gets its
-structure, which writes the values of the other paths into rows of p; and groups with the same
-program become one Work. A path that one structure lacks as a parameter is structural there, and
-its group is split again. Values that a block refuses make their runs fail, and no others.
+The runs are grouped by variant, fault and structural values. Each group gets its Structure, which
+writes the values of the other paths into rows of p. Groups with the same program become one Work.
+If a path is not a parameter in one structure, it is structural there, and the group is split
+again. If a block refuses values, only the runs with these values fail.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from spart_blocks.sweeps.plan.targets import dotted
 from spart_blocks.sweeps.work import FileWork, Work
 
 MANY_STRUCTURES = 20
-"""Count of structures at which there is a warning."""
+"""Number of structures at which a warning is given."""
 MOST_STRUCTURES = 64
-"""Structures that are held at once."""
+"""Largest number of structures in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assigned:
-    """Works, and the runs that cannot begin, with the reason."""
+    """Works, and for each run that cannot start the reason, by run number."""
 
     works: list[Work | FileWork]
     failed: dict[int, str]
@@ -62,12 +62,12 @@ def works_of(
     blocks: tuple[str, ...] = (),
     every: float | None = None,
 ) -> Assigned:
-    """The works of some runs of a plan.
+    """The works for some runs of a plan.
 
-    source: the diagram or program of a plan that is not of a file. gauges, blocks, every: of the
-    works. Raises InputError for a path that is not there, before anything runs; values that are
-    wrong are told by run, in `failed`. Programs are kept with the plan, so that it may be asked for
-    in parts.
+    source: the diagram or program, if the plan is not of a file. gauges, blocks, every: fields of
+    the works. Raises InputError for an unknown path before anything runs; invalid values are
+    reported by run number in `failed`. Programs are cached with the plan, so that the runs may be
+    requested in parts.
     """
     placed = placer_of(plan, source).place(runs)
     works = [replace(w, gauges=gauges, blocks=blocks, every=every) for w in placed.works]
@@ -78,8 +78,7 @@ _PLACERS: WeakKeyDictionary[Plan, Assigner] = WeakKeyDictionary()
 
 
 def placer_of(plan: Plan, source: Any = None) -> Assigner:
-    """What places the runs of a plan; one for each plan. Raises InputError for a path that is not
-    there."""
+    """The Assigner of a plan, which is made once. Raises InputError for an unknown path."""
     found = _PLACERS.get(plan)
     if found is None or (source is not None and source is not found.given):
         if source is None and plan.file is None:
@@ -92,7 +91,7 @@ def placer_of(plan: Plan, source: Any = None) -> Assigner:
 
 @dataclass(eq=False)
 class Assigner:
-    """Places the runs of a plan. given: the diagram or program."""
+    """Makes the works for runs of a plan. given: the diagram or program."""
 
     plan: Plan
     given: Any
@@ -106,7 +105,7 @@ class Assigner:
         self.finder = PathFinder(self.plan, self.source)
 
     def check(self) -> None:
-        """Find the paths of all variants. Raises InputError for what is not there."""
+        """Find the paths in all variants. Raises InputError for paths that do not exist."""
         bases = [self.kinds(variant).base for variant in range(len(self.plan.variants))]
         faults = [
             self.finder.fault(path, "no block takes this parameter")
@@ -117,13 +116,15 @@ class Assigner:
             raise InputError(faults)
 
     def kinds(self, variant: int) -> Kinds:
-        """The kinds of the paths in a variant."""
+        """The kind of each path in a variant: parameter, structural or run option."""
         if variant not in self._known:
             self._known[variant] = self.finder.kinds(self.plan.variants[variant])
         return self._known[variant]
 
     def structure(self, variant: int, values: Mapping[str, Any]) -> Structure | str:
-        """The structure of a variant with structural values; why there is none, as text."""
+        """The Structure of a variant with structural values, or the reason why it cannot be
+        loaded, as text.
+        """
         kinds = self.kinds(variant)
         assert kinds.base is not None
         if not values:
@@ -157,7 +158,7 @@ class Assigner:
     # --- runs -------------------------------------------------------------------------------------
 
     def place(self, runs: Sequence[int] | Ints) -> Assigned:
-        """The works of some runs, and those that cannot begin."""
+        """The works for some runs, and the runs that cannot start."""
         asked = np.atleast_1d(np.asarray(runs, dtype=np.int64))
         failed: dict[int, str] = {}
         parts: dict[int, tuple[Program, Structure, list[tuple[Ints, Any]]]] = {}
@@ -202,7 +203,7 @@ class Assigner:
         return Assigned(works, failed)
 
     def _of_file(self, group: _Group) -> FileWork:
-        """The work of a diagram that has no program."""
+        """The work of a group whose diagram cannot be traced."""
         assert isinstance(self.source, FileSource)
         file = self.source.file(self.plan.variants[group.variant], {})
         overrides = tuple(
@@ -219,7 +220,7 @@ class Assigner:
     def _random_blocks(
         self, variant: int, file: DiagramFile
     ) -> Mapping[str, tuple[int, NDArray[np.float64]]]:
-        """As `random_blocks`, of those whose seed the plan does not choose."""
+        """As `random_blocks`, without the blocks whose seed the plan sets."""
         if variant not in self._random:
             taken = {dotted(path).removeprefix("blocks.") for path in self.finder.paths}
             self._random[variant] = {
@@ -230,7 +231,7 @@ class Assigner:
         return self._random[variant]
 
     def _with_options(self, program: Program, group: _Group) -> Program | str:
-        """The program with the run options of a group, the same object each time."""
+        """The program with the run options of a group. Equal options give the same object."""
         if not group.options:
             return program
         key = (id(program), json.dumps(plain_value(group.options), sort_keys=True))
@@ -246,7 +247,7 @@ class Assigner:
         return found
 
     def _groups(self, runs: Ints) -> Iterator[_Group]:
-        """Runs that share a variant, a fault, and all structural values."""
+        """Groups of runs with the same variant, fault and structural values."""
         numbers = self.plan.numbers(runs)
         columns = self.plan.columns(runs)
         _, variants, faults = self.plan.counts
@@ -263,7 +264,7 @@ class Assigner:
             yield from self._split(_Group(variant, begins, chosen, draws, values))
 
     def _split(self, group: _Group) -> Iterator[_Group]:
-        """A group for each set of structural values and run options."""
+        """Split a group into groups with the same structural values and run options."""
         kinds = self.kinds(group.variant)
         if kinds.base is None:
             yield group
@@ -284,8 +285,11 @@ class Assigner:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Runs of one structure. values: of the parameters, by path. structural, options: values of
-    the file, and of the run, that they share."""
+    """Runs that share one structure.
+
+    values: of the parameters, by path, a row for each run. structural, options: the structural
+    values and run options, equal for all runs.
+    """
 
     variant: int
     fault: PlannedFault
@@ -297,15 +301,18 @@ class _Group:
 
     @property
     def later(self) -> Mapping[str, Any]:
-        """The values by path from the time of the fault on."""
+        """The values by path that the fault sets during the run; empty if it applies from the
+        start.
+        """
         return self.fault.set if self.fault.at > 0 else {}
 
 
 def _parted(
     group: _Group, whole: Sequence[str], some: Mapping[str, NDArray[np.bool_]]
 ) -> Iterator[_Group]:
-    """A group for each set of values that become structural: all values of the paths in whole, and
-    some of others."""
+    """Split a group by values that become structural: all values of the paths in `whole`, and
+    those values of the paths in `some` that its masks select.
+    """
     if not whole and not some:
         yield group
         return
@@ -327,8 +334,8 @@ def _parted(
 
 
 def random_blocks(file: DiagramFile) -> dict[str, tuple[int, NDArray[np.float64]]]:
-    """The random blocks of a file: how many entries at the start of their state are random
-    sequences, and the state.
+    """The random blocks of a file: for each the number of leading entries of its initial state
+    that are random number generators' states, and the whole initial state.
     """
     from spart_blocks.program.tracing.rules import random_entries
     from spart_blocks.run.engines.interpreter import Interpreter
@@ -345,7 +352,9 @@ def random_blocks(file: DiagramFile) -> dict[str, tuple[int, NDArray[np.float64]
 
 
 def _begun(sequences: NDArray[np.float64], state: NDArray[np.float64]) -> NDArray[np.float64]:
-    """States (n, size) that begin with sequences (n, m), and continue as a state (size,)."""
+    """States (n, size): the first entries are those of `sequences` (n, m), the others those of
+    `state` (size,).
+    """
     states = np.tile(state, (len(sequences), 1))
     states[:, : sequences.shape[1]] = sequences
     return states
@@ -356,7 +365,7 @@ def _any(parts: Sequence[tuple[Ints, Any]]) -> bool:
 
 
 def _work(program: Program, structure: Structure, parts: Sequence[tuple[Ints, Any]]) -> Work:
-    """The work of the runs of a structure, in rising order."""
+    """The work of all runs of a structure, sorted by run number."""
     if len(parts) == 1:
         [(runs, p)] = parts
     else:
@@ -369,7 +378,7 @@ def _work(program: Program, structure: Structure, parts: Sequence[tuple[Ints, An
 
 
 def _repeated(value: Any, count: int) -> Values:
-    """A value for each of so many runs."""
+    """An array with the same value for each of `count` runs."""
     if shape_of(value) != (-1,):
         array = np.asarray(value, dtype=float)
         return np.broadcast_to(array, (count, *array.shape))
@@ -380,7 +389,7 @@ def _repeated(value: Any, count: int) -> Values:
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value with arrays as lists, as JSON needs it."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What a folder says of its sweep, and the sweep made again from it."""
+"""The description of a sweep that is stored in its folder, and how a sweep is restored from it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _VERSIONS = ("spart_blocks", "numpy", "scipy", "casadi", "bdsim")
 def description_of(
     planned: Planned, device: str | None = None, precision: str = "double"
 ) -> Description:
-    """What a sweep is. device: where its runs are done, if not on processors; precision: in which
-    numbers."""
+    """The description of a sweep. device: where it runs, if not on the CPU. precision: of its
+    floating-point numbers.
+    """
     how = {"device": device} if device else {}
     how |= {"precision": precision} if precision != "double" else {}
     plan = json.loads(planned.plan.to_json())
@@ -44,8 +45,10 @@ def description_of(
 
 
 def planned_of(description: Description, file: Path | None = None) -> Planned:
-    """The plan that a folder describes. file: of the diagram, if it has moved. Raises InputError,
-    also if the diagram is not as it was."""
+    """The planned sweep that a folder describes.
+
+    file: the diagram, if it was moved. Raises InputError, also if the diagram has changed.
+    """
     facts = description.facts
     if facts.get("functions"):
         named = ", ".join(facts["functions"])
@@ -73,7 +76,9 @@ def planned_of(description: Description, file: Path | None = None) -> Planned:
 
 
 def _identity(planned: Planned, plan: dict[str, Any]) -> dict[str, Any]:
-    """What the results of a sweep depend on."""
+    """The entries that determine the results of a sweep. Two sweeps with different entries are not
+    the same sweep.
+    """
     section, source = planned.section, planned.source
     identity = {k: v for k, v in plan.items() if k not in ("file", "runs", "version", "model")}
     if planned.plan.design == "latin_hypercube":  # whose points depend on how many there are
@@ -104,7 +109,7 @@ def _bytes_of_histories(planned: Planned) -> float:
 
 
 def _facts(planned: Planned, file: Any) -> dict[str, Any]:
-    """What readers want to know, and what `planned_of` needs."""
+    """Further facts: for reports, and for `planned_of`."""
     plan, work = planned.plan, planned.first
     columns = {column.name for column in planned.schema}
     return {
@@ -124,7 +129,7 @@ def _facts(planned: Planned, file: Any) -> dict[str, Any]:
 
 
 def _told(planned: Planned) -> Iterator[tuple[str, str]]:
-    """The plan in words, by subject."""
+    """The plan as pairs (subject, text) for reports."""
     yield "diagram", str(planned.source.title)
     yield "runs", f"{planned.total:,}"
     yield from plan_in_words(planned.plan)

@@ -1,8 +1,8 @@
-"""Uniform numbers for draws: independent ones, and designs that fill a space evenly.
+"""Uniform random numbers of draws: independent ones, and designs that fill a space evenly.
 
-Independent numbers are those of Philox, a counter-based generator: a draw is a place in a sequence
-that its seed and name select, so that any draw is known alone, and a longer sweep begins as a
-shorter one does.
+Independent numbers come from Philox, a counter-based generator. Seed and name select a sequence,
+and the number of the draw a position in it. So each draw can be computed alone, and the first
+draws of a longer sweep are those of a shorter one.
 
 Sources: J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11 (2011), for Philox;
 A. Saltelli et al., Computer Physics Communications 181 (2010) 259, for the rows of Sobol indices.
@@ -25,15 +25,18 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 _WORDS = 4
-"""Numbers that Philox makes of one value of its counter."""
+"""Random numbers that Philox makes from one counter value."""
 _GAP = 4
-"""Draws that lie within this many times their count are computed with those between them."""
+"""If draws span at most this many times their number, all draws of the span are computed at once.
+"""
 MOST_DIMENSIONS = 21_201
 """Largest dimension of scipy's Sobol points."""
 
 
 def philox_words(seed: int, name: str, draws: Ints, count: int) -> Words:
-    """Random numbers (n, count) of 64 bits for draws (n,), by seed, name and draw alone."""
+    """Random 64-bit words (n, count) for draws (n,). They depend on seed, name and draw number
+    only.
+    """
     if not count or not len(draws):
         return np.zeros((len(draws), count), dtype=np.uint64)
     blocks = -(-count // _WORDS)
@@ -51,7 +54,9 @@ def philox_words(seed: int, name: str, draws: Ints, count: int) -> Words:
 
 
 def _stretches(draws: Ints) -> list[tuple[NDArray[np.intp], int, int]]:
-    """Places of draws that are computed together, with the first and the count of them."""
+    """Ranges of draws that are computed at once: the indices of the draws in each, its first draw
+    and its length.
+    """
     order = np.argsort(draws, kind="stable")
     rising = draws[order]
     first, last = int(rising[0]), int(rising[-1])
@@ -70,26 +75,27 @@ def _generator(seed: int, name: str, counter: int) -> np.random.Philox:
 
 @lru_cache(maxsize=1024)
 def _key(seed: int, name: str) -> int:
-    """The key of a sequence, 128 bits."""
+    """The 128-bit Philox key of a seed and a name."""
     digest = hashlib.blake2b(f"{seed}\0{name}".encode(errors="surrogatepass"), digest_size=16)
     return int.from_bytes(digest.digest(), "little")
 
 
 def uniform_of(words: Words) -> Floats:
-    """Numbers above 0 and below 1, of 53 bits."""
+    """Uniform numbers in the open interval (0, 1), with 53 bits, from 64-bit words."""
     return np.asarray(((words >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
 def draws_of(design: Design, runs: int, factors: int) -> int:
-    """The count of draws. runs: as asked for. factors: the count of random paths."""
+    """The number of draws of a sweep. runs: as requested. factors: number of random paths."""
     return runs * (factors + 2) if design == "saltelli" else runs
 
 
 def uniform(
     design: Design, seed: int, runs: int, sizes: dict[str, int], draws: Ints
 ) -> dict[str, Floats]:
-    """The uniform numbers (n, d) of draws (n,), by name. runs: how many there are in all. sizes:
-    the count d of each name."""
+    """Uniform numbers (n, d) by name, for draws (n,). runs: total number of draws. sizes: d for
+    each name.
+    """
     if design == "random":
         return {name: uniform_of(philox_words(seed, name, draws, d)) for name, d in sizes.items()}
     ends = np.cumsum([0, *sizes.values()])
@@ -104,8 +110,9 @@ def uniform(
 
 
 def _saltelli(seed: int, columns: dict[str, slice], d: int, draws: Ints) -> dict[str, Floats]:
-    """Rows in groups of k + 2 for k names: a point of A, one of B, and for each name that of A with
-    the name's numbers from B."""
+    """Uniform numbers of a Saltelli design, in groups of k + 2 rows for k names: a point of A, a
+    point of B, and for each name the point of A with this name's numbers from B.
+    """
     base, role = np.divmod(draws, len(columns) + 2)
     points = _points("sobol", seed, 0, 2 * d, base)
     found = {}
@@ -117,8 +124,11 @@ def _saltelli(seed: int, columns: dict[str, slice], d: int, draws: Ints) -> dict
 
 
 def noise_draws(design: Design, factors: int, draws: Ints) -> Ints:
-    """The numbers by which draws (n,) select random sequences. Of a saltelli design, A and its
-    neighbours share one, and B has another: the noise is a factor of its own, from A in all."""
+    """The draw numbers (n,) that select the random sequences of noise blocks.
+
+    In a Saltelli design the row of B has its own noise; the row of A and the rows derived from it
+    share one. Noise then acts as a further factor that is always from A.
+    """
     if design != "saltelli":
         return draws
     base, role = np.divmod(draws, factors + 2)
@@ -126,7 +136,7 @@ def noise_draws(design: Design, factors: int, draws: Ints) -> Ints:
 
 
 def _points(design: str, seed: int, runs: int, d: int, draws: Ints) -> Floats:
-    """Points (n, d) of a design, each coordinate above 0 and below 1."""
+    """Points (n, d) of a design, with coordinates in the open interval (0, 1)."""
     if design == "latin_hypercube":
         return _hypercube(seed, runs, d)[draws]
     if d > MOST_DIMENSIONS:
@@ -139,7 +149,7 @@ def _points(design: str, seed: int, runs: int, d: int, draws: Ints) -> Floats:
 
 
 def _sequence(design: str, seed: int, d: int, first: int, count: int) -> Floats:
-    """Points (count, d) of a sequence that has no end."""
+    """Points (count, d) of a Sobol or Halton sequence from point `first` on."""
     from scipy.stats import qmc
 
     kind = qmc.Sobol if design == "sobol" else qmc.Halton
@@ -163,5 +173,5 @@ def _hypercube(seed: int, runs: int, d: int) -> Floats:
 
 
 def _seed_of(seed: int, design: str) -> int:
-    """The seed of a design, so that those of neighbouring seeds differ in all."""
+    """The seed for a design, hashed so that neighbouring seeds give unrelated points."""
     return _key(seed, f"design {design}") % 2**63

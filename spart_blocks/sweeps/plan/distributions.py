@@ -1,8 +1,8 @@
 """Distributions: from numbers uniform in (0, 1) to the values of a path.
 
-Each is an inverse distribution function, so that independent draws and the points of a design take
-the same way. Every value is computed by itself, in elementwise operations: the same numbers in make
-the same values out, however many are computed together.
+Each is an inverse distribution function, which takes independent draws and points of a design
+alike. Values are computed elementwise, so that the same inputs give the same bits regardless of
+how many are computed together.
 
 Sources: L. Devroye, "Non-Uniform Random Variate Generation" (1986), chapter II, for the inverses;
 R. Miles, "On random rotations in R^3", Biometrika 52 (1965) 636, for the angle of a rotation.
@@ -31,11 +31,13 @@ from spart_blocks.diagram.sections.sweep_section import (
 
 Floats = NDArray[np.float64]
 Values = NDArray[Any]
-"""Numbers (n, ...); objects where a path takes texts, or values of several shapes."""
+"""Values (n, ...) of a path in n runs: floats, or objects for texts and for values of different
+shapes.
+"""
 
 
 def dimensions(varied: Varied, nominal: Any = None) -> int:
-    """The count of uniform numbers that a draw takes. nominal: the value of the diagram."""
+    """The number of uniform numbers that one draw needs. nominal: the value in the diagram."""
     drawn = varied.drawn
     if drawn is None:
         return 0
@@ -47,9 +49,12 @@ def dimensions(varied: Varied, nominal: Any = None) -> int:
 
 
 def values_of(varied: Varied, u: Floats, nominal: Any = None) -> Values:
-    """The values (N, ...) of draws. u (N, d): for each its uniform numbers, each above 0 and
-    below 1. nominal: the value of the diagram, for a relative draw, one for each of its elements,
-    and a rotation about it. Raises InputError if there is none, or one of another shape."""
+    """The values (N, ...) of N draws.
+
+    u (N, d): uniform numbers in (0, 1). nominal: the value in the diagram; needed for a relative
+    draw, for a draw of each element, and for a rotation about it. Raises InputError if it is
+    missing or has the wrong shape.
+    """
     drawn = varied.drawn
     assert drawn is not None
     if isinstance(drawn, RotationDraw):
@@ -64,7 +69,7 @@ def values_of(varied: Varied, u: Floats, nominal: Any = None) -> Values:
 
 
 def scaled(factors: Values, nominal: Any) -> Values:
-    """The nominal value multiplied by factors (N, ...), numbers or arrays of its shape."""
+    """The nominal value times factors (N, ...), which are scalars or arrays of its shape."""
     base = np.asarray(_needed(nominal), dtype=float)
     if factors.shape[1:] not in ((), base.shape):
         text = f"relative: the factors have shape {factors.shape[1:]}, the value {base.shape}"
@@ -74,7 +79,7 @@ def scaled(factors: Values, nominal: Any) -> Values:
 
 
 def _needed(nominal: Any) -> Any:
-    """The nominal value, which a draw depends on."""
+    """The nominal value as an array. Raises InputError if it is not numeric."""
     try:
         found = None if nominal is None else np.asarray(nominal, dtype=float)
     except (TypeError, ValueError):
@@ -88,7 +93,7 @@ def _needed(nominal: Any) -> Any:
 
 
 def _standard(u: Floats) -> Floats:
-    """Numbers of the standard normal distribution."""
+    """Standard normal numbers from uniform ones."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.ascontiguousarray(u)))
@@ -113,7 +118,7 @@ def _normal(drawn: Any, u: Floats) -> Floats:
 
 
 def _root(C: Floats) -> Floats:
-    """A matrix L with L L' = C, for C that may be singular."""
+    """A matrix L with L L' = C, for a covariance matrix C that may be singular."""
     try:
         return np.asarray(np.linalg.cholesky(C), dtype=float)
     except np.linalg.LinAlgError:
@@ -158,7 +163,9 @@ def _choice(drawn: Any, u: Floats) -> Values:
 
 
 def table(values: tuple[Any, ...]) -> Values:
-    """Values (n, ...) as an array: of numbers where they are, and of one shape."""
+    """Values as an array (n, ...): of floats if all are numeric and of equal shape, otherwise of
+    objects.
+    """
     try:
         array = np.asarray(values)
         if array.dtype.kind in "iuf":
@@ -184,7 +191,9 @@ _INVERSES: dict[type[Any], Callable[[Any, Floats], Values]] = {
 
 
 def _rotation(drawn: RotationDraw, u: Floats, nominal: Any) -> Floats:
-    """Quaternions (N, 4), scalar last, of the nominal attitude turned about body axes."""
+    """Quaternions (N, 4), scalar last: the nominal attitude with a random rotation about body
+    axes.
+    """
     if drawn.sd is not None:
         v = drawn.sd * _standard(u)
         angle = np.sqrt(v[:, 0] ** 2 + v[:, 1] ** 2 + v[:, 2] ** 2)
@@ -203,7 +212,7 @@ def _rotation(drawn: RotationDraw, u: Floats, nominal: Any) -> Floats:
 
 
 def _directions(u: Floats) -> Floats:
-    """Unit vectors (N, 3), all directions equally likely."""
+    """Unit vectors (N, 3), uniformly distributed over the sphere."""
     z = 2.0 * u[:, 0] - 1.0
     around = 2.0 * math.pi * u[:, 1]
     radius = np.sqrt(np.maximum(0.0, 1.0 - z * z))
@@ -211,8 +220,10 @@ def _directions(u: Floats) -> Floats:
 
 
 def _angles(u: Floats, within: float) -> Floats:
-    """Angles (N,) of rotations of which all up to an angle are equally likely: their density is
-    that of 1 - cos(angle). Found by bisection, which leaves the last bits to the interval alone."""
+    """Rotation angles (N,) [rad] of random rotations that are uniform among those up to the angle
+    `within`: the density is proportional to 1 - cos(angle). Found by bisection, so that the result
+    does not depend on the rounding of a root finder.
+    """
     goal = u * (within - math.sin(within))
     low, high = np.zeros(len(u)), np.full(len(u), within)
     for _ in range(60):
@@ -223,7 +234,7 @@ def _angles(u: Floats, within: float) -> Floats:
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """The quaternions (N, 4) of R(a) R(b); a (4,), b (N, 4)."""
+    """Quaternions (N, 4), scalar last, of the rotations R(a) R(b); a (4,), b (N, 4)."""
     x, y, z, w = a
     X, Y, Z, W = b.T
     parts = (

@@ -1,4 +1,4 @@
-"""A diagram file that a sweep is of."""
+"""A diagram file as the source of a sweep."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations
 
 _MOST_DOCUMENTS = 64
-"""Documents that are held at once."""
+"""Largest number of parsed documents in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class FileSource(Source):
-    """A diagram file. given: with what it is loaded."""
+    """A diagram file as the source of a sweep. given: the file, with its overrides and variants."""
 
     given: DiagramFile
     structural = True
@@ -56,7 +56,9 @@ class FileSource(Source):
         return {}
 
     def _document(self, chosen: Chosen, overrides: Mapping[str, Any] = {}) -> Document:
-        """The file with choices, its overrides and some more in place."""
+        """The parsed file with the choices of variants, its own overrides and further ones
+        applied.
+        """
         texts = texts_of(overrides)
         key = json.dumps([dict(chosen), texts], sort_keys=True)
         if key not in self._documents:
@@ -88,15 +90,17 @@ class FileSource(Source):
         return self._written.place("sweep", *keys)
 
     def section(self) -> Any:
-        """The raw `sweep:` section."""
+        """The `sweep:` section as parsed, not validated."""
         return self._written.data.get("sweep")
 
     def document(self) -> Document:
-        """The file as it is written."""
+        """The parsed file without overrides."""
         return self._written
 
     def folder_file(self, name: str) -> Path:
-        """A file that the section names, beside the diagram's. Raises InputError."""
+        """The path of a file that the section names, relative to the diagram. Raises InputError if
+        it is missing.
+        """
         faults: list[Fault] = []
         place = self._written.place("sweep", "cases")
         path = existing(name, self._written, self._root, place, faults, most=2**40)
@@ -110,7 +114,7 @@ class FileSource(Source):
         return replace(self.given, overrides=(*self.given.overrides, *texts), variants=asked or ())
 
     def expectations(self) -> Expectations | None:
-        """What the file claims of its runs. Raises DiagramError."""
+        """The claims of the file (`expect:`). Raises DiagramError."""
         from spart_blocks.diagram.build.loader import expectations_of
 
         given = self.given
@@ -118,7 +122,7 @@ class FileSource(Source):
         return expectations_of(self._written, given.path, *options)
 
     def problem(self, chosen: Chosen, overrides: Mapping[str, Any]) -> str | None:
-        """Why the diagram cannot be loaded with some values; None if it can."""
+        """Why the diagram cannot be loaded with some overrides; None if it can."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SpartWarning)
@@ -138,7 +142,7 @@ class FileSource(Source):
         return made
 
     def check(self, path: str, chosen: Chosen) -> None:
-        """Check a path of a diagram without a program. Raises InputError."""
+        """Check that a path exists in a diagram that cannot be traced. Raises InputError."""
         if self._matter(path, chosen) is not None:
             text = "masses and inertias vary only where the diagram can be traced"
             raise InputError(Fault(text, hint="spart check FILE says why it cannot"))
@@ -201,8 +205,9 @@ class FileSource(Source):
         return (given or {}) if known else None, frame or "com"
 
     def digest(self) -> str:
-        """Of what is written in the file, besides the sweep itself and what is claimed of it, and
-        of the files that it names."""
+        """A digest of the sections of the file that affect runs, and of the files that
+        they name.
+        """
         data = {
             key: value
             for key, value in self._written.data.items()
@@ -221,7 +226,7 @@ class FileSource(Source):
 
 
 def texts_of(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Values by path as overrides."""
+    """Values by path as texts of overrides."""
     return as_texts({dotted(path): value for path, value in values.items()})
 
 

@@ -1,4 +1,4 @@
-"""What a sweep varies, in words."""
+"""The plan of a sweep as text for reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEW = 8
 
 
 def plan_in_words(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What varies between the runs of a plan, by subject."""
+    """Pairs (subject, text) that tell what differs between the runs of a plan."""
     points, variants, faults = plan.counts
     if plan.draws > 1:
         yield "draws", f"{plan.draws:,} (seed {plan.seed}, design {plan.design})"
@@ -34,7 +34,7 @@ def plan_in_words(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def drawn_in_words(varied: Varied) -> str:
-    """A distribution: its name and its parameters."""
+    """A distribution as text: its name and its parameters."""
     given = varied.model_dump(mode="json", exclude_defaults=True)
     more = []
     if given.pop("relative", False):

@@ -1,4 +1,4 @@
-"""A diagram in memory, or a program, that a sweep is of."""
+"""A diagram in memory, or a program, as the source of a sweep."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MemorySource(Source):
-    """A diagram in memory or a program: parameters alone vary."""
+    """A diagram in memory or a program as the source of a sweep. Only parameters can vary."""
 
     given: Diagram | Program
 
@@ -84,7 +84,9 @@ class MemorySource(Source):
         return self._unknown(path, program) if named is None else Found(named)
 
     def _composed(self, name: str) -> Origin | None:
-        """What has the value of an argument of a block in memory that is made of others."""
+        """Which parameters have the value of an argument of a composite block in memory; None if
+        this is unknown.
+        """
         path, _, argument = name.rpartition(".")
         block = _block_of(getattr(self.given, "bd", None), path.split("/"))
         parts = () if block is None else parts_of(str(block.type).upper(), argument) or ()
@@ -108,7 +110,9 @@ class MemorySource(Source):
 
 
 def _block_of(bd: Any, names: Sequence[str]) -> Any:
-    """A block of a bdsim diagram, by its name and those of the subsystems around it."""
+    """A block of a bdsim diagram. names: those of the subsystems around it, then its own. None if
+    there is none.
+    """
     for block in () if bd is None else bd.blocklist:
         if block.name == names[0]:
             inner = attribute(block, "subsystem")

@@ -24,9 +24,9 @@ from spart_blocks.sweeps.plan.targets import dotted, start_of
 from spart_blocks.sweeps.plan.validity import Accepted
 
 _TRIED = 8
-"""Runs of which one must load before a sweep begins."""
+"""Number of first runs that are tried until one can be loaded."""
 _LOOKED = 1024
-"""Runs among which a value is looked for that makes a path a parameter."""
+"""Number of first runs that are searched for a value with which a path is a parameter."""
 
 Chosen = Mapping[str, str]
 Made = TypeVar("Made")
@@ -35,11 +35,12 @@ _NONE = object()
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The paths of a variant by kind.
+    """The kind of each path in one variant.
 
-    base: its structure with the values of the file; None if the diagram has no program. overrides:
-    what keeps paths among the parameters. structural: paths that are none. options: of the run, by
-    path. why: what keeps the diagram from a program.
+    base: the structure with the values of the file; None if the diagram cannot be traced.
+    overrides: values that are written into the file so that paths are parameters. structural: the
+    structural paths. options: the run option that each path sets. why: why the diagram cannot be
+    traced.
     """
 
     base: Structure | None
@@ -51,25 +52,25 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class PathFinder:
-    """Finds the paths of a plan in the programs of its diagram."""
+    """Finds which parameters of the diagram's programs the paths of a plan set."""
 
     plan: Plan
     source: FileSource | MemorySource
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
-        """What varies, and what faults change."""
+        """The varied paths, and those that faults set."""
         faults = (path for fault in self.plan.faults for path in fault.set)
         return tuple(dict.fromkeys([*self.plan.paths, *faults]))
 
     @cached_property
     def switched(self) -> tuple[str, ...]:
-        """What changes within a run."""
+        """The paths that faults change during a run."""
         late = (fault for fault in self.plan.faults if fault.at > 0)
         return tuple(dict.fromkeys(path for fault in late for path in fault.set))
 
     def kinds(self, chosen: Chosen) -> Kinds:
-        """The kinds of the paths in a variant. Raises InputError for what is not there."""
+        """The kinds of all paths in a variant. Raises InputError for paths that do not exist."""
         try:
             return self._sorted(chosen)
         except TraceError as error:
@@ -96,8 +97,9 @@ class PathFinder:
         return Kinds(base, overrides, tuple(lacking), options)
 
     def _without_program(self, chosen: Chosen, why: TraceError) -> Kinds:
-        """The kinds of the paths of a diagram that cannot be traced: all are structural. Raises
-        InputError for what is not there."""
+        """The kinds in a diagram that cannot be traced: all paths are structural. Raises
+        InputError for paths that do not exist.
+        """
         source = self.source
         assert isinstance(source, FileSource)  # others need a program
         faults = []
@@ -122,8 +124,9 @@ class PathFinder:
         overrides: Mapping[str, Any],
         known: Sequence[str] = (),
     ) -> tuple[dict[str, Found], list[str]]:
-        """Where paths stand in the program of an engine with overrides, and those that do not.
-        known: not to be looked for."""
+        """For each path that is a parameter its location in the program of `engine`; and the paths
+        that are not. known: paths to skip.
+        """
         found: dict[str, Found] = {}
         faults: list[Fault] = []
         for path in paths:
@@ -142,12 +145,12 @@ class PathFinder:
         return found, [path for path in paths if path not in found]
 
     def _fits(self, path: str, found: Found) -> bool:
-        """Whether the values of a path have the shape of the parameter."""
+        """Whether all values of a path have a shape that the parameter accepts."""
         places = found.places
         return places is None or all(places.takes(shape) for shape in self._shapes(path))
 
     def _shapes(self, path: str) -> set[tuple[int, ...]]:
-        """The shapes of the values of a path; those of texts and the like do not fit any."""
+        """The shapes of the values of a path; (-1,) for values that are not arrays of numbers."""
         shapes: set[tuple[int, ...]] = set()
         if path in self.plan.paths:
             column = self._first_values(1)[path]
@@ -163,7 +166,9 @@ class PathFinder:
     def _with_known_starts(
         self, found: dict[str, Found], engine: Native, chosen: Chosen
     ) -> dict[str, Found]:
-        """Without the initial states that cannot be made from entries of a plant's `initial`."""
+        """The found paths without those of plants whose initial state in the program does not
+        agree with their `initial`.
+        """
         for path, one in list(found.items()):
             for start in one.starts:
                 given, frame = self.source.initial(start.block, chosen)
@@ -174,7 +179,9 @@ class PathFinder:
     def _written_out(
         self, lacking: Sequence[str], engine: Native, overrides: Mapping[str, Any], chosen: Chosen
     ) -> tuple[Native, dict[str, Any]]:
-        """An engine with values written out for some paths, which may make them parameters."""
+        """An engine of the file with values written explicitly for the paths in `lacking`, which
+        may make them parameters; and these values.
+        """
 
         def written(run: int) -> dict[str, Any]:
             values = {path: self._example(path, run, engine, chosen) for path in lacking}
@@ -187,7 +194,9 @@ class PathFinder:
     def _loading(
         self, values_of: Callable[[int], dict[str, Any]], load: Callable[[dict[str, Any]], Made]
     ) -> tuple[Made, dict[str, Any]]:
-        """What is loaded with the values of the first run that can be."""
+        """Load with the values of the first run with which this succeeds; returns what was loaded
+        and the values. Raises the error of the first run if none succeeds.
+        """
         first: InputError | None = None
         for run in range(min(_TRIED, len(self.plan))):
             values = values_of(run)
@@ -199,8 +208,12 @@ class PathFinder:
         raise InputError(self._placed(fault) for fault in first.faults)
 
     def _example(self, path: str, run: int, engine: Native, chosen: Chosen) -> Any:
-        """A value of a path that leaves the diagram as it is, where one is written that fits, or
-        else one of a run, where every run has one; none for which there are other blocks."""
+        """A value to write for a path that has none in the program.
+
+        It is the value in the file if it has the right shape, which leaves the diagram unchanged;
+        otherwise the value of a run. Values that need other blocks are not used; `_NONE` if there
+        is no other.
+        """
         shapes, apart = self._shapes(path), self.source.apart(path, engine, chosen)
         written = self.source.written(path, chosen)
         if written is not None and shapes <= {(), shape_of(written)} and written not in [*apart]:
@@ -214,7 +227,9 @@ class PathFinder:
         return others[run].tolist() if run < len(others) else _NONE
 
     def _placed(self, fault: Fault) -> Fault:
-        """A fault of an override, at the place in the section that asks for it."""
+        """A fault of an override, with its place changed to the entry of the section that caused
+        it.
+        """
         text = "" if fault.place is None else str(fault.place)
         for path in self.paths:
             if text.startswith(f"override {dotted(path)}="):
@@ -224,7 +239,7 @@ class PathFinder:
     def fault(
         self, path: str, text: str, error: InputError | None = None, hint: str | None = None
     ) -> Fault:
-        """A fault of a path, where it is written."""
+        """A fault of a path, with the place where the path is written."""
         keys: tuple[str, ...] = ("over", path)
         for fault in self.plan.faults:
             if path in fault.set and path not in self.plan.paths:
@@ -237,7 +252,9 @@ class PathFinder:
     def _check_faults(
         self, lacking: Sequence[str], found: Mapping[str, Found], options: Mapping[str, str]
     ) -> None:
-        """Refuse what cannot begin within a run."""
+        """Raise InputError for paths that a fault cannot change during a run: structural ones, run
+        options, initial states.
+        """
         faults = []
         for path in self.switched:
             one = found.get(path)
@@ -287,7 +304,9 @@ class PathFinder:
         chosen: Chosen,
         overrides: Mapping[str, Any],
     ) -> dict[str, Accepted]:
-        """What the blocks of a file take, by path; initial states may have any value."""
+        """For each path of a file the values that its blocks accept. Initial states accept any
+        value.
+        """
         source, starts = self.source, set(engine.program.start.values())
         if not isinstance(source, FileSource):
             return {}
@@ -302,7 +321,7 @@ class PathFinder:
         }
 
     def _chosen_start(self, block: str, found: Mapping[str, Found], engine: Native) -> bool:
-        """Whether the plan says how a random block starts."""
+        """Whether the plan sets the seed or the initial state of a random block."""
         slot = start_of(engine.program, block)
         taken = [one.places.slots for one in found.values() if one.places is not None]
         if slot is not None and any(slot.name in names for names in taken):
@@ -310,7 +329,9 @@ class PathFinder:
         return any(dotted(p).removeprefix("blocks.") == f"{block}.seed" for p in self.paths)
 
     def _with_faults(self, structure: Structure) -> Structure:
-        """With a program whose parameters switch where faults change them."""
+        """The structure with a program in which the parameters that faults change can switch at a
+        time.
+        """
         names: dict[str, None] = {}
         for path in self.switched:
             one = structure.found.get(path, Found())
@@ -328,14 +349,14 @@ class PathFinder:
 
 
 def is_apart(column: Values, apart: frozenset[float]) -> NDArray[np.bool_]:
-    """Which of some values (n, ...) are among those that are no parameter's."""
+    """Which of the values (n, ...) contain one that makes the path structural."""
     if not apart or column.dtype.kind not in "iuf":
         return np.zeros(len(column), dtype=bool)
     return np.asarray(np.isin(column, list(apart)).reshape(len(column), -1).any(axis=1))
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
-    """The shape of a value; (-1,) of one that is no array of numbers."""
+    """The shape of a value; (-1,) if it is not an array of numbers."""
     try:
         array = np.asarray(value)
     except ValueError:

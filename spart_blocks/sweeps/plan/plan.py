@@ -1,9 +1,9 @@
 """The plan of a sweep: which runs there are, and the values of each.
 
-A run is numbered by its draw, its point of the grid, its variant and its fault, the draw outermost:
-a sweep that ends early has done all grid points, variants and faults equally often, and a longer
-one begins as a shorter one does. A draw has the same random values at all of them. Values follow
-from the number of a run alone.
+A run is numbered by its draw, grid point, variant and fault; the draw is the outermost index. A
+sweep that ends early has thus run all grid points, variants and faults equally often, and the
+first runs of a longer sweep are those of a shorter one. A draw has the same random values at all
+grid points, variants and faults. The values of a run follow from its number alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _VERSION = 1
 
 
 class Numbers(NamedTuple):
-    """Numbers (n,) of the parts that runs are made of."""
+    """The draw, grid point, variant and fault of n runs, each an array (n,)."""
 
     draw: Ints
     grid: Ints
@@ -48,7 +48,7 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True)
 class GridAxis:
-    """Paths whose lists walk together: a list of values for each."""
+    """One axis of the grid: paths that change together, with the list of values of each."""
 
     paths: tuple[str, ...]
     lists: tuple[tuple[Any, ...], ...]
@@ -64,7 +64,7 @@ class GridAxis:
 
 @dataclass(frozen=True)
 class Factor:
-    """A path that is random. nominal: the value of the diagram, where the draw depends on it."""
+    """A random path. nominal: its value in the diagram, if the draw depends on it."""
 
     path: str
     varied: Varied
@@ -72,13 +72,13 @@ class Factor:
 
     @cached_property
     def size(self) -> int:
-        """The count of uniform numbers that a draw takes."""
+        """The number of uniform numbers that one draw needs."""
         return dimensions(self.varied, self.nominal)
 
 
 @dataclass(frozen=True)
 class PlannedFault:
-    """Values by path that hold from a time [s] on."""
+    """A fault: values by path that apply from the time `at` [s] on."""
 
     name: str
     at: float
@@ -87,13 +87,13 @@ class PlannedFault:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What a sweep runs.
+    """The plan of a sweep.
 
-    seed: of all random numbers. runs: the draws asked for. design: how they fill the space.
-    paths: what varies, in the order written. axes: of the grid. factors: random paths.
-    variants: the choice for each slot, of each variant. faults: the first is usually that of
-    no fault. file: the diagram file; None for a diagram in memory or a program. model: a digest
-    of the diagram's contents.
+    seed: of all random numbers. runs: requested number of draws. design: how the draws fill the
+    space. paths: the varied paths, in the order written. axes: of the grid. factors: the random
+    paths. variants: for each variant the choice for each slot. faults: the first is usually "no
+    fault". file: the diagram file; None for a diagram in memory or a program. model: digest of the
+    diagram's contents.
     """
 
     seed: int
@@ -127,22 +127,23 @@ class Plan:
 
     @cached_property
     def draws(self) -> int:
-        """The count of draws."""
+        """The number of draws."""
         return draws_of(self.design, self.runs, len(self.factors))
 
     @cached_property
     def counts(self) -> tuple[int, int, int]:
-        """The counts of grid points, variants and faults."""
+        """The numbers of grid points, variants and faults."""
         return math.prod(map(len, self.axes)), len(self.variants), len(self.faults)
 
     @cached_property
     def per_draw(self) -> int:
-        """The count of runs of each draw."""
+        """The number of runs of each draw."""
         return math.prod(self.counts)
 
     def numbers(self, runs: Sequence[int] | Ints | int) -> Numbers:
-        """The draw, grid point, variant and fault of runs. Raises InputError for a run that is
-        not there."""
+        """The draw, grid point, variant and fault of runs. Raises InputError for a run number out
+        of range.
+        """
         given = self._checked(runs)
         _, variants, faults = self.counts
         rest, fault = np.divmod(given, faults)
@@ -167,13 +168,13 @@ class Plan:
     # --- values --------------------------------------------------------------------------------
 
     def columns(self, runs: Sequence[int] | Ints | int) -> dict[str, Values]:
-        """The values of each path that varies, (n, ...), in runs (n,)."""
+        """The values (n, ...) of each varied path in runs (n,)."""
         numbers = self.numbers(runs)
         found = {**self._of_grid(numbers.grid), **self._of_draws(numbers.draw)}
         return {path: found[path] for path in self.paths}
 
     def case(self, run: int) -> dict[str, Any]:
-        """The values of one run by path: numbers, lists of them, or what the list holds."""
+        """The values of one run by path: numbers, lists of numbers, or texts."""
         return {path: _plain(column[0]) for path, column in self.columns(run).items()}
 
     def _of_grid(self, grid: Ints) -> dict[str, Values]:
@@ -201,7 +202,7 @@ class Plan:
 
     @cached_property
     def variant_names(self) -> tuple[str, ...]:
-        """The variants by name: their choices."""
+        """A name for each variant, made of its choices."""
         several = len(self.variants[0]) > 1
         return tuple(
             ", ".join(f"{s}={c}" if several else c for s, c in chosen.items()) or DEFAULT_VARIANT
@@ -210,14 +211,17 @@ class Plan:
 
     @property
     def fault_names(self) -> tuple[str, ...]:
-        """The faults by name, none among them."""
+        """The names of the faults, that of "no fault" included."""
         return tuple(fault.name for fault in self.faults)
 
     # --- as text ----------------------------------------------------------------------
 
     @cached_property
     def key(self) -> str:
-        """What identifies the sweep: of two with one key, the longer begins as the shorter."""
+        """A hash that identifies the sweep. Plans that differ only in the number of runs have the
+        same key (except for latin_hypercube): the first runs of the longer are those of the
+        shorter.
+        """
         plain = self._as_plain()
         plain.pop("file")
         if self.design != "latin_hypercube":  # whose points depend on how many there are
@@ -226,7 +230,7 @@ class Plan:
         return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
     def to_json(self) -> str:
-        """The plan as text."""
+        """The plan as JSON."""
         return json.dumps(self._as_plain(), indent=1)
 
     def _as_plain(self) -> dict[str, Any]:
@@ -256,7 +260,7 @@ class Plan:
 
     @staticmethod
     def from_json(text: str) -> Plan:
-        """The plan that `to_json` wrote. Raises InputError."""
+        """The plan from the JSON of `to_json`. Raises InputError."""
         try:
             plain = json.loads(text)
             if plain["version"] != _VERSION:
@@ -310,7 +314,7 @@ def _file_of(plain: Mapping[str, Any]) -> DiagramFile:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value with arrays as lists, as JSON needs it."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -321,8 +325,9 @@ def _plain(value: Any) -> Any:
 
 
 def grid_axes(over: Mapping[str, Varied], zipped: Iterable[Sequence[str]]) -> tuple[GridAxis, ...]:
-    """The axes of the lists of a section: those that are zipped are one, where its first path
-    stands."""
+    """The grid axes of the lists in a section. Zipped paths form one axis, at the position of the
+    first of them.
+    """
     groups = {path: tuple(group) for group in zipped for path in group}
     axes: dict[tuple[str, ...], GridAxis] = {}
     for path, varied in over.items():
@@ -333,8 +338,9 @@ def grid_axes(over: Mapping[str, Varied], zipped: Iterable[Sequence[str]]) -> tu
 
 
 def check_apart(paths: Sequence[str], dotted: Mapping[str, str]) -> None:
-    """Refuse paths of which one holds another, such as kp and kp[0]. dotted: each with dots
-    alone. Raises InputError."""
+    """Raise InputError if one path contains another, such as kp and kp[0]. dotted: each path in
+    dot notation.
+    """
     place = {path: k for k, path in enumerate(paths)}
     of: dict[str, list[str]] = {}
     for path in paths:
@@ -353,12 +359,12 @@ def check_apart(paths: Sequence[str], dotted: Mapping[str, str]) -> None:
 
 
 def _holders(dotted: str) -> Iterator[str]:
-    """A path and those that hold it: a.b.0, a.b, a."""
+    """A path in dot notation and all paths that contain it: a.b.0, a.b, a."""
     while dotted:
         yield dotted
         dotted = dotted.rpartition(".")[0]
 
 
 def unknown_choice(what: str, name: str, known: Iterable[str]) -> Fault:
-    """The fault of a name that is not among those known."""
+    """The fault of an unknown name, with the nearest known name as a hint."""
     return Fault(f"there is no {what} {name!r}", hint=did_you_mean(name, known))

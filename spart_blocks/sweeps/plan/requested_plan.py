@@ -1,4 +1,4 @@
-"""From what is asked for, in a file's `sweep:` section or in a call, to the plan of a sweep."""
+"""Makes the plan of a sweep from the file's `sweep:` section or the arguments of a call."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ MOST_VARIANTS = 10_000
 
 
 def section_of(given: Any, **changes: Any) -> SweepSection:
-    """The `sweep:` section of a file, with changes to its entries; None changes nothing.
+    """The `sweep:` section of a file, with some entries changed; None leaves an entry unchanged.
 
-    given: as `source_of` takes it. Raises InputError with all that is wrong.
+    given: as `source_of` takes it. Raises InputError with all faults.
     """
     source = source_of(given)
     raw: Any = {}
@@ -61,7 +61,7 @@ def section_of(given: Any, **changes: Any) -> SweepSection:
 
 
 def _plain(value: Any) -> Any:
-    """A value as a file holds it: arrays as lists."""
+    """A value as a YAML file can hold it: arrays and ranges as lists, paths as texts."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -75,8 +75,8 @@ def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> 
     """The plan of a sweep.
 
     given: a path, a DiagramFile, a diagram, or a program. section: by default that of the file.
-    changes: entries of the section in place of its own: over, runs, seed, design, ... Raises
-    InputError with all that is wrong.
+    changes: entries that replace those of the section: over, runs, seed, design, ... Raises
+    InputError with all faults.
     """
     source = source_of(given)
     if section is None or changes:
@@ -114,8 +114,9 @@ def _runs(section: SweepSection, factors: Iterable[Factor]) -> int:
 
 
 def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str, Varied, Any]]:
-    """What varies by path, with the diagram's value where draws depend on it; lists of factors
-    become lists of values."""
+    """The varied paths with their distribution, and the diagram's value if the draws depend on it.
+    Lists of relative factors are replaced by lists of values.
+    """
     found: list[tuple[str, Varied, Any]] = []
     faults: list[Fault] = []
     for path, varied in over.items():
@@ -149,7 +150,7 @@ def _halves(count: int) -> Any:
 
 
 def _cases(source: Source, section: SweepSection, paths: Iterable[str]) -> tuple[GridAxis, ...]:
-    """The axis of a file of cases."""
+    """The grid axis of a CSV file of cases, if there is one."""
     if section.cases is None:
         return ()
     path: Any = section.cases
@@ -170,7 +171,7 @@ def _case_paths(axes: Iterable[GridAxis], over: Iterable[tuple[str, Varied, Any]
 
 
 def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
-    """The choice for each slot, of each variant."""
+    """For each requested variant the choice for each slot."""
     if asked is None:
         return ({},)
     slots = source.slots()

@@ -1,5 +1,6 @@
-"""What a sweep is of, in common: it finds paths in programs, and makes programs for what is
-structural."""
+"""Base class of the sources of a sweep. A source finds paths in programs, and makes programs for
+structural values.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +22,14 @@ from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, dotted, 
 
 Chosen = Mapping[str, str]
 FRAMELESS = ("qm", "um")
-"""Entries of a plant's `initial` that mean the same in any frame of its base."""
+"""Entries of a plant's `initial` that do not depend on the frame of its base."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Where the value of a path stands in a program: among its parameters, in initial states of
-    plants, or among the masses of a robot."""
+    """Where a program has the value of a path: in parameters (target), in initial states of plants
+    (starts), or in masses or inertias of a robot (matter).
+    """
 
     target: Target | None = None
     starts: tuple[StartTarget, ...] = ()
@@ -35,68 +37,77 @@ class Found:
 
     @property
     def places(self) -> Target | None:
-        """The entries of p that take the value as it is."""
+        """The entries of p that are set to the value unchanged."""
         return self.target if self.matter is None else self.matter.target
 
     @property
     def apart(self) -> frozenset[float]:
-        """Values that are structural, unlike all others."""
+        """Values with which the path is structural although it is a parameter otherwise."""
         return frozenset() if self.target is None else self.target.apart
 
     @property
     def nowhere(self) -> bool:
-        """Whether nothing takes the value."""
+        """Whether nothing in the program has the value."""
         return self.places is None and not self.starts
 
 
 class Source(ABC):
-    """What a sweep is of. title: its name in messages."""
+    """The diagram or program that a sweep runs. title: its name in messages."""
 
     title: str
     structural = False
-    """Whether values that are no parameters can be changed."""
+    """Whether structural values can be changed."""
 
     @abstractmethod
     def matter_overrides(self, paths: Sequence[str], chosen: Chosen) -> dict[str, Any]:
-        """What keeps the masses and inertias among some paths as parameters of the program."""
+        """The overrides with which masses and inertias among the paths are parameters of the
+        program.
+        """
 
     @abstractmethod
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
-        """The engine of a variant with values in place of some. Raises InputError; TraceError if
-        there is no program."""
+        """The engine of a variant with some values replaced. Raises InputError; TraceError if the
+        diagram cannot be traced.
+        """
 
     @abstractmethod
     def find(
         self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
     ) -> Found | None:
-        """Where a path stands in a program of `engine`, which may be nowhere; None if it is no
-        parameter. chosen, overrides: with which the engine was made. Raises InputError if there is
-        nothing of its name."""
+        """Where the program of `engine` has the value of a path (possibly nowhere); None if it is
+        not a parameter.
+
+        chosen, overrides: with which the engine was made. Raises InputError if the path does not
+        exist.
+        """
 
     @abstractmethod
     def digest(self) -> str:
-        """A digest of its contents."""
+        """A digest of the contents of the source."""
 
     def slots(self) -> Mapping[str, tuple[str, ...]]:
-        """The choices for each slot of its variants, the chosen one first."""
+        """The choices for each slot of variants, the selected one first."""
         return {}
 
     def place(self, *keys: str | int) -> Place | None:
-        """Where an entry of its `sweep:` section is written."""
+        """Where an entry of the `sweep:` section is written."""
         return None
 
     def apart(self, path: str, engine: Native, chosen: Chosen) -> frozenset[float]:
-        """The values of a path for which there are other blocks than for all others. engine: of the
-        diagram as it is written."""
+        """The values of a path that need other blocks than all other values. engine: of the
+        unchanged diagram.
+        """
         return frozenset()
 
     def run_option(self, path: str) -> str | None:
-        """The run option that a path means, which a program need not be made anew for."""
+        """The name of the run option that a path sets, for which no new program is needed; None
+        for other paths.
+        """
         name = dotted(path).removeprefix("run.")
         return name if name in RunOptions.model_fields and dotted(path).startswith("run.") else None
 
     def written(self, path: str, chosen: Chosen) -> Any:
-        """The value of a path where it is written; None without one."""
+        """The value of a path in the file; None if it is not written there."""
         return None
 
     def file(self, chosen: Chosen, overrides: Mapping[str, Any]) -> DiagramFile | None:
@@ -104,11 +115,11 @@ class Source(ABC):
         return None
 
     def initial(self, block: str, chosen: Chosen) -> tuple[Mapping[str, Any] | None, str]:
-        """The `initial` of a plant, None where it is unknown, and the frame that it is in."""
+        """The `initial` of a plant, None if unknown, and the frame in which it is given."""
         return None, "com"
 
     def nominal(self, path: str) -> Any:
-        """The value of a path in the first of the variants; None without one."""
+        """The value of a path in the first variant; None if there is none."""
         chosen = {slot: names[0] for slot, names in self.slots().items()}
         written = self.written(path, chosen)
         if written is not None:
@@ -122,7 +133,7 @@ class Source(ABC):
 
 
 def nominal_in(engine: Native, found: Found | None) -> Any:
-    """The value of a path in a program."""
+    """The value of a path in the program of `engine`; None if it has none."""
     program = engine.program
     if found is None:
         return None
@@ -140,8 +151,9 @@ def nominal_in(engine: Native, found: Found | None) -> Any:
 
 
 def start_places(engine: Native, start: StartTarget) -> Any:
-    """The entries of a plant's state that an entry of its `initial` is; None if it is not some of
-    them as they are."""
+    """The indices of a plant's state that equal an entry of its `initial`; None if the state is
+    not a plain copy of it.
+    """
     plant = engine.plant_state(start.block)
     groups: dict[str, list[int]] = {}
     for k, name in enumerate(plant.names):
@@ -161,7 +173,9 @@ def start_places(engine: Native, start: StartTarget) -> Any:
 
 
 def found_start(engine: Native, block: str, entry: Keys) -> StartTarget | None:
-    """The entry of a plant's `initial`, if its state is a parameter and the entry part of it."""
+    """The entry of a plant's `initial`, if its state is a parameter that contains this entry;
+    otherwise None. Raises InputError for an unknown entry.
+    """
     plant = engine.plant_state(block) if start_of(engine.program, block) is not None else None
     if plant is None or not entry:
         return None
@@ -176,8 +190,9 @@ def found_start(engine: Native, block: str, entry: Keys) -> StartTarget | None:
 
 
 def found_of(standing: Standing | None, engine: Native) -> Found | None:
-    """Where a value stands, with the entries of plants' `initial`; None if one of these cannot take
-    it."""
+    """Where the program has a value, with the entries of plants' `initial`; None if one of these
+    cannot be set.
+    """
     if standing is None:
         return None
     starts = []

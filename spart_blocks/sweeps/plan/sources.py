@@ -1,4 +1,4 @@
-"""What a sweep is of: a diagram file, a diagram in memory, or a program."""
+"""Makes the source of a sweep from a diagram file, a diagram in memory, or a program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ __all__ = ["FileSource", "MemorySource", "source_of"]
 
 
 def source_of(given: Any) -> FileSource | MemorySource:
-    """What a sweep is of: a path, a DiagramFile, a diagram, a bdsim BlockDiagram or a program."""
+    """The source of a sweep from a path, a DiagramFile, a diagram, a bdsim BlockDiagram or a
+    program.
+    """
     from spart_blocks.program import Program
 
     if isinstance(given, FileSource | MemorySource):

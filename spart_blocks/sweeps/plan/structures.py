@@ -1,4 +1,6 @@
-"""One traced structure of a sweep: its program, and how values become rows of its parameters."""
+"""A structure of a sweep: a traced program, and how values are written into rows of its
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _UNIT = 1e-3
-"""Largest distance of a quaternion's length from 1."""
+"""Largest deviation of a quaternion's norm from 1."""
 _INSTEAD = {
     "quaternion": ("angles321",),
     "angles321": ("quaternion",),
@@ -34,28 +36,29 @@ _INSTEAD = {
     "omega0": ("u0",),
     "v0": ("u0",),
 }
-"""Entries of `initial` of which one takes the place of others."""
+"""For an entry of `initial`, the entries that it replaces."""
 
 
 @dataclass(eq=False)
 class ParameterRows:
-    """Rows of p (n, np), and what is wrong with some."""
+    """Rows of parameters p (n, np), and the reason for each row that is invalid."""
 
     p: Floats
     wrong: dict[int, str] = field(default_factory=dict)
 
     def refuse(self, bad: NDArray[np.bool_], text: str) -> None:
-        """Note what is wrong in some rows; of several faults the first is told."""
+        """Mark rows as invalid; a row keeps its first reason. bad (n,): which rows."""
         for k in np.flatnonzero(bad):
             self.wrong.setdefault(int(k), text)
 
 
 @dataclass(frozen=True, eq=False)
 class StartPlan:
-    """How the state of a plant follows from entries of its `initial` that vary.
+    """How the initial state of a plant follows from varied entries of its `initial`.
 
-    entries: by path. given: the entries that do not vary. direct: of the paths, the entries of the
-    state that they are; None if the plant must be asked for each run.
+    entries: the varied entries by path. given: the other entries. direct: for each path the
+    indices of the state that are equal to the entry; None if the plant must compute the state of
+    each run.
     """
 
     block: str
@@ -74,7 +77,9 @@ class StartPlan:
         given: Mapping[str, Any] | None,
         frame: str,
     ) -> StartPlan | None:
-        """None if the program's state is not that of the plant's `initial`."""
+        """The plan for a plant; None if the program's state does not agree with the plant's
+        `initial`.
+        """
         program, plant = engine.program, engine.plant_state(block)
         slot = start_of(program, block)
         assert slot is not None
@@ -93,7 +98,7 @@ class StartPlan:
         return StartPlan(block, plant, slot.part, dict(entries), given, frame, direct)
 
     def put(self, rows: ParameterRows, values: Mapping[str, Values]) -> None:
-        """Write the states of rows. values: by path, (n, ...)."""
+        """Write the initial states into rows. values: by path, (n, ...)."""
         if self.direct is None:
             self._ask(rows, values)
             return
@@ -125,7 +130,7 @@ class StartPlan:
 
 
 def _plain_entry(plant: PlantState, target: StartTarget, frame: str) -> bool:
-    """Whether an entry of `initial` is entries of the state as they are."""
+    """Whether an entry of `initial` is copied unchanged into the state."""
     key = target.entry[0]
     if type(plant) is not PlantState or (frame != "com" and key not in FRAMELESS):
         return False
@@ -137,7 +142,7 @@ def _plain_entry(plant: PlantState, target: StartTarget, frame: str) -> bool:
 
 
 def _set(given: dict[str, Any], entry: tuple[Any, ...], value: Any, plant: PlantState) -> None:
-    """Put a value in the place of an entry of `initial`."""
+    """Set an entry of `initial`, and remove those that it replaces."""
     key, *within = entry
     for other in _INSTEAD.get(str(key), ()):
         given.pop(other, None)
@@ -162,7 +167,9 @@ def _set(given: dict[str, Any], entry: tuple[Any, ...], value: Any, plant: Plant
 
 
 def _numbers(values: Values, rows: ParameterRows, path: str) -> Floats | None:
-    """Values as numbers, those that are not finite refused; None if they are no numbers."""
+    """Values as floats, with rows that are not finite marked as invalid; None if they are not
+    numeric.
+    """
     if values.dtype.kind not in "iuf":
         rows.refuse(np.ones(len(rows.p), dtype=bool), f"{path} takes numbers")
         return None
@@ -182,13 +189,13 @@ def _unit(q: Floats, rows: ParameterRows, path: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A program of a sweep, and where the values of paths stand in it.
+    """A program of a sweep, and where it has the values of the paths.
 
-    file: that was loaded. found: by path. starts: of plants whose initial state varies. kept: the
-    random blocks whose sequences the plan chooses itself. accepted: what blocks take, by path. at:
-    the entry of p that is the time at which a fault begins. after: by parameter, the entries of its
-    nominal value and of that after. lacking: paths that are parameters of the other structures, and
-    none of this one.
+    file: the loaded file. found: location of each path. starts: of plants whose initial state
+    varies. kept: random blocks whose seed or state the plan sets itself. accepted: the values that
+    blocks accept, by path. at: index in p of the time at which a fault starts. after: by
+    parameter, the entries of its value before and after the fault. lacking: paths that are
+    parameters in other structures but not in this one.
     """
 
     engine: Native
@@ -203,7 +210,7 @@ class Structure:
 
     @property
     def program(self) -> Program:
-        """The program that is run."""
+        """The program that runs."""
         return self.engine.program
 
     def rows(
@@ -214,8 +221,11 @@ class Structure:
         later: Mapping[str, Any],
         begin: float,
     ) -> ParameterRows:
-        """The rows of p of runs (n,). values: by path, (n, ...). draws: that select random
-        sequences. later: values by path from the time `begin` on."""
+        """The rows of p for n runs.
+
+        values: by path, (n, ...). seed, draws (n,): select the random sequences. later: values by
+        path from the time `begin` [s] on.
+        """
         rows = ParameterRows(np.tile(self.program.p, (len(draws), 1)))
         self._start_sequences(rows, seed, draws)
         for path, column in values.items():
@@ -285,7 +295,9 @@ class Structure:
 def refuse_matter(
     rows: ParameterRows, name: str, matter: MatterTarget, shift: NDArray[np.intp] | None = None
 ) -> None:
-    """Refuse rows with masses or inertias that no body has. shift: where else entries stand."""
+    """Mark rows as invalid if their masses or inertias are impossible. shift: other indices of the
+    entries in p, such as those after a fault.
+    """
     places = matter.whole if shift is None else shift[matter.whole]
     numbers = rows.p[:, places.ravel()].reshape(len(rows.p), *places.shape)
     if matter.quantity == "mass":
@@ -310,8 +322,9 @@ def refuse_matter(
 
 
 def sequences(program: Program, seed: int, draws: Ints) -> dict[str, Floats]:
-    """The first entries (n, m) of the states at which the random blocks of a program start, in
-    draws (n,)."""
+    """For each random block of a program the first entries (n, m) of its initial state in draws
+    (n,).
+    """
     return {
         name: sequence_states(seed, name, draws, count)
         for name, count in program.random.items()
@@ -320,8 +333,9 @@ def sequences(program: Program, seed: int, draws: Ints) -> dict[str, Floats]:
 
 
 def sequence_states(seed: int, block: str, draws: Ints, size: int) -> Floats:
-    """States (n, size) of a random block, by seed, block and draw alone; as seeded ones are, they
-    are those of the first number."""
+    """Initial states (n, size) of a random block, which depend on seed, block and draw only. They
+    are advanced by one number, as those of seeded blocks are.
+    """
     words = philox_words(seed, f"block {block}", draws, size) >> np.uint64(32)
     states = states_of(words.astype(float).reshape(-1, NUMBERS))
     return np.asarray(advanced(states)).reshape(len(draws), size)

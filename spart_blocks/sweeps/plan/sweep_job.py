@@ -1,4 +1,4 @@
-"""What a sweep does, ready to be done: the plan, and of each run what is measured and kept."""
+"""A sweep that is ready to run: its plan, and what is measured and stored of each run."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from spart_blocks.program import Program
 
 DEFAULT_SAMPLES = 500
-"""Count of samples of a kept history, where nothing else is asked for."""
+"""Number of samples of a stored history, by default."""
 _TRIED = 8
-"""First runs of which one must begin."""
+"""Number of first runs that are tried until one can start."""
 _MOST_KNOWN = 128
 
 Function = Callable[[Any], Any]
@@ -44,8 +44,9 @@ Function = Callable[[Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """The metrics and verdicts of one program. given: the program without their signals, which is
-    kept so that its identity stands for it."""
+    """The metrics and verdicts of one program. given: the program without their added signals; the
+    reference keeps its id valid as a key.
+    """
 
     given: Program
     metrics: Metrics
@@ -54,11 +55,11 @@ class _Measured:
 
 @dataclass(eq=False)
 class Planned:
-    """The plan of a sweep, with its diagram, metrics and claims. It is the `Job` of `Going`.
+    """A planned sweep: its diagram, metrics and claims. It implements `SweepJob`, which `SweepRun`
+    runs.
 
-    source: the diagram, as what is varied in it is found. section: what is asked for. functions:
-    metrics in Python, by name. options: run options of the call. expected: the claims of the
-    diagram.
+    source: the diagram. section: the requested sweep. functions: metrics in Python, by name.
+    options: run options of the call. expected: the claims of the diagram.
     """
 
     source: FileSource | MemorySource
@@ -69,8 +70,9 @@ class Planned:
 
     @staticmethod
     def of(diagram: Any, changes: Mapping[str, Any], options: Mapping[str, Any] = {}) -> Planned:
-        """What is asked for in a diagram's file, and in a call. changes: entries of the section in
-        place of the file's. Raises InputError."""
+        """The sweep of a diagram's file with the arguments of a call. changes: entries that
+        replace those of the section. Raises InputError.
+        """
         named = changes.get("metrics") or {}
         if not isinstance(named, Mapping):
             raise InputError(
@@ -94,7 +96,7 @@ class Planned:
 
     @cached_property
     def plan(self) -> Plan:
-        """Which runs there are."""
+        """The plan: which runs there are."""
         return plan_of(self.source, self.section)
 
     @property
@@ -126,7 +128,9 @@ class Planned:
 
     @cached_property
     def first(self) -> AnyWork:
-        """A work of the first run."""
+        """The work of the first run that can start. Raises InputError if none of the first runs
+        can.
+        """
         for run in range(min(_TRIED, self.total)):
             works, reasons = self.works(np.array([run]))
             if works:
@@ -141,7 +145,7 @@ class Planned:
         return [self.measured(work) for work in placed.works], placed.failed
 
     def measured(self, work: AnyWork) -> AnyWork:
-        """A work with what is to be measured and kept of its runs."""
+        """A work with the gauges, events and histories that its runs must record."""
         every = self._every(work) if self._keeps(work.runs) else None
         found = self._measured(work)
         gauges = tuple(dict.fromkeys((*found.metrics.gauges, *found.verdicts.gauges)))
@@ -152,7 +156,7 @@ class Planned:
         return replace(work, program=program, gauges=gauges, blocks=blocks, every=every)
 
     def _measured(self, work: AnyWork) -> _Measured:
-        """The metrics and verdicts of a work."""
+        """The metrics and verdicts for the program of a work."""
         if isinstance(work, Work):
             return self._measured_of(work.program)
         key = work.file.variants
@@ -162,7 +166,7 @@ class Planned:
 
     @cached_property
     def _signals(self) -> dict[Any, Program]:
-        """Of diagrams without a program what stands for it, by their variants."""
+        """For diagrams that cannot be traced: programs that hold their signals, by variants."""
         return {}
 
     def _keeps(self, runs: Ints) -> bool:
@@ -186,7 +190,7 @@ class Planned:
         return {}
 
     def _measured_of(self, program: Program) -> _Measured:
-        """The metrics and verdicts of a program, also if it is the one that measures them."""
+        """The metrics and verdicts of a program, given with or without their added signals."""
         found = self._known.get(id(program))
         if found is None:
             metrics = Metrics.of(
@@ -202,7 +206,7 @@ class Planned:
 
     @cached_property
     def examples(self) -> dict[str, Any]:
-        """The values of the first run by path."""
+        """The values of the first run, by path."""
         return self.plan.case(0)
 
     @property
@@ -212,7 +216,7 @@ class Planned:
 
     @property
     def claimed(self) -> bool:
-        """Whether there are claims about each run."""
+        """Whether the diagram makes claims about each run."""
         return self.expected is not None and any(True for _ in self.expected.section.claims())
 
     # --- what came of them ------------------------------------------------------------------
@@ -249,11 +253,13 @@ class Planned:
         return columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
 
     def reasons(self, work: AnyWork, done: Done) -> list[str]:
-        """Why the first of some runs did not pass, a line for each claim; none if it did."""
+        """Why the first of some runs did not pass: a line for each claim; an empty list if it
+        passed.
+        """
         return self._measured(work).verdicts.reasons(done, 0)
 
     def _kept_of(self, done: Done, passed: Array) -> NDArray[np.intp]:
-        """The places of the runs whose histories are kept."""
+        """The indices of the runs whose histories are stored."""
         if self.section.keep == "failed":
             return np.flatnonzero(~succeeded(done.status, passed))
         return np.arange(len(done.runs))
@@ -266,7 +272,7 @@ class Planned:
 
     @property
     def metric_columns(self) -> tuple[str, ...]:
-        """The columns of the metrics."""
+        """The names of the metric columns."""
         names = [column.name for column in self.schema]
         return tuple(names[names.index("steps") + 1 :])
 
@@ -285,7 +291,7 @@ class Planned:
 
 
 def spread(values: Mapping[str, Array]) -> dict[str, Array]:
-    """The values of paths (n, ...) as columns (n,): one for each element of a vector."""
+    """The values of paths (n, ...) as columns (n,), one for each element of a vector."""
     found: dict[str, Array] = {}
     for path, array in values.items():
         if array.dtype.kind not in "iufb":
@@ -304,7 +310,7 @@ def _text(value: Any) -> str:
 
 
 def with_options(diagram: Any, options: Mapping[str, Any]) -> Any:
-    """A diagram with run options in place of its own. Raises InputError."""
+    """A diagram with some run options replaced. Raises InputError."""
     from spart_blocks.diagram import as_diagram
     from spart_blocks.diagram.sections.run_options import RunOptions
     from spart_blocks.program import Program
@@ -325,7 +331,7 @@ def with_options(diagram: Any, options: Mapping[str, Any]) -> Any:
 
 
 def expectations(source: FileSource | MemorySource) -> Expectations | None:
-    """The claims of a diagram, if it has any."""
+    """The claims of a diagram; None if it has none."""
     from spart_blocks.diagram.sections.expectations import Expectations
 
     if isinstance(source, FileSource):

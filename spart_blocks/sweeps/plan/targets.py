@@ -1,4 +1,4 @@
-"""Where the value of a path stands among the parameters of a program."""
+"""Which parameters of a program have the value of a path."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ Floats = NDArray[np.float64]
 
 
 def dotted(path: str) -> str:
-    """A path with dots alone: `plant.initial.qm.0` for `plant.initial.qm[0]`; a text that is no
-    path stays as it is."""
+    """A path in dot notation: `plant.initial.qm.0` for `plant.initial.qm[0]`. A text that is not a
+    path is returned unchanged.
+    """
     try:
         return paths.dotted(paths.keys_of(path))
     except InputError:
@@ -40,8 +41,9 @@ class StartTarget:
 
 @dataclass(frozen=True)
 class MatterTarget:
-    """The masses or inertias of a robot, or some of them. whole: all of them among the entries
-    of p."""
+    """Masses or inertias of a robot. target: the varied ones. whole: indices in p of
+    all of them.
+    """
 
     target: Target
     whole: Places
@@ -63,7 +65,7 @@ def matter_of(path: str, robots: Sequence[str]) -> tuple[str, str, Keys] | None:
 
 
 def matter_target(program: Program, robot: str, quantity: str, within: Keys) -> MatterTarget | None:
-    """The entries of p of masses or inertias; None if they are no parameters."""
+    """The entries of p of masses or inertias; None if they are not parameters."""
     slot = slots_of(program).get(f"{robot}.{quantity}")
     place = None if slot is None else entry_places(slot, within)
     if slot is None or place is None:
@@ -73,18 +75,19 @@ def matter_target(program: Program, robot: str, quantity: str, within: Keys) -> 
 
 
 def start_of(program: Program, block: str) -> Slot | None:
-    """The parameter that is the initial state of a block."""
+    """The parameter that is the initial state of a block; None if there is none."""
     return slots_of(program).get(program.start.get(block, ""))
 
 
 def flat_size(shape: tuple[int, ...]) -> int:
-    """The count of numbers in an array of a shape."""
+    """The number of elements of an array of this shape."""
     return math.prod(shape)
 
 
 def as_given(plant: Any, x: Floats) -> Mapping[str, Any]:
-    """The entries of a plant's `initial` that mean a state x, in the frame of the base's centre of
-    mass."""
+    """The entries of a plant's `initial` for a state x, in the frame of the base's
+    centre of mass.
+    """
     named: dict[str, list[float]] = {}
     for name, value in zip(plant.names, x, strict=False):
         named.setdefault(name.partition(".")[0], []).append(float(value))

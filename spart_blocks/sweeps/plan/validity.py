@@ -1,9 +1,10 @@
-"""Which values of a parameter its block accepts, where a program would take any number.
+"""Which values of a parameter its block accepts. A program itself takes any number, since it does
+not run the checks of a block's constructor.
 
-A program does not run the checks of a block's constructor. What a block accepts is taken to be an
-interval for each element. A value with the sign of the diagram's own is not asked for: most limits
-are at zero. Others are loaded with the diagram, the outermost first, so that a few loads do for any
-number of runs.
+The accepted values of each element are assumed to form an interval. A value with the sign of the
+diagram's own value is accepted without a check, as most limits are at zero. For the others the
+diagram is loaded with the value, and a bisection from the outermost one finds the limit, so that a
+few loads suffice for any number of runs.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Problem = Callable[[Any], str | None]
-"""Why the diagram cannot be loaded with a value; None if it can."""
+"""A function that returns why the diagram cannot be loaded with a value; None if it can."""
 
 
 @dataclass(eq=False)
 class _Side:
-    """One side of the values of an element: the farthest that is accepted, the nearest that is
-    not, and why."""
+    """What is known of an element's values in one direction: the farthest accepted value, the
+    nearest refused one, and the reason.
+    """
 
     good: float
     bad: float = np.inf
@@ -32,7 +34,9 @@ class _Side:
 
 @dataclass(eq=False)
 class Accepted:
-    """The values that the diagram accepts for a path. nominal: its own. problem: of a value."""
+    """The values of a path that the diagram accepts. nominal: the diagram's own value. problem:
+    checks a value.
+    """
 
     nominal: Floats
     problem: Problem
@@ -40,7 +44,7 @@ class Accepted:
     _asks: bool | None = None
 
     def wrong(self, values: Floats) -> dict[int, str]:
-        """Why values (n, ...) are not accepted, by row."""
+        """For each row of values (n, ...) that is not accepted, the reason."""
         if values.shape[1:] not in ((), self.nominal.shape):
             return {}
         rows = values.reshape(len(values), -1)
@@ -70,13 +74,15 @@ class Accepted:
         return self._sides[key]
 
     def _can_ask(self) -> bool:
-        """Whether the diagram can be loaded with its own value written in place."""
+        """Whether the diagram can be loaded with its own value as an override; otherwise values
+        cannot be checked.
+        """
         if self._asks is None:
             self._asks = self.problem(self.nominal.tolist()) is None
         return self._asks
 
     def _extend(self, side: _Side, asked: Floats, width: int, element: int, sign: int) -> None:
-        """Find how many of the values asked for, in rising order, are accepted."""
+        """Find by bisection which of the values `asked`, in rising order, are accepted."""
         low, high = -1, len(asked)  # accepted up to low, not from high on
         k = high - 1
         while high - low > 1:
@@ -92,7 +98,7 @@ class Accepted:
             side.bad = float(asked[high])
 
     def _with(self, value: float, width: int, element: int) -> Any:
-        """The diagram's value with a number in place of one, or of all."""
+        """The nominal value with one element, or with all, replaced by a number."""
         if width == 1:
             return np.full(self.nominal.shape, value).tolist() if self.nominal.size == 1 else value
         flat = self.nominal.ravel().copy()

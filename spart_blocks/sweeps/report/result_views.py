@@ -110,7 +110,7 @@ def quantity(found: SweepResults, name: str) -> Quantity:
 
 
 class Looking:
-    """Methods of `SweepResults` that make statistics and pictures."""
+    """The methods of `SweepResults` that compute statistics and draw pictures."""
 
     def statistics(self: SweepResults, **options: Any) -> Any:  # type: ignore[misc]
         """How runs ended, the success probability and the metrics, of each variant and fault, with

@@ -1,1 +1,1 @@
-"""Runners of sweeps: in lanes, on a graphics card, one by one, in processes, on a cluster."""
+"""Runners of sweeps: in lanes, on a CUDA graphics card, one by one, in processes, on a cluster."""

@@ -1,4 +1,4 @@
-"""A sweep while it runs: batches of runs go to a runner, and what comes back is kept."""
+"""Runs a sweep: gives batches of runs to a runner, and stores their results."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ Progress = Callable[[int, int], None]
 AnyWork = Work | FileWork
 
 FIRST_BATCH, GROWTH, LONG_BATCH = 256, 4, 20.0
-"""The runs of the first batch; a batch that took less than LONG_BATCH [s] is followed by one that
-is GROWTH times as large. The next begins when all of one have ended."""
+"""The size of the first batch. A batch that took less than LONG_BATCH [s] is followed by one that
+is GROWTH times as large. The next batch starts when all runs of the previous one have ended.
+"""
 MOST_BATCH = 1 << 17
 MOST_BYTES = 64 << 20
-"""Bounds of a batch: runs, and the size [bytes] of their parameters and histories."""
+"""Upper limits of a batch: number of runs, and size [bytes] of their parameters and histories."""
 FIRST_DRAWS, MORE_DRAWS = 64, 1.1
-"""Draws after which a sweep that runs until an interval is narrow looks at it: the first, and the
-factor to the next. They are fixed, so that the runs it does are the same on every machine."""
+"""The numbers of draws at which a sweep with `until` checks the interval: the first one, and the
+factor from one to the next. They are constants, so that the same runs are done on every machine.
+"""
 INTERRUPTED = "interrupted"
 ENOUGH = "the interval is narrow enough"
-"""Why a sweep ends before its last run."""
+"""The reason for ending before the last run, if `until` is reached."""
 
 
 class SweepJob(Protocol):
-    """What a sweep does, without where and how."""
+    """What a sweep computes, independent of where and how its runs are done."""
 
     @property
     def total(self) -> int:
@@ -46,33 +48,36 @@ class SweepJob(Protocol):
 
     @property
     def groups(self) -> int:
-        """The number of variants times faults: of the innermost runs of a draw."""
+        """The number of variants times the number of faults. These vary fastest in the numbering
+        of runs.
+        """
 
     @property
     def bytes_of_run(self) -> int:
-        """Size of the parameters and the histories of a run."""
+        """Size [bytes] of the parameters and the history of a run."""
 
     @property
     def kept_first(self) -> int | None:
-        """The number of first runs whose histories are kept, if it is a number. No work has runs
-        on both sides of it."""
+        """The number of first runs whose histories are stored, if `keep` is a number. A work lies
+        entirely before or after this run.
+        """
 
     def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
-        """The runs of these numbers, ready to go to a runner, and why others cannot begin."""
+        """The works for these runs, and for each run that cannot start the reason."""
 
     def evaluated(self, work: AnyWork, done: Done) -> tuple[Mapping[str, Array], Histories | None]:
-        """The columns of runs that have ended, and the histories that are to be kept."""
+        """The table columns of finished runs, and the histories to store."""
 
     def not_begun(self, reasons: Mapping[int, str]) -> Mapping[str, Array]:
-        """The columns of runs that cannot begin, for these reasons."""
+        """The table columns of runs that cannot start; the reasons are their messages."""
 
 
 @dataclass
 class SweepRun:
-    """A sweep while it runs.
+    """The execution of a sweep.
 
-    run: does the runs of a work. until: width of the interval of the success probability at which
-    the sweep ends; confidence: of the interval.
+    run: executes the runs of a work. until: width of the confidence interval of the success
+    probability at which the sweep ends. confidence: of this interval.
     """
 
     job: SweepJob
@@ -83,7 +88,9 @@ class SweepRun:
     progress: Progress | None = None
 
     def go(self) -> str | None:
-        """Do all runs that are not done yet; returns why it stopped before the last, if it did."""
+        """Execute all runs that are not in the store. Returns why it stopped before the last run,
+        or None.
+        """
         done = self.store.runs()
         self._tell()
         try:
@@ -96,7 +103,7 @@ class SweepRun:
         return None
 
     def batches(self) -> Iterator[tuple[int, int]]:
-        """The first run of each batch, and that of the next."""
+        """For each batch its first run, and the first run of the next batch."""
         sizes = self._fixed_sizes() if self.until is not None else self._grown_sizes()
         start = 0
         while start < self.job.total:
@@ -138,7 +145,9 @@ class SweepRun:
             self.progress(self.store.count, self.job.total)
 
     def _enough(self, end: int) -> bool:
-        """Whether the interval is narrow enough for each variant and fault, after run `end`."""
+        """Whether, after the runs before `end`, the interval is narrow enough for each variant and
+        fault.
+        """
         from spart_blocks.sweeps.statistics import draws_needed
 
         assert self.until is not None
@@ -147,7 +156,7 @@ class SweepRun:
         return all(number is not None for number in needed)
 
     def _shares(self, end: int) -> Floats:
-        """The share of successes of each draw (draws, groups), of each variant and fault."""
+        """The share of successes of each draw for each variant and fault: (draws, groups)."""
         runs = self.store.runs()
         if not np.array_equal(runs[:end], np.arange(end)):
             raise InputError("runs are missing; a runner has not given all that it was asked for")
@@ -159,7 +168,7 @@ class SweepRun:
 
 
 def _without(runs: Ints, done: Ints) -> Ints:
-    """The runs that are not among those done; both in order."""
+    """The runs that are not in `done`; both are sorted."""
     if not len(done):
         return runs
     place = np.minimum(np.searchsorted(done, runs), len(done) - 1)
@@ -171,8 +180,11 @@ def columns_of(
     schema: Any, numbers: Any, varied: Mapping[str, Array], done: Done, passed: Array,
     metrics: Mapping[str, Array], missed: Any = None,
 ) -> dict[str, Array]:  # fmt: skip
-    """All columns of runs that have ended, by name. numbers: their draw, grid, variant, fault.
-    varied: columns of what varies. missed: the names of the claims that each does not fulfil."""
+    """All table columns of finished runs, by name.
+
+    numbers: draw, grid point, variant and fault of the runs. varied: columns of the varied values.
+    missed: for each run the names of the claims that it does not fulfil.
+    """
     found: dict[str, Any] = {
         "run": done.runs,
         "draw": numbers.draw,

@@ -1,4 +1,6 @@
-"""Runs of a sweep on a graphics card of CUDA: the loop of the lanes as a kernel, a run a thread."""
+"""Runs of a sweep on a CUDA graphics card: the loop of the lanes as a kernel, with one run per
+thread.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,18 @@ from spart_blocks.sweeps.run.lane_source import Made, kernel_source
 from spart_blocks.sweeps.run.nvrtc import cubin
 
 THREADS, BLOCKS_OF_EACH = 64, 16
-"""Threads of a block, and blocks for each of the card's processors."""
+"""Threads in a block, and blocks for each multiprocessor of the card."""
 GIVEN = ("x0", "xd0", "p", "ticks", "due", "known", "known_at", "samples")
-"""Arrays that a kernel only reads; the others come back."""
+"""The arrays that a kernel only reads. The other arrays are copied back."""
 POLLED = 0.01
-"""Time [s] between two looks at an interrupt while a kernel runs."""
+"""Interval [s] at which an interrupt is checked while a kernel runs."""
 
 
 class Card:
-    """The first card of this machine, with the kernel of a sweep. single: in that precision.
+    """The first CUDA card of this machine, with the kernel of a sweep loaded. single: use single
+    precision.
 
-    Raises MissingExtraError without the extra `cuda`, InputError where there is no card.
+    Raises MissingExtraError without the extra `cuda`, InputError if there is no card.
     """
 
     def __init__(self, made: Made, *, single: bool = False) -> None:
@@ -45,8 +48,11 @@ class Card:
     def go(
         self, arrays: Mapping[str, NDArray[Any]], struct: ctypes.Structure, stop: Stop | None
     ) -> bool:
-        """Run the kernel on copies of the arrays, and bring back what it wrote; returns whether it
-        was interrupted. struct: sb_work of runs.h, whose pointers are replaced."""
+        """Run the kernel on copies of the arrays, and copy its outputs back. Returns whether it
+        was interrupted.
+
+        struct: sb_work of runs.h; its pointers are replaced by those of the copies.
+        """
         leave, seen = self._shared_flag()
         memory = {name: self._sent(array) for name, array in arrays.items() if name != "stop"}
         queue = self._sent(np.zeros(1, np.int64))
@@ -71,7 +77,7 @@ class Card:
         return interrupted
 
     def _waited(self, leave: int, stop: Stop | None) -> bool:
-        """Wait for the kernel; whether there was an interrupt."""
+        """Wait for the kernel. Returns whether there was an interrupt."""
         flag, interrupted = ctypes.c_int.from_address(leave), False
         while True:
             try:
@@ -85,15 +91,16 @@ class Card:
                 interrupted = True
 
     def _shared_flag(self) -> tuple[int, int]:
-        """An integer in memory of this machine that the card sees too: its address here and there.
-        It lies in memory that neither may page out."""
+        """Allocate an integer in page-locked host memory that the card can read: its host address
+        and its device address.
+        """
         mapped = 2  # CU_MEMHOSTALLOC_DEVICEMAP
         here = int(self._done("cuMemHostAlloc", ctypes.sizeof(ctypes.c_int), mapped))
         ctypes.c_int.from_address(here).value = 0
         return here, int(self._done("cuMemHostGetDevicePointer", here, 0))
 
     def _sent(self, array: NDArray[Any]) -> Any:
-        """The place on the card of a copy of an array."""
+        """Copy an array to the card. Returns its device address."""
         place = self._done("cuMemAlloc", max(array.nbytes, 8))
         if array.size:
             self._done("cuMemcpyHtoD", place, array.ctypes.data, array.nbytes)
@@ -132,7 +139,9 @@ def _attributes(driver: Any) -> tuple[Any, Any, Any]:
 
 
 def _done(driver: Any, name: str, *arguments: Any) -> Any:
-    """What a function of the driver returns. Raises RunError with its own word for a failure."""
+    """Call a function of the CUDA driver and return its result. Raises RunError with the driver's
+    error name.
+    """
     outcome, *rest = getattr(driver, name)(*arguments)
     if outcome != driver.CUresult.CUDA_SUCCESS:
         raise RunError(f"the graphics card failed: {name} gives {outcome.name}")

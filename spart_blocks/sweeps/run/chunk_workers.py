@@ -1,4 +1,6 @@
-"""Crews: those who do chunks. An executor of `concurrent.futures`, our own processes, or Dask."""
+"""Workers that execute chunks of runs: our own processes, or an executor of
+`concurrent.futures`.
+"""
 
 from __future__ import annotations
 
@@ -15,45 +17,45 @@ from spart_blocks.workers.process import WorkerEndedError
 Cause = Literal["the worker ended", "the connection ended", "an error"]
 
 AHEAD = 2
-"""Chunks under way for each worker, so that none waits."""
+"""Number of submitted chunks per worker, so that no worker has to wait."""
 
 
 class ChunkWorkers(ABC):
-    """Does chunks, several at once.
+    """Executes several chunks at once.
 
-    suspects: whether a chunk that only waited for a worker that ends is blamed too; it is then
-    blamed after some workers, not one.
+    suspects: when a worker dies, whether chunks that were only waiting for it are counted as a
+    possible cause too. A chunk is then blamed only after several workers have died, not after one.
     """
 
     suspects = False
 
     @abstractmethod
     def workers(self) -> int:
-        """Number of chunks that are done at once; it may change."""
+        """The number of chunks that are executed at once; it may change."""
 
     @abstractmethod
     def submit(self, chunk: Chunk) -> Future[Answer]:
-        """Do a chunk."""
+        """Start the execution of a chunk."""
 
     @abstractmethod
     def cause(self, error: BaseException) -> Cause:
-        """Why a chunk has no answer."""
+        """Why a chunk raised `error` instead of giving an answer."""
 
     def lost(self) -> bool:
-        """Whether the connection to the workers has ended, and with it all that is under way."""
+        """Whether the connection to the workers is lost, and with it all chunks in progress."""
         return False
 
     def reconnect(self) -> None:
-        """Connect to the workers again. Raises RunError if that is not possible."""
+        """Connect to the workers again. Raises RunError if this is not possible."""
         raise RunError("the executor is broken, and runs have not ended")
 
     @abstractmethod
     def close(self, *, at_once: bool) -> None:
-        """End the work. at_once: without waiting for what is under way."""
+        """Release the workers. at_once: without waiting for chunks in progress."""
 
 
 class ProcessWorkers(ChunkWorkers):
-    """Our own processes."""
+    """Chunks in our own processes."""
 
     def __init__(self, workers: int) -> None:
         self._workers, self.processes = workers, Processes(workers)
@@ -75,7 +77,7 @@ class ProcessWorkers(ChunkWorkers):
 
 
 class ExecutorWorkers(ChunkWorkers):
-    """An executor of the caller, which stays open."""
+    """Chunks in an executor of the caller, which is not shut down."""
 
     def __init__(self, executor: Executor, workers: int | None) -> None:
         self.executor = executor

@@ -1,9 +1,10 @@
-"""Chunks of runs: what travels to a worker process, what it does there, and what comes back.
+"""Chunks of runs: the message to a worker process, its execution there, and the answer.
 
-All that the runs of a work share travels once to each worker, under the hash of its pickle; a
-chunk names it, and holds what differs. A worker that does not know it answers so, and gets it; so
-does a worker without a compiler that lacks a library. Chunks are pickles, and libraries code: who
-sends them can do anything in a worker, which therefore is one of the user's own.
+What all runs of a work have in common is sent once to each worker, and is identified by the hash
+of its pickle. A chunk contains this hash and the values that differ between runs. A worker that
+does not know the hash answers so, and the shared part is sent to it; likewise a worker without a
+compiler gets the compiled libraries that it lacks. Chunks are pickles and libraries are machine
+code: whoever sends them can execute anything in the worker, so use only workers of your own.
 """
 
 from __future__ import annotations
@@ -30,16 +31,20 @@ from spart_blocks.sweeps.work import Done, FileWork, Work
 AnyWork = Work | FileWork
 Stop = Callable[[], bool]
 Runner = Callable[[Any, Stop | None], Generator[Done, None, None]]
-"""A function of a module that does the runs of a work in its process, in their order; it begins no
-more once `stop` is true."""
+"""A module-level function that executes the runs of a work in its process, in their order. It
+starts no more runs once `stop` returns True.
+"""
 
 _VARYING = {Work: ("runs", "p"), FileWork: ("runs", "overrides", "start")}
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What the chunks of a work share. key: the hash of its pickle. made_with: what must be the
-    same in a worker, for its runs to have the same bits."""
+    """What all chunks of a work have in common.
+
+    key: hash of the pickle. made_with: versions that must be the same in a worker, so that its
+    runs give the same bits.
+    """
 
     key: str
     pickled: bytes
@@ -47,7 +52,7 @@ class Shared:
 
     @staticmethod
     def of(work: AnyWork, runner: Runner) -> Shared:
-        """What the runs of a work share."""
+        """The shared part of a work. Raises InputError if the diagram cannot be pickled."""
         try:
             pickled = pickle.dumps((work.part(np.arange(0)), runner))
         except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -59,8 +64,12 @@ class Shared:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some runs. varying: the fields of the work that differ between its runs. pickled: the shared
-    part, if the worker is expected not to know it. libraries: by key, those that it may lack."""
+    """A chunk of runs.
+
+    varying: the fields of the work that differ between its runs. pickled: the shared part; None if
+    the worker is expected to have it. libraries: compiled libraries by key, which the worker may
+    lack.
+    """
 
     key: str
     made_with: Mapping[str, str]
@@ -70,20 +79,23 @@ class Chunk:
 
     @staticmethod
     def of(shared: Shared, part: AnyWork, *, with_shared: bool) -> Chunk:
-        """The runs of a part of a work."""
+        """A chunk with the runs of `part`."""
         varying = {name: getattr(part, name) for name in _VARYING[type(part)]}
         return Chunk(shared.key, shared.made_with, varying, shared.pickled if with_shared else None)
 
     @property
     def compiles(self) -> bool:
-        """Whether its runs are compiled where they were sent from."""
+        """Whether the sender runs compiled code for these runs."""
         return self.made_with[_COMPILED] == "yes"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The runs of a chunk, and the time [s] that they took; None if its worker does not know the
-    shared part, or lacks a library."""
+    """The answer to a chunk.
+
+    done: the outcomes of the runs; None if the worker lacks the shared part or a library. seconds:
+    the time that they took. wanted: the library that the worker lacks.
+    """
 
     done: Done | None
     seconds: float = 0.0
@@ -91,7 +103,7 @@ class Answer:
 
 
 def do(chunk: Chunk) -> Answer:
-    """Do the runs of a chunk, in a worker. Raises InputError if none could begin."""
+    """Execute the runs of a chunk, in a worker. Raises InputError if none could start."""
     if chunk.key not in _KNOWN:
         if chunk.pickled is None:
             return Answer(None)
@@ -115,7 +127,9 @@ _MOST_KNOWN = 4
 
 
 def _check(wanted: Mapping[str, str]) -> None:
-    """Refuse work that would give other bits here."""
+    """Raise InputError if the versions in this worker would give results that differ in their last
+    bits.
+    """
     here = _made_with()
     if wanted[_COMPILED] == "yes":  # what a worker cannot compile it borrows
         here[_COMPILED] = "yes"

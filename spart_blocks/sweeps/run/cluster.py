@@ -1,8 +1,8 @@
-"""Chunks on the workers of a cluster of Dask.
+"""Executes chunks on the workers of a Dask cluster.
 
-Dask does a chunk again whose worker ends. Workers that join late are given chunks as the others
-end. When the scheduler ends, all that was under way is submitted again to the one that takes its
-place at its address.
+Dask repeats a chunk whose worker dies. Workers that join later get chunks as others finish. If the
+scheduler dies, all chunks in progress are submitted again to the scheduler that replaces it at the
+same address.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ from spart_blocks.sweeps.run.chunks import Answer, Chunk, do
 from spart_blocks.workers.process import WorkerEndedError
 
 FIRST_WAIT, WAIT = 10.0, 300.0
-"""Longest time [s] in which a scheduler must answer at the start, and after it was lost."""
+"""Longest time [s] for a scheduler to answer: at the start, and after the connection was lost."""
 FETCH, FETCHING = 15.0, 4
-"""Time [s] after which an answer that does not come is looked for, and how many are fetched at
-once."""
+"""Time [s] after which a missing answer is checked, and the number of answers that are fetched at
+once.
+"""
 COUNTED = 1.0
-"""Time [s] for which the number of workers is remembered."""
+"""Time [s] for which the number of workers is cached."""
 
 
 class DaskWorkers(ChunkWorkers):
-    """The workers of a scheduler. client: a `distributed.Client`, or the address of a scheduler."""
+    """The workers of a Dask scheduler. client: a `distributed.Client`, or the address of a
+    scheduler.
+    """
 
     suspects = True
 
@@ -65,7 +68,7 @@ class DaskWorkers(ChunkWorkers):
         return future
 
     def _take_over(self, given: Any, future: Future[Answer]) -> None:
-        """Give the answer of Dask's future."""
+        """Copy the result or the error of Dask's future into ours."""
         try:
             answer = self._fetched(given)
         except BaseException as error:
@@ -75,8 +78,9 @@ class DaskWorkers(ChunkWorkers):
         self._given.pop(future, None)
 
     def _fetched(self, given: Any) -> Answer:
-        """The answer, which lies on a worker. Raises TimeoutError if it was lost with its worker:
-        Dask would wait for it, even after it has given it up."""
+        """Fetch the answer from the worker that holds it. Raises TimeoutError if it was lost with
+        its worker; Dask itself would wait for it without end.
+        """
         while True:
             try:
                 answer: Answer = given.result(timeout=FETCH)
@@ -122,7 +126,9 @@ class DaskWorkers(ChunkWorkers):
 
 
 def _check_address(address: str) -> None:
-    """Refuse what is no address. A client would try it, and time out once more at its end."""
+    """Raise InputError for an invalid address. A client would try to connect to it until the
+    time-out, and again when it is closed.
+    """
     from distributed.comm.addressing import get_address_host_port, parse_address
 
     try:
@@ -138,7 +144,7 @@ def _check_address(address: str) -> None:
 
 
 def _connected(address: str, patience: float) -> Any:
-    """A client of the scheduler at an address."""
+    """A client that is connected to the scheduler at an address. patience: time-out [s]."""
     from distributed import Client
 
     until = time.monotonic() + patience

@@ -1,8 +1,8 @@
-"""Runs spread over workers in chunks of about a second.
+"""Distributes runs over workers, in chunks of about a second.
 
-What comes of a run depends neither on its chunk nor on its worker. A chunk whose worker ends is
-done again elsewhere; if its workers end again and again, it is split, and the run that ends them is
-recorded as failed.
+The outcome of a run depends neither on its chunk nor on its worker. If a worker dies, its chunk is
+repeated elsewhere. If its workers die repeatedly, the chunk is split, until the run that kills
+them is found; this run is recorded as failed.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ from spart_blocks.sweeps.run.failed_runs import failed
 from spart_blocks.sweeps.work import Done
 
 SECONDS = 1.0
-"""Duration of a chunk [s]."""
+"""Intended duration of a chunk [s]."""
 WORTH = 3.0
-"""Duration of the remaining runs in this process [s] from which on processes are started."""
+"""Processes are started if the remaining runs would take longer than this in the current process
+[s].
+"""
 ENOUGH = 20
-"""Number of runs whose time tells that of others although the library may have been compiled."""
+"""Number of runs after which their mean time is representative, even if it includes compilation."""
 GROWTH = 4
-"""Factor by which a chunk may have more runs than the largest so far."""
+"""Largest growth of a chunk's number of runs, relative to the largest chunk so far."""
 PERIOD = 0.2
-"""Time [s] between two questions whether to stop."""
+"""Interval [s] at which `stop` is called."""
 TRIES, PARTS = 2, 8
-"""Number of workers that may end during a chunk before it is split, and into how many parts."""
+"""Number of workers that may die during a chunk before it is split, and the number of parts."""
 
 
 def spread(
@@ -50,13 +52,15 @@ def spread(
     executor: Any = None,
     stop: Stop | None = None,
 ) -> Iterator[Done]:
-    """The runs of a work, in parts, in any order.
+    """Execute the runs of a work on workers. Yields outcomes in parts, in any order.
 
-    runner: does the runs of a part in its process; it takes `stop` too. workers: number of
-    processes, 1 for this one; by default as many as there are processors, if they are worth their
-    start. executor: where to run instead, as `crew_of` takes it. stop: asked now and then; no more
-    runs begin once it is true. An interrupt (Ctrl-C) ends the processes at once, and is raised
-    after all chunks that had ended are given. Raises InputError if no run could begin.
+    runner: executes the runs of a part in its process; it also takes `stop`. workers: number of
+    processes, 1 for the current one; by default the number of processors if starting them is
+    worthwhile. executor: where to run instead, as `crew_of` takes it. stop: is called from time to
+    time; no more runs start once it returns True.
+
+    An interrupt (Ctrl-C) ends the processes at once, and is raised after all finished chunks have
+    been yielded. Raises InputError if no run could start.
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers is the number of processes, not {workers}")
@@ -70,8 +74,9 @@ def spread(
 
 
 def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[Done, None, AnyWork]:
-    """Do the first runs in this process, or all where processes are not worth their start. Returns
-    the others."""
+    """Execute the first runs in this process, or all of them if starting processes is not
+    worthwhile. Returns the work with the remaining runs.
+    """
     begun, first = time.monotonic(), True
     with closing(runner(work, stop)) as parts:
         for done in parts:
@@ -87,8 +92,9 @@ def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[D
 
 
 def crew_of(executor: Any, workers: int | None) -> ChunkWorkers:
-    """The crew of an executor: None for our own processes, an Executor, a client of Dask, or the
-    address of its scheduler."""
+    """The workers for an executor: None for our own processes, an Executor, a client of Dask, or
+    the address of its scheduler.
+    """
     if executor is None:
         return ProcessWorkers(workers or os.cpu_count() or 1)
     if isinstance(executor, Executor):
@@ -103,7 +109,9 @@ def crew_of(executor: Any, workers: int | None) -> ChunkWorkers:
 
 @dataclass(frozen=True)
 class _Range:
-    """Runs first to last - 1 of the work. ended: number of workers that have ended during them."""
+    """Runs first to last - 1 of the work. ended: number of workers that died while they executed
+    them.
+    """
 
     first: int
     last: int
@@ -113,14 +121,14 @@ class _Range:
         return self.last - self.first
 
     def split(self, count: int) -> list[_Range]:
-        """About equal parts."""
+        """Parts of about equal size."""
         size = -(-len(self) // count)
         starts = range(self.first, self.last, size)
         return [replace(self, first=k, last=min(k + size, self.last)) for k in starts]
 
 
 class _Spreading:
-    """The chunks of a work under way."""
+    """The state of a distributed work: which chunks are in progress, and which runs remain."""
 
     def __init__(self, work: AnyWork, runner: Runner, crew: ChunkWorkers) -> None:
         self.work, self.crew = work, crew
@@ -138,7 +146,7 @@ class _Spreading:
         """The largest chunk, the time of all, and their runs."""
 
     def go(self, stop: Stop | None) -> Iterator[Done]:
-        """Do the work."""
+        """Execute the work; yields the outcomes of finished chunks."""
         whole = False
         try:
             while self.again or self.under_way or self.next < len(self.work.runs):
@@ -159,7 +167,7 @@ class _Spreading:
     # --- chunks to workers -------------------------------------------------------------
 
     def _send(self) -> None:
-        """Send chunks until all workers have some ahead."""
+        """Submit chunks until all workers have enough."""
         workers = self.crew.workers()
         while len(self.under_way) < AHEAD * workers and not self._alone():
             if self.again:
@@ -174,17 +182,19 @@ class _Spreading:
                 return
 
     def _alone(self) -> bool:
-        """Whether a run is under way that must be alone."""
+        """Whether a run is in progress that must be the only one."""
         return any(self._is_alone(some) for some in self.under_way.values())
 
     def _is_alone(self, some: _Range) -> bool:
-        """Whether these runs are done alone before they are recorded as failed, as others may have
-        ended their workers."""
+        """Whether these runs must be executed while no others are. This is the last try before a
+        run is recorded as failed, since other runs may have killed its workers.
+        """
         return self.crew.suspects and len(some) == 1 and some.ended >= TRIES
 
     def _size(self, workers: int) -> int:
-        """The number of runs of the next chunk, by the time that others took; towards the end less,
-        so that all workers end at about the same time."""
+        """The number of runs of the next chunk, from the mean time of earlier runs. Chunks get
+        smaller towards the end, so that all workers finish at about the same time.
+        """
         if not self.counted:
             return 1
         each = max(self.seconds / self.counted, 1e-9)
@@ -194,8 +204,9 @@ class _Spreading:
         return max(size, 1)
 
     def _submit(self, some: _Range, *, with_shared: bool, wanted: Wanted | None = None) -> None:
-        """wanted: a library that a worker lacks; it gets it with all others lent so far, which it
-        is going to want."""
+        """Submit a chunk. wanted: a library that the worker lacks. All libraries sent so far go
+        with it, since the worker will need them too.
+        """
         self.introduced += with_shared
         part = self.work.part(slice(some.first, some.last))
         chunk = Chunk.of(self.shared, part, with_shared=with_shared)
@@ -206,7 +217,7 @@ class _Spreading:
         self.under_way[self.crew.submit(chunk)] = some
 
     def _reconnect(self) -> None:
-        """Connect to the workers again, and do again all that was under way."""
+        """Connect to the workers again, and repeat all chunks that were in progress."""
         self.again.extend(self.under_way.values())
         self.under_way.clear()
         self.introduced = 0
@@ -215,7 +226,7 @@ class _Spreading:
     # --- answers -----------------------------------------------------------------------
 
     def _ended(self) -> Iterator[Done]:
-        """The runs of the chunks that have been answered."""
+        """The outcomes of the chunks that have been answered."""
         for future in [future for future in self.under_way if future.done()]:
             some = self.under_way.pop(future)
             try:
@@ -232,8 +243,9 @@ class _Spreading:
             yield answer.done
 
     def _unanswered(self, some: _Range, error: BaseException) -> Iterator[Done]:
-        """Do runs again, in parts, or record one as failed. Raises the error if it is no worker's
-        end."""
+        """Handle a chunk that raised an error: repeat it, split it, or record its only run as
+        failed. Raises the error if no worker died.
+        """
         match self.crew.cause(error):
             case "an error":
                 raise error
@@ -244,7 +256,7 @@ class _Spreading:
                 yield from self._suspected(replace(some, ended=some.ended + ended), error)
 
     def _suspected(self, some: _Range, error: BaseException) -> Iterator[Done]:
-        """Do runs again during which workers have ended."""
+        """Repeat or split a chunk during which workers died, or record its only run as failed."""
         if some.ended < TRIES or (len(some) == 1 and some.ended <= TRIES):
             self.again.append(some)
         elif len(some) > 1:

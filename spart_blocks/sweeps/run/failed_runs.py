@@ -1,4 +1,4 @@
-"""Runs of which nothing is known but that they failed."""
+"""Outcomes of runs that failed before they started."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from spart_blocks.sweeps.work import FAILED, STATUSES, Done, FileWork, Work
 
 
 def failed(work: Work | FileWork, message: str) -> Done:
-    """All runs of a work as failed before they began, such as those that end their process."""
+    """The outcomes of a work all runs of which failed before they started, such as runs that kill
+    their process.
+    """
     n = len(work.runs)
     nothing: Mapping[Gauge, Readings] = {}
     nx = nd = 0
@@ -44,7 +46,7 @@ def failed(work: Work | FileWork, message: str) -> Done:
 
 
 def measured_nothing(engine: Engine, gauges: Iterable[Gauge]) -> Mapping[Gauge, Readings]:
-    """Readings of the right shapes, all NaN."""
+    """Readings of the right shapes with all values NaN."""
     measuring = Measuring(engine, gauges)
     if not measuring.names:
         return {}

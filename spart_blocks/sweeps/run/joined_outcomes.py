@@ -1,4 +1,4 @@
-"""Parts of runs that have ended as one."""
+"""Concatenates the outcomes (`Done`) of parts of a work."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from spart_blocks.sweeps.work import Done, Floats
 
 
 def joined(parts: Sequence[Done]) -> Done:
-    """All runs of some parts of the same work, in their order. What a part has not, since none of
-    its runs began, is NaN."""
+    """The outcomes of all runs of some parts of one work, in order. Values that a part lacks,
+    because none of its runs started, are NaN.
+    """
     if len(parts) == 1:
         return parts[0]
     readings: dict[Any, dict[str, Floats]] = {}
@@ -50,7 +51,9 @@ def _none(part: Done) -> Floats:
 
 
 def stacked(arrays: Sequence[NDArray[Any]]) -> Floats:
-    """Arrays (n, ...) one after another; NaN where one has fewer entries of a run."""
+    """Arrays (n, ...) concatenated along the first axis; smaller ones are padded with NaN in the
+    other axes.
+    """
     shape = [max(sizes) for sizes in zip(*(a.shape[1:] for a in arrays), strict=True)]
     if all(list(a.shape[1:]) == shape for a in arrays):
         return np.concatenate(arrays)

@@ -1,4 +1,6 @@
-"""The gauges of a sweep as tables of meters.h, and readings from the numbers that meters keep."""
+"""Gauges of a sweep as the table of meters for meters.h, and their readings from the meters'
+values.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from spart_blocks.program.program import Slot
 from spart_blocks.run.measure.gauges import LEAST_STEP, Floats, Gauge, Readings
 
 EXTREMES, SQUARE, INTEGRAL, FROM_START, BACK, STEP = range(6)
-"""The kinds of meters.h, in its order."""
+"""The kinds of meters, in the order of meters.h."""
 _KINDS = {
     "extremes": EXTREMES,
     "square": SQUARE,
@@ -32,7 +34,7 @@ _SIZES = {EXTREMES: 7, SQUARE: 2, INTEGRAL: 2, FROM_START: 7, BACK: 5, STEP: 14}
 
 @dataclass(frozen=True)
 class MeterRow:
-    """One meter: its row in meters.h."""
+    """One meter: a row of the table in meters.h."""
 
     kind: int
     column: int
@@ -44,14 +46,16 @@ class MeterRow:
     until: float
 
     def text(self) -> str:
-        """The row in C."""
+        """The row as a C initializer."""
         whole = map(str, (self.kind, self.column, self.count, self.references, self.at))
         numbers = map(_c, (self.sign, self.since, self.until))
         return f"{{{', '.join([*whole, *numbers])}}}"
 
 
 def _c(number: float) -> str:
-    """A time in C; infinities, which are no constants in CUDA, as the largest numbers."""
+    """A time as a C constant. Infinity, which is not a constant in CUDA, becomes the largest
+    double.
+    """
     return repr(max(min(number, sys.float_info.max), -sys.float_info.max))
 
 
@@ -59,8 +63,9 @@ def _c(number: float) -> str:
 class Meters:
     """The meters of some gauges.
 
-    names: the signals they need, full names, side by side in what is measured. rows: the meters.
-    columns: of which entries of these. of: the rows of each gauge. numbers: how many all keep.
+    names: full names of the measured signals; their entries are concatenated in this order. rows:
+    the meters. columns: the entries that the meters read. of: the rows of each gauge. numbers:
+    number of values that all meters store.
     """
 
     names: tuple[str, ...]
@@ -70,13 +75,16 @@ class Meters:
     numbers: int
 
     def readings(self, kept: Floats) -> dict[Gauge, Readings]:
-        """The readings of each gauge, from kept (n, numbers): each quantity (n, m)."""
+        """The readings of each gauge. kept (n, numbers): the stored values of n runs. Each
+        quantity is (n, m).
+        """
         return {gauge: _read(gauge, self.rows[part], kept) for gauge, part in self.of.items()}
 
 
 def meters_of(program: Program, gauges: Iterable[Gauge]) -> Meters:
-    """The meters of gauges. Those of unknown signals, or of shapes that do not fit, are left out,
-    as `Measuring` leaves them out."""
+    """The meters of gauges. As in `Measuring`, gauges of unknown signals or with shapes that do
+    not match are left out.
+    """
     slots = {slot.name: slot for slot in program.signals}
     wanted: dict[str, slice] = {}
     rows: list[MeterRow] = []
@@ -109,7 +117,9 @@ def _alone(k: int) -> slice:
 def _entries(
     program: Program, slots: Mapping[str, Slot], wanted: dict[str, slice], name: str
 ) -> list[int] | None:
-    """The entries of a signal among all that are measured; None if there is no such signal."""
+    """The indices of a signal's entries among all measured entries; None if there is no such
+    signal. A new signal is added to `wanted`.
+    """
     full, index = named(name, slots, program.display.aliases)
     if full not in slots:
         return None
@@ -150,7 +160,7 @@ _READ = {
     INTEGRAL: {"integral": 0, "span": 1},
     BACK: {"back": 1, "when": 2, "reached": 3, "got": 4},
 }
-"""The places of readings among the numbers that a meter keeps."""
+"""For each kind of meter the position of each reading among its stored values."""
 
 
 def _largest(column: Callable[[int], Floats], rotation: bool) -> Floats:

@@ -1,4 +1,4 @@
-"""What all runs of a program in lanes share: a run at its start, and the library made for them."""
+"""What all runs of a program in lanes share: a prepared run, and the compiled library."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from spart_blocks.sweeps.run.lane_source import Made, refused, source
 from spart_blocks.sweeps.work import Floats, Ints, Work
 
 LOOKS = 50
-"""A run is measured in at least as many panels of five points; those that are not smooth are
-halved. Ten times fewer than in one run: they took most of the time of small diagrams."""
+"""A run is measured in at least this many intervals of five points; intervals that are not smooth
+are halved. This is ten times fewer than in `simulate`, because measuring took most of the time of
+small diagrams.
+"""
 
 
 class WorkStruct(ctypes.Structure):
@@ -51,8 +53,8 @@ class WorkStruct(ctypes.Structure):
 class LaneSetup:
     """A program with what is measured of its runs.
 
-    begun: a run with the nominal parameters, at its start, for its clocks, samples and options.
-    look [s]: longest step without continuous states, after which crossings are looked for.
+    begun: a run with the nominal parameters at its initial time; it gives clocks, samples and
+    options. look [s]: longest step without continuous states, after which crossings are checked.
     """
 
     program: Program
@@ -64,8 +66,9 @@ class LaneSetup:
 
     @staticmethod
     def of(work: Work) -> LaneSetup:
-        """That of a work, remembered for others of the same program. Raises InputError if no run
-        could begin."""
+        """The setup for a work, cached for works of the same program. Raises InputError if no run
+        could start.
+        """
         key = (id(work.program), work.gauges, work.blocks, work.every)
         found = _REMEMBERED.get(key)
         if found is None:
@@ -76,7 +79,7 @@ class LaneSetup:
 
     @property
     def refusal(self) -> str | None:
-        """Why runs cannot go in lanes; None if they can."""
+        """Why the runs cannot be executed in lanes; None if they can."""
         return "there is no C compiler" if compiler_name() is None else self._refusal
 
     @cached_property
@@ -91,7 +94,7 @@ class LaneSetup:
         return why
 
     def library(self, lanes: int) -> ctypes.CDLL | None:
-        """The library for so many lanes; None if the compiler made none."""
+        """The compiled library for this number of lanes; None if compilation failed."""
         if lanes not in self._libraries:
             assert self.made is not None
             library = loaded_library(source(self.made, lanes), FLAGS)
@@ -105,7 +108,7 @@ class LaneSetup:
 
     @cached_property
     def ticks(self) -> tuple[Floats, NDArray[np.uint8]]:
-        """The times at which clocks tick, and which (k, clocks)."""
+        """The times (k,) [s] at which clocks tick, and which clocks tick then (k, clocks)."""
         stops, due, _ = self.begun.stops_and_ticks()
         ticking = due.any(axis=1) if due.shape[1] else np.zeros(len(stops), bool)
         return np.ascontiguousarray(stops[ticking]), np.ascontiguousarray(due[ticking])
@@ -123,7 +126,9 @@ class LaneSetup:
         }  # fmt: skip
 
     def known_times(self, p: Floats) -> KnownTimes:
-        """The known times at which signals switch in runs with parameters p (n, np)."""
+        """The times known in advance at which signals switch, for runs with parameters
+        p (n, np).
+        """
         program, run = self.program, self.begun
         if not program.switching:
             none = np.zeros(len(p), np.int64)
@@ -152,8 +157,8 @@ class LaneSetup:
 class KnownTimes:
     """Known switching times of n runs.
 
-    times (k,) [s]: those of each run in order. first, last (n,): where those of each run begin and
-    end. crowded (n,): the runs that switch more often than any run may; their times are left out.
+    times (k,) [s]: sorted within each run. first, last (n,): the range of each run in `times`.
+    crowded (n,): runs that switch more often than the limit; their times are left out.
     """
 
     times: Floats
@@ -187,15 +192,16 @@ IDLE = "euler"
 
 
 def _look(program: Program) -> float:
-    """The interval at which `simulate` looks for crossings without continuous states: that of its
-    samples, whatever rows are kept."""
+    """The interval [s] at which `simulate` checks crossings without continuous states: its
+    sampling interval, whatever rows are recorded.
+    """
     if len(program.x0) or not program.crossings:
         return np.inf
     return float(prepare(Native(program), None, None).samples.every)
 
 
 def usual_lanes() -> int:
-    """As many doubles as a vector register of this processor holds."""
+    """The number of doubles in a vector register of this processor."""
     asked = os.environ.get("SPART_LANES", "")
     if asked in ("1", "2", "4", "8"):
         return int(asked)

@@ -1,4 +1,4 @@
-"""The C of a sweep: the functions of a program over lanes, tables of it, and runs.h."""
+"""The C code of a sweep: the functions of a program over lanes, its tables, and runs.h."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _table = partial(table, head=LANES.tables)
 
 @dataclass(frozen=True)
 class Made:
-    """What a library of lanes is made for. blocks: whose first events are wanted."""
+    """What a library of lanes is made for. blocks: those whose first event is recorded."""
 
     program: Program
     method: Tableau
@@ -38,7 +38,9 @@ class Made:
 
 
 def functions_of(made: Made) -> dict[str, Any]:
-    """The functions that a sweep of a program calls, by their names in C."""
+    """The functions that a sweep calls, by their names in C; None for those that a program does
+    not need.
+    """
     program = made.program
     found = {
         "rates": program.held or program.rates,
@@ -56,7 +58,7 @@ def functions_of(made: Made) -> dict[str, Any]:
 
 
 def refused(made: Made) -> str | None:
-    """Why there is no C for lanes of a program; None if there is."""
+    """Why no C code for lanes can be made of a program; None if it can."""
     missing = [name for name in _events(made.program) if name not in made.program.resets]
     if missing:
         return f"the function of {missing[0]} is not traced"
@@ -65,20 +67,21 @@ def refused(made: Made) -> str | None:
 
 
 def source(made: Made, lanes: int) -> str:
-    """The library in C: an entry sb_go for a queue of runs, in `lanes` lanes at once."""
+    """The library as C code: a function sb_go that takes runs from a queue, `lanes` at once."""
     head = ["#include <stddef.h>", "#include <string.h>", f"#define SB_LANES {lanes}"]
     return "\n".join([*head, _whole(made), header("sweeps/run/entry.c")])
 
 
 def kernel_source(made: Made, *, single: bool = False) -> str:
-    """The kernel sb_runs in CUDA C++, which compiles as C too: a run in each thread. single: with
-    states of single precision; times and what is measured are double."""
+    """The kernel sb_runs as CUDA C++, which also compiles as C: each thread executes one run.
+    single: states in single precision; times and measurements stay double.
+    """
     head = ["#define SB_SINGLE"] if single else []
     return "\n".join([*head, _whole(made), header("sweeps/run/kernel.cu")])
 
 
 def _whole(made: Made) -> str:
-    """The numbers, the program's functions, tables of it, and the loop over runs."""
+    """The number types, the program's functions, its tables, and the loop over runs."""
     writer = Writer(made.program, LANES)
     functions = [writer.function(name, f) for name, f in functions_of(made).items()]
     loop = header("sweeps/run/meters.h") + header("sweeps/run/runs.h")
@@ -96,7 +99,7 @@ def _events(program: Program) -> list[str]:
 
 
 def _choices(program: Program, writer: Writer) -> list[str]:
-    """The functions that call others by number, where there are any."""
+    """Functions that call one of several numbered functions: resets, ticks, handovers."""
     events = _events(program)
     numbered = {
         "sb_reset": {
@@ -111,13 +114,13 @@ def _choices(program: Program, writer: Writer) -> list[str]:
 
 
 def _width(made: Made) -> int:
-    """How many numbers are measured."""
+    """The number of measured entries."""
     names = made.meters.names
     return made.program.selected(names).numel_out(0) if names else 0
 
 
 def _steps_of_their_own(made: Made) -> list[int]:
-    """The states that move by a one-step map of their blocks."""
+    """The indices of the states that advance by a one-step map of their blocks."""
     fixed = made.method.e is None and made.program.advance is not None
     return stepped_entries(made.program) if fixed else []
 
@@ -179,7 +182,7 @@ def _tables(made: Made) -> list[str]:
 
 
 def _squared(meters: Meters, width: int) -> list[int]:
-    """Whether each measured number is part of a distance."""
+    """For each measured entry 1 if it is part of a distance, otherwise 0."""
     distances = (row for row in meters.rows if row.kind == FROM_START)
     columns = (meters.columns[row.column : row.column + row.count] for row in distances)
     chosen = {column for some in columns for column in some}
@@ -187,7 +190,9 @@ def _squared(meters: Meters, width: int) -> list[int]:
 
 
 def _masks(name: str, rows: Sequence[Sequence[str]], slots: Sequence[Slot]) -> str:
-    """For each row of names whether each entry of a vector belongs to them."""
+    """A C table: for each row of names, and each entry of a vector, whether the entry belongs to
+    one of the names.
+    """
     count = slots[-1].part.stop if slots else 0
     chosen = [set(entries_named(slots, names)) for names in rows]
     texts = [listed([int(k in entries) for k in range(count)]) for entries in chosen]

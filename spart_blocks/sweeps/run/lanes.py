@@ -1,7 +1,8 @@
-"""Many runs at once in compiled code: several in the lanes of a processor's vectors, on all cores.
+"""Many runs at once in compiled code: one in each lane of the processor's vectors, on all cores.
 
-Threads call the library; no Python runs in them. Results of a run do not depend on lanes, threads
-or the other runs. A run that needs the general engine (see runs.h) is done again by it, one by one.
+Threads call the library; no Python code runs in them. The results of a run do not depend on lanes,
+threads or other runs. A run that needs the general engine (see runs.h) is handed back and repeated
+by it, one by one.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ REASONS = {
     3: "a measured signal is not finite",
 }
 MOST_RUNS, LEAST_ROUNDS, CHUNK = 16_384, 8, 2.0
-"""A chunk has at most so many runs, at least so many for each lane, and lasts about CHUNK [s]."""
+"""A chunk has at most MOST_RUNS runs, at least LEAST_ROUNDS for each lane, and takes about CHUNK
+[s].
+"""
 POLLED = 0.05
-"""Time [s] between two looks at an interrupt while threads work."""
+"""Interval [s] at which an interrupt is checked while threads work."""
 
 
 def refusal(work: Work) -> str | None:
-    """Why the runs of this work cannot go in lanes; None if they can."""
+    """Why the runs of a work cannot be executed in lanes; None if they can."""
     return LaneSetup.of(work).refusal
 
 
@@ -54,14 +57,16 @@ def run(
     single: bool = False,
     stop: Stop | None = None,
 ) -> Iterator[Done]:
-    """The runs of a work, in chunks; in a chunk, those that were handed back come last.
+    """Execute the runs of a work. Yields outcomes in chunks; within a chunk, runs that were handed
+    back come last.
 
-    threads: by default one for each processor. lanes: runs at once in each thread, 1, 2, 4 or 8; by
-    default what the processor's vectors hold. device: "cuda" for a graphics card, each thread of
-    which is one run; runs that are handed back run here. single: in that precision, on a card;
-    runs that are handed back have double all the same. stop: asked now and then; once it is true,
-    what has ended is given, and no more. An interrupt (Ctrl-C) is raised after that too. Raises
-    InputError where `refusal` gives a reason or the runs cannot begin.
+    threads: by default one for each processor. lanes: runs at once in each thread, 1, 2, 4 or 8;
+    by default the size of the processor's vectors. device: "cuda" for a graphics card, with one
+    run per thread; runs that are handed back are executed on the processor. single: use single
+    precision on a card; runs that are handed back have double precision nevertheless. stop: is
+    called from time to time; once it returns True, finished runs are yielded and no more are
+    started. An interrupt (Ctrl-C) is raised after the same. Raises InputError if `refusal` gives a
+    reason or the runs cannot start.
     """
     ready = LaneSetup.of(work)
     if ready.refusal is not None:
@@ -89,7 +94,7 @@ def run(
 
 
 def _refuse_single(work: Work) -> None:
-    """Raise InputError if runs cannot have single precision."""
+    """Raise InputError if runs are not possible in single precision."""
     if any(crossing.unsolved for crossing in work.program.crossings):
         text = "algebraic loops cannot be solved to 1e-12 in single precision"
         raise InputError(Fault(text, hint="leave out precision for double"))
@@ -102,7 +107,7 @@ def _refuse_single(work: Work) -> None:
 
 @dataclass
 class _Found:
-    """What the library wrote of some runs."""
+    """The outputs of the library for some runs."""
 
     status: NDArray[np.uint8]
     reason: NDArray[np.uint8]
@@ -118,7 +123,7 @@ class _Found:
 
 
 class _Crew(ABC):
-    """What does the runs of a chunk. at_least: runs of the smallest chunk."""
+    """Executes the runs of a chunk. at_least: number of runs of the smallest chunk."""
 
     at_least: int
 
@@ -127,7 +132,7 @@ class _Crew(ABC):
         self.numbers = ready.numbers
 
     def go(self, work: Work, stop: Stop | None) -> _Found:
-        """What comes of the runs of a chunk."""
+        """Execute the runs of a chunk."""
         found = self.room(len(work.runs))
         known = self.ready.known_times(work.p)
         arrays = self.arrays(work, found, known)
@@ -139,10 +144,10 @@ class _Crew(ABC):
 
     @abstractmethod
     def fill(self, arrays: Arrays, found: _Found, stop: Stop | None) -> bool:
-        """Let the library write what comes of the runs; whether it was interrupted."""
+        """Call the library, which writes into `found`. Returns whether it was interrupted."""
 
     def arrays(self, work: Work, found: _Found, known: KnownTimes) -> Arrays:
-        """The arrays of sb_work, by name."""
+        """The arrays that sb_work points to, by field name."""
         ticks, due = self.ready.ticks
         x0, xd0 = work.program.starts(work.p)
         return {
@@ -155,12 +160,12 @@ class _Crew(ABC):
         }  # fmt: skip
 
     def struct(self, arrays: Arrays) -> WorkStruct:
-        """sb_work with these arrays."""
+        """sb_work with pointers to these arrays."""
         places = {name: array.ctypes.data for name, array in arrays.items()}
         return WorkStruct(runs=len(arrays["status"]), **places, **self.numbers)
 
     def room(self, n: int) -> _Found:
-        """Arrays for what comes of n runs."""
+        """Output arrays for n runs."""
         program, made = self.ready.program, self.ready.made
         assert made is not None
         nx, nd = len(program.x0), len(program.xd0)
@@ -174,17 +179,18 @@ class _Crew(ABC):
 
 
 def numbers_of_single(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of sb_work for single precision: with smaller tolerances, steps would follow the
-    rounding of rates."""
+    """The fields of sb_work with tolerances that single precision can meet. With smaller ones the
+    step size would follow the rounding errors of the rates.
+    """
     return {**numbers, **{name: max(numbers[name], FINEST[name]) for name in FINEST}}
 
 
 FINEST = {"rtol": 1e-6, "atol": 1e-7}
-"""Least tolerances of runs in single precision."""
+"""Smallest tolerances in single precision."""
 
 
 class _Cards(_Crew):
-    """A graphics card."""
+    """Runs on a graphics card."""
 
     at_least = MOST_RUNS
 
@@ -199,7 +205,7 @@ class _Cards(_Crew):
 
 
 class _Threads(_Crew):
-    """Threads that call a library."""
+    """Runs in threads that call the compiled library."""
 
     def __init__(self, ready: LaneSetup, lanes: int, threads: int) -> None:
         super().__init__(ready)
@@ -238,14 +244,14 @@ class _Threads(_Crew):
         queue: Ints,
         arrays: Arrays,
     ) -> None:
-        """What one thread does; it keeps alive all that the library writes to."""
+        """The work of one thread. It keeps references to the arrays that the library writes to."""
         places = (last.ctypes.data, queue.ctypes.data)
         self.library.sb_go(memory.ctypes.data, ctypes.byref(struct), *places)
         del arrays
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Memory at a multiple of 64."""
+    """`size` bytes of memory, aligned to 64 bytes."""
     whole = np.zeros(size + 64, np.uint8)
     start = -whole.ctypes.data % 64
     return whole[start : start + size]
@@ -255,7 +261,9 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 
 
 def _completed(ready: LaneSetup, work: Work, found: _Found) -> Done:
-    """The runs that have ended, those that were handed back done by the general engine."""
+    """The outcomes of the finished runs. Runs that were handed back are executed by the general
+    engine.
+    """
     back = np.flatnonzero(found.status == HANDED_BACK)
     ended = (found.status != PENDING) & (found.status != HANDED_BACK)
     done = _done(ready, work, found, ended)

@@ -1,7 +1,8 @@
-"""Kernels of CUDA as machine code, compiled by NVRTC: without a graphics card or a driver.
+"""Compiles CUDA kernels to machine code with NVRTC, which needs neither a graphics card nor a
+driver.
 
-Needs the extra `cuda`. As compiled, nothing contracts, so that a run on a card has the bits of a
-run on a processor, except where both call math.h (see sb_elementary.h).
+Needs the extra `cuda`. Multiplications and additions are not fused (no FMA), so that a run on a
+card gives the same bits as on a processor, except where both call math.h (see sb_elementary.h).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 from spart_blocks.base.errors import InputError, MissingExtraError, SpartError
 
 ARCHITECTURE = "sm_90"
-"""The architecture to compile for where none is said: Hopper."""
+"""The default architecture: Hopper."""
 FLAGS = ("--fmad=false", "--std=c++17", "--ptxas-options=-v", "--diag-suppress=177")
-"""177: a function that is not used."""
+"""Warning 177 is about unused functions."""
 
 _KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", re.DOTALL)
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -29,10 +30,10 @@ class KernelError(SpartError):
 
 @dataclass(frozen=True)
 class Usage:
-    """What one thread of a kernel takes, the functions that it calls included.
+    """The resources of one thread of a kernel, including the functions that it calls.
 
-    registers: of 32 bits. stack [bytes]: its memory. stored, loaded [bytes]: registers that are
-    spilled to memory, and taken from there.
+    registers: number of 32-bit registers. stack: local memory [bytes]. stored, loaded: register
+    spills [bytes].
     """
 
     registers: int
@@ -43,7 +44,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Cubin:
-    """Machine code for one architecture. kernels: what each takes, by name."""
+    """Machine code for one architecture. kernels: the resource usage of each kernel, by name."""
 
     code: bytes
     architecture: str
@@ -52,10 +53,10 @@ class Cubin:
 
 
 def cubin(source: str, architecture: str = ARCHITECTURE, flags: Sequence[str] = ()) -> Cubin:
-    """The machine code of kernels in CUDA C++, which are `extern "C"`.
+    """Compile kernels in CUDA C++, which must be `extern "C"`.
 
-    architecture: such as sm_90. flags: more options of NVRTC, such as --maxrregcount=128.
-    Raises KernelError with what NVRTC said, MissingExtraError where it is not installed.
+    architecture: such as sm_90. flags: further options of NVRTC, such as --maxrregcount=128.
+    Raises KernelError with the compiler's log, MissingExtraError if NVRTC is not installed.
     """
     nvrtc = _nvrtc()
     options = [f"--gpu-architecture={architecture}", *FLAGS, *flags]
@@ -77,7 +78,7 @@ def cubin(source: str, architecture: str = ARCHITECTURE, flags: Sequence[str] = 
 
 
 def usages(log: str) -> dict[str, Usage]:
-    """What each kernel takes, from what ptxas -v said."""
+    """The resource usage of each kernel, from the output of ptxas -v."""
     found = {}
     parts = re.split(r"(?=Compiling entry function)", log)
     for part in parts:

@@ -1,5 +1,6 @@
-"""Runs one after another, each as `sb.simulate` does it, with nothing recorded that is not asked
-for: for all that the lanes cannot run."""
+"""Executes runs one after another, each as `sb.simulate` does, without recording more than
+requested. For all runs that cannot be executed in lanes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ from spart_blocks.sweeps.work import (
 )
 
 AT_ONCE = 1.0
-"""Time [s] after which the runs that have ended are given."""
+"""Interval [s] at which finished runs are yielded."""
 
 
 def run(
@@ -48,16 +49,18 @@ def run(
     executor: Any = None,
     stop: Stop | None = None,
 ) -> Iterator[Done]:
-    """The runs of a work, in parts, in any order, in processes or elsewhere: see `spread`."""
+    """Execute the runs of a work, in processes or by an executor: see `spread`. Yields parts in
+    any order.
+    """
     return spread(work, each_run, workers=workers, executor=executor, stop=stop)
 
 
 def each_run(work: Work | FileWork, stop: Stop | None = None) -> Generator[Done, None, None]:
-    """The runs of a work in this process, in parts of about AT_ONCE seconds.
+    """Execute the runs of a work in this process. Yields outcomes about every AT_ONCE seconds.
 
-    stop: asked before each run; no more runs begin once it is true. An interrupt (Ctrl-C) is raised
-    after the runs that had ended are given. Raises InputError if no run could begin, whatever its
-    parameters.
+    stop: is called before each run; no more runs start once it returns True. An interrupt (Ctrl-C)
+    is raised after the finished runs have been yielded. Raises InputError if no run could start,
+    whatever its parameters.
     """
     one = _of_program(work) if isinstance(work, Work) else partial(_of_file, work)
     ended: list[_Ended] = []
@@ -85,7 +88,9 @@ def each_run(work: Work | FileWork, stop: Stop | None = None) -> Generator[Done,
 
 @dataclass(frozen=True, eq=False)
 class _Ended:
-    """What came of one run, as in `Done`. times (k,) [s], rows (k, nx + nd): states kept."""
+    """The outcome of one run, with the fields of `Done`. times (k,) [s], rows (k, nx + nd):
+    recorded states.
+    """
 
     status: str
     t: float
@@ -100,7 +105,7 @@ class _Ended:
 
 
 def _of_program(work: Work) -> Callable[[int], _Ended]:
-    """The k-th run of a work as a function of k."""
+    """A function of k that executes run k of a work."""
     display = replace(work.program.display, acting=())  # one report is read, not a thousand
     base = Native(replace(work.program, display=display), _reference(work))
     solver = picked_solver(base)
@@ -116,7 +121,7 @@ def _of_program(work: Work) -> Callable[[int], _Ended]:
 
 
 def _of_file(work: FileWork, k: int) -> _Ended:
-    """The k-th run of a work without a program."""
+    """Execute run k of a work whose diagram cannot be traced."""
     file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[k]))
 
     def engine() -> Engine:
@@ -129,7 +134,9 @@ def _of_file(work: FileWork, k: int) -> _Ended:
 
 
 def _reference(work: Work) -> Callable[[], Engine] | None:
-    """The blocks of a program, if EVENT blocks call functions that could not be traced."""
+    """A function that makes the engine of the diagram's blocks; None if it is not needed. It is
+    needed if EVENT blocks call functions that could not be traced.
+    """
     called = [
         crossing.block
         for crossing in work.program.crossings
@@ -147,7 +154,7 @@ _BLOCKS: dict[int, tuple[Program, Callable[[], Engine]]] = {}
 
 
 def _blocks_of(program: Program, make: Callable[[], Engine]) -> Callable[[], Engine]:
-    """Load the blocks of a program once for all its works in this process."""
+    """A function that loads the blocks of a program once, for all its works in this process."""
     if id(program) not in _BLOCKS:
         while len(_BLOCKS) >= _MOST_BLOCKS:
             del _BLOCKS[next(iter(_BLOCKS))]
@@ -165,8 +172,9 @@ def _ran(
     solver: str | None,
     nothing: Mapping[Gauge, Readings],
 ) -> _Ended:
-    """Do one run. start: states of blocks in place of their own. nothing: the readings of a run
-    that fails before it is measured."""
+    """Execute one run. start: initial states by block, in place of the diagram's. nothing: the
+    readings of a run that fails before it is measured.
+    """
     run, message = None, ""
     times = np.zeros(0)
     try:
@@ -212,7 +220,9 @@ def _message(error: SpartError, run: Run | None) -> str:
 
 
 def _rows(run: Run, times: Floats, every: float) -> Floats:
-    """The states (k, nx + nd) of a run at some times (k,) of its grid; NaN after its end."""
+    """The states (k, nx + nd) of a run at the times (k,) [s] of its sampling grid; NaN after its
+    end.
+    """
     kept = run.recorder.times()
     rows = np.full((len(times), len(run.x) + len(run.xd)), np.nan)
     if len(kept):
@@ -228,7 +238,7 @@ def _rows(run: Run, times: Floats, every: float) -> Floats:
 
 
 def _done(work: Work | FileWork, first: int, ended: Sequence[_Ended]) -> Done:
-    """Runs first, first + 1, ... of a work."""
+    """The outcomes of the runs first, first + 1, ... of a work."""
     runs = work.runs[first : first + len(ended)]
     gauges = dict.fromkeys(gauge for one in ended for gauge in one.readings)
     quantities = {g: next(one.readings[g] for one in ended if g in one.readings) for g in gauges}

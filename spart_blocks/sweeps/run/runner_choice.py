@@ -1,4 +1,4 @@
-"""Who does the runs of a work: the lanes where they can, otherwise one after another."""
+"""Chooses the runner of a work: lanes if possible, otherwise one run after another."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from spart_blocks.sweeps.work import Done, FileWork, Work
 from spart_blocks.workers.executor import Processes
 
 COST = "about ten times as long"
-"""How much longer runs take that go one by one."""
+"""How much longer runs take one by one than in lanes; for the message."""
 
 
 @dataclass
 class Runner:
-    """Chooses the runner of each work. Which one does a run is a property of the run alone.
+    """Executes works, each with the fastest possible runner. The choice depends on the runs alone,
+    not on earlier works.
 
-    workers: threads of the lanes, or processes; by default one for each processor. executor: where
-    the works go instead, as `spread` takes it. device: None for the processor, or "cuda".
-    precision: "double", or "float" on a card.
+    workers: number of threads of the lanes, or of processes; by default one for each processor.
+    executor: where to run instead, as `spread` takes it. device: None for the processor, or
+    "cuda". precision: "double", or "float" on a card.
     """
 
     workers: int | None = None
@@ -61,7 +62,7 @@ class Runner:
             self._processes.end()
 
     def __call__(self, work: Work | FileWork) -> Iterator[Done]:
-        """The runs of a work, in parts, in any order."""
+        """Execute the runs of a work. Yields parts, in any order."""
         why = refusal(work)
         if why is not None:
             self._refuse_device(why)
@@ -76,7 +77,9 @@ class Runner:
             yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
 
     def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
-        """In this process while that is quick, otherwise in processes, which stay for others."""
+        """Execute the runs in this process if they are quick, otherwise in processes, which are
+        kept for later works.
+        """
         if self.workers is not None and self.workers > 1 and self._processes is None:
             self._processes = Processes(self.workers)
         if self._processes is not None:
@@ -103,5 +106,5 @@ class Runner:
 
 
 def refusal(work: Work | FileWork) -> str | None:
-    """Why the lanes cannot do a work; None if they can."""
+    """Why a work cannot be executed in lanes; None if it can."""
     return lanes.refusal(work) if isinstance(work, Work) else "the diagram cannot be traced"

@@ -1,4 +1,4 @@
-"""Runs in a process by the fastest way that it has, for workers to which chunks are sent."""
+"""The fastest runner within one process, for workers that receive chunks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from spart_blocks.sweeps.work import Done, Work
 
 
 def fastest(work: AnyWork, stop: Stop | None = None) -> Generator[Done, None, None]:
-    """The runs of a work in this thread, in their order: in lanes where they can, and otherwise
-    one by one."""
+    """Execute the runs of a work in this thread, in their order: in lanes if possible, otherwise
+    one by one.
+    """
     if isinstance(work, Work) and lanes.refusal(work) is None:
         yield from lanes.run(work, threads=1, stop=stop)
     else:

@@ -1,12 +1,13 @@
-"""Confidence sequences: intervals that hold at all times at once.
+"""Confidence sequences: confidence intervals that are valid at all times at once.
 
-A run of sweeps that stops as soon as an interval is narrow looks at it again and again. An interval
-for a fixed number of runs then misses far more often than it says. These sequences hold whenever
-one stops: with the stated probability the true value lies in all of their intervals.
+A sweep that stops as soon as an interval is narrow computes the interval again and again. An
+interval for a fixed number of runs then misses the true value far more often than stated. These
+sequences are valid whenever one stops: with the stated probability the true value lies in all of
+their intervals.
 
-They hold for independent draws taken in the order of their numbers, not in that in which runs
-happen to finish (failed runs may be quick); points of a Sobol or Halton design depend on each
-other. Where a draw has several runs, its share of successes is one observation.
+They are valid for independent draws taken in the order of their numbers, not in the order in which
+runs happen to finish (failed runs may be quick). The points of a Sobol or Halton design are not
+independent. Where a draw has several runs, its share of successes is one observation.
 
 Sources: Ville's inequality for mixture martingales (Robbins, Ann. Math. Statist. 41, 1970), with
 beta mixtures as in Howard, Ramdas, McAuliffe and Sekhon, Ann. Statist. 49, 2021; means by
@@ -28,21 +29,25 @@ from spart_blocks.sweeps.statistics.intervals import Interval, check_confidence
 Floats = NDArray[np.float64]
 
 AIMED = 0.9
-"""Part of the mixture's weight that is placed for the width aimed at."""
+"""The part of the mixture's weight that is concentrated to make intervals tightest at the width
+`aim`.
+"""
 _HALVINGS = 45
-"""Of an interval of length 1, to rounding."""
+"""Number of bisections of an interval of length 1, until rounding limits it."""
 _FINE = 64
-"""Numbers of draws at which a sweep may stop: all up to this one, then so many an octave."""
+"""A sweep may stop after any number of draws up to this one, then after this many numbers in each
+doubling.
+"""
 _LARGEST_BET = 0.5
 
 
 class _Sequence(ABC):
-    """Intervals that follow one another as values come."""
+    """A sequence of intervals that is updated with each new value."""
 
     @property
     @abstractmethod
     def interval(self) -> Interval:
-        """The interval now."""
+        """The current interval."""
 
     @property
     def low(self) -> float:
@@ -61,8 +66,8 @@ class _Sequence(ABC):
 class ConfidenceSequence(_Sequence):
     """Confidence sequence of a success probability.
 
-    aim: width at which it is to be tightest; it holds at any width. Successes and failures may be
-    fractions: each draw then adds a share of successes, and 1 minus it of failures.
+    aim: the width at which it is to be tightest; it is valid at any width. Successes and failures
+    may be fractions: a draw then adds its share of successes x, and 1 - x failures.
     """
 
     confidence: float = 0.95
@@ -96,7 +101,7 @@ class ConfidenceSequence(_Sequence):
 def bounds(
     successes: ArrayLike, failures: ArrayLike, confidence: float = 0.95, aim: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Ends of the interval after these numbers of successes and failures (any shape)."""
+    """The bounds of the interval after these numbers of successes and failures (any shape)."""
     S, F = np.broadcast_arrays(np.asarray(successes, float), np.asarray(failures, float))
     n = S + F
     share = np.divide(S, n, out=np.full(n.shape, 0.5), where=n > 0)
@@ -109,11 +114,12 @@ def bounds(
 def draws_needed(
     shares: ArrayLike, width: float, confidence: float = 0.95, since: int = 0
 ) -> int | None:
-    """First number of draws after which the interval is no wider than `width`, or None.
+    """The first number of draws after which the interval is at most `width` wide; None if there is
+    none.
 
-    shares (n,): the share of successes of each draw, in the order of the draws. since: draws known
-    not to suffice. The interval is looked at after fixed numbers of draws, so that the answer
-    does not depend on the chunks in which draws come.
+    shares (n,): the share of successes of each draw, in the order of the draws. since: number of
+    draws that is known to be too small. The interval is checked after fixed numbers of draws, so
+    that the answer does not depend on the batches in which draws come.
     """
     _check_width(width)
     check_confidence(confidence)
@@ -128,10 +134,10 @@ def draws_needed(
 
 @dataclass
 class MeanSequence(_Sequence):
-    """Confidence sequence of the mean of values between two bounds.
+    """Confidence sequence of the mean of values that lie between two known bounds.
 
-    least, most: the bounds, known in advance. It adapts to the variance of the values (predictable
-    plug-in empirical Bernstein).
+    least, most: the bounds. The width adapts to the variance of the values (predictable plug-in
+    empirical Bernstein).
     """
 
     least: float
@@ -196,10 +202,10 @@ class MeanSequence(_Sequence):
 def log_evidence(p: Floats, S: Floats, F: Floats, aim: float | None) -> Floats:
     """Logarithm of the evidence against the probability p, after S successes and F failures.
 
-    Its exponential is the likelihood ratio of a mixture over probabilities q to p. If p is the true
-    probability, it is a martingale that begins at 1, so that it ever reaches 1 / (1 - confidence)
-    with a probability of 1 - confidence at most. With S and F that are sums of shares x and 1 - x
-    it is below such a martingale, as x log a + (1 - x) log b <= log(x a + (1 - x) b).
+    The evidence is the likelihood ratio of a mixture over probabilities q to p. If p is the true
+    probability, it is a martingale that starts at 1. So the probability that it ever reaches 1 /
+    (1 - confidence) is at most 1 - confidence. If S and F are sums of shares x and 1 - x, it is
+    below such a martingale, because x log a + (1 - x) log b <= log(x a + (1 - x) b).
     """
     from scipy.special import betaln, xlog1py, xlogy
 
@@ -218,7 +224,9 @@ def log_evidence(p: Floats, S: Floats, F: Floats, aim: float | None) -> Floats:
 def _border(
     outside: Floats, inside: Floats, S: Floats, F: Floats, limit: float, aim: float | None
 ) -> Floats:
-    """Where the evidence reaches the limit between two probabilities, on the outer side."""
+    """The probability between `inside` and `outside` at which the evidence reaches the limit,
+    found by bisection and rounded outwards.
+    """
     for _ in range(_HALVINGS):
         middle = (outside + inside) / 2
         refuted = log_evidence(middle, S, F, aim) >= limit

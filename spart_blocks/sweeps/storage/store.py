@@ -124,7 +124,7 @@ class Store:
         """Write all runs that are not written yet, and release the lock."""
 
     def let_go(self) -> None:
-        """Release the lock; runs that are not written yet stay in memory."""
+        """Release the lock. Runs that are not written yet stay in memory."""
 
     @cached_property
     def _order(self) -> Array:
