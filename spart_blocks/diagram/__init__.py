@@ -1,5 +1,7 @@
-"""From a YAML file, or a diagram built in Python, to a checked diagram. A cached program runs
-without the readers of diagrams, so each name is imported when first used.
+"""Diagrams: from a YAML file, or from blocks wired in Python, to a checked diagram.
+
+A cached program runs without the modules that read diagrams, so each name is imported when it is
+first used.
 """
 
 from __future__ import annotations

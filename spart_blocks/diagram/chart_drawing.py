@@ -1,10 +1,10 @@
-"""A state machine as a picture: states as nested boxes, and a line for each transition.
+"""Draws a state machine: states as nested boxes, and a line for each transition.
 
-States are beneath each other, substates within their state. A transition leaves its state on the
-right, in a row of its own with its condition above the line and its actions below, and joins the
-line that leads to the state that it enters. A dot with an arrow marks the state that is entered
-first, an H one that is entered where it was left. The regions of a parallel state have dashed
-borders.
+States are stacked vertically, substates inside their state. A transition starts at the right edge
+of its state, in a row of its own, with its condition above the line and its actions below. It
+joins the vertical line that leads to its target; there is one such line for each target. A dot
+with an arrow marks the initial state; an H instead means that the last active state is entered
+again (history). The regions of a parallel state have dashed borders.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ NAME_SIZE, TEXT_SIZE = 9.0, 7.0
 HEAD, LINE, ROW, GAP = 2.6, 1.5, 3.4, 1.4
 """Heights of a name, a line of text and a transition, and the space between boxes [grid]."""
 LEFT, RIGHT = 3.2, 1.0
-"""Space within a box beside its substates; the marker of the first one is on the left [grid]."""
+"""Space between a box and its substates; the left one has room for the initial marker [grid]."""
 PITCH = 1.6
-"""Between the lines that lead to states [grid]."""
+"""Distance of the vertical lines that lead to states [grid]."""
 LONGEST = 70
 FILLS = ("#EAF1FB", "#FFFFFF")
 EDGE = "#4472B0"
 REGION = (3.7, 1.6)
-"""The dashes around the regions of a parallel state."""
+"""The dash pattern of the borders of a parallel state's regions."""
 LINES = ("#3B4252", "#B4471B", "#4B8B5C", "#8159B3", "#A26A00", "#2A7F9E")
 
 
 @dataclass
 class _Place:
-    """Where a state is drawn: its box, the height of its middle line, where its transitions leave,
-    and its texts."""
+    """The position of a state: its box, the height of its middle line, the heights at which its
+    transitions start, and its texts.
+    """
 
     x: float
     y: float
@@ -108,7 +109,7 @@ def _from(chart: Chart, index: int) -> list[Transition]:
 
 
 def _label(chart: Chart, transition: Transition) -> tuple[str, str]:
-    """What is written above the line of a transition and below it."""
+    """The texts above and below the line of a transition: condition, and actions."""
     beside = _from(chart, transition.source)
     number = f"{beside.index(transition) + 1}: " if len(beside) > 1 else ""
     when = _short(number + (transition.condition or "at once"))
@@ -127,7 +128,7 @@ def _short(text: str) -> str:
 
 
 def _places(chart: Chart, leaving: dict[int, list[Transition]]) -> list[_Place]:
-    """The places of all states, those of the chart beneath each other."""
+    """The positions of all states, with the top-level ones stacked vertically."""
     places = [_Place(0.0, 0.0) for _ in chart.states]
     top = 0.0
     outer = [i for i, state in enumerate(chart.states) if state.parent is None]
@@ -146,7 +147,7 @@ def _put(
     x: float,
     y: float,
 ) -> None:
-    """Place a state with its substates, its left upper corner at x, y."""
+    """Place a state with its substates; x, y is the upper left corner."""
     state, place = chart.states[index], places[index]
     place.x, place.y, place.head = x, y, y + HEAD / 2
     lines = _lines(state)
@@ -165,7 +166,7 @@ def _put(
 
 
 def _widen(chart: Chart, places: list[_Place], indices: Sequence[int], right: float) -> None:
-    """Let the states beside each other end at the same line."""
+    """Extend states to the same right edge, and their substates accordingly."""
     for index in indices:
         places[index].width = right - places[index].x
         _widen(chart, places, chart.states[index].children, right - RIGHT)
@@ -183,7 +184,9 @@ def _lines(state: State) -> list[str]:
 def _lanes(
     chart: Chart, places: Sequence[_Place], leaving: dict[int, list[Transition]]
 ) -> list[int]:
-    """The states that transitions enter, that with the shortest line first."""
+    """The states that are targets of transitions, in the order of the lengths of their vertical
+    lines.
+    """
 
     def length(target: int) -> float:
         rows = _rows_to(places, leaving, target)
@@ -196,7 +199,9 @@ def _lanes(
 def _rows_to(
     places: Sequence[_Place], leaving: dict[int, list[Transition]], target: int
 ) -> list[float]:
-    """The heights that the line to a state joins: of its transitions, and of its arrow."""
+    """The heights at which the vertical line to a state has ends or branches: its arrow, and its
+    transitions.
+    """
     rows = [
         row
         for index, transitions in leaving.items()
@@ -210,7 +215,7 @@ def _rows_to(
 
 
 def _state(chart: Chart, index: int, place: _Place) -> Iterator[Shape]:
-    """A state with its texts, and the mark of the one that is entered first."""
+    """The shapes of a state with its texts, and its marker if it is an initial state."""
     state, region = chart.states[index], chart.is_parallel(chart.states[index].parent)
     fill, dashes = FILLS[state.depth % 2], REGION if region else ()
     yield Frame(
@@ -231,7 +236,7 @@ def _state(chart: Chart, index: int, place: _Place) -> Iterator[Shape]:
 
 
 def _marker(place: _Place, remembers: bool) -> Iterator[Shape]:
-    """The mark of the state that is entered first."""
+    """The marker of an initial state. remembers: whether it is a history (H)."""
     x, y = place.x - 2.2, place.head
     yield from _arrow(x, place.x, y, INK, "initial")
     yield Dot(x, y, 0.76 if remembers else 0.35, "white" if remembers else INK, line=1.0)
@@ -247,7 +252,7 @@ def _lane(
     x: float,
     colour: str,
 ) -> Iterator[Shape]:
-    """The line to a state, with the transitions that join it."""
+    """The vertical line to a state, with the transitions that join it."""
     rows = _rows_to(places, leaving, target)
     yield Line([(x, min(rows)), (x, max(rows))], colour)
     yield from _arrow(x, places[target].right, places[target].head, colour)
@@ -260,7 +265,7 @@ def _lane(
 
 
 def _arrow(start: float, end: float, y: float, colour: str, name: str = "") -> Iterator[Shape]:
-    """A level line to a box, with its head at the end."""
+    """A horizontal line to a box, with an arrow head at the end."""
     way = 1.0 if end > start else -1.0
     yield Line([(start, y), (end - 0.6 * way, y)], colour, name=name)
     yield arrow_head((end, y), way, colour=colour)

@@ -22,7 +22,9 @@ from spart_blocks.diagram.sections.table import Sections
 from spart_blocks.robot import Robot
 
 MOST_SHOWN = 300
-"""Blocks of a diagram that a notebook shows by itself; laying out 1,000 takes seconds."""
+"""Largest number of blocks of a diagram that a notebook draws automatically; the layout of 1,000
+takes seconds.
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,31 +71,31 @@ class Diagram:
 
     @property
     def run(self) -> RunOptions:
-        """How it runs."""
+        """The options of its runs."""
         return self.sections.run
 
     @property
     def compare(self) -> CompareOptions:
-        """What comparisons measure."""
+        """What comparisons of its variants measure."""
         return self.sections.compare
 
     @property
     def export(self) -> ExportOptions:
-        """What becomes code, and how it steps."""
+        """Which part is exported as code, and its fixed step."""
         return self.sections.export
 
     @property
     def realtime(self) -> RealtimeOptions:
-        """How that keeps its deadlines on a real clock."""
+        """The options of its loop in real time."""
         return self.sections.realtime
 
     @property
     def expect(self) -> ExpectSection | None:
-        """What its runs must show, where it is a regression test."""
+        """The claims about its runs; None if there are none."""
         return self.sections.expect
 
     def with_sections(self, **changed: BaseModel | None) -> Diagram:
-        """The same diagram with other sections, by name."""
+        """The same diagram with some sections replaced, by name."""
         return replace(self, sections=self.sections.changed(**changed))
 
     def __repr__(self) -> str:

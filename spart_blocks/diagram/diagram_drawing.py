@@ -1,4 +1,4 @@
-"""A diagram as a picture: blocks as boxes, wires as right-angled lines."""
+"""Draws a diagram: blocks as boxes, wires as right-angled lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spart_blocks.drawing.layout import Edge, arrange
 from spart_blocks.drawing.picture import Picture
 
 CLASSES = {"graphics": "sink", "transfer": "continuous", "clocked": "sampled"}
-"""The looks of the classes of blocks that have no look of their name."""
+"""For classes of blocks without a style of their own, the class whose style they use."""
 
 
 def draw(diagram: Any) -> Picture:
@@ -41,7 +41,7 @@ def draw(diagram: Any) -> Picture:
 
 
 def _ports(wire: Any) -> list[tuple[int, int]]:
-    """The pairs of output and input that a wire of bdsim joins."""
+    """The pairs (output, input) that a wire of bdsim connects."""
     return list(zip(wire.start.portlist, wire.end.portlist, strict=True))
 
 
@@ -55,14 +55,16 @@ def _box(block: Any) -> NamedBox:
 
 
 def _port_texts(ports: Sequence[Port], signs: object = None) -> tuple[str, ...]:
-    """The texts at the ports: names, a sum's signs, nothing for ports with numbers only."""
+    """The labels of ports: names, or a sum's signs; empty for ports that only have numbers."""
     if isinstance(signs, str) and len(signs) == len(ports):
         return tuple(sign.replace("-", "−") for sign in signs)
     return tuple("" if port.name.isdigit() else port.name for port in ports)
 
 
 def _with_conditions(block: Any, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The texts at the inputs, with what they do to a subsystem that runs on conditions."""
+    """The labels of inputs; an input that controls a conditional subsystem also shows the kind of
+    condition.
+    """
     names, said = [port.name for port in input_ports(block)], list(texts)
     for kind in CONDITIONS:
         section = getattr(conditions_of(block), kind)

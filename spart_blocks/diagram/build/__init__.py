@@ -1,1 +1,1 @@
-"""From a diagram as it is written to bdsim's blocks and wires."""
+"""Builds bdsim's blocks and wires from the text of a diagram."""

@@ -1,7 +1,7 @@
-"""From a block's parameters as written to the arguments of its constructor.
+"""Converts the parameters of a block in a file to the arguments of its constructor.
 
 Names are checked against the constructor's signature. Lists of numbers become float arrays, names
-of robots and clocks become objects, a scalar beside a vector is broadcast.
+of robots and clocks become objects, and a scalar given with a vector is broadcast.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spart_blocks.diagram.written.numbers import Stray, stray
 
 MAX_PORTS = 1000
 MAX_TEXT = 1000
-"""Characters of a text that a block takes: one for each port of a SUM."""
+"""Longest text of a parameter [characters]: one for each port of a SUM."""
 
 # bdsim 1.4.0 takes these as lists of indices; a slice in Python is a tuple of three.
 _INDICES = {("SLICE1", "index"), ("SLICE2", "rows"), ("SLICE2", "cols")}
@@ -67,8 +67,10 @@ class Catalogue:
 
 @dataclass
 class ArgumentReader:
-    """Turns parameters into arguments and collects their faults. file: the file that a block of a
-    type names, from its path as written and its place; None after a fault.
+    """Converts parameters to arguments and collects the faults.
+
+    file: finds the file that a block of a type names, from its path as written and its place;
+    returns None after a fault.
     """
 
     document: Document
@@ -84,8 +86,8 @@ class ArgumentReader:
         path: Keys,
         made: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any] | None:
-        """The constructor's arguments, or None when one of them is wrong. made: those that are not
-        written.
+        """The arguments of the constructor; None if one of them is invalid. made: arguments that
+        are not written in the file.
         """
         label = f"{name} ({kind.name})"
         before = len(self.faults)
@@ -140,8 +142,8 @@ class ArgumentReader:
         return None
 
     def _stray(self, kind: BlockType, key: str, value: Any) -> Stray | None:
-        """The entry of a value that is not a number among numbers; texts and styles of displays
-        are not checked.
+        """The first entry of a value that is not a number although its neighbours are. Texts and
+        styles of displays are not checked.
         """
         if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES | _UNLIKE:
             return None
@@ -156,7 +158,7 @@ class ArgumentReader:
         return found is None
 
     def reference(self, value: Any, path: Keys) -> str | None:
-        """A hint if a text is probably meant as a parameter of the file, without $."""
+        """A hint if a text is probably the name of a parameter of the file with the $ forgotten."""
         texts = [text for text in _flat(value) if isinstance(text, str) and len(text) <= MAX_TEXT]
         params = self.params(path) if texts else ()
         for text in texts:
@@ -172,7 +174,7 @@ class ArgumentReader:
         return None
 
     def params(self, path: Keys) -> set[str]:
-        """The names of the parameters that a value can refer to."""
+        """The names of the parameters to which a value at a path can refer."""
         data: Any = self.document.data
         around = [data, data["subsystems"][path[1]]] if path[0] == "subsystems" else [data]
         sections = [part["params"] for part in around if isinstance(part.get("params"), dict)]
@@ -181,7 +183,7 @@ class ArgumentReader:
     def _convert(
         self, kind: BlockType, parameter: Parameter, value: Any, path: Keys
     ) -> tuple[Any, bool]:
-        """The argument, and whether it can be used."""
+        """The argument for a parameter's value, and whether it is valid."""
         where = (kind.name, parameter.name)
         if value is None and isinstance(parameter.default, int | float):
             text = f"{parameter.name} of {kind.name} takes a value, not null"
@@ -251,7 +253,9 @@ class ArgumentReader:
 
 
 def arrays(value: Any) -> Any:
-    """value with every rectangular list of numbers as a float array, also in mappings."""
+    """The value with every rectangular list of numbers replaced by a float array, also in
+    mappings.
+    """
     if isinstance(value, dict):
         return {key: arrays(item) for key, item in value.items()}
     if not isinstance(value, list):
@@ -275,8 +279,8 @@ def same_numbers(given: Any, argument: Any) -> bool:
 
 
 def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None:
-    """The expected value of a parameter, and a fix, if bdsim 1.4.0 would fail later at this
-    value.
+    """What a parameter must be, and a fix, for values with which bdsim 1.4.0 would fail only
+    later; otherwise None.
     """
     if (kind.name, key) in _TIMES and (
         isinstance(value, bool) or not isinstance(value, int | float)
@@ -307,7 +311,7 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
 
 
 def _are_pairs(value: list[Any]) -> bool:
-    """Whether a list holds pairs of a time and a value, of which there are some."""
+    """Whether a list is a nonempty list of pairs [time, value]."""
     pairs = all(isinstance(item, list) and len(item) == 2 for item in value)
     return bool(value) and pairs and all(
         isinstance(arrays(t), float | int) and isinstance(arrays(v), float | int | np.ndarray)
@@ -316,15 +320,16 @@ def _are_pairs(value: list[Any]) -> bool:
 
 
 def _counts(name: str, value: Any) -> bool:
-    """Whether a value can be a number of ports or lines, or indices of a vector."""
+    """Whether a value can be a number of ports or lines, or the indices of a vector."""
     if name == "vector" and isinstance(value, list):
         return all(isinstance(item, int) and abs(item) < 1e9 for item in value)
     return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _formats_a_number(text: str) -> bool:
-    """Whether a format takes one number, looks at none of its attributes, and pads it to
-    no more than three digits' worth of columns."""
+    """Whether a format string takes one number, accesses no attributes of it, and pads it to fewer
+    than 1000 columns.
+    """
     try:
         parts = [part for part in Formatter().parse(text) if part[1] is not None]
         sound = all(field in ("", "0") and not conversion and _WIDTHS.fullmatch(spec or "")
@@ -335,11 +340,11 @@ def _formats_a_number(text: str) -> bool:
 
 
 Problem = tuple[str, str | None]
-"""What is wrong with a value, and how to mend it."""
+"""A message about a wrong value, and a hint how to correct it."""
 
 
 def _problem(parameter: Parameter, value: Any) -> Problem | None:
-    """Why a parameter cannot have this value, or None."""
+    """Why a parameter cannot have this value; None if it can."""
     name = parameter.name
     if parameter.is_callable and value is not None:
         what = "a Python function" if "Callable" in parameter.annotation else "an open file"
@@ -372,7 +377,7 @@ def _problem(parameter: Parameter, value: Any) -> Problem | None:
 
 
 def _count_problem(name: str, value: Any) -> Problem | None:
-    """The reason why this is not a number of ports, or of lines of a scope."""
+    """Why a value is not a number of ports, or of lines of a scope; None if it is."""
     if isinstance(value, int) and not 0 < value <= MAX_PORTS:
         problem = f"is {brief(value)}; it must be 1 to {MAX_PORTS}"
         return problem, "put signals into a vector with MUX"
@@ -399,7 +404,7 @@ def _is_float(parameter: Parameter) -> bool:
 
 
 def _flat(value: Any) -> list[Any]:
-    """The entries of a list, and of the lists within it."""
+    """The entries of nested lists, as one list."""
     return [part for item in value for part in _flat(item)] if isinstance(value, list) else [value]
 
 

@@ -1,5 +1,6 @@
-"""Checks of values that blocks of bdsim got in Python: numbers, with the same shape rules as in
-files. bdsim's constructors accept anything, so a text would fail only during the run.
+"""Checks the numbers that blocks of bdsim got in Python, with the same rules for shapes as in
+files. bdsim's constructors accept anything, so that a text would cause an error only during the
+run.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ _SINGLE = {
     "RAMP": ("T",),
     "WAVEFORM": ("freq", "phase", "duty"),
 }
-"""Those that are one number each, at which the block switches."""
+"""Parameters that must be a single number, because the block switches at a time computed from
+them.
+"""
 _LEVELED = ("STEP", "RAMP")
-"""Those that keep their values as they were given; the others make arrays of them."""
+"""Blocks that store their values as given; the other blocks convert them to arrays."""
 
 
 class UnlikeShapesError(ValueError):
@@ -70,7 +73,7 @@ def settle_values(bd: Any) -> None:
 
 
 def _plain_blocks(bd: Any, prefix: str = "") -> Iterator[tuple[Any, str]]:
-    """The blocks of bdsim with their full names, those in subsystems too."""
+    """The blocks of bdsim in a diagram and its subsystems, with their full names."""
     for block in bd.blocklist:
         name = f"{prefix}{block.name}"
         if block.blockclass == "subsystem":
@@ -100,7 +103,7 @@ def _settled(block: Any, name: str) -> Iterator[Fault]:
 
 
 def _problem(kind: str, key: str, value: Any) -> str | None:
-    """What a value is that a parameter of a block does not take, or None."""
+    """A description of a value that a parameter of a block does not accept; None if it does."""
     if kind == "CLIP" and value is None:  # no limit
         return None
     if kind == "CONSTANT":  # a truth is a signal, and so may be a pose
@@ -113,7 +116,9 @@ def _problem(kind: str, key: str, value: Any) -> str | None:
 
 
 def _no_numbers(value: Any) -> str | None:
-    """What a value is that is no number, and no array of some."""
+    """A description of a value that is neither a number nor an array of numbers; None if it is
+    one.
+    """
     if value is None or isinstance(value, (bool, np.bool_)):
         return str(value)
     if isinstance(value, (int, float)):
@@ -130,5 +135,5 @@ def _no_numbers(value: Any) -> str | None:
 
 
 def _are_symbols(array: Any) -> bool:
-    """Whether an array of objects may be of symbols, which are numbers to the blocks."""
+    """Whether an array of objects can be an array of symbols; blocks use symbols like numbers."""
     return all(hasattr(item, "__mul__") and not isinstance(item, str) for item in array.flat)

@@ -1,4 +1,4 @@
-"""From checked sections to bdsim's blocks, subsystems within subsystems."""
+"""Builds bdsim's blocks from the validated sections of a file, with nested subsystems."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ Part = tuple[SubsystemSection | PartSection, Wiring]
 
 @dataclass
 class Product:
-    """Data collected while all files of a diagram are built: the faults, the places of blocks
-    and wires, the origins of the blocks' arguments, and the packages of the
-    blocks. triggered: how many triggered subsystems are around what is built now.
+    """Data collected while all files of a diagram are built: the faults, the places of blocks and
+    wires, the origins of the blocks' arguments, and the packages of the blocks. triggered: number
+    of triggered subsystems around the one being built.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -77,7 +77,9 @@ class Product:
     triggered: int = 0
 
     def count(self, place: Place, *, blocks: int = 0, wires: int = 0) -> None:
-        """Count more objects; DiagramError if there are too many, or too many faults."""
+        """Add to the numbers of blocks and wires. Raises DiagramError if there are too many, or
+        too many faults.
+        """
         self.blocks += blocks
         self.wires += wires
         hint = "use fewer subsystems and files in each other"
@@ -133,9 +135,10 @@ class Builder:
         broken: set[str] | None = None,
         gates: Mapping[str, Any] | None = None,
     ) -> Wiring:
-        """Build the blocks and wires of a sheet into bd.
+        """Build the blocks and wires of a sheet into bd. The caller must call `finish` of the
+        returned Wiring.
 
-        gates are a subsystem's blocks `in` and `out`. The caller finishes the wiring.
+        gates: a subsystem's blocks `in` and `out`.
         """
         self._check_wires(sheet)
         ends = sum(len(wire.ends) for wire in sheet.wires.values())
@@ -168,7 +171,7 @@ class Builder:
         return wiring
 
     def _check_wires(self, sheet: Sheet) -> None:
-        """The faults of a sheet's wires that cannot be read, told once."""
+        """Collect the faults of the wires of a sheet that cannot be parsed, once for each sheet."""
         if sheet.keys not in self._checked:
             self._checked.add(sheet.keys)
             check_number_of_wires(sheet, self.document, self.faults)
@@ -208,7 +211,9 @@ class Builder:
             wiring.blocks[name] = made
 
     def _argument(self, raw: Any, scope: Scope, keys: Keys, wiring: Wiring) -> Resolved:
-        """An argument of a block, written at keys; those of the diagram's own have origins."""
+        """An argument of a block, with references resolved. For blocks of the diagram's own sheet
+        its origin is recorded.
+        """
         found = self.resolver.resolve(raw, scope, keys, followed=True)
         if wiring.prefix:
             return found
@@ -232,7 +237,7 @@ class Builder:
             self._note_value(f"{full}.{key}", section.parameters[key], (*keys, key))
 
     def _note_value(self, full: str, value: Any, keys: Keys) -> None:
-        """The places of a parameter and of the entries within it."""
+        """Record the places of a parameter and of the entries within it."""
         self.product.places[full] = self.document.place(*keys)
         if isinstance(value, dict):
             for key, inner in value.items():
@@ -262,7 +267,9 @@ class Builder:
         resolved: Mapping[str, Resolved],
         keys: Keys,
     ) -> Any:
-        """The block, or None after a fault; notes which arguments are a parameter's value."""
+        """Make a block that is not a subsystem; None after a fault. Records which of its arguments
+        are values of parameters.
+        """
         self.product.count(self.document.place(*keys), blocks=1)
         self.product.packages.add(kind.package)
         values = {key: item.value for key, item in resolved.items()}
@@ -297,8 +304,9 @@ class Builder:
         resolved: Mapping[str, Resolved],
         arguments: Mapping[str, Any],
     ) -> None:
-        """Note which of a block's arguments, and of the parameters in them, have values of the
-        file."""
+        """Record which of a block's arguments, and which entries of them, are values
+        of the file.
+        """
         tunable, recorder = attribute(block, "tunable", ()), self.product.origins
         for key, item in resolved.items():
             whole = item.sources.parameter
@@ -316,7 +324,9 @@ class Builder:
                 recorder.note_mapping(path, name, item.value, tunable)
 
     def _of_trigger(self, kind: BlockType, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The stand-in for the clock of a sampled block in a triggered subsystem."""
+        """The clock that replaces a missing one of a sampled block in a triggered subsystem, as an
+        argument; otherwise no argument.
+        """
         clock = kind.parameters.get("clock")
         wanted = clock is not None and clock.required and "clock" not in given
         return {"clock": trigger_clock()} if wanted and self.product.triggered else {}
@@ -357,7 +367,9 @@ class Builder:
         arguments: Mapping[str, Any],
         keys: Keys,
     ) -> None:
-        """The error of a constructor, placed at the parameter with which it begins, if any."""
+        """The fault for an error of a constructor, at the place of the parameter that its message
+        starts with, if there is one.
+        """
         first = message.split(" ", 1)[0].rstrip(":,.'")
         first = "expression" if first == "formula" else first
         path = (*keys, *_named_by(first, arguments))
@@ -369,8 +381,9 @@ class Builder:
     def _bus(
         self, wiring: Wiring, kind: BlockType, name: str, given: Mapping[str, Any], keys: Keys
     ) -> tuple[dict[str, Any] | None, Ports]:
-        """The parameters of a bus with the signals that its wires tell, and these; None where what
-        leads to it is wrong."""
+        """The parameters of a bus block completed by the signals that its wires bring, and these
+        signals; (None, {}) if a wire to it is wrong.
+        """
         came, unknown = arrivals(wiring, name, self.document.place(*keys))
         found, sources = bus_arguments(kind.name, given, came)
         if not unknown or [] not in (found.get("signals"), found.get("bus")):
@@ -385,7 +398,7 @@ class Builder:
     def _counted(
         self, wiring: Wiring, kind: BlockType, name: str, given: dict[str, Any], keys: Keys
     ) -> dict[str, Any]:
-        """The parameters of a block with the number of inputs that its wires ask for."""
+        """The parameters of a block completed by the number of inputs that its wires need."""
         came, _ = arrivals(wiring, name, self.document.place(*keys))
         count = wiring.counts.get(name, InputCount())
         unnamed = [arrival for arrival in came if arrival.port is None]
@@ -394,7 +407,9 @@ class Builder:
         return _with_inputs(kind, given, count, came)
 
     def _waits(self, block: BlockSection) -> bool:
-        """Whether what a block is like depends on its wires, besides buses and scopes."""
+        """Whether the ports of a block depend on its wires. (Buses and scopes are handled
+        elsewhere.)
+        """
         return block.for_each is not None
 
     # --- subsystems ---------------------------------------------------------------
@@ -408,7 +423,7 @@ class Builder:
         scope: Scope,
         keys: Keys,
     ) -> Any:
-        """The diagram that a block stands for, as a block: of this file or of another."""
+        """Make the block for a subsystem, of this file or of another; None after a fault."""
         prefix = f"{wiring.prefix}{name}/"
         self.product.count(self.document.place(*keys), blocks=1)
         if block.for_each is not None:
@@ -436,7 +451,7 @@ class Builder:
         scope: Scope,
         keys: Keys,
     ) -> Part | None:
-        """What a block stands for, written at keys: a subsystem of this file, or another file."""
+        """The diagram inside a block: a subsystem of this file, or another file."""
         if block.use:
             return self.use(block.use, self.document.place(*keys, "use"), given, prefix)
         return self.instance(block.type, given, prefix, scope)
@@ -444,7 +459,9 @@ class Builder:
     def _known(
         self, given: Collection[str], params: Collection[str], label: str, keys: Keys
     ) -> bool:
-        """Whether a subsystem has all the parameters given to it."""
+        """Whether a subsystem has all the parameters that are given to it; adds a fault for each
+        that it lacks.
+        """
         unknown = [key for key in given if key not in params]
         for key in unknown:
             listed = ", ".join(params) or "none"
@@ -457,7 +474,9 @@ class Builder:
     def instance(
         self, type_name: str, given: Mapping[str, Resolved], prefix: str, scope: Scope
     ) -> Part | None:
-        """A subsystem of this file, with these parameters; scope: that of its user."""
+        """An instance of a subsystem of this file with the given parameters. scope: of the diagram
+        that uses it.
+        """
         section = self.subsystems[type_name]
         path: Keys = ("subsystems", type_name)
         self._built.add(type_name)
@@ -475,7 +494,7 @@ class Builder:
         prefix: str,
         broken: set[str] | None = None,
     ) -> Wiring | None:
-        """A diagram with ports; broken: its blocks known to be wrong."""
+        """Build a diagram with ports. broken: its blocks that are already known to be wrong."""
         path = sheet.keys
         ports = len(section.inputs) + len(section.outputs)
         self.product.count(self.document.key_place(*(path or ("outputs",))), wires=ports)
@@ -503,9 +522,7 @@ class Builder:
         return wiring
 
     def check_unused(self, scope: Scope) -> None:
-        """Build each unused subsystem once, so that its mistakes are found. scope: that of the
-        file.
-        """
+        """Build each unused subsystem once, to find its faults. scope: that of the file."""
         for name in self.subsystems:
             if name not in self._built:
                 kept = self.product.places, self.product.origins, set(self.resolver.elsewhere)
@@ -516,7 +533,7 @@ class Builder:
 
 
 def _lacks_wires(section: Mapping[str, Any]) -> bool:
-    """Whether the wires of a section are not a list, or are under a wrong name."""
+    """Whether the wires of a section are missing because of a misspelt key, or are not a list."""
     misspelt = "wires" not in section and any(
         (did_you_mean(str(key), ["wires"]) or "").startswith("did") for key in section
     )
@@ -543,8 +560,9 @@ def _with_inputs(
 
 
 def _named_by(text: str, arguments: Mapping[str, Any]) -> Keys:
-    """The keys of an argument, and of values within it, that a text such as
-    'frame.fields.qm' or 'transitions.0.when' names; as far as there are such."""
+    """The path of the argument, and of entries within it, that a text such as 'frame.fields.qm' or
+    'transitions.0.when' names. It ends where no such entry exists.
+    """
     keys: Keys = ()
     value: Any = arguments
     for part in text.split("."):

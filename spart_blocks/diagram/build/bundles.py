@@ -1,7 +1,7 @@
 """Wires of several signals: `plant.*`, `plant.{qm, um}`, and buses.
 
-A bus is a group of ports whose names begin alike: `state.qm` and `state.um` are the bus `state`. A
-wire of several signals becomes a wire for each of them, between ports of the same names.
+A bus is a group of ports with a common prefix: `state.qm` and `state.um` form the bus `state`. A
+wire of several signals is replaced by one wire for each, between ports of the same name.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bundle:
-    """The signals of a source, by their names without the prefix that they have on its block.
+    """Several signals of one source block, by their names without the common prefix.
 
-    more: the names of a plant's companion outputs, which are made when a wire takes them. how: all
-    that have an equal name at the other end, those in braces, or whatever a bus is to carry. bare:
-    a block with several outputs, which is a bus only where an input takes one.
+    more: names of a plant's companion outputs, which are made only if a wire uses them. how: which
+    signals are wired: "equal", all whose name exists at the other end; "chosen", those in braces;
+    "bus", all that the other end's bus needs. bare: the source is a block with several outputs,
+    which is used as a bus only if an input takes one.
     """
 
     end: End
@@ -37,17 +38,19 @@ class Bundle:
     bare: bool = False
 
     def named(self, name: str) -> End:
-        """The end that means one of the signals."""
+        """The end of a wire that stands for one of the signals."""
         return replace(self.end, port=self.prefix + name, names=None)
 
     @property
     def label(self) -> str:
-        """What errors call it."""
+        """Its name in error messages."""
         return f"{self.end.block}.{self.prefix}".rstrip(".")
 
 
 def bundle_of(wiring: Wiring, end: End, place: Place) -> Bundle | None:
-    """The signals that a source means; None for one signal, and for what is no source."""
+    """The signals that a source of a wire stands for; None if it is a single signal or
+    is invalid.
+    """
     end = wiring.of_audit(end, place)
     block = wiring.block(end)
     ports = output_ports(block)
@@ -77,7 +80,9 @@ def bundle_of(wiring: Wiring, end: End, place: Place) -> Bundle | None:
 
 
 def _no_bus(wiring: Wiring, end: End, block: Any, ports: tuple[Port, ...]) -> None:
-    """The fault of `block.port.*` where the port is no bus; none where one signal is meant."""
+    """Raise WrongEnd for `block.port.*` where the port is not a bus. Does nothing for a single
+    signal.
+    """
     if end.names is None or end.port is None:
         return
     if index_of(end.port, ports) is not None or end.port in attribute(
@@ -88,8 +93,9 @@ def _no_bus(wiring: Wiring, end: End, block: Any, ports: tuple[Port, ...]) -> No
 
 
 def _prefix(end: End, ports: tuple[Port, ...], whole: str | None) -> str | None:
-    """What the names of the ports begin with that an end means; None where it is no bus. whole:
-    the same for the block by itself."""
+    """The common prefix of the ports that an end stands for; None if it is not a bus. whole: the
+    prefix if the end names only the block.
+    """
     if end.port is not None:
         return f"{end.port}."
     if end.names is not None:
@@ -107,7 +113,7 @@ def _below(prefix: str, ports: tuple[Port, ...]) -> dict[str, Port]:
 
 
 def _chosen(name: str, ports: Mapping[str, Port], more: tuple[str, ...]) -> dict[str, Port]:
-    """The signals of this name: one, or those of the bus within the bus."""
+    """The signals that a name selects: one, or all of a nested bus."""
     if name in ports:
         return {name: ports[name]}
     if name in more:
@@ -116,7 +122,7 @@ def _chosen(name: str, ports: Mapping[str, Port], more: tuple[str, ...]) -> dict
 
 
 def takes_bus(wiring: Wiring, end: End) -> bool:
-    """Whether an end takes a bus as a whole."""
+    """Whether an end of a wire accepts a whole bus."""
     block = wiring.blocks.get(end.block)
     ports = input_ports(block) if block is not None else ()
     prefix = _prefix(end, ports, attribute(block, "takes_bus"))
@@ -124,7 +130,7 @@ def takes_bus(wiring: Wiring, end: End) -> bool:
 
 
 def spread(wiring: Wiring, bundle: Bundle, end: End, place: Place, at: Place) -> None:
-    """Wire the signals to the inputs of the same names at an end, which is written at `at`."""
+    """Make a wire for each signal, to the input of the same name. at: where the end is written."""
     block = wiring.block(end)
     ports = input_ports(block)
     if end.port is None and wiring.kinds.get(end.block) in FILLED_IN_ORDER and not bundle.bare:
@@ -149,7 +155,9 @@ def spread(wiring: Wiring, bundle: Bundle, end: End, place: Place, at: Place) ->
 
 
 def _taken(wiring: Wiring, bundle: Bundle, end: End, block: Any, ports: tuple[Port, ...]) -> str:
-    """What the names of the inputs begin with that take the signals."""
+    """The prefix of the inputs that the signals are wired to. Raises WrongEnd if the block cannot
+    take them.
+    """
     what, label = wiring.described(end.block), bundle.label
     if not ports:
         raise WrongEnd(f"{what} has no inputs", end.offset)
@@ -175,7 +183,9 @@ def _taken(wiring: Wiring, bundle: Bundle, end: End, block: Any, ports: tuple[Po
 def _matched(
     wiring: Wiring, bundle: Bundle, end: End, inputs: Mapping[str, int], prefix: str
 ) -> list[str]:
-    """The names that are at both ends, in the order of the source."""
+    """The names that exist at both ends, in the order of the source. Raises WrongEnd if required
+    ones are missing.
+    """
     known = (*bundle.ports, *bundle.more)
     if bundle.how == "bus":
         lacking = tuple(Port(name) for name in inputs if name not in set(known))

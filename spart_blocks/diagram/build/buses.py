@@ -1,5 +1,6 @@
-"""The signals of buses, from their wires. A BUS_CREATOR has those that lead to it; where a
-BUS_SELECTOR or a BUS_ASSIGNMENT names a bus within the bus, it means all signals of that.
+"""Derives the signals of buses from their wires. A BUS_CREATOR has the signals that are wired to
+it. Where a BUS_SELECTOR or a BUS_ASSIGNMENT names a nested bus, this stands for all of its
+signals.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ Ports = Mapping[str, Port]
 def bus_arguments(
     kind: str, given: Mapping[str, Any], arrivals: Sequence[Arrival]
 ) -> tuple[dict[str, Any], Ports]:
-    """The parameters of a block of a bus with the signals that its wires tell, and the ports that
-    lead to its inputs, by the names of these."""
+    """The parameters of a bus block completed by the signals of its wires, and for each input name
+    the port that feeds it.
+    """
     make = {"BUS_CREATOR": _creator, "BUS_SELECTOR": _selector, "BUS_ASSIGNMENT": _assignment}
     return make[kind](dict(given), arrivals)
 
 
 def with_shapes(block: Any, sources: Ports) -> None:
-    """Give the ports of a bus the shapes and units of the signals."""
+    """Set shapes and units of the ports of a bus block to those of the signals."""
     found = [sources.get(port.name, port) for port in block.in_ports]
     block.in_ports = tuple(
         replace(port, shape=source.shape, unit=source.unit)
@@ -78,7 +80,7 @@ def _assignment(given: dict[str, Any], arrivals: Sequence[Arrival]) -> tuple[dic
 
 
 def _whole(arrivals: Iterable[Arrival], ports: tuple[str | None, ...]) -> Ports:
-    """The bus that leads to a block."""
+    """The signals of the bus that is wired to one of these ports."""
     found: dict[str, Port] = {}
     for arrival in arrivals:
         if arrival.port in ports and arrival.one is None:
@@ -87,17 +89,17 @@ def _whole(arrivals: Iterable[Arrival], ports: tuple[str | None, ...]) -> Ports:
 
 
 def _nested(port: str, signals: Ports) -> dict[str, Port]:
-    """Signals as those of a bus within the bus, or one by itself."""
+    """The signals of a port with its name as prefix; a single signal keeps the name of the port."""
     return {f"{port}.{name}".rstrip("."): found for name, found in signals.items()}
 
 
 def _below(name: str, signals: Ports) -> list[str]:
-    """The signals that a name means: itself, or those of the bus of this name."""
+    """The signals that a name selects: itself, or all signals of the bus of this name."""
     inside = [] if name in signals else [key for key in signals if key.startswith(f"{name}.")]
     return inside or [name]
 
 
 def _texts(value: Any) -> list[str]:
-    """A list of texts, or none where it is something else; the block says what is wrong."""
+    """A list of texts, or [] for any other value; the block itself reports that fault."""
     good = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return list(value) if good else []

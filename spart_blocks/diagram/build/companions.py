@@ -1,13 +1,15 @@
-"""Companion blocks of a plant, which get the same inputs: its accelerations, and its audit."""
+"""Companion blocks of a plant, which have the same inputs: one for accelerations, one for the
+audit of balances.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 COMPANION = ".companion"
-"""What the block of a plant's accelerations is called after the plant's name."""
+"""Suffix of the name of the block with a plant's accelerations."""
 AUDIT = ".audit"
-"""What a plant's audit is called after the plant's name."""
+"""Suffix of the name of a plant's audit."""
 
 
 def can_be_audited(block: Any) -> bool:
@@ -26,6 +28,6 @@ def is_audit(block: Any) -> bool:
 
 
 def make_companion(plant: Any, suffix: str, bd: Any) -> Any:
-    """The plant's block of this suffix, in bd, with no wires yet."""
+    """Make the companion block of a plant with this suffix, in bd, without wires."""
     make = plant.make_audit if suffix == AUDIT else plant.make_companion
     return make(bd=bd, name=f"{plant.name}{suffix}")

@@ -1,4 +1,4 @@
-"""bdsim's blocks that are made of other blocks: which of these take their arguments."""
+"""bdsim's blocks that are made of other blocks, and which of these use their arguments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ComposedArgument:
-    """An argument of a block inside a composed one, which takes the value of an argument of that.
+    """An argument of an inner block that gets the value of an argument of the composed block.
 
-    block: its name inside. sign: of the value there. apart: values for which bdsim makes other
-    blocks, so that they are no parameter's. alone: whether the value is a single number. unless: an
-    argument that the value counts for as well, if it is given.
+    block: name of the inner block. sign: +1 or -1, the factor of the value there. apart: values
+    for which bdsim makes different inner blocks, so that they cannot be values of a parameter.
+    alone: whether the value must be a single number. unless: if this argument is given too, the
+    value has a further effect and is not a parameter.
     """
 
     block: str
@@ -46,11 +47,12 @@ COMPOSED: Mapping[str, Mapping[str, tuple[ComposedArgument, ...]]] = {
         "I_limit": _LIMITS,
     },
 }
-"""By type and argument. Other arguments are structural."""
+"""By type and argument. Arguments that are not listed are structural."""
 
 
 def parts_of(kind: str, argument: str) -> tuple[ComposedArgument, ...] | None:
-    """The parts that take an argument of a block of a type, none if it is structural; None if the
-    block is not composed."""
+    """The inner arguments that get the value of an argument; empty if it is structural, None if
+    the block is not composed.
+    """
     found = COMPOSED.get(kind)
     return None if found is None else found.get(argument, ())

@@ -1,4 +1,6 @@
-"""bdsim's wires: made, named and found; the inputs without any, and the zeros of optional ones."""
+"""Makes, names and finds bdsim's wires; finds unconnected inputs and wires optional
+ones to zeros.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from spart_blocks.diagram.build.companions import AUDIT, make_companion, wants_a
 
 
 def signal_name(block: Any, index: int) -> str:
-    """The name of an output: the block's alone when it has one unnamed output."""
+    """The name of an output: `block.port`, or `block` if its only output has no name."""
     ports = output_ports(block)
     name = ports[index].name
     return str(block.name) if len(ports) == 1 and name == "0" else f"{block.name}.{name}"
@@ -28,7 +30,7 @@ def wire_name(wire: Any) -> str:
 def connect(bd: Any, source: tuple[Any, int], end: tuple[Any, int], callsite: Any = None) -> Any:
     """Wire output (block, index) to input (block, index) and return bdsim's wire.
 
-    callsite (file, line) is what bdsim names when it finds the wire wrong.
+    callsite (file, line): the location that bdsim reports if the wire is wrong.
     """
     from bdsim.connect import EndPlug, StartPlug, Wire
 
@@ -47,7 +49,7 @@ def sources_of(bd: Any) -> dict[tuple[Any, int], tuple[Any, int]]:
 
 
 def unconnected(bd: Any) -> Iterator[tuple[Any, int, Port]]:
-    """Each input that no wire reaches: block, index, port. Subsystems are not entered."""
+    """Each input without a wire: block, index, port. Blocks inside subsystems are not included."""
     wired = sources_of(bd)
     for block in list(bd.blocklist):
         missing = [index for index in range(block.nin) if (block, index) not in wired]
@@ -57,12 +59,12 @@ def unconnected(bd: Any) -> Iterator[tuple[Any, int, Port]]:
 
 
 def complete(bd: Any, *, companions: Mapping[Any, Any] | None = None) -> list[Any]:
-    """Give each optional input that no wire reaches a CONSTANT of zeros, and each plant
-    with `audit: true` its AUDIT.
+    """Connect each optional input without a wire to a CONSTANT of zeros, and make the AUDIT of
+    each plant with `audit: true`.
 
-    For any bdsim BlockDiagram, its subsystems included; a second call adds nothing.
-    companions: blocks of bd that are to take a plant's wires, and the plant of each.
-    Returns the blocks added: `plant.audit`, and zeros such as `plant.tau0=0`.
+    For any bdsim BlockDiagram, including its subsystems; a second call adds nothing. companions:
+    for blocks of bd that copy the wires of a plant, this plant. Returns the added blocks:
+    `plant.audit`, and zeros such as `plant.tau0=0`.
     """
     from bdsim.components import SubsystemBlock
 
@@ -88,7 +90,9 @@ def complete(bd: Any, *, companions: Mapping[Any, Any] | None = None) -> list[An
 def _follow(
     bd: Any, plant: Any, companion: Any, sources: Mapping[tuple[Any, int], tuple[Any, int]]
 ) -> None:
-    """Wire a companion's inputs to the plant's inputs and outputs of the same names."""
+    """Wire the inputs of a companion: to the sources of the plant's inputs, and to the plant's
+    outputs, of the same names.
+    """
     gets = {port.name: k for k, port in enumerate(input_ports(plant))}
     gives = {port.name: k for k, port in enumerate(output_ports(plant))}
     for index, port in enumerate(input_ports(companion)):
@@ -102,7 +106,7 @@ def _follow(
 
 
 def _fill(bd: Any, leave: Collection[Any] = ()) -> list[Any]:
-    """Zeros on the optional inputs without a wire, but not on the blocks to leave."""
+    """Make zeros for the optional inputs without a wire. leave: blocks to skip."""
     from bdsim.blocks import Constant
 
     added: list[Any] = []

@@ -1,4 +1,4 @@
-"""The content of a diagram's files: their sections, and the files that they use."""
+"""The contents of a diagram's files: their sections, and the files that they use."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ MAX_USES = 2000
 
 @dataclass
 class Files:
-    """Common data of all files of one diagram. root: the project root. bd: the diagram, which has
-    all the clocks. read: the files read besides the diagram's own. used: those with ports. uses:
-    the number of uses of these; values: the number of values read for them.
+    """Data shared by all files of one diagram.
+
+    root: the project's root folder. bd: the diagram, which has all clocks. read: files read
+    besides the diagram's own. used: files with ports. uses: number of their uses. values: number
+    of values read for them.
     """
 
     root: Path
@@ -60,8 +62,8 @@ class Files:
         parameters: Mapping[str, Resolved],
         prefix: str,
     ) -> Part | None:
-        """A file with ports used in the diagram, given by its path as user writes it; None after
-        a fault.
+        """Build a file with ports that a block uses; None after a fault. given: its path as
+        written in the file `user`.
         """
         path = existing(given, user.document, self.root, place, self.product.faults)
         if path is None or self._circular(path, user.around, given, place):
@@ -100,11 +102,11 @@ class Files:
 
 @dataclass
 class _Content(Generic[AnyFile]):
-    """The content of one file: of the diagram, or of a file that it uses.
+    """The contents of one file: the diagram's own, or one that it uses.
 
     around: the enclosing files, and this one. prefix: the names of the enclosing blocks, such as
-    `arm/`. model: that of its sections. catalogue: the robots and clocks that its blocks can name,
-    including those of the enclosing file.
+    `arm/`. model: pydantic model of its sections. catalogue: the robots and clocks that its blocks
+    can name, including those of the enclosing file.
     """
 
     file: File
@@ -125,8 +127,8 @@ class _Content(Generic[AnyFile]):
     def begin(
         self, given: Mapping[str, Resolved], *, named: bool
     ) -> tuple[AnyFile, Scope, Builder, set[Keys], dict[str, Robot | None]]:
-        """The valid sections, the scope and builder of the file's own blocks, the paths of
-        entries left out, and the robots. Faults are collected.
+        """Validate the file. Returns its sections, the scope and builder of its blocks, the paths
+        of the entries that were left out because of faults, and the robots. Collects faults.
         """
         origins = self.files.product.origins
         resolver = Resolver(self.document, self.faults, elsewhere=origins.elsewhere)
@@ -158,8 +160,8 @@ class _Content(Generic[AnyFile]):
         return sections, scope, builder, dropped, robots
 
     def _file(self, kind: BlockType, given: str, place: Place) -> Path | None:
-        """A file that a block names. If the block runs code from it, the user must have allowed
-        that, and the block limits its size.
+        """The path of a file that a block names; None after a fault. If the block runs code from
+        the file, the user must have allowed it; otherwise its size is limited.
         """
         most = sys.maxsize if kind.loads_code else MAX_BYTES
         path = existing(given, self.document, self.files.root, place, self.faults, most)
@@ -185,8 +187,8 @@ class _Content(Generic[AnyFile]):
         return resolver.scope(raw, ("params",), None, given, named)
 
     def _resolved(self, resolver: Resolver, scope: Scope) -> tuple[dict[str, Any], set[Keys]]:
-        """The data with references replaced, except in its blocks, and the paths where they
-        fail.
+        """The data with references replaced, except in blocks, and the paths at which
+        this fails.
         """
         data = dict(self.document.data)
         unresolved: set[Keys] = set()
@@ -220,11 +222,11 @@ class DiagramContent(_Content[DiagramSection]):
 
     @staticmethod
     def of(document: Document, source: Path, root: Path) -> DiagramContent:
-        """The content of a document that was read from source; root: see Files."""
+        """The contents of a document that was read from the file `source`."""
         return DiagramContent(File(document), Files(root), (source.resolve(),), "", DiagramSection)
 
     def expectations(self) -> tuple[ExpectSection, Path | None]:
-        """The section `expect:`, and the file of its baseline."""
+        """The section `expect:`, and the path of the baseline file."""
         resolver = Resolver(self.document, self.faults)
         data, unresolved = self._resolved(resolver, self._params(resolver, {}, True))
         alone = {"blocks": {}, "expect": data["expect"]}
@@ -236,13 +238,13 @@ class DiagramContent(_Content[DiagramSection]):
         return section, self._baseline(section)
 
     def structure(self) -> list[Fault]:
-        """What is wrong with its sections, whatever the blocks and wires in them are."""
+        """The faults of the sections, without those of blocks and wires."""
         resolver = Resolver(self.document, self.faults)
         data, unresolved = self._resolved(resolver, self._params(resolver, {}, True))
         return validate(self.document, data, DiagramSection, unresolved)[1]
 
     def block(self, name: str) -> Any:
-        """One of its blocks without wires, or None after a fault."""
+        """Build one block without wires; None after a fault."""
         self.files.bd = new_diagram(name)
         sections, scope, builder, _, _ = self.begin({}, named=True)
         if name not in sections.blocks:
@@ -251,7 +253,7 @@ class DiagramContent(_Content[DiagramSection]):
         return builder.level(self.files.bd, Sheet((), {}), alone, scope).blocks.get(name)
 
     def diagram(self, source: Path) -> Diagram:
-        """Read all sections; faults are collected, and raised by the caller."""
+        """Build the diagram. Faults are collected, and the caller must raise them."""
         self.files.bd = new_diagram(source.stem)
         sections, scope, builder, dropped, robots = self.begin({}, named=True)
         bd, product = self.files.bd, self.files.product
@@ -299,7 +301,7 @@ class DiagramContent(_Content[DiagramSection]):
         return read_tunable(asked, robots, self.document, self.faults)
 
     def _check_success(self, expect: ExpectSection) -> None:
-        """A fault for a claim about a sweep where there is none."""
+        """Add a fault for a claim about a sweep if there is no `sweep:` section."""
         if expect.success is not None and "sweep" not in self.document.data:
             place = self.document.place("expect", "success")
             hint = "write sweep: {runs: 300, over: {...}}, which says what the runs differ in"
@@ -308,7 +310,7 @@ class DiagramContent(_Content[DiagramSection]):
             )
 
     def _baseline(self, expect: ExpectSection) -> Path | None:
-        """The file of the baseline, which may not be there yet."""
+        """The path of the baseline file, which need not exist yet."""
         if expect.baseline is None:
             return None
         given = expect.baseline.file or f"baselines/{self.around[0].stem}.csv"
@@ -321,10 +323,10 @@ class DiagramContent(_Content[DiagramSection]):
 
 
 class _PartContent(_Content[PartSection]):
-    """The content of a file with ports, which is read anew for each use."""
+    """The contents of a file with ports; it is built once for each use."""
 
     def part(self, given: Mapping[str, Resolved]) -> Part | None:
-        """Its blocks and wires, with these parameters."""
+        """Build its blocks and wires with the given parameters; None after a fault."""
         sections, scope, builder, dropped, _ = self.begin(given, named=False)
         before = len(self.faults)
         check_ports(sections, (), self.document, self.faults)
@@ -342,5 +344,5 @@ def _names(paths: set[Keys], section: str) -> set[str]:
 
 
 def _as_typed(path: Path) -> str:
-    """A path as one would type it here."""
+    """A path relative to the current folder if it is inside this, otherwise absolute."""
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

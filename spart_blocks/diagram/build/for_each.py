@@ -1,7 +1,7 @@
-"""A subsystem for each entry of its inputs: `for_each: {over: [goal, k]}` in its block.
+"""A copy of a subsystem for each entry of some inputs: `for_each: {over: [goal, k]}` in its block.
 
-Copy k, which is called after its number, gets the entry k, or the row k, of the inputs and
-parameters in `over`, and all of the others. The outputs of the copies are stacked.
+Copies are named by their numbers. Copy k gets entry k (or row k) of the inputs and parameters
+listed in `over`, and all of the others. The outputs of the copies are stacked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SHAPED = {
 
 @dataclass(frozen=True)
 class Copies:
-    """The copies that a block stands for. given: its parameters. keys: where it is written."""
+    """Builds the copies for a block. given: parameters of the block. keys: its path in the file."""
 
     builder: Builder
     wiring: Wiring
@@ -69,7 +69,7 @@ class Copies:
         return f"{self.name} ({self.block.kind})"
 
     def build(self) -> Part | None:
-        """The diagram of all copies and its ports; None after a fault."""
+        """A diagram with all copies, and its ports; None after a fault."""
         lists = {name: self.given[name] for name in self._each.over if name in self.given}
         for number, name in enumerate(self._each.over):
             if name in lists and not (isinstance(lists[name].value, list) and lists[name].value):
@@ -94,7 +94,7 @@ class Copies:
         return first[0], self._joined(first[0], [wiring for _, wiring in parts])
 
     def _part(self, k: int, lists: Mapping[str, Resolved]) -> Part | None:
-        """One copy."""
+        """Build copy k."""
         own = {name: _entry(item, k) for name, item in lists.items()}
         prefix = f"{self.wiring.prefix}{self.name}/{k}"
         place = self.builder.document.key_place(*self.keys)
@@ -103,7 +103,7 @@ class Copies:
         return self.builder.part(self.block, given, f"{prefix}/", self.scope, self.keys)
 
     def _known(self, section: Section, lists: Mapping[str, Resolved]) -> bool:
-        """Whether all in `over` are inputs or parameters, each one of them."""
+        """Whether each name in `over` is an input or a parameter, but not both; adds faults."""
         before = len(self.builder.faults)
         for number, name in enumerate(self._each.over):
             if name in section.inputs and name in lists:
@@ -121,7 +121,9 @@ class Copies:
         return len(self.builder.faults) == before
 
     def _count(self, section: Section, lengths: Mapping[str, int]) -> int | None:
-        """The number of copies, where all that tells it agrees."""
+        """The number of copies, from `count` and the lengths of lists and inputs; None if these
+        disagree.
+        """
         told: dict[str, Any] = {}
         if self._each.count is not None:
             keys = (*self.keys, "for_each", "count")
@@ -147,7 +149,7 @@ class Copies:
         return None
 
     def _lengths(self, section: Section) -> dict[str, int]:
-        """The lengths of the inputs in `over`, where their sources tell."""
+        """The lengths of the inputs in `over`, where the shapes of their sources are known."""
         place, found = self.builder.document.place(*self.keys), {}
         for source, end in self.wiring.incoming.get(self.name, ()):
             try:
@@ -164,14 +166,14 @@ class Copies:
         return found
 
     def _shape(self, source: End) -> tuple[int, ...]:
-        """The shape of a bdsim block's output, where a parameter tells; else ()."""
+        """The shape of a bdsim block's output if it follows from a parameter; otherwise ()."""
         block = self.wiring.blocks.get(source.block)
         name = _SHAPED.get(self.wiring.kinds.get(source.block, ""))
         known = name is not None and block is not None and source.selection is None
         return np.shape(getattr(block, name)) if known and name is not None else ()
 
     def _joined(self, section: Section, copies: Sequence[Wiring]) -> Wiring:
-        """The diagram of the copies, with the ports of one."""
+        """A diagram that contains the copies and has the ports of one."""
         wiring, count = self.wiring, len(copies)
         prefix = f"{wiring.prefix}{self.name}/"
         place = self.builder.document.key_place(*self.keys)
@@ -225,5 +227,5 @@ def _make(kind: str, bd: Any, name: str, **arguments: Any) -> Any:
 
 
 def _entry(item: Resolved, k: int) -> Resolved:
-    """Entry k of a list; the last where there are fewer, which is refused by its length."""
+    """Entry k of a list; the last entry if the list is too short, which is reported elsewhere."""
     return Resolved(item.value[min(k, len(item.value) - 1)], item.size, item.height, item.complete)

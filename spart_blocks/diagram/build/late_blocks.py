@@ -1,5 +1,5 @@
-"""The wires into blocks that are made last, because their wires say what they are like: how many
-inputs a scope has, which signals a bus.
+"""Blocks that are made last because their wires determine their ports, such as the number of
+inputs of a scope or the signals of a bus; and the wires to these.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 BUSES = ("BUS_CREATOR", "BUS_SELECTOR", "BUS_ASSIGNMENT")
 
 Incoming = Mapping[str, list[tuple[End, End]]]
-"""For each block that is made last the source and the end of each of its wires."""
+"""For each block that is made last, source and end of each of its wires."""
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """What a wire brings to a block. port: the input that it names, if any. signals: the ports that
-    it comes from, by name; a signal alone has no name. by_name: whether equal names are wired."""
+    """The signals that a wire brings to a block.
+
+    port: the input that the wire names, if any. signals: the ports of the sources, by name; a
+    single signal has the name "". by_name: whether inputs of equal names are wired.
+    """
 
     port: str | None
     signals: Mapping[str, Port]
@@ -36,7 +39,7 @@ class Arrival:
 
     @property
     def one(self) -> Port | None:
-        """The port of a signal that is alone."""
+        """The port of a single signal; None for several signals."""
         return self.signals.get("")
 
 
@@ -45,8 +48,9 @@ def made_last(
     wires: Iterable[WrittenWire],
     waits: Callable[[BlockSection], bool],
 ) -> Incoming:
-    """The blocks that are made after the others, each after those that lead to it, and their
-    wires. waits: whether what a block is like depends on its wires."""
+    """The blocks that are made last, each after those that feed it, with their wires. waits:
+    whether the ports of a block depend on its wires.
+    """
     wires = list(wires)
     last = {name for name, block in blocks.items() if block.type in BUSES or waits(block)}
     last |= {name for name, block in blocks.items() if block.type == "SCOPE"}
@@ -65,7 +69,7 @@ def made_last(
 
 
 def _in_order(incoming: Incoming) -> Iterable[str]:
-    """The blocks so that sources come first; those in a circle stay at the end."""
+    """The blocks with sources first. Blocks in a circle come last."""
     waiting = dict.fromkeys(incoming, 0)
     users: dict[str, list[str]] = {name: [] for name in incoming}
     for name, wires in incoming.items():
@@ -86,8 +90,9 @@ def _in_order(incoming: Incoming) -> Iterable[str]:
 
 
 def arrivals(wiring: Wiring, name: str, place: Place) -> tuple[list[Arrival], list[str]]:
-    """What wires bring to a block, and the blocks of which that is not known; what is wrong with a
-    wire is reported when it is made."""
+    """The signals that wires bring to a block, and the source blocks for which these are unknown.
+    Faults of wires are reported when the wires are made.
+    """
     found: list[Arrival] = []
     unknown: list[str] = []
     for source, end in wiring.incoming.get(name, ()):
@@ -99,7 +104,7 @@ def arrivals(wiring: Wiring, name: str, place: Place) -> tuple[list[Arrival], li
 
 
 def arrival_of(wiring: Wiring, source: End, end: End, place: Place) -> Arrival:
-    """What one wire brings to a block. Raises WrongEnd and Skip where it is wrong."""
+    """The signals that one wire brings to a block. Raises WrongEnd or Skip if it is wrong."""
     if is_waiting(wiring, source.block) and wiring.kinds[source.block] not in BUSES:
         return Arrival(end.port, {"": Port(source.port or "0")})
     bundle = bundle_of(wiring, source, place)
@@ -109,5 +114,7 @@ def arrival_of(wiring: Wiring, source: End, end: End, place: Place) -> Arrival:
 
 
 def is_waiting(wiring: Wiring, name: str) -> bool:
-    """Whether a block is not made yet. Where it leads to one that is, wires go in a circle."""
+    """Whether a block is not made yet. If a block that is being made needs it, the wires form a
+    circle.
+    """
     return name in wiring.incoming and name not in wiring.blocks and name not in wiring.broken

@@ -25,8 +25,9 @@ class _Later(ModuleType):
 
 @contextmanager
 def imported_later(*names: str) -> Iterator[None]:
-    """Within, `import name` of a module that is not in memory gives what loads it when it is
-    used; afterwards it is imported as ever."""
+    """A context in which `import name` of a module that is not loaded yet returns a proxy, which
+    loads the module when it is used. After the context, imports work as usual.
+    """
     stands = [_Later(name) for name in names if name not in sys.modules]
     sys.modules.update({module.__name__: module for module in stands})
     try:

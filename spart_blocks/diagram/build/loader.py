@@ -1,4 +1,4 @@
-"""`load`: a YAML file -> a checked Diagram, or every mistake of its files at once."""
+"""`load`: from a YAML file to a checked Diagram, or an error with all faults of its files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from spart_blocks.diagram.written.variants import (
 
 MAX_SHOWN = 100
 BLOCK_COST = 10
-"""Values that cost as much to read as a block to build."""
+"""Number of values that take as long to read as one block takes to build."""
 
 
 def load(
@@ -67,8 +67,9 @@ def load_document(
     variants: Asked = (),
     blocks: Sequence[str | Path] = (),
 ) -> Diagram:
-    """The diagram of a document that has been read. path: its file, from whose folder the files are
-    found that it names. Other arguments, and errors, as for `load`."""
+    """The diagram of a parsed document. path: its file; relative paths in the document start at
+    its folder. Other arguments and errors are as for `load`.
+    """
     file = Path(path)
     with collector_paused(), _reading(file):
         if blocks:
@@ -77,8 +78,9 @@ def load_document(
 
 
 def structure_faults(document: Document, path: str | Path) -> list[Fault]:
-    """What is wrong with the sections of a diagram file, as far as it can be told without its
-    blocks: entries that are missing, unknown or of the wrong kind."""
+    """The faults in the structure of a diagram file's sections, found without its blocks: missing
+    and unknown entries, and entries of a wrong kind.
+    """
     file = Path(path)
     with _reading(file):
         return DiagramContent.of(document, file, project_root(file.absolute())).structure()
@@ -86,8 +88,11 @@ def structure_faults(document: Document, path: str | Path) -> list[Fault]:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What can be made of a diagram that may have mistakes. bd: bdsim's BlockDiagram of the blocks
-    and wires that are right. diagram: the whole; None where there are faults. faults: all."""
+    """The parts of a diagram that can be built in spite of faults.
+
+    bd: bdsim's BlockDiagram with the valid blocks and wires. diagram: the whole diagram; None if
+    there are faults. faults: all of them.
+    """
 
     bd: Any
     diagram: Diagram | None
@@ -97,8 +102,9 @@ class Attempt:
 def attempt(
     document: Document, file: Path, root: str | Path | None = None, variants: Asked = ()
 ) -> Attempt:
-    """As much of a diagram as its mistakes allow. document: as it was read from file. Arguments
-    as for `load`; raises nothing for what is written wrong."""
+    """Build as much of a diagram as its faults allow. document: as it was read from the file.
+    Arguments as for `load`; does not raise an error for faults of the file.
+    """
     limit = Path(root) if root else project_root(file.absolute())
     faults: list[Fault] = []
     others: tuple[Path, ...] = ()
@@ -153,8 +159,8 @@ def load_expectations(
     root: str | Path | None = None,
     variants: Asked = (),
 ) -> Expectations | None:
-    """Only the `expect:` section of a diagram file; None if it has none. Arguments as for `load`.
-    Only `load` checks that its signals exist. Raises DiagramError.
+    """Read only the `expect:` section of a diagram file; None if it has none. Arguments as for
+    `load`. Only `load` checks that its signals exist. Raises DiagramError.
     """
     file = Path(path)
     with _reading(file):
@@ -169,7 +175,7 @@ def expectations_of(
     root: str | Path | None = None,
     variants: Asked = (),
 ) -> Expectations | None:
-    """As `load_expectations`, of a document that has been read from a file."""
+    """As `load_expectations`, for a document that is already parsed."""
     if "expect" not in document.data:
         return None
     with _reading(file):
@@ -209,7 +215,7 @@ def _load(document: Document, overrides: Overrides, file: Path, root: Path) -> D
 
 
 def _checked(content: DiagramContent, file: Path, faults: Sequence[Fault] = ()) -> Diagram:
-    """The diagram of a content; faults: those already found."""
+    """Build the diagram, and raise DiagramError for its faults. faults: those found before."""
     try:
         diagram = content.diagram(file)
         faults = (*faults, *content.faults)
@@ -223,7 +229,7 @@ def _checked(content: DiagramContent, file: Path, faults: Sequence[Fault] = ()) 
 def _check_choices(
     document: Document, slots: Mapping[str, VariantSection], file: Path, root: Path
 ) -> tuple[Path, ...]:
-    """Check that every choice of a file fits; returns the files that they read."""
+    """Check the interfaces of all choices of a file; returns the files that they read."""
     read: dict[Path, None] = {}
     robots = Robots(root)
 
@@ -262,7 +268,7 @@ def _check_choices(
 def _with_variants(
     diagram: Diagram, slots: Mapping[str, VariantSection], chosen: Chosen, read: Sequence[Path]
 ) -> Diagram:
-    """The diagram with its choices in its name, and the files of the others among its own."""
+    """The diagram with its choices in its name, and the files of other choices among its files."""
     others = [f"{slot}={c}" for slot, c in chosen.items() if c != slots[slot].default]
     name = f"{diagram.name} ({', '.join(others)})" if others else diagram.name
     files = tuple(dict.fromkeys((*diagram.files, *read)))
@@ -290,7 +296,7 @@ def _short(value: Any) -> str:
 
 
 def _in_order(faults: tuple[Fault, ...]) -> list[Fault]:
-    """Each fault once, in the order of the file; what is in another file comes last."""
+    """The faults without duplicates, in the order of the file; those in other files come last."""
     files = list(dict.fromkeys(fault.place.file for fault in faults if fault.place))
 
     def position(fault: Fault) -> tuple[int, int, int]:

@@ -1,7 +1,8 @@
-"""Which arguments of blocks have the values of a file's entries, recorded while blocks are built.
+"""Records, while blocks are built, which of their arguments have the value of an entry of the
+file.
 
-`params: {kp: 2}` with `K: $kp` in two blocks: the entry params.kp is the argument K of both. A
-subsystem passes on what its user gives it, blocks.arm.kp, and so on inwards.
+With `params: {kp: 2}` and `K: $kp` in two blocks, the entry params.kp is the argument K of both. A
+subsystem passes on the values that its user gives it, such as blocks.arm.kp, and so on inwards.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from spart_blocks.diagram.written.references import Resolved
 class Use:
     """An argument of a block that has a value of the file unchanged.
 
-    block: its full name, 'arm/ctrl'. within: the entry of the argument that has the value, () for
-    all of it. sign: of the value there. shares: whether it has the very shape of the value, which
-    is no other entry's before; arguments with one value that do so are one parameter of the
-    program.
+    block: its full name, 'arm/ctrl'. within: path of the entry of the argument that has the value,
+    () for the whole argument. sign: +1 or -1, the factor of the value there. shares: whether it
+    has the shape of the value and no other entry had it before; such arguments of one value become
+    one parameter of the program.
     """
 
     block: str
@@ -39,9 +40,11 @@ class Use:
 
 @dataclass(frozen=True)
 class Origin:
-    """An entry of a file, and what has its value. value: with references replaced. alone: whether
-    nothing else depends on it. apart: values for which there are other blocks, so that they are no
-    parameter's."""
+    """An entry of a file, and the arguments that have its value.
+
+    value: with references replaced. alone: whether nothing else depends on it. apart: values for
+    which other blocks are made, so that they cannot be values of a parameter.
+    """
 
     value: Any = None
     uses: tuple[Use, ...] = ()
@@ -50,11 +53,13 @@ class Origin:
 
 
 Origins = Mapping[Keys, Origin]
-"""By the path of the entry, ('params', 'kp') or ('blocks', 'arm', 'kp')."""
+"""Origins by path of the entry: ('params', 'kp') or ('blocks', 'arm', 'kp')."""
 
 
 def shared_arguments(origins: Origins) -> dict[str, tuple[tuple[str, str], ...]]:
-    """By each parameter of the file, the arguments (block, name) that are one with it."""
+    """For each parameter of the file the arguments (block, name) that share its value, and with it
+    form one parameter of the program.
+    """
     found = {
         str(path[1]): tuple((use.block, use.argument) for use in origin.uses if use.shares)
         for path, origin in origins.items()
@@ -65,7 +70,7 @@ def shared_arguments(origins: Origins) -> dict[str, tuple[tuple[str, str], ...]]
 
 @dataclass
 class OriginRecorder:
-    """Collects origins. elsewhere: entries on which more than arguments of blocks depends."""
+    """Collects origins. elsewhere: entries that affect more than arguments of blocks."""
 
     values: dict[Keys, Any] = field(default_factory=dict)
     uses: dict[Keys, list[Use]] = field(default_factory=dict)
@@ -73,7 +78,7 @@ class OriginRecorder:
     apart: dict[Keys, frozenset[float]] = field(default_factory=dict)
 
     def origins(self) -> dict[Keys, Origin]:
-        """The origins so far, in the order of their first uses."""
+        """The origins recorded so far, in the order of their first uses."""
         return {
             path: Origin(
                 self.values[path],
@@ -85,8 +90,9 @@ class OriginRecorder:
         }
 
     def note(self, path: Keys, use: Use, kind: str, given: Mapping[str, Resolved]) -> None:
-        """An argument of a block has the value at a path. kind: the type of the block. given: all
-        its arguments."""
+        """Record that an argument of a block has the value at a path. kind: type of the block.
+        given: all its arguments.
+        """
         parts = parts_of(kind, use.argument)
         if parts is None:
             self.uses.setdefault(path, []).append(use)
@@ -110,8 +116,9 @@ class OriginRecorder:
     def note_mapping(
         self, path: Keys, block: str, value: Mapping[str, Any], tunable: Collection[str]
     ) -> None:
-        """An argument of a block has the mapping at a path; what is tunable there is a
-        parameter."""
+        """Record that an argument of a block is the mapping at a path; the tunable entries of it
+        are parameters.
+        """
         for key in value:
             if key in tunable:
                 self.values.setdefault((*path, key), value[key])

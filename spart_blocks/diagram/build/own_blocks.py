@@ -29,7 +29,7 @@ GROUP = "spart_blocks.blocks"
 """The entry points of installed packages of blocks; each names a module or package."""
 FMU = ".fmu"
 _ALLOWED: set[Path] = set()
-"""The FMUs that the user has named."""
+"""The FMUs that the user has allowed, as full paths."""
 
 
 def add_blocks(*packages: str | Path) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def add_blocks(*packages: str | Path) -> tuple[str, ...]:
 
 
 def _name_of(package: str | Path) -> str:
-    """A package as Python names it; the full path of a file."""
+    """The import name of a package, or the full path of a file."""
     text = str(package)
     if not is_file_of_blocks(text):
         if os.sep in text or Path(text).is_file():
@@ -80,17 +80,17 @@ def _name_of(package: str | Path) -> str:
 
 
 def is_file_of_blocks(name: str) -> bool:
-    """Whether a name is the path of a file: of Python's, or of an FMU."""
+    """Whether a name is the path of a Python file or an FMU."""
     return name.endswith(".py") or name.lower().endswith(FMU)
 
 
 def is_allowed(path: Path) -> bool:
-    """Whether the user has named this FMU, by its full path."""
+    """Whether the user has allowed this FMU, by its path."""
     return path.resolve() in _ALLOWED
 
 
 def add_installed() -> None:
-    """Make the blocks of installed packages known; one that fails is a warning."""
+    """Register the blocks of installed packages. A package that fails causes a warning."""
     _add_installed(runtime())
 
 
@@ -116,7 +116,7 @@ def _modules(package: str) -> Iterator[ModuleType]:
 
 
 def _imported(package: str) -> ModuleType:
-    """A module by its name or its file; InputError in place of whatever importing it raises."""
+    """Import a module by its name or its file. Any error of the import becomes an InputError."""
     try:
         if package.endswith(".py"):
             return _from_file(Path(package))
@@ -159,7 +159,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _classes(module: ModuleType) -> Iterator[type[Any]]:
-    """The block classes that a module itself defines."""
+    """The block classes that are defined in a module itself, not imported by it."""
     from bdsim.components import Block
 
     for name, cls in inspect.getmembers(module, inspect.isclass):
@@ -169,7 +169,7 @@ def _classes(module: ModuleType) -> Iterator[type[Any]]:
 
 
 def _entry(name: str, cls: type[Any], package: str) -> dict[str, Any]:
-    """A block as bdsim 1.4 keeps it in its library."""
+    """The entry of a block in the block library of bdsim 1.4."""
     return {
         "classname": cls.__name__,
         "blockname": name,

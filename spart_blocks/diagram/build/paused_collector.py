@@ -1,4 +1,4 @@
-"""Python's collector of cyclic garbage, paused while a large diagram is built."""
+"""Pauses Python's cyclic garbage collector while a large diagram is built."""
 
 from __future__ import annotations
 

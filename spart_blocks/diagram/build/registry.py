@@ -48,18 +48,21 @@ _CLASSES = {
     "ClockedBlock": "clocked",
     "SubsystemBlock": "subsystem",
 }
-"""By bdsim's base class of blocks, what their `blockclass` is."""
+"""The `blockclass` of a block by the name of its base class in bdsim."""
 _UNIT = re.compile(r"\[(\D[^\]]*)\]$")
-"""The unit at the end of the text of a parameter that is not declared."""
+"""The unit at the end of the help text of a parameter that is not declared."""
 _GIVEN = ("bd", "name", "inputs")
 _LOCK = RLock()
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a block: its default (None when required), its text, its type as the
-    constructor annotates it and in words, its unit, the kind of its form, the words that it can
-    be, and the units of its entries; the last ones where its class declares them.
+    """A parameter of a block.
+
+    default: None if it is required. doc: its help text. annotation: its type in the constructor.
+    words: its type in words. unit: its unit. kind: kind of its input field in a form. choices: the
+    texts that it can be. entries: units of its entries. The last five are known only if its class
+    declares them.
     """
 
     name: str
@@ -80,13 +83,13 @@ class Parameter:
 
     @property
     def is_file(self) -> bool:
-        """Whether it takes a file, which a diagram names by a path relative to its own."""
+        """Whether its value is the path of a file, relative to the diagram's file."""
         return "Path" in self.annotation
 
     @property
     def takes_text(self) -> bool:
-        """Whether a text is allowed; true if no type is declared. For an alias of a type, such
-        as BaseFrame, the default decides.
+        """Whether a text is allowed. True if no type is declared; for a type alias such as
+        BaseFrame the default decides.
         """
         words = ("str", "Any", "Literal", "object", "apping", "dict", "Callable")
         declared = not self.annotation or any(word in self.annotation for word in words)
@@ -109,7 +112,7 @@ class Parameter:
 
     @property
     def _only(self) -> str:
-        """The one type that is declared, if it is one."""
+        """The name of the declared type, if it is a single one."""
         words = self.annotation.replace("<class '", "").replace("'>", "").replace("None", "")
         return words.replace("Optional[", "").strip(" |]")
 
@@ -134,7 +137,7 @@ def _declared(spec: ParamSpec) -> Parameter:
 
 
 def _choices(init: Any, name: str) -> tuple[str, ...]:
-    """The words that a constructor annotates a parameter with."""
+    """The texts that a Literal annotation of a constructor's parameter allows."""
     try:
         return tuple(_literals(get_type_hints(init).get(name)))
     except (NameError, TypeError):  # of names that are known to type checkers alone
@@ -151,7 +154,7 @@ def _literals(annotation: Any) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class BlockType:
-    """A type of block: name, class, one line about it, parameters, ports, package."""
+    """A type of block: name, class, summary, parameters, ports, package."""
 
     name: str
     cls: type[Any]
@@ -160,15 +163,15 @@ class BlockType:
 
     @cached_property
     def summary(self) -> str:
-        """The first sentence of the class's text that is not a directive."""
+        """The first line of the class's docstring that is not a directive."""
         lines = inspect.cleandoc(self.cls.__doc__ or "").splitlines()
         spoken = [line.strip() for line in lines if line.strip() and line.strip()[0] not in ":.*-"]
         return spoken[0] if spoken else ""
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """The declared parameters; of other classes those of the constructor, and those it hands on
-        to a parent of its own kind.
+        """The declared parameters. For classes without declarations, those of the constructor, and
+        those that it passes on to a parent class.
         """
         declared = getattr(self.cls, "parameters", None)
         if isinstance(declared, tuple):
@@ -206,30 +209,30 @@ class BlockType:
 
     @cached_property
     def blockclass(self) -> str:
-        """What its blocks are to bdsim: source, sink, graphics, function, transfer, ..."""
+        """Its class in bdsim: source, sink, graphics, function, transfer, ..."""
         names = (cls.__name__ for cls in self.cls.__mro__)
         return next((_CLASSES[name] for name in names if name in _CLASSES), "function")
 
     @property
     def refusal(self) -> str | None:
-        """Why this type cannot come from a file, or None."""
+        """Why blocks of this type cannot be used in a file; None if they can."""
         return _REFUSED.get(self.name) if self.package == "bdsim" else None
 
     @property
     def loads_code(self) -> bool:
-        """Whether it runs code from a file that it names."""
+        """Whether it executes code from a file that its parameters name."""
         return bool(getattr(self.cls, "loads_code", False))
 
     @property
     def doc(self) -> str:
-        """The help on this type. Blocks of bdsim have a part of it at their constructor."""
+        """The help text of this type. bdsim's blocks have a part of it at their constructors."""
         ours = any(self.declared) or getattr(self.cls, "parameters", None) is not None
         told = "" if ours else self.info.get("doc")
         return str(told or self.cls.__doc__ or "")
 
     @cached_property
     def declared(self) -> tuple[tuple[PortSpec, ...], tuple[PortSpec, ...]]:
-        """The declared ports of a class that is Declared; none for others."""
+        """The declared input and output ports; empty for classes that do not declare them."""
         from spart_blocks.blocks import Declared
 
         return (self.cls.takes, self.cls.gives) if issubclass(self.cls, Declared) else ((), ())
@@ -255,7 +258,7 @@ class BlockType:
         return tuple(Port(str(i)) for i in range(number if isinstance(number, int) else 0))
 
     def construct(self, bd: Any, name: str, arguments: Mapping[str, Any]) -> Any:
-        """A new block in the diagram bd. What bdsim prints on the way is swallowed."""
+        """Make a block in the diagram bd. Output that bdsim prints is suppressed."""
         with redirect_stdout(StringIO()):
             return self.cls(bd=bd, name=name, **arguments)
 
@@ -311,8 +314,9 @@ def inner_diagram(name: str) -> Any:
 
 
 def _factory(bd: Any, kind: str, of_bdsim: Any) -> Any:
-    """Makes blocks of one kind. bdsim 1.4's own prints the traceback of a block that refuses its
-    arguments, and raises an error without the reason."""
+    """A function that makes blocks of one type. The one of bdsim 1.4 prints a traceback if a block
+    refuses its arguments, and raises an error without the reason.
+    """
 
     @wraps(of_bdsim)
     def make(*arguments: Any, **named: Any) -> Any:
@@ -367,7 +371,7 @@ def block_types() -> list[BlockType]:
 
 
 def port_names(ports: tuple[Port, ...]) -> str:
-    """Ports as an error lists them."""
+    """A list of ports for an error message."""
     if not ports:
         return "none"
     shown = [port.name for port in ports[:24]]
@@ -378,9 +382,7 @@ _PLAIN_NAME = re.compile(r"[^\s.,/=\[\]\\${}^]+")
 
 
 def name_problem(name: str) -> str | None:
-    """The reason why a block cannot have this name, or None. Letters of every script are
-    allowed.
-    """
+    """Why a block cannot have this name; None if it can. Letters of every script are allowed."""
     import unicodedata
 
     if not name:

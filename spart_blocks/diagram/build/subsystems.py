@@ -1,4 +1,4 @@
-"""Subsystems: a section of a file as one of bdsim's SUBSYSTEM blocks."""
+"""Makes bdsim's SUBSYSTEM blocks from subsystems of a file."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def check_subsystems(
     document: Document,
     faults: list[Fault],
 ) -> set[str]:
-    """The subsystems that cannot be built: in a circle, with too many levels or blocks, with bad
-    names.
+    """The subsystems that cannot be built, after adding faults: recursive ones, those with too
+    many levels or blocks, those with invalid names.
     """
     broken = {name for name in sections if _bad_names(name, sections[name], document, faults)}
     before = len(faults)
@@ -66,7 +66,7 @@ def _bad_names(
 def check_ports(
     section: SubsystemSection | PartSection, path: Keys, document: Document, faults: list[Fault]
 ) -> None:
-    """Add a fault for each port of a diagram, written at path, whose name cannot be one."""
+    """Add a fault for each port with an invalid name. path: of the diagram in the file."""
     for side in ("inputs", "outputs"):
         ports: tuple[str, ...] = getattr(section, side)
         if len(ports) > MAX_PORTS:
@@ -97,8 +97,9 @@ def built_conditions(
     path: Keys,
     faults: list[Fault],
 ) -> Conditions:
-    """The conditions of a subsystem with the values of its parameters. resolved: replaces these in
-    what is written under some keys."""
+    """The conditions of a subsystem with parameters replaced by their values. resolved: replaces
+    references in the values at a path.
+    """
     given = {}
     for name in CONDITIONS:
         found = getattr(section, name)
@@ -114,12 +115,12 @@ def built_conditions(
 
 
 def _buses(port: str) -> list[str]:
-    """The buses that a port is in: `a.b` and `a` for `a.b.c`."""
+    """The prefixes of a port that are buses: `a.b` and `a` for `a.b.c`."""
     return [port[: match.start()] for match in re.finditer(r"\.", port)]
 
 
 def _copies(block: BlockSection) -> int:
-    """The copies that a block asks for, as far as it says so."""
+    """The number of copies that a block asks for, if it is written as a number; otherwise 1."""
     count = block.for_each.count if block.for_each is not None else 1
     return max(count, 1) if isinstance(count, int) else 1
 
@@ -132,7 +133,9 @@ def _measure(
     document: Document,
     faults: list[Fault],
 ) -> int:
-    """The number of blocks that a subsystem stands for; too many when it is in a circle."""
+    """The number of blocks in a subsystem, nested ones included; too large a number if it contains
+    itself.
+    """
     if name in sizes:
         return sizes[name]
     if name in around or len(around) >= MAX_LEVELS:
@@ -169,7 +172,9 @@ def make_gates(bd: Any, section: SubsystemSection | PartSection) -> dict[str, An
 
 
 def _no_check() -> None:
-    """A gate without ports is right: the subsystem is a source, or a sink."""
+    """Replaces bdsim's check of a boundary block: one without ports is valid if the subsystem is a
+    source or a sink.
+    """
 
 
 def as_block(
@@ -179,10 +184,10 @@ def as_block(
     section: SubsystemSection | PartSection,
     conditions: Conditions,
 ) -> Any:
-    """The diagram inner as a block in bd, with named ports.
+    """The diagram `inner` as a block in bd, with named ports.
 
-    bdsim 1.4.0's SubSystem makes a deep copy of the diagram it is given, and with it of
-    each clock and everything on that clock. Ours is used once, so it is not copied.
+    The SubSystem of bdsim 1.4.0 makes a deep copy of its diagram, and with it of each clock and
+    all blocks on that clock. Our inner diagram is used only once, so it is not copied.
     """
     from bdsim.blocks import SubSystem
     from bdsim.components import SubsystemBlock

@@ -1,4 +1,4 @@
-"""The wires of a sheet: those that cannot be read, and the inputs that they ask for."""
+"""Checks of a sheet's wires: syntax errors, and how many inputs of each block they use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_WIRES = 100_000
 
 
 def check_number_of_wires(sheet: Sheet, document: Document, faults: list[Fault]) -> None:
-    """Raise DiagramError, with the faults so far, for a sheet of more than MAX_WIRES wires."""
+    """Raise DiagramError, with the faults so far, if a sheet has more than MAX_WIRES wires."""
     ends = 0
     for number, text in sheet.wire_texts.items():
         ends += text.count(",") + 1
@@ -27,7 +27,7 @@ def check_number_of_wires(sheet: Sheet, document: Document, faults: list[Fault])
 
 
 def wire_faults(sheet: Sheet, document: Document) -> Iterator[Fault]:
-    """A fault for each wire of a sheet that cannot be read."""
+    """A fault for each wire of a sheet that cannot be parsed."""
     for number, error in sheet.wrong_wires.items():
         place = document.place_inside((*sheet.keys, "wires", number), error.offset)
         text = sheet.wire_texts[number].strip()
@@ -36,8 +36,8 @@ def wire_faults(sheet: Sheet, document: Document) -> Iterator[Fault]:
 
 @dataclass
 class InputCount:
-    """A block's inputs as used by wires: the number of wires that name none, and the named
-    inputs.
+    """How wires use a block's inputs. unnamed: number of wires that do not name an input. named:
+    the named inputs.
     """
 
     unnamed: int = 0
@@ -45,14 +45,14 @@ class InputCount:
 
     @property
     def needed(self) -> int:
-        """The number of inputs that these wires need, when inputs go by number."""
+        """The number of inputs that these wires need if inputs are numbered."""
         numbers = [int(name) + 1 for name in self.named if name.isdecimal() and len(name) < 6]
         return max([self.unnamed + len(self.named), *numbers])
 
 
 def count_inputs(wires: Iterable[WrittenWire], kinds: Mapping[str, str]) -> dict[str, InputCount]:
-    """For each block, its inputs as far as the wires tell. Wires of several signals into blocks
-    that are filled in order are counted when their sources are known. kinds: types of the blocks.
+    """For each block the use of its inputs. Wires of several signals into blocks that are filled
+    in order are counted later, when their sources are known. kinds: types of the blocks.
     """
     counts: dict[str, InputCount] = {}
     for wire in wires:

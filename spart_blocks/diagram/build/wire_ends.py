@@ -1,4 +1,4 @@
-"""What the ends of wires name, and why they cannot."""
+"""Finds the ports that ends of wires name, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spart_blocks.diagram.build.registry import port_names
 
 
 class WrongEnd(Exception):  # noqa: N818 - becomes a Fault where the wire is read
-    """An end that cannot be used: the fault, and its position in the wire's text."""
+    """An invalid end of a wire: message, position in the text of the wire, hint."""
 
     def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
         self.message, self.offset, self.hint = message, offset, hint
@@ -16,11 +16,13 @@ class WrongEnd(Exception):  # noqa: N818 - becomes a Fault where the wire is rea
 
 
 class Skip(Exception):  # noqa: N818 - a signal among the files of wires
-    """The end is on a block that is already known to be wrong."""
+    """The end is on a block that already has a fault, so the wire is skipped without a further
+    one.
+    """
 
 
 def index_of(name: str, ports: tuple[Port, ...]) -> int | None:
-    """The index of a port given by name, or by number."""
+    """The index of a port given by name or number; None if there is none."""
     number = int(name) if name.isascii() and name.isdecimal() and len(name) < 9 else len(ports)
     if number < len(ports) and ports[number].name == name:
         return number  # most ports go by their numbers, and there may be many
@@ -31,7 +33,7 @@ def index_of(name: str, ports: tuple[Port, ...]) -> int | None:
 
 
 def no_port(name: str, label: str, ports: tuple[Port, ...], offset: int) -> WrongEnd:
-    """The fault of a port that a block does not have. label: of the block."""
+    """The error for a port that a block does not have. label: of the block."""
     near = did_you_mean(name, [port.name for port in ports])
     hint = near if near and near.startswith("did") else None
     return WrongEnd(f"no port {name!r} on {label}: it has {port_names(ports)}", offset, hint)

@@ -1,4 +1,4 @@
-"""From wires as written to bdsim's wires, between blocks that exist."""
+"""Makes bdsim's wires from the wires of a file."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ Output = tuple[Any, int]
 class Wiring:
     """The wires of one diagram or subsystem.
 
-    kinds gives each block's type as written, broken the names of blocks that could not be
-    made, prefix the names of the subsystems around, as `loop/`. count counts further wires at a
-    place, and refuses too many. incoming: the wires of the blocks that are made last. unread: not
-    every wire could be read. conditions: those on which a subsystem runs.
+    kinds: type of each block as written. broken: names of blocks that could not be made. prefix:
+    names of the enclosing subsystems, such as `loop/`. count: counts further wires, and raises an
+    error if there are too many. incoming: wires of the blocks that are made last. unread: whether
+    some wires could not be parsed. conditions: those of the subsystem.
     """
 
     bd: Any
@@ -109,10 +109,11 @@ class Wiring:
     def check_signal(
         self, text: str, keys: Keys, what: str = "log", place: Place | None = None
     ) -> None:
-        """Check that a signal and its named elements exist; its companion is added.
+        """Check that a signal and its named elements exist; makes the companion block that it
+        needs.
 
-        keys: where in the file it is named; place: the same where keys do not tell.
-        what: the section, for the error.
+        keys: path in the file at which the signal is named. place: its place, if it does not
+        follow from keys. what: the section, for the message.
         """
         place = place or self.document.place(*keys)
         try:
@@ -140,14 +141,17 @@ class Wiring:
             pass
 
     def ask(self, text: str, place: Place) -> None:
-        """Add the companion that a signal is of, if a text names such a signal; what else it may
-        name is not checked here."""
+        """Make the companion block of the signal that a text names, if it names one. Faults are
+        ignored.
+        """
         before = len(self.faults)
         self.check_signal(text, (), place=place)
         del self.faults[before:]
 
     def finish(self) -> None:
-        """Wire the companions, put zeros on optional inputs, report inputs without a wire."""
+        """Wire the companions, connect optional inputs to zeros, and report inputs
+        without a wire.
+        """
         for name, block in list(self.blocks.items()):
             if wants_audit(block):
                 self._companion(name, AUDIT, self.places[f"blocks.{self.prefix}{name}"])
@@ -164,14 +168,14 @@ class Wiring:
     # --- ends -------------------------------------------------------------------
 
     def _source(self, wire: WrittenWire, place: Place) -> Output | Bundle:
-        """The output, or the several, that a wire comes from."""
+        """The source of a wire: one output, or several."""
         bundle = bundle_of(self, wire.source, place)
         if bundle is None or (bundle.bare and not any(takes_bus(self, end) for end in wire.ends)):
             return self.output(wire.source, place)
         return bundle
 
     def output(self, end: End, place: Place) -> Output:
-        """The output an end means, through a slice block if it is sliced."""
+        """The output that an end stands for. If it has a slice, an INDEX or SLICE1 is inserted."""
         end = self.of_audit(end, place)
         block = self.block(end)
         ports = output_ports(block)
@@ -194,7 +198,7 @@ class Wiring:
         return self._picked((block, index), end, ports[index], place)
 
     def port_of(self, end: End) -> Port:
-        """The port of an output, with the shape that a slice leaves; nothing is made."""
+        """The port of an output, with the shape after its slice. Makes no blocks."""
         block = self.block(end)
         ports = output_ports(block)
         index = index_of(end.port or "0", ports)
@@ -234,7 +238,7 @@ class Wiring:
         raise WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
 
     def named_inputs(self, name: str, ports: tuple[Port, ...]) -> set[int | None]:
-        """The inputs of a block that wires name."""
+        """The indices of the inputs of a block that wires name explicitly."""
         if name not in self._by_name:
             named = self.counts[name].named
             self._by_name[name] = {index_of(port, ports) for port in named}
@@ -287,7 +291,7 @@ class Wiring:
             raise WrongEnd(f"{message}; {shown} takes others", end.selection_offset, hint)
 
     def _companion(self, name: str, suffix: str, place: Place) -> Any:
-        """The plant's companion or audit, which is made when it is first asked for."""
+        """The companion or audit of a plant; it is made when it is first needed."""
         full, plant = f"{name}{suffix}", self.blocks[name]
         if full not in self.blocks:
             try:
@@ -302,7 +306,9 @@ class Wiring:
         return self.blocks[full]
 
     def of_audit(self, end: End, place: Place) -> End:
-        """An end such as plant.audit.h as the port h of the block plant.audit."""
+        """Convert an end such as plant.audit.h to port h of the block plant.audit; other ends are
+        returned unchanged.
+        """
         first, _, port = (end.port or "").partition(".")
         plant = self.blocks.get(end.block)
         if f".{first}" != AUDIT or not can_be_audited(plant):
@@ -315,7 +321,7 @@ class Wiring:
         return replace(end, block=audit, port=port or None, port_offset=offset)
 
     def _complete(self) -> None:
-        """Zeros and the wires of companions; each added block is noted where its plant is."""
+        """Add zeros and the wires of companions. Each added block gets the place of its plant."""
         for block in complete(self.bd, companions=self.companions):
             owner = str(block.name).split(".", 1)[0]
             place = self.places.get(f"blocks.{self.prefix}{owner}")
@@ -355,7 +361,7 @@ class Wiring:
 
 
 def _fits(selection: Selection | None, length: int) -> bool:
-    """Whether a selection takes entries of a vector of this length, and no others."""
+    """Whether all entries that a selection names exist in a vector of this length."""
     if isinstance(selection, int):
         return -length <= selection < length
     start, stop, step = selection or (None, None, None)
@@ -365,7 +371,7 @@ def _fits(selection: Selection | None, length: int) -> bool:
 
 
 def _selected(shape: tuple[int, ...], selection: Selection) -> tuple[int, ...] | None:
-    """The shape of a part of a vector; None where it is not one."""
+    """The shape after a selection from a vector; None if it is not possible."""
     if len(shape) != 1 or not _fits(selection, shape[0]):
         return None
     if isinstance(selection, int):

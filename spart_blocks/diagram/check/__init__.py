@@ -1,1 +1,1 @@
-"""Checks of a built diagram: shapes, sizes, limits, and what wrong names may have meant."""
+"""Checks of a built diagram: shapes, sizes, limits, and suggestions for wrong names."""

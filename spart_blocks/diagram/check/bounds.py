@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
 Kind = Literal["position", "velocity", "effort", "pose"]
 REACHED = 1e-3
-"""[m, rad] An IK block that is this far off does not reach its pose."""
+"""[m, rad] Largest error at which an IK block has reached its pose."""
 _PLANTS = ("multibody", "closed_chain")
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Limits of one entry of a signal. block: its owner. signal: its full name. entry: in the flat
-    signal. label: of the joint,
-    or of the error. effects: those of the robot, with which its joints keep their limits.
+    """Limits of one entry of a signal.
+
+    block: its owner. signal: its full name. entry: index in the flattened signal. label: name of
+    the joint or the error. effects: effects of the robot, with which its joints stay within their
+    limits.
     """
 
     block: str
@@ -50,7 +52,9 @@ def bounds_of(wiring: FlatDiagram) -> tuple[Bound, ...]:
 
 
 def _limits(node: Node, wiring: FlatDiagram) -> Iterator[Bound]:
-    """Those of a plant's joints. Stops hold positions, and limits efforts too."""
+    """The limits of a plant's joints. With the effect "limits", stops enforce positions, and
+    efforts are limited too.
+    """
     from spart_blocks.robot import JointType
 
     robot: Robot = node.block.robot
@@ -92,7 +96,7 @@ def _bound(
 
 
 def _torques(node: Node, wiring: FlatDiagram) -> str | None:
-    """The signal at the plant's input taum; None without a wire."""
+    """The signal at the plant's input taum; None if it has no wire."""
     for port, (source, number) in zip(node.in_ports, node.sources, strict=True):
         if port.name == "taum":
             name = wiring.nodes[source].output_name(number)

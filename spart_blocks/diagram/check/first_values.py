@@ -1,4 +1,4 @@
-"""The initial signals of a diagram, from one evaluation."""
+"""The signals of a diagram at the initial time, from one evaluation of its blocks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from spart_blocks.diagram.network.nodes import FlatDiagram, Node, Source, WrongO
 
 Shape = tuple[int, ...]
 Values = Mapping[int, Sequence[Any]]
-"""The outputs of nodes by their index."""
+"""The outputs of nodes, by node index."""
 SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")
-"""What NumPy's errors say where arrays do not fit together."""
+"""Words in NumPy's messages about shapes that do not match."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure: whether shapes did not fit, the text, and where it was raised."""
+    """An error of a block. of_shapes: whether it is about shapes. text: its message. where: file
+    and line at which it was raised.
+    """
 
     of_shapes: bool
     text: str
@@ -31,10 +33,10 @@ class Failure:
 
 
 def first_values(wiring: FlatDiagram, inside: str) -> tuple[Mapping[str, Shape], Failure | None]:
-    """The shapes by signal at t = 0, as far as they can be known, and what fails in the
-    block or subsystem `inside`, if anything does.
+    """The shapes of signals at t = 0 as far as they are known, and the error in the block or
+    subsystem `inside`, if there is one.
 
-    If a block fails at the start, signals that depend on it are unknown; a run reports the failure.
+    If another block fails, the signals that depend on it are unknown; a run reports that error.
     """
     values, failures = start_values(wiring)
     nodes = [wiring.nodes[i] for i in failures]
@@ -48,8 +50,9 @@ def first_values(wiring: FlatDiagram, inside: str) -> tuple[Mapping[str, Shape],
 
 
 def output_shapes(wiring: FlatDiagram, wanted: Collection[int]) -> dict[Source, Shape]:
-    """The shapes at t = 0 of the outputs of these nodes, by their index, as far as they can be
-    known. No state is moved."""
+    """The shapes at t = 0 of the outputs of the nodes `wanted` (indices), as far as they are
+    known. States are not updated.
+    """
     values, _ = start_values(wiring, wanted)
     return signal_shapes({i: values[i] for i in wanted if i in values})
 
@@ -68,9 +71,9 @@ def signal_shapes(values: Values) -> dict[Source, Shape]:
 def start_values(
     wiring: FlatDiagram, wanted: Collection[int] | None = None
 ) -> tuple[Values, dict[int, Exception]]:
-    """The outputs of each node at t = 0, where they are known, and the exceptions of blocks, both
-    by the index of the node. wanted: of these nodes alone, and those before them, of which no state
-    is moved."""
+    """The known outputs of each node at t = 0, and the exceptions of blocks, both by node index.
+    wanted: evaluate only these nodes and those before them, without updating states.
+    """
     values: dict[int, Sequence[Any]] = {}
     failures: dict[int, Exception] = {}
     total = 0
@@ -112,14 +115,15 @@ class _Unknown(Exception):  # noqa: N818 - a signal within this file
 
 
 def _in_time(wiring: FlatDiagram) -> list[Node]:
-    """The blocks in the order of evaluation; those whose outputs do not wait for their
-    inputs come once more at the end, with these."""
+    """The blocks in the order of evaluation. Blocks without direct feedthrough come a second time
+    at the end, when their inputs are known.
+    """
     order = [wiring.nodes[i] for i in wiring.schedule]
     return [*order, *(node for node in order if not node.feedthrough and node.sources)]
 
 
 def _before(wiring: FlatDiagram, wanted: Collection[int]) -> list[Node]:
-    """Some nodes and those whose outputs they need, in the order of evaluation."""
+    """Some nodes and those that they depend on, in the order of evaluation."""
     found, pending = set(wanted), list(wanted)
     while pending:
         for source, _ in wiring.nodes[pending.pop()].sources:
@@ -130,8 +134,9 @@ def _before(wiring: FlatDiagram, wanted: Collection[int]) -> list[Node]:
 
 
 def _evaluate(node: Node, values: dict[int, Sequence[Any]], *, moved: bool) -> None:
-    """Evaluate a block's outputs into values; raises if something does not fit. moved: whether its
-    state is moved too, for the length of its rate."""
+    """Evaluate a block's outputs and store them in `values`; raises an error if shapes do not
+    match. moved: also compute its state derivative or next state, to check its length.
+    """
     if node.kind in ("sink", "graphics"):
         return
     state = node.start_state()
@@ -163,7 +168,7 @@ def _give_outputs(
 
 
 def _zeros(node: Node) -> list[Any]:
-    """Placeholders for the outputs of a block whose gain is not designed yet."""
+    """Zeros for the outputs of a block whose gain is not designed yet."""
     shapes = [port.shape for port in node.out_ports]
     if None in shapes:
         raise _Unknown
@@ -171,7 +176,7 @@ def _zeros(node: Node) -> list[Any]:
 
 
 def _inputs(node: Node, values: Values, unread: int = 0) -> list[Any]:
-    """The inputs of a node, None for the first ones that are not read."""
+    """The inputs of a node. The first `unread` ones, which it does not use, are None."""
     try:
         inputs = node.inputs(values, unread)
     except KeyError:

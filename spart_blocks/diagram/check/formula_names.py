@@ -1,4 +1,4 @@
-"""Names with different meanings in a formula and in its file."""
+"""Warns about names that mean one thing in a formula and another in its file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _RENAMED = "where the parameter is meant, give it another name"
 
 
 def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
-    """Warn that a formula's e or pi is not the parameter of that name.
+    """Warn if a formula uses e or pi as constants although the file has a parameter of that name.
 
-    label: of the block, with its place. params: the names of the file's parameters.
+    label: of the block, with its place. params: names of the file's parameters.
     """
     for formula in attribute(block, "formulas", ()):
         for name, meaning in formula.constants().items():

@@ -1,4 +1,4 @@
-"""Interface check of the choices for a slot: they must have the same ports with the same shapes."""
+"""Checks that all choices for a variant slot have the same ports with the same shapes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class BlockInterface:
         return BlockInterface(input_ports(block), output_ports(block))
 
     def has_ports_of(self, other: BlockInterface, used: Iterable[str]) -> bool:
-        """Whether the same wires fit both. used: the ports named in wires; an optional input
-        that no wire names may be missing.
+        """Whether the same wires can be connected to both. used: ports that wires name; an
+        optional input that no wire names may be missing.
         """
         names = set(used)
         return _same(self.inputs, other.inputs, names) and _same(self.outputs, other.outputs, names)
 
     def has_shapes_of(self, other: BlockInterface) -> bool:
-        """Whether no known shapes differ."""
+        """Whether all shapes that are known in both are equal."""
         mine, others = self.outputs, other.outputs
         if not (_numbered(mine) or _numbered(others)):
             mine, others = _by_name(mine), _by_name(others)
@@ -62,7 +62,7 @@ def _by_name(ports: tuple[Port, ...]) -> tuple[Port, ...]:
 
 
 def _numbered(ports: tuple[Port, ...]) -> bool:
-    """Whether the ports have numbers only, no names."""
+    """Whether the ports have only numbers as names."""
     return all(port.name.isdecimal() for port in ports)
 
 
@@ -94,7 +94,7 @@ class Choices:
     diagram: Callable[[Chosen], Diagram]
 
     def check(self) -> None:
-        """DiagramError for each choice that cannot take its slot's place."""
+        """Raise DiagramError for all choices whose interface differs from that of the default."""
         faults: list[Fault] = []
         for slot, variants in self.slots.items():
             used = set(_ports_used(self.document, slot))
@@ -113,7 +113,9 @@ class Choices:
         first: BlockInterface | None,
         faults: list[Fault],
     ) -> BlockInterface | None:
-        """The interface of a choice; a fault if it differs from that of the default."""
+        """The interface of a choice. first: that of the default; a fault is added if
+        they differ.
+        """
         chosen = {name: section.default for name, section in self.slots.items()} | {slot: choice}
         try:
             mine = BlockInterface.of(self.block(chosen, slot))
@@ -161,7 +163,9 @@ def _ports_used(document: Document, slot: str) -> Iterable[str]:
 def _with_shapes(
     diagram: Diagram, slot: str, interface: BlockInterface
 ) -> tuple[BlockInterface, Failure | None]:
-    """The interface with the initial shapes, and the failure of the slot at the start, if any."""
+    """The interface with the shapes at the initial time, and the error of the slot's block there,
+    if any.
+    """
     wiring = flatten(diagram.bd, diagram.places, diagram.run)
     shapes, failure = first_values(wiring, slot)
     sources = {wire.end.port: wire.start for wire in diagram.bd.wirelist

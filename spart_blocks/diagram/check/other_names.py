@@ -319,7 +319,7 @@ class OtherName:
 
     @property
     def here(self) -> str:
-        """The replacement, in words."""
+        """The replacement, as text."""
         return "; ".join(filter(None, [" or ".join(self.types), self.remark]))
 
 
@@ -389,7 +389,7 @@ OTHER_NAMES = (
 
 
 def _bare(name: str) -> str:
-    """Letters and digits only: Zero-Order Hold and ZeroOrderHold are the same."""
+    """A name reduced to letters and digits, so that Zero-Order Hold and ZeroOrderHold are equal."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
@@ -399,7 +399,7 @@ def names_elsewhere(kind: str) -> list[OtherName]:
 
 
 def other_names_like(text: str) -> list[OtherName]:
-    """The names elsewhere that are this text, or else those that have it in them."""
+    """The names in other tools that equal a text, or, if there are none, that contain it."""
     bare = _bare(text)
     exact = [other for other in OTHER_NAMES if _bare(other.name) == bare]
     return exact or [other for other in OTHER_NAMES if bare and bare in _bare(other.name)]

@@ -1,7 +1,7 @@
-"""Shapes expected by the inputs of blocks, and wires with other shapes.
+"""The shapes that inputs of blocks accept, and errors for wires with other shapes.
 
-Our blocks state the shapes of their ports. bdsim's blocks have a rule each here: what their code
-would do with given shapes, without calling it.
+Our blocks declare the shapes of their ports. For each block of bdsim there is a rule here that
+decides, without calling its code, which shapes it accepts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _LONGEST_WRITTEN = 12
 
 @dataclass(frozen=True)
 class Misfit:
-    """An input with a wrong shape: its number, the expected shape, and how to correct it."""
+    """An input with a wrong shape. port: its number. takes: the accepted shape, as text. hint: how
+    to correct it.
+    """
 
     port: int
     takes: str
@@ -39,8 +41,9 @@ Takes = Callable[[Node, Sequence[Shape]], Misfit | None]
 
 
 def shapes_of(values: Sequence[Any]) -> list[Shape] | None:
-    """The shapes of signals of numbers or symbols; None where one is something else, such as
-    a pose or a dictionary."""
+    """The shapes of signals of numbers or symbols; None if one of them is something else, such as
+    a pose or a dictionary.
+    """
     if any(isinstance(v, (dict, str)) or v is None or hasattr(v, "inv") for v in values):
         return None
     return [tuple(v.shape) if isinstance(v, np.ndarray) else np.shape(v) for v in values]
@@ -52,10 +55,10 @@ def shape_text(shape: Shape) -> str:
 
 
 def wrong_wires(nodes: Sequence[Node], node: Node, inputs: Sequence[Any]) -> list[Fault]:
-    """The wires into a node whose shapes it cannot take.
+    """The faults of wires into a node with shapes that it does not accept.
 
-    Ports that declare a shape are compared with it, all of them; of bdsim's blocks, the
-    first input that does not fit is told.
+    All ports that declare a shape are checked. For bdsim's blocks only the first wrong input is
+    reported.
     """
     shapes = shapes_of(inputs)
     if not shapes:
@@ -89,7 +92,7 @@ def misfit_fault(
 
 
 def input_label(node: Node, port: int) -> str:
-    """An input as users write it: the block alone where its one input has no name."""
+    """The name of an input as users write it: only the block's if its only input has no name."""
     alone = len(node.in_ports) == 1 and node.in_ports[0].name == "0"
     return node.name if alone else node.input_name(port)
 
@@ -126,7 +129,7 @@ def _sum(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
 
 
 def _prod(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
-    """bdsim multiplies by an array with @, and divides by its inverse."""
+    """The rule of PROD. bdsim multiplies by an array with @, and divides by its inverse."""
     ops, together = node.block.ops, shapes[0]
     for k, shape in enumerate(shapes):
         if ops[k] == "/" and shape and not _is_square(shape):
@@ -166,7 +169,7 @@ def _gain(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
 
 
 def _matrix_product(one: Shape, other: Shape) -> Shape | None:
-    """The shape of one @ other, or None where there is none."""
+    """The shape of one @ other; None if they cannot be multiplied."""
     if not one or not other or one[-1] != (other[0] if len(other) == 1 else other[-2]):
         return None
     rest = other[-1:] if len(other) > 1 else ()
@@ -194,7 +197,7 @@ def _clip(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
 
 
 def _state(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
-    """A vector as long as the state, or a number for all of it."""
+    """The rule of blocks with a state: the input is a vector of its length, or one number."""
     length = int(node.block.nstates or node.block.ndstates)
     size, name = prod(shapes[0]), node.name
     if size == 1 or (size == length and (len(shapes[0]) < 2 or 1 in shapes[0])):
@@ -235,7 +238,7 @@ def _slice1(node: Node, shapes: Sequence[Shape]) -> Misfit | None:
 
 
 def _picked(node: Node, shape: Shape, index: Sequence[Any]) -> Misfit | None:
-    """The length that a list of indices needs."""
+    """A misfit if the input is shorter than a list of indices needs; otherwise None."""
     places = [i for i in index if isinstance(i, int)]
     needed = max((i + 1 if i >= 0 else -i for i in places), default=0)
     if shape and shape[0] >= needed:
@@ -306,4 +309,4 @@ _TAKES: dict[str, Takes] = {
     "Event": _stop,
     "Scope": _scope,
 }
-"""By class of bdsim; those that take any shape are not here."""
+"""The rules by class of bdsim. Blocks that accept any shape have none."""

@@ -1,7 +1,7 @@
-"""Limits on the sizes of signals, and the expected sizes of a block's outputs.
+"""Limits on the sizes of signals, computed before a block is evaluated.
 
-A file of a few lines can ask for any size: a MUX of a thousand wires makes a vector a
-thousand times as long, the product of a column and a row is a matrix.
+A file of a few lines can produce signals of any size: a MUX of a thousand wires gives a vector a
+thousand times as long, and the product of a column and a row is a matrix.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 from spart_blocks.diagram.network.nodes import Node
 
 MOST_NUMBERS = 1_000_000
-"""Entries of all signals of a diagram together."""
+"""Largest number of entries of all signals of a diagram together."""
 
 
 def expected_size(node: Node, inputs: Sequence[Any]) -> int:
-    """The entries that a block's output will have, where it can have more than its inputs;
-    otherwise 0."""
+    """The number of entries of a block's output if it can be larger than the inputs;
+    otherwise 0.
+    """
     kind, shapes = node.block.type.upper(), [np.shape(value) for value in inputs]
     if kind == "MUX":
         return sum(prod(shape) for shape in shapes)
@@ -38,6 +39,8 @@ def expected_size(node: Node, inputs: Sequence[Any]) -> int:
 
 
 def _of_product(shapes: Sequence[tuple[int, ...]]) -> int:
-    """The largest matrix that arises when these are multiplied one after the other."""
+    """The size of the largest matrix in the product of these shapes, multiplied one after the
+    other.
+    """
     pairs = [(a, b) for a, b in pairwise(shapes) if len(a) == len(b) == 2]
     return max((a[0] * b[1] for a, b in pairs), default=0)

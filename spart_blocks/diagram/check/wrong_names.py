@@ -1,8 +1,8 @@
 """Errors for wrong names in Python: for `plant.tam` and `bd.MULTIBDY` they suggest the right name.
 
-bdsim's blocks are its own classes, so the methods that look names up are replaced in its base
-classes. They raise an AttributeError as before, so that hasattr and getattr behave the same; its
-text is made when it is read, since blocks are asked often.
+The blocks are classes of bdsim, so the attribute methods of its base classes are replaced. They
+raise an AttributeError as before, so that hasattr and getattr work the same. The message is built
+only when it is read, since attributes are tested often.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class UnknownNameError(InputError, AttributeError):
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:  # type: ignore[override]
-        """The fault, with the nearest names."""
+        """The fault, with the nearest known names."""
         return (_fault(self.unknown, self.owner, self.kinds),)
 
     def __str__(self) -> str:
@@ -74,9 +74,10 @@ def _near(name: str, choices: Iterable[str]) -> str | None:
 
 
 def tell_names(kinds: Kinds) -> None:
-    """Let bdsim's blocks and diagrams raise UnknownNameError for names that they do not have.
+    """Make bdsim's blocks and diagrams raise UnknownNameError for unknown attributes.
 
-    kinds: gives the types of blocks."""
+    kinds: returns the types of blocks.
+    """
     from bdsim.block import Block
     from bdsim.blockdiagram import BlockDiagram
     from bdsim.connect import Plug

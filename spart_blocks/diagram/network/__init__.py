@@ -1,1 +1,3 @@
-"""A built diagram as a network: nodes, loops, gates, clocks, and what is shown of them."""
+"""A built diagram as a network of nodes: order of evaluation, algebraic loops, conditional
+subsystems, clocks, and the signals to display.
+"""

@@ -1,7 +1,8 @@
-"""Algebraic loops of a diagram: found before the run, refused or handed to nodes that solve them.
+"""Finds the algebraic loops of a diagram before the run. They are refused, or nodes are added that
+solve them.
 
-A loop is cut at the fewest outputs. What a node of kind AlgebraicLoop finds for these is read in
-their place, so that what remains has an order of evaluation.
+A loop is cut at as few outputs as possible. A node of class AlgebraicLoop solves for the values of
+these outputs; its outputs replace them, so that the remaining graph has an order of evaluation.
 """
 
 from __future__ import annotations
@@ -30,19 +31,20 @@ CONSTRAINT = "algebraic_constraint"
 _JUMPING = frozenset(
     ("switch", "compare", "logic", "quantizer", "sign", "round", "multiport_switch")
 )
-"""Types of blocks whose output jumps with their inputs."""
+"""Types of blocks whose output can jump when an input changes continuously."""
 _LONGEST = 16
-"""Number of blocks up to which a loop is told in full."""
+"""Largest number of blocks of a loop that a message lists in full."""
 
 
 def scheduled(
     nodes: tuple[Node, ...], run: RunOptions, aliases: Mapping[str, Source], whole: bool = True
 ) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """The nodes and their order of evaluation, sources and states first; with nodes that solve
-    the algebraic loops, where run asks for it.
+    """The nodes and their order of evaluation, sources and states first. If run asks for it, nodes
+    that solve the algebraic loops are added.
 
-    aliases: other names of outputs. whole: whether run is that of these nodes, so that all signals
-    that it names are among theirs. Raises DiagramError for loops that are not to be solved.
+    aliases: other names of outputs. whole: whether `run` was written for exactly these nodes, so
+    that all signals that it names must exist. Raises DiagramError for loops that are not to be
+    solved.
     """
     edges = {node.index: node.waits_for for node in nodes}
     order = ordered(edges, ())
@@ -59,8 +61,9 @@ def scheduled(
 
 
 def uncut(wiring: FlatDiagram) -> FlatDiagram:
-    """The wiring with its loops as they are wired, and without the nodes that solve them. Its
-    schedule has them cut; `resolved` cuts them anew once nodes or wires have changed."""
+    """The diagram with its loops closed again, and without the nodes that solve them. The schedule
+    still has them cut; after changes of nodes or wires, `resolved` cuts them anew.
+    """
     solving = [node for node in wiring.nodes if isinstance(node.block, AlgebraicLoop)]
     if not solving:
         return wiring
@@ -85,7 +88,7 @@ def uncut(wiring: FlatDiagram) -> FlatDiagram:
 
 
 def resolved(wiring: FlatDiagram) -> FlatDiagram:
-    """A wiring that was uncut, with its loops solved, and an order of evaluation."""
+    """A diagram returned by `uncut`, with its loops cut and solved, and an order of evaluation."""
     if wiring.loops is None:
         return wiring
     nodes, schedule = scheduled(wiring.nodes, wiring.loops, {}, whole=False)
@@ -117,7 +120,7 @@ def _starts(
     aliases: Mapping[str, Source],
     whole: bool,
 ) -> dict[Source, Any]:
-    """The given starts of the iterations, by output. Raises DiagramError for names of none."""
+    """The initial guesses of the iterations, by output. Raises DiagramError for unknown names."""
     if not run.loop_start:
         return {}
     known = dict(aliases)
@@ -154,7 +157,7 @@ def _starts(
 
 @dataclass(frozen=True)
 class _Followed:
-    """A start that is the value of an output."""
+    """An initial guess that is the value of another output."""
 
     source: Source
 
@@ -170,8 +173,12 @@ def _odd(name: str, signals: Collection[str]) -> str:
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop: the outputs that cut it, its nodes in an order of evaluation, where the iteration
-    starts, the loop as messages tell it, and the clock at whose ticks it is solved."""
+    """An algebraic loop.
+
+    cut: the outputs at which it is cut. order: its nodes in an order of evaluation. starts:
+    initial guesses of the iteration. chain: the loop as text for messages. clock: that at whose
+    ticks it is solved, None for continuous time.
+    """
 
     cut: Sequence[Source]
     order: Sequence[int]
@@ -211,8 +218,9 @@ def _refuse_mixed(
     at_ticks: Sequence[Source],
     chain: str,
 ) -> None:
-    """Raise DiagramError for a loop through sampled blocks that is not solved at the ticks of one
-    clock alone: what these blocks show is all that is solved for."""
+    """Raise DiagramError for a loop with sampled blocks, unless it can be solved at the ticks of
+    one clock. at_ticks: outputs of the sampled blocks; these alone may be solved for.
+    """
     clocks = {key_of(nodes[i].clock) for i, _ in at_ticks}
     if len(clocks) == 1 and set(cut) <= set(at_ticks):
         return
@@ -250,7 +258,7 @@ def _refuse(
 
 
 def _told(nodes: Sequence[Node], circle: Sequence[Source]) -> str:
-    """A circle by its outputs, a long one by the first and the last."""
+    """A circle as text, by its outputs. The middle of a long one is left out."""
     names = [f"{nodes[i].output_name(k)} ({nodes[i].block.type.upper()})" for i, k in circle]
     names.append(names[0])
     if len(names) > _LONGEST:
@@ -262,7 +270,9 @@ def _told(nodes: Sequence[Node], circle: Sequence[Source]) -> str:
 def _with_loops(
     nodes: tuple[Node, ...], loops: Sequence[_Loop]
 ) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """The nodes with those of the loops, which stand in for the outputs that are cut."""
+    """The nodes with those that solve the loops, whose outputs replace the cut ones; and the order
+    of evaluation.
+    """
     taken = {node.name for node in nodes}
     stand_in: dict[Source, Source] = {}
     for number, loop in enumerate(loops):
@@ -305,7 +315,7 @@ def _with_loops(
 def _nodes_of(
     loop: _Loop, name: str, index: int, nodes: Sequence[Node], rewired: Sequence[Node]
 ) -> Iterable[Node]:
-    """The node that solves a loop, and the one that checks the solution."""
+    """The node that solves a loop, and the node that checks the solution."""
     members = [rewired[i] for i in loop.order if not _is_constraint(nodes[i])]
     unknowns = [_unknown(loop, one, nodes, index, k) for k, one in enumerate(loop.cut)]
     jumping = [f"{m.name} ({m.block.type.upper()})" for m in members if m.block.type in _JUMPING]

@@ -27,12 +27,13 @@ def exact(value: float) -> Fraction:
 
 
 MOST_PARTS = 1_000_000
-"""Largest denominator of a fraction that a file means by the nearest float."""
+"""Largest denominator of a fraction that a float in a file is taken to mean."""
 
 
 def meant(value: float) -> Fraction:
-    """The number that a file means by a float: the simple fraction to which it is the nearest
-    float, such as 1/300; else the decimal as written."""
+    """The exact number that a float in a file means: a simple fraction whose nearest float it is,
+    such as 1/300; otherwise the decimal number as written.
+    """
     written = exact(value)
     simple = written.limit_denominator(MOST_PARTS)
     return simple if float(simple) == float(value) else written
@@ -54,7 +55,7 @@ class Clock:
         return self.offset + k * self.period
 
     def ticks_with(self, other: Clock) -> bool:
-        """Whether every tick is also one of the other clock."""
+        """Whether the other clock ticks at every tick of this one."""
         apart = (self.offset - other.offset) / other.period
         return apart >= 0 and not apart % 1 and not (self.period / other.period) % 1
 
@@ -64,7 +65,7 @@ class Clock:
 
 
 def grid(offset: Fraction, step: Fraction, first: int, end: Fraction) -> Floats:
-    """The times offset + k step for k = first, first + 1, ... up to end, each rounded once."""
+    """The times offset + k step [s] for k = first, first + 1, ... up to end, each rounded once."""
     count = max(0, floor((end - offset) / step) - first + 1)
     common = lcm(offset.denominator, step.denominator)
     start, stride = int(offset * common), int(step * common)
@@ -75,7 +76,9 @@ def grid(offset: Fraction, step: Fraction, first: int, end: Fraction) -> Floats:
 
 
 def key_of(clock: Any) -> tuple[Fraction, Fraction]:
-    """Period and offset of bdsim's clock: those of one key are one clock."""
+    """The exact period and offset [s] of bdsim's clock. Clocks with the same key are treated as
+    one.
+    """
     return meant(clock.T), meant(clock.offset)
 
 

@@ -1,9 +1,9 @@
-"""Conditional subsystems in a flat diagram: blocks behind gates, conditions and outputs that are
-held, as blocks of their own.
+"""Conditional subsystems in a flat diagram: their blocks get gates, and their conditions and held
+outputs become blocks.
 
-The condition of a subsystem `servo` is the block `servo`; its output `command` is that of the block
-`servo/out.command`. A condition is a mode, which changes where it is located in time. What is at
-ticks reads it as it is at the tick, `servo/in.now`.
+The condition of a subsystem `servo` is the block `servo`; its output `command` is the output of
+the block `servo/out.command`. A condition is a mode, whose changes are located in time. Sampled
+blocks read the condition as it is at their tick, from `servo/in.now`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ from spart_blocks.diagram.written.conditions import CONDITIONS, Conditions, merg
 
 @dataclass(frozen=True)
 class ConditionalRegion:
-    """A conditional subsystem: its name, the signal of each condition by its kind, and for each
-    output the node that stands for it and its name."""
+    """A conditional subsystem.
+
+    conditions: as written. sources: for each kind of condition its signal. outlets: for each
+    output the index of the node that stands for it.
+    """
 
     name: str
     conditions: Conditions
@@ -37,10 +40,12 @@ class ConditionalRegion:
 
 @dataclass
 class _Stage:
-    """One condition of a subsystem. phase: the output of its block. outlets: the nodes of the
-    outputs that it holds. sampled: whether its signal changes at ticks only. clock: of a trigger,
-    the one clock of these. now: whether it is enabled, or triggered, as it is at a tick. anew: of a
-    reset, its phase at the ticks of each clock. Both are made when they are first asked for.
+    """One condition of a subsystem.
+
+    phase: output of its block. outlets: nodes of the outputs that it holds. sampled: whether its
+    signal changes at ticks only. clock: for a trigger, the only clock at which its signal changes.
+    now: signal that says whether it is enabled, or triggered, at a tick. anew: for a reset, its
+    phase at the ticks of each clock. The last two are made when first needed.
     """
 
     kind: str
@@ -65,9 +70,10 @@ def conditioned(
     places: Mapping[str, Place],
     run: RunOptions,
 ) -> tuple[Node, ...]:
-    """The nodes of a diagram with its conditional subsystems, of which the outer ones come first.
-    run: says whether algebraic loops are solved. Raises DiagramError for blocks that cannot be in
-    one."""
+    """The nodes with gates and conditions added for the conditional subsystems. regions: outer
+    ones first. run: says whether algebraic loops are solved. Raises DiagramError for blocks that
+    cannot be in a conditional subsystem.
+    """
     return _Conditioning(list(nodes), regions, places, run).done()
 
 
@@ -109,7 +115,9 @@ class _Conditioning:
     # --- conditions ----------------------------------------------------------------------
 
     def _inner_outlets(self, region: ConditionalRegion) -> dict[str, int]:
-        """More nodes for outputs that are held by a trigger and by an enabling condition."""
+        """Additional nodes for outputs that are held by both a trigger and an enabling
+        condition.
+        """
         if not (region.conditions.enabled and region.conditions.triggered):
             return {}
         found = {}
@@ -120,7 +128,7 @@ class _Conditioning:
         return found
 
     def _begin(self, region: ConditionalRegion, inner: dict[str, int]) -> None:
-        """The blocks of the conditions of a region, the outermost condition first."""
+        """Make the blocks of a region's conditions, the outermost condition first."""
         from spart_blocks.diagram.network import condition_blocks as made
 
         kinds = [kind for kind in CONDITIONS if getattr(region.conditions, kind) is not None]
@@ -145,16 +153,18 @@ class _Conditioning:
             around = stage if kind == "enabled" else around
 
     def _around(self, name: str, kinds: Sequence[str] = CONDITIONS) -> _Stage | None:
-        """The innermost condition of these kinds around what has a name."""
+        """The innermost condition of these kinds around a block; None if there is none. name: of
+        the block.
+        """
         return next(iter(self._all_around(name, kinds)), None)
 
     def _all_around(self, name: str, kinds: Sequence[str]) -> list[_Stage]:
-        """The conditions of these kinds around what has a name, the innermost first."""
+        """The conditions of these kinds around a block, the innermost first. name: of the block."""
         found = (s for s in reversed(self.stages) if s.kind in kinds)
         return [stage for stage in found if name.startswith(f"{stage.region.name}/")]
 
     def _now(self, stage: _Stage) -> Source:
-        """Whether a condition holds as it is at a tick."""
+        """A signal that says whether a condition holds at a tick; its node is made if needed."""
         from spart_blocks.diagram.network import condition_blocks as made
 
         if stage.now is None:
@@ -176,7 +186,9 @@ class _Conditioning:
         return stage.now
 
     def _anew(self, stage: _Stage, clock: Any) -> Source:
-        """The phase of a reset at the ticks of a clock."""
+        """The signal with the phase of a reset at the ticks of a clock; its node is made if
+        needed.
+        """
         from spart_blocks.diagram.network import condition_blocks as made
 
         key = key_of(clock)
@@ -193,12 +205,14 @@ class _Conditioning:
         return stage.anew[key]
 
     def _enabling_of(self, stage: _Stage) -> _Stage | None:
-        """The enabling condition of the subsystem of a trigger or a reset, or around it."""
+        """The enabling condition of the same subsystem as a trigger or reset, or the one around
+        it.
+        """
         own = (s for s in self.stages if s.kind == "enabled" and s.region is stage.region)
         return next(own, None) or self._around(stage.region.name, ("enabled",))
 
     def _look(self, stage: _Stage) -> None:
-        """Find out at which clocks the signal of a condition changes."""
+        """Determine at which clocks the signal of a condition changes."""
         if not stage.looked:
             stage.looked = True  # in a circle it changes at any time
             clocks = self._clocks(stage.source)
@@ -206,7 +220,9 @@ class _Conditioning:
             stage.clock = self._only_clock(clocks) if stage.kind == "triggered" else None
 
     def _clocks(self, source: Source) -> frozenset[Any] | None:
-        """The clocks that a signal changes at, none for a constant; None if it changes between."""
+        """The clocks at whose ticks a signal changes; empty for a constant, None if it also
+        changes between ticks.
+        """
         found: set[Any] = set()
         pending, seen = [source[0]], set[int]()
         while pending:
@@ -240,7 +256,9 @@ class _Conditioning:
         return None if stage is None or stage.clock is None else frozenset([stage.clock])
 
     def _clocks_of_output(self, node: Node, stage: _Stage, name: str) -> frozenset[Any] | None:
-        """The clocks at which an output of a conditional subsystem changes."""
+        """The clocks at whose ticks an output of a conditional subsystem changes; None if it also
+        changes between ticks.
+        """
         self._look(stage)
         if node.index in self.walked:
             return None  # an algebraic loop, which is reported where blocks are ordered
@@ -256,12 +274,12 @@ class _Conditioning:
 
     @staticmethod
     def _only_clock(clocks: frozenset[Any] | None) -> Any:
-        """The one clock of signals, None where there are several or none."""
+        """The clock if there is exactly one; None otherwise."""
         by_key = {key_of(clock): clock for clock in clocks or ()}
         return next(iter(by_key.values())) if len(by_key) == 1 else None
 
     def _merge(self, node: Node) -> None:
-        """Tell a MERGE which of the subsystems run whose outputs it gets."""
+        """Connect a MERGE to the signals that say which of its source subsystems run."""
         found: list[Source] = []
         for port, (source, _) in zip(node.in_ports, node.sources, strict=True):
             stage = self.held[source][0] if source in self.held else None
@@ -283,7 +301,7 @@ class _Conditioning:
     # --- blocks in subsystems -------------------------------------------------------------
 
     def _gate(self, node: Node) -> None:
-        """Put a block behind the gate of its subsystem."""
+        """Replace a block by its gated version, for the conditions around it."""
         stands_in = node.kind == "sampled" and _is_stand_in(node.clock)
         around = self._all_around(node.name, CONDITIONS)
         trigger = next((s for s in around if s.kind == "triggered"), None)
@@ -333,7 +351,9 @@ class _Conditioning:
             self._behind(node, Gate(enabled=True), [enabling.phase])
 
     def _step(self, node: Node, trigger: _Stage, around: Sequence[_Stage]) -> None:
-        """A sampled block that steps by a trigger in continuous time."""
+        """Replace a sampled block in a triggered subsystem by one that steps at the trigger, in
+        continuous time.
+        """
         inner = around[: around.index(trigger)]
         enabling = next((s for s in inner if s.kind == "enabled"), None)
         outer = next((s for s in around if s.kind == "enabled"), None)
@@ -366,7 +386,7 @@ class _Conditioning:
     def _resets(
         self, around: Sequence[_Stage], enabling: _Stage | None
     ) -> tuple[list[Source], int]:
-        """The phases that reset a state, and how many of them may keep it at its start."""
+        """The phases that reset a state, and how many of them can keep it at its initial value."""
         resets = [s.phase for s in around if s.kind == "reset"]
         kept = len(resets)
         if enabling is not None and enabling.section.states == "reset":
@@ -377,7 +397,7 @@ class _Conditioning:
         self._extend(node, gated(node.block, gate, node.kind), sources)
 
     def _extend(self, node: Node, block: Any, sources: Sequence[Source]) -> None:
-        """More inputs behind those of a node."""
+        """Append inputs to a node."""
         ports = tuple(Port(f"gate{k}", ()) for k in range(len(sources)))
         self._put(
             node.index,
@@ -390,7 +410,9 @@ class _Conditioning:
     # --- outputs --------------------------------------------------------------------------
 
     def _hold(self) -> None:
-        """Blocks that hold the outputs in the places of those that pass them on."""
+        """Replace the nodes that pass on the outputs of conditional subsystems by blocks that hold
+        them.
+        """
         shapes = self._shapes([i for stage in self.stages for i in stage.outlets.values()])
         for stage in reversed(self.stages):
             for name, index in stage.outlets.items():
@@ -428,7 +450,9 @@ class _Conditioning:
         self._replace(index, block, (inner, *gates), "continuous")
 
     def _value(self, stage: _Stage, name: str, given: Any, shape: Shape) -> Any:
-        """A value of an output in its shape."""
+        """A given value of an output, broadcast to its shape. Raises DiagramError if it does not
+        match.
+        """
         value = numbers(given)
         if value is None or value.shape not in ((), shape):
             what = "finite numbers" if value is None else f"of shape {shape}, as the output"
@@ -439,7 +463,7 @@ class _Conditioning:
         return np.broadcast_to(value, shape).copy() if shape else float(value)
 
     def _shapes(self, indices: Sequence[int]) -> Mapping[Source, Shape]:
-        """The shapes of outputs, found while these are passed on as they are."""
+        """The shapes of outputs, computed while their nodes still pass them on."""
         from spart_blocks.diagram.check.first_values import output_shapes
 
         if not indices:
@@ -468,7 +492,7 @@ class _Conditioning:
 
 
 def _named(node: Node, sources: Sequence[Source]) -> Node:
-    """A node with the ports of its block, which takes its name."""
+    """A node with the ports of its block; the block is given the name of the node."""
     node.block.__dict__["_name"] = node.name
     ends = input_ports(node.block), output_ports(node.block)
     clock = node.block._clock if node.kind == "sampled" else None
@@ -478,12 +502,12 @@ def _named(node: Node, sources: Sequence[Source]) -> Node:
 
 
 def outlet_node(index: int, name: str, source: Source, place: Place | None) -> Node:
-    """A node that stands for an output of a conditional subsystem until its size is known."""
+    """A node that passes on an output of a conditional subsystem, until its size is known."""
     from spart_blocks.diagram.network.condition_blocks import PassedOn
 
     return _named(Node(index, name, PassedOn(1), "function", (), (), (), place), [source])
 
 
 def _is_stand_in(clock: Any) -> bool:
-    """Whether a clock stands in for the trigger of a subsystem."""
+    """Whether a clock is the placeholder for a subsystem's trigger."""
     return bool(getattr(clock, "of_trigger", False))

@@ -26,13 +26,15 @@ _SILENT = ("stop", "event", "null", "algebraic_loop_check", *_KEEPING)
 
 @dataclass(frozen=True)
 class Display:
-    """Names of signals, and the signals kept by default. aliases: short names to full ones. units:
-    by full name. watched: the signals of WATCH and RECORD blocks and of plants' audits. acting:
-    the blocks with an action at every sample, such as PRINT. states: the names of the states of
-    blocks that name them. bounds: limits of signals, whose violation a run reports. checks: the
-    blocks that check signals, and what a run warns of if they have failed. levels: of signals
-    that number states, the names of 1, 2, ... told: of blocks whose first state is a phase,
-    what an event is called that leads to each phase; nothing for those not told.
+    """Names of signals, and the signals that runs record by default.
+
+    aliases: full names by short names. units: by full name. watched: signals of WATCH and RECORD
+    blocks and of plants' audits. acting: blocks with an action at every sample, such as PRINT.
+    states: names of a block's states, where it names them. bounds: limits of signals, whose
+    violation a run reports. levels: for signals that number states, the names of 1, 2, ... told:
+    for blocks whose first state is a phase, the name of the event that leads to each phase; "" for
+    events that are not reported. checks: blocks that check signals, with the warning if a check
+    fails.
     """
 
     aliases: Mapping[str, str]
@@ -71,7 +73,7 @@ class Display:
         return [name for name in log if self._full(name) not in known]
 
     def _full(self, name: str) -> str:
-        """The full name of a signal, or of the one that this is an element of."""
+        """The full name of the signal that a name or an element's name belongs to."""
         base = name.split("[")[0]
         return self.aliases.get(base, base)
 
@@ -144,9 +146,8 @@ def signal_names(wiring: FlatDiagram) -> dict[str, Source]:
 
 
 def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
-    """Other names: the block alone if it has one output, ports by number, and the outputs of
-    subsystems,
-    and the inputs of RECORD blocks.
+    """Short names of outputs and their full names: the block's name if it has one output, ports by
+    number, outputs of subsystems, inputs of RECORD blocks.
     """
     aliases = {name: _name(wiring, source) for name, source in wiring.outlets.items()}
     for node in wiring.nodes:
@@ -163,9 +164,8 @@ def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
 
 
 def units_of(wiring: FlatDiagram) -> dict[str, str]:
-    """Units by signal: declared by its port, or by all its consumers that declare one. For
-    example, the plant knows whether the outputs of a controller for any robot are torques or
-    forces.
+    """Units by signal: that of its port, or that of all inputs it feeds which declare one. For
+    example, the plant determines whether the outputs of a controller are torques or forces.
     """
     read: dict[Source, set[str]] = {}
     for node in wiring.nodes:
@@ -181,14 +181,16 @@ def units_of(wiring: FlatDiagram) -> dict[str, str]:
 
 
 def _unit(declared: str, read: set[str]) -> str:
-    """The unit of a signal; read: those in which it is read."""
+    """The unit of a signal. declared: of its port, possibly several alternatives. read: those of
+    the inputs that it feeds.
+    """
     one = next(iter(read)) if len(read) == 1 else ""
     told = "," not in one if not declared else one in declared.split(", ")
     return one if told else declared
 
 
 def is_held(wiring: FlatDiagram, source: Source) -> bool:
-    """Whether a signal changes at the ticks of clocks only."""
+    """Whether a signal changes only at the ticks of clocks."""
     pending, seen, sampled = [source[0]], set[int](), False
     while pending:
         node = wiring.nodes[pending.pop()]

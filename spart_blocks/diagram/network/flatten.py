@@ -1,6 +1,6 @@
-"""bdsim's blocks and wires as a flat list of nodes in the order of evaluation.
+"""Flattens bdsim's blocks and wires to a list of nodes in the order of evaluation.
 
-Subsystems are opened without touching the diagram (bdsim 1.4's compile rewrites it).
+Subsystems are expanded without changing the diagram (the compile method of bdsim 1.4 changes it).
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 def flatten(
     bd: Any, places: Mapping[str, Place] | None = None, run: RunOptions | None = None
 ) -> FlatDiagram:
-    """The wiring of a bdsim BlockDiagram.
+    """Flatten a bdsim BlockDiagram.
 
-    run: says whether algebraic loops are solved. Raises DiagramError with every fault: inputs
-    without or with two wires, blocks with the same name, and algebraic loops block by block.
+    run: says whether algebraic loops are solved. Raises DiagramError with all faults: inputs with
+    no or two wires, duplicate names of blocks, and algebraic loops block by block.
     """
     run = run or RunOptions()
     faults: list[Fault] = []
@@ -75,7 +75,7 @@ def flatten(
 
 
 def _shells(level: Level) -> Iterator[tuple[Level, Any]]:
-    """Every subsystem and its level, outer ones first."""
+    """Every subsystem block with its level, outer ones first."""
     for block in level.bd.blocklist:
         if id(block) in level.inner:
             yield level, block
@@ -83,7 +83,7 @@ def _shells(level: Level) -> Iterator[tuple[Level, Any]]:
 
 
 def _source(index: Mapping[tuple[int, int], int], found: Origin) -> Source | None:
-    """The output of a node, from a leaf or a conditional subsystem and its port."""
+    """The output of a node that belongs to an output of a block or of a conditional subsystem."""
     level, block, port = found
     first = index.get((id(level), id(block)))
     if first is None:
@@ -133,7 +133,9 @@ def _region(level: Level, block: Any, index: Mapping[tuple[int, int], int]) -> C
 
 
 def _outlets(level: Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:
-    """The outputs of subsystems and routes by name, and the nodes' outputs that they pass on."""
+    """The outputs of subsystems and routing blocks by name, with the nodes' outputs that they pass
+    on.
+    """
     for block in level.bd.blocklist:
         inner = level.inner.get(id(block))
         if inner is not None:
@@ -152,8 +154,9 @@ def _outlets(level: Level, index: Mapping[tuple[int, int], int]) -> Iterator[tup
 def _clocked_outlets(
     level: Level, index: Mapping[tuple[int, int], int]
 ) -> Iterator[tuple[int, Any]]:
-    """The blocks that give the outputs of subsystems which are sampled as a whole, and the
-    clocks of these: bdsim makes a PID_S of sampled blocks and others."""
+    """The nodes that give the outputs of subsystems whose sampled blocks share a clock, with this
+    clock; bdsim makes a PID_S of sampled and other blocks.
+    """
     for block in level.bd.blocklist:
         inner = level.inner.get(id(block))
         if inner is None:
@@ -184,8 +187,9 @@ def _inlets(
 def _leaves(
     net: Net, places: Mapping[str, Place], faults: list[Fault]
 ) -> list[tuple[Level, Any, str]]:
-    """Every block that computes something, with its full name: no subsystem, nor a boundary of
-    one, nor a route."""
+    """Every block that computes something, with its full name. Subsystems, their boundaries and
+    routing blocks are left out.
+    """
     leaves: list[tuple[Level, Any, str]] = []
     names: set[str] = set()
     for level in net.levels:

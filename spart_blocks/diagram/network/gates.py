@@ -1,21 +1,22 @@
-"""Blocks within conditional subsystems: the same blocks, whose states move only while their
-subsystem runs.
+"""Gated blocks: copies of the blocks in conditional subsystems, whose states change only while
+their subsystem runs.
 
-The idea: no engine knows of conditional subsystems. A gated block is a copy of a block with more
-inputs behind its own, on which the phases of the conditions arrive as numbers
-(`formulas/phases.py`). Its methods call those of the block, and choose by the phases: `deriv` is
-zero while the subsystem does not run, `next` keeps the state, `watch` reports a reset as a zero-
-crossing, and `switch` returns the state to its start. So the interpreter, traces, lanes and
-exported code run them as they run any block.
+The idea: no engine needs to know of conditional subsystems. A gated block has further inputs after
+its own, on which the phases of the conditions arrive as numbers (`formulas/phases.py`). Its
+methods call those of the original block, and select by the phases: `deriv` is zero while the
+subsystem does not run, `next` keeps the state, `watch` reports a reset as a zero-crossing, and
+`switch` sets the state to its initial value. So the interpreter, traced programs, lanes and
+exported code run a gated block like any other.
 
-A sampled block in a triggered subsystem has no clock. It becomes a block of modes: its state
-stands twice, as it shows it and as it will be. At a trigger (phase STOPS) the second half is
-computed, while all blocks still read each other's first halves; then (phase STEPS) it becomes the
-first.
+A sampled block in a triggered subsystem has no clock. It becomes a block with modes, and its state
+is stored twice: the current one and the next one. At a trigger (phase STOPS) the next state is
+computed, while all blocks still read the current states of each other; then (phase STEPS) it
+becomes the current one.
 
-The class of a gated block is made from that of the block, so that it has all its attributes;
-`ungated` is the block's own class. Functions that gate a method serve classes and lowering rules
-alike: each takes a method (block, ..., inputs, x) and returns one for the gated block.
+The class of a gated block is derived from that of the original block, so that it has all its
+attributes; `ungated` is the original class. The functions that gate a method are used for classes
+and for lowering rules: each takes a method (block, ..., inputs, x) and returns the method of the
+gated block.
 """
 
 from __future__ import annotations
@@ -34,18 +35,20 @@ from spart_blocks.formulas.phases import OFF, ON, STARTS, STEPS, STOPS, is_on, i
 Method = Callable[..., Any]
 LARGEST = np.finfo(float).max
 RESTART = "_start"
-"""The attribute of a gated block that is the state to which a reset returns."""
+"""The attribute of a gated block with the state that a reset returns to."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The inputs behind a block's own. enabled: one says whether the block runs. resets: the number
-    of phases that return the state to its start. kept: how many of them, the first, also keep it
-    there. stepping: the block is sampled and steps by the phase of a trigger, the first of them.
-    alive: of a sampled block, one says whether its state is kept; it is at its start otherwise.
-    anew: of a sampled block, the number of phases, the last inputs, that say whether its state
-    returns to its start at this tick (STARTS), or is kept there (ON). after: of a sampled block,
-    whether it shows at a tick the state after it.
+    """The inputs that a gated block has after its own.
+
+    enabled: one input says whether the block runs. resets: number of inputs with phases that reset
+    the state. kept: the first so many of these also keep it at its initial value. stepping: the
+    block is sampled and steps at a trigger, whose phase is the first of these inputs. alive: for a
+    sampled block, one input says whether its state is kept; otherwise it is at its initial value.
+    anew: for a sampled block, the number of phases (the last inputs) that say whether its state is
+    reset at this tick (STARTS), or kept at its initial value (ON). after: for a sampled block,
+    whether its output at a tick is that of the state after it.
     """
 
     enabled: bool = False
@@ -68,14 +71,15 @@ def gate_of(block: Any) -> Gate | None:
 
 
 def resets_at_ticks(block: Any) -> bool:
-    """Whether a block is a sampled one that is reset at ticks."""
+    """Whether a block is sampled and can be reset at ticks."""
     gate = gate_of(block)
     return gate is not None and gate.anew > 0
 
 
 def read_by_output(block: Any) -> int:
-    """How many of the last inputs of a block have a part in its outputs also where its own have
-    none: those that reset the state of a sampled block, which it shows at once."""
+    """The number of last inputs that affect the outputs of a block even without direct
+    feedthrough: those that reset the state of a sampled block, since its output changes at once.
+    """
     gate = gate_of(block)
     if gate is None:
         return 0
@@ -85,19 +89,20 @@ def read_by_output(block: Any) -> int:
 
 
 def ungated(block: Any) -> Any:
-    """The block of the diagram that a gated block is a copy of; other blocks as they are."""
+    """The original of a gated block; other blocks are returned unchanged."""
     return getattr(block, "__dict__", {}).get("_ungated", block)
 
 
 def own_class(block: Any) -> type[Any]:
-    """The class of a block, if it is gated that of the block without the gate."""
+    """The class of a block; for a gated block that of its original."""
     kind: type[Any] = getattr(type(block), "ungated", type(block))
     return kind
 
 
 def _plain(block: Any) -> Any:
-    """A gated block as one of its own class, whose methods call each other without the gate; it
-    has the attributes of the gated one."""
+    """An object with the original class and the attributes of a gated block, so that the methods
+    of the class call each other without gates.
+    """
     plain = object.__new__(own_class(block))
     object.__setattr__(plain, "__dict__", block.__dict__)
     return plain
@@ -111,7 +116,9 @@ def _own(block: Any, inputs: list[Any]) -> list[Any]:
 
 
 def _gates(block: Any, inputs: list[Any]) -> tuple[Any, Any, list[Any]]:
-    """The phase of the trigger and the signal that enables, None without them, and the others."""
+    """The gate inputs: the phase of the trigger and the enabling signal, each None if missing, and
+    a list of the others.
+    """
     gate = block._gate
     found = list(inputs[len(inputs) - gate.count :])
     step = found.pop(0) if gate.stepping else None
@@ -120,7 +127,7 @@ def _gates(block: Any, inputs: list[Any]) -> tuple[Any, Any, list[Any]]:
 
 
 def _runs(block: Any, inputs: list[Any]) -> Any:
-    """Whether a block with a continuous state runs."""
+    """Whether a block with a continuous state runs now."""
     _, phase, resets = _gates(block, inputs)
     runs = True if phase is None else is_on(phase)
     for reset in resets[: block._gate.kept]:
@@ -129,7 +136,7 @@ def _runs(block: Any, inputs: list[Any]) -> Any:
 
 
 def _resets(block: Any, inputs: list[Any]) -> Any:
-    """Whether a state returns to its start."""
+    """Whether the state is reset now."""
     due = False
     for phase in _gates(block, inputs)[2]:
         due = np.logical_or(due, is_phase(phase, STARTS))
@@ -137,12 +144,14 @@ def _resets(block: Any, inputs: list[Any]) -> Any:
 
 
 def at_tick(block: Any, inputs: list[Any], x: Any) -> Any:
-    """The state with which a sampled block runs: its start at a tick at which it is reset."""
+    """The state of a sampled block before its tick: its initial state if it is reset at this tick,
+    otherwise x.
+    """
     return np.where(_is_anew(block, inputs), block._start, x) if resets_at_ticks(block) else x
 
 
 def _is_anew(block: Any, inputs: list[Any]) -> Any:
-    """Whether the state of a sampled block is at its start at this tick."""
+    """Whether the state of a sampled block is set to its initial value at this tick."""
     found = False
     for phase in inputs[len(inputs) - block._gate.anew :]:
         found = np.logical_or(found, phase > OFF + 0.5)
@@ -150,7 +159,7 @@ def _is_anew(block: Any, inputs: list[Any]) -> Any:
 
 
 def _is_kept(block: Any, inputs: list[Any]) -> Any:
-    """Whether the state of a sampled block is at its start after this tick, too."""
+    """Whether the state of a sampled block stays at its initial value after this tick."""
     found = False
     for phase in inputs[len(inputs) - block._gate.anew :]:
         found = np.logical_or(found, is_phase(phase, ON))
@@ -161,8 +170,9 @@ def _is_kept(block: Any, inputs: list[Any]) -> Any:
 
 
 def gated_output(method: Method) -> Method:
-    """The outputs; while the block does not run, one that is not finite is 0: it leads nowhere,
-    and a choice between subsystems may be there to keep it from a run."""
+    """The gated method `output`. While the block does not run, infinite and NaN outputs are
+    replaced by 0: nothing uses them, and a switch may disable the block just to avoid such values.
+    """
 
     def output(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
         shown = x if block._gate.after else at_tick(block, inputs, x)
@@ -201,7 +211,9 @@ def gated_advance(method: Method) -> Method:
 
 
 def gated_watch(method: Method | None) -> Method:
-    """What is watched takes effect while the block runs; one more value resets its state."""
+    """The gated method `watch`. The block's own crossings count only while it runs; one more value
+    detects a reset.
+    """
 
     def watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         runs = _runs(block, inputs)
@@ -222,8 +234,9 @@ def gated_switch(method: Method | None) -> Method:
 
 
 def gated_next(method: Method) -> Method:
-    """The next state of a sampled block. It runs at a tick if its subsystem is enabled then; with a
-    reset it is at its start whenever it is not."""
+    """The gated method `next` of a sampled block, which steps at a tick if its subsystem is
+    enabled. With `alive`, the state is set to its initial value while the subsystem is disabled.
+    """
 
     def next_state(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
         _, now, more = _gates(block, inputs)
@@ -238,9 +251,11 @@ def gated_next(method: Method) -> Method:
 
 
 def stepped_output(method: Method, next_state: Method) -> Method:
-    """The output of a sampled block that steps by a trigger: of the first half of its state, or of
-    its start at the instant of a reset, so that all blocks read it so that step at this instant.
-    One that shows the state after its tick shows it while the others step."""
+    """The output of a sampled block that steps at a trigger. It is that of the current state (the
+    first half), or of the initial state at the instant of a reset, so that all blocks that step at
+    this instant read it unchanged. A block whose output is that of the state after its tick gives
+    that while the others step.
+    """
 
     def output(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
         shown = _shown(block, inputs, x)
@@ -253,14 +268,14 @@ def stepped_output(method: Method, next_state: Method) -> Method:
 
 
 def _stepped(block: Any, next_state: Method, t: Any, inputs: list[Any], shown: Any) -> Any:
-    """The state after a step from the one that is shown."""
+    """The state after one step from the state `shown`."""
     now = _gates(block, inputs)[1]
     after = np.ravel(next_state(_plain(block), t, _own(block, inputs), shown))
     return after if now is None else np.where(now > 0.5, after, shown)
 
 
 def _shown(block: Any, inputs: list[Any], x: Any) -> Any:
-    """The state that a block which steps by a trigger shows."""
+    """The current state of a block that steps at a trigger, or its initial state at a reset."""
     half = len(x) // 2
     if not block._gate.resets:
         return x[:half]
@@ -268,9 +283,11 @@ def _shown(block: Any, inputs: list[Any], x: Any) -> Any:
 
 
 def stepped_switch(method: Method) -> Method:
-    """A step at a trigger: first the next state is noted, as the second half of the state, so that
-    all blocks read each other as they were; then it becomes the state. A reset at the same instant
-    comes first."""
+    """The gated method `switch` of a block that steps at a trigger. First the next state is
+    computed and stored in the second half of the state, while all blocks still read each other's
+    current states. Then it becomes the current state. A reset at the same instant is applied
+    first.
+    """
 
     def switch(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
         step, _, resets = _gates(block, inputs)
@@ -295,7 +312,9 @@ def stepped_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def stepped_nearby(block: Any, x: Any, spread: float, rng: Any) -> Any:
-    """A random state of a sampled block that steps by a trigger: two of the block's own."""
+    """A random state for a sampled block that steps at a trigger: two random states of the
+    original block.
+    """
     plain, half = _plain(block), len(x) // 2
     return np.concatenate([plain.nearby(part, spread, rng) for part in (x[:half], x[half:])])
 
@@ -312,7 +331,7 @@ def _start(block: Any) -> Any:
 
 
 def gated(block: Any, gate: Gate, kind: str) -> Any:
-    """A block behind a gate. kind: bdsim's class of the block."""
+    """The gated copy of a block. kind: bdsim's class of the block."""
     steps = gate.stepping
     cls: Any = type(block)
     twin = object.__new__(_gated_class(cls, kind, bool(gate.resets), steps))
@@ -328,7 +347,9 @@ def gated(block: Any, gate: Gate, kind: str) -> Any:
 
 
 def _member(cls: type[Any], name: str, wrap: Callable[[Method], Method]) -> Any:
-    """A gated method, or the property that gives it to blocks that have it."""
+    """A gated method; or a property that returns it, if the class has the method only for some
+    blocks.
+    """
     found = getattr_static(cls, name)
     if not isinstance(found, property):
         return wrap(getattr(cls, name))
@@ -350,8 +371,9 @@ _WRAPS = {
 
 @cache
 def _gated_class(cls: type[Any], kind: str, resets: bool, steps: bool) -> type[Any]:
-    """The class of blocks of a class behind a gate. A method that the class has not is not added,
-    except those of resets."""
+    """The gated class for a class of blocks. Except for resets, no methods are added that the
+    class does not have.
+    """
     members: dict[str, Any] = {"ungated": cls, "__doc__": cls.__doc__}
     if kind == "sampled" and steps:
         members |= {

@@ -1,5 +1,5 @@
-"""The diagrams within a diagram, and where the signals of their blocks come from: through the
-boundaries of subsystems, buses, and tags.
+"""The nested diagrams of a diagram, and the sources of their blocks' inputs through the boundaries
+of subsystems, buses, and GOTO/FROM tags.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from spart_blocks.block_support.ports import input_ports
 from spart_blocks.diagram.written.conditions import conditions_of
 
 Origin = tuple["Level", Any, int]
-"""An output: the diagram it is in, its block, its number."""
+"""An output: the level of its diagram, its block, its port number."""
 
 
 @dataclass(eq=False)
 class Level:
-    """One diagram of the hierarchy. drivers: the output that feeds each input of its blocks, which
-    go by their ids. inner: the diagrams of its subsystems. gotos: its GOTO blocks by their tags."""
+    """One diagram of the hierarchy.
+
+    drivers: for each input (id of block, port) the output that feeds it. inner: levels of its
+    subsystems, by id of the block. gotos: its GOTO blocks by tag.
+    """
 
     bd: Any
     prefix: str
@@ -42,8 +45,10 @@ class Level:
 
 @dataclass(eq=False)
 class Net:
-    """All levels of a diagram. everywhere: the GOTO blocks of global tags. known: where inputs get
-    their signals from, as far as they were asked for."""
+    """All levels of a diagram.
+
+    everywhere: the GOTO blocks with global tags. known: cache of the sources of inputs.
+    """
 
     levels: list[Level] = field(default_factory=list)
     everywhere: dict[str, tuple[Level, Any]] = field(default_factory=dict)
@@ -51,8 +56,9 @@ class Net:
 
     @staticmethod
     def of(bd: Any, places: Mapping[str, Place], faults: list[Fault]) -> Net:
-        """The levels of a bdsim BlockDiagram, the outermost first; adds a fault for each wrong
-        wire and tag."""
+        """The levels of a bdsim BlockDiagram, the outermost first. Adds a fault for each wrong
+        wire and tag.
+        """
         net = Net()
         pending = deque([Level(bd, "", None, None, net)])
         while pending:
@@ -105,12 +111,12 @@ class Net:
 
 
 def place_of(places: Mapping[str, Place], name: str) -> Place | None:
-    """Where a block of this full name is written."""
+    """The place in the file of a block with this full name."""
     return places.get(f"blocks.{name}")
 
 
 def is_route(block: Any) -> bool:
-    """Whether a block only leads signals on: it is no part of the program."""
+    """Whether a block only passes signals on; such blocks are not part of the program."""
     return getattr(type(block), "is_route", False)
 
 
@@ -122,8 +128,9 @@ def check_tags(bd: Any, places: Mapping[str, Place]) -> list[Fault]:
 
 
 def origin_of(level: Level, block: Any, port: int) -> Origin | None:
-    """The output that feeds an input, of a block that computes it or of a conditional subsystem.
-    None where a wire lacks, and where wires go in a circle."""
+    """The output that feeds an input: of a block that computes it, or of a conditional subsystem.
+    None if a wire is missing or the wires form a circle.
+    """
     known, path = level.net.known, []
     found: Origin | None = None
     while True:
@@ -146,14 +153,15 @@ def origin_of(level: Level, block: Any, port: int) -> Origin | None:
 
 
 def outlet_of(level: Level, block: Any, port: int) -> Origin | None:
-    """The output that an output of a subsystem or a route passes on; that of a conditional
-    subsystem is its own."""
+    """The computed output that an output of a subsystem or a routing block passes on. An output of
+    a conditional subsystem counts as computed.
+    """
     before = _before(level, block, port)
     return origin_of(*before) if before is not None else (level, block, port)
 
 
 def _before(level: Level, source: Any, number: int) -> Origin | None:
-    """The input whose signal an output passes on; None where it computes its own."""
+    """The input whose signal an output passes on; None if the output is computed by its block."""
     if source.blockclass == "subsystem":
         if conditions_of(source):
             return None
@@ -170,13 +178,15 @@ def _before(level: Level, source: Any, number: int) -> Origin | None:
 
 
 def _goto_of(level: Level, block: Any) -> tuple[Level, Any] | None:
-    """The GOTO of a FROM: in its own diagram, or for all."""
+    """The GOTO block of a FROM: one of the same diagram, or a global one."""
     own = level.gotos.get(block.tag)
     return (level, own) if own is not None else level.net.everywhere.get(block.tag)
 
 
 def _conditional(inside: Level, outside: Level) -> str | None:
-    """The conditional subsystem that one diagram is in and another is not."""
+    """The name of a conditional subsystem that contains `inside` but not `outside`; None if there
+    is none.
+    """
     around: list[Level] = []
     level: Level | None = outside
     while level is not None:

@@ -1,6 +1,7 @@
-"""An algebraic loop as a node of a diagram: it solves for the outputs that cut the loop.
+"""The node that solves an algebraic loop: its outputs are the values of the outputs at which the
+loop is cut.
 
-The blocks of the loop are evaluated after it, with what it found in the place of these outputs.
+The blocks of the loop are evaluated after it, with its outputs in place of the cut ones.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ Values = MutableMapping[int, Sequence[Any]] | list[Sequence[Any]]
 Evaluate = Callable[[Node, Values], Sequence[Any]]
 
 _STEP = 1e-7
-"""Of differences, in units of the unknown's size; where blocks are evaluated on numbers."""
+"""Step of finite differences relative to the unknown's size, if blocks are evaluated
+with numbers.
+"""
 _SHORT = 1e-6
-"""Longest last correction that is applied beyond the tolerance."""
+"""Largest last correction that is applied after the tolerance is met."""
 
 
 @dataclass(frozen=True)
 class Unknown:
     """An output that is solved for.
 
-    source: the output that must be equal to it, or, of a constraint, be zero. constraint: the node
-    of its ALGEBRAIC_CONSTRAINT. start: where the iteration starts, if the file says it; follows:
-    the output whose value that is. shape: where it is declared.
+    source: the output that must equal it or, for a constraint, be zero. constraint: node of its
+    ALGEBRAIC_CONSTRAINT. start: initial guess, if the file gives one. follows: the output whose
+    value is the initial guess. shape: if declared.
     """
 
     name: str
@@ -44,14 +47,14 @@ class Unknown:
 
 
 class ShapeError(ValueError):
-    """The shapes of the signals in a loop do not settle."""
+    """The shapes of the signals in a loop cannot be determined."""
 
 
 class AlgebraicLoop:
-    """The solution of a loop: one output for each unknown, and the error of the solution.
+    """Solves an algebraic loop: one output for each unknown, and the error of the solution.
 
-    members: the blocks of the loop in an order of evaluation. chain: the loop as messages tell
-    it. jumping: the blocks in it that switch.
+    members: the blocks of the loop in an order of evaluation. chain: the loop as text for
+    messages. jumping: its blocks whose outputs can jump.
     """
 
     type = "algebraic_loop"
@@ -72,17 +75,17 @@ class AlgebraicLoop:
 
     @property
     def varies_between_ticks(self) -> bool:
-        """Whether a block of the loop does."""
+        """Whether an output of the loop's blocks can change between ticks."""
         return any(member.varies_between_ticks for member in self.members)
 
     @property
     def absolute(self) -> bool:
-        """Whether the residual is in the units of the unknowns."""
+        """Whether the residual has the units of the unknowns."""
         return all(unknown.constraint is None for unknown in self.unknowns)
 
     @property
     def is_started(self) -> bool:
-        """Whether it is given where the iteration starts, for some unknown."""
+        """Whether an initial guess is given for some unknown."""
         return any(u.start is not None or u.follows is not None for u in self.unknowns) or any(
             np.any(u.constraint.block.initial) for u in self.unknowns if u.constraint is not None
         )
@@ -90,8 +93,9 @@ class AlgebraicLoop:
     # --- the equations, on numbers and symbols -----------------------------------------------
 
     def residual(self, z: Sequence[Any], values: Values, evaluate: Evaluate) -> list[Any]:
-        """What must be zero for each unknown, with the unknowns z; the outputs of the blocks of the
-        loop are written into values."""
+        """The residual for each unknown, which must be zero. z: the unknowns. The outputs of the
+        loop's blocks are stored in `values`.
+        """
         values[self.index] = [*z, 0.0]
         for member in self.members:
             values[member.index] = evaluate(member, values)
@@ -112,8 +116,9 @@ class AlgebraicLoop:
         return float(max(found))
 
     def settle(self, inputs: Sequence[Any], values: Values, evaluate: Evaluate) -> list[Shape]:
-        """The shapes of the unknowns: as declared, or such that each gets a signal of its own
-        shape. Raises what a block raises for wrong shapes."""
+        """The shapes of the unknowns: as declared, or such that each unknown equals the shape of
+        its source. Raises the errors of blocks for wrong shapes.
+        """
         if self.shapes is not None:
             return self.shapes
         starts = self.starts(values)
@@ -148,7 +153,7 @@ class AlgebraicLoop:
         return "algebraic loop" if self.absolute else "algebraic constraint"
 
     def parts(self, z: Any, shapes: Sequence[Shape]) -> list[Any]:
-        """The unknowns from the vector of all their entries."""
+        """Split the vector of all unknowns into arrays of these shapes."""
         ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
         return [
             z[a] if not shape else z[a:b].reshape(shape)
@@ -156,7 +161,7 @@ class AlgebraicLoop:
         ]
 
     def fault(self, residual: float | None = None) -> str:
-        """The message where there is no solution."""
+        """The error message if no solution was found."""
         off = "" if residual is None else f"; what should be zero is {residual:.3g}"
         return f"no solution was found for the {self.kind} {self.chain}{off}"
 
@@ -176,7 +181,7 @@ class AlgebraicLoop:
     # --- on numbers --------------------------------------------------------------------------
 
     def starts(self, values: Values, block: Callable[[Node], Any] = lambda node: node.block) -> Any:
-        """Where the iteration starts, by unknown. block: of a constraint."""
+        """The initial guess for each unknown. block: returns the block of a constraint's node."""
         found: list[Any] = []
         for unknown in self.unknowns:
             if unknown.follows is not None:
@@ -193,8 +198,9 @@ class AlgebraicLoop:
     def solve(
         self, inputs: Sequence[Any], values: Values, evaluate: Evaluate, start: Any = None
     ) -> list[Any]:
-        """The outputs of this node: the unknowns, and the error. values: the outputs of the nodes
-        before it."""
+        """The outputs of this node: the unknowns, and the error. values: outputs of the nodes
+        before it. start: initial guess.
+        """
         shapes = self.settle(inputs, values, evaluate)
         if start is None:
             start = _column(
@@ -209,7 +215,7 @@ class AlgebraicLoop:
         return [*self.parts(z, shapes), error]
 
     def output(self, t: float, inputs: Sequence[Any], states: Any) -> list[Any]:
-        """The outputs of this node alone. states: of its members, by default their initial ones."""
+        """Evaluate this node alone. states: of its members, by default their initial ones."""
         values: dict[int, Any] = {}
         for (i, k), value in zip(self.outside, inputs, strict=True):
             values.setdefault(i, {})[k] = value
@@ -221,7 +227,7 @@ class AlgebraicLoop:
 
     @property
     def outside(self) -> tuple[Source, ...]:
-        """The outputs of other nodes that its blocks read."""
+        """The outputs of nodes outside the loop that its blocks read."""
         inside = {member.index for member in self.members} | {self.index}
         used = (one for m in self.members for one in m.waits_for)
         own = (unknown.source for unknown in self.unknowns)
@@ -231,7 +237,7 @@ class AlgebraicLoop:
 
 
 class LoopCheck:
-    """What ends a run where a loop has no solution."""
+    """A block that stops a run with an error when a loop has no solution."""
 
     type = "algebraic_loop_check"
     watched_kinds = ("fault",)
@@ -242,13 +248,14 @@ class LoopCheck:
         self.fault_text = loop.fault()
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        """Above zero where the error is larger than the tolerance."""
+        """Positive if the error of the solution is larger than the tolerance."""
         return [np.minimum(inputs[0], 1.0) - newton.TOLERANCE]
 
 
 def solution(residual: Callable[[Any], Any], start: Any, absolute: bool) -> tuple[Any, float]:
-    """z (n,) at which residual(z) is zero, by steps of `newton.NewtonLayout`, and its error. Where
-    there is none, z is the point with the smallest residual that was met."""
+    """z (n,) with residual(z) = 0, by Newton steps of `newton.NewtonLayout`, and its error. If no
+    solution is found, z is the point with the smallest residual.
+    """
     places = newton.NewtonLayout(len(start))
     state = places.begin()
     for _ in range(newton.ATTEMPTS * newton.STEPS):
@@ -266,7 +273,7 @@ def solution(residual: Callable[[Any], Any], start: Any, absolute: bool) -> tupl
 
 
 def corrected(z: Any, step: Any) -> Any:
-    """z after one more correction, if that is short."""
+    """z after one more Newton correction, if that is small."""
     short = np.sum(np.abs(step)) <= _SHORT * np.maximum(1.0, np.max(np.abs(z)))
     return z + np.where(short, step, 0.0)
 
@@ -278,7 +285,7 @@ def _at(
 
 
 def differences(residual: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
-    """The residual and its Jacobian by differences."""
+    """The residual and its Jacobian, by finite differences."""
     g = residual(z)
     jacobian = np.empty((len(z), len(z)))
     for k in range(len(z)):
@@ -289,12 +296,12 @@ def differences(residual: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
 
 
 def _number(start: Any) -> Any:
-    """A start, or zero in place of symbols."""
+    """An initial guess; 0 if it is a symbol."""
     return 0.0 if np.asarray(start).dtype.hasobject else start
 
 
 def whole(value: Any, shape: Shape) -> Any:
-    """A start as a signal of this shape."""
+    """A value broadcast to a shape; a float for shape ()."""
     array = np.broadcast_to(value, shape)
     return float(array) if not shape else np.array(array, float)
 

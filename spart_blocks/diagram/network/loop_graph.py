@@ -1,4 +1,6 @@
-"""Circles in a graph of numbers: what is strongly connected, and the outputs that cut it."""
+"""Graph algorithms for algebraic loops: strongly connected components, and sets of outputs that
+cut all circles. Nodes are numbers.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ Output = tuple[int, int]  # a node and the number of its output
 Edges = Mapping[int, Sequence[Output]]  # the outputs that each node waits for
 
 _WORK = 2_000_000
-"""Most visits of nodes in the search for a smallest cut; beyond it, a small one is taken."""
+"""Largest number of node visits in the search for a smallest cut; after that a small one is
+accepted.
+"""
 _LARGEST = 3
-"""Number of outputs up to which all cuts are tried."""
+"""Number of outputs in a cut up to which all combinations are tried."""
 
 
 def components(edges: Edges) -> list[list[int]]:
@@ -62,8 +66,9 @@ def within(edges: Edges, nodes: Collection[int]) -> dict[int, list[Output]]:
 
 
 def ordered(edges: Edges, cut: Collection[Output]) -> list[int]:
-    """The nodes in an order of evaluation once these outputs are known; those that still wait in
-    a circle are left out."""
+    """The nodes in an order of evaluation if the outputs in `cut` are known. Nodes that depend on
+    a circle are left out.
+    """
     followers: dict[int, list[int]] = {i: [] for i in edges}
     waiting = dict.fromkeys(edges, 0)
     for i, sources in edges.items():
@@ -89,9 +94,13 @@ def smallest_cut(
     width: Mapping[Output, int],
     among: Collection[Output] | None = None,
 ) -> tuple[Output, ...]:
-    """The fewest outputs, with those given, without which there is no circle; of equal numbers the
-    narrowest. In large graphs it may be more than the fewest. among: outputs to choose from, if
-    they can break every circle."""
+    """A smallest set of outputs that cuts all circles and contains `given`; among equally small
+    sets the one with the fewest entries of signals. In large graphs it may be larger than
+    necessary.
+
+    width: number of entries of each output. among: outputs to choose from, if they can cut every
+    circle.
+    """
     cut = list(given)
     left = _circling(edges, cut)
     if not left:
@@ -116,7 +125,7 @@ def smallest_cut(
 
 
 def _greedy(edges: Edges, cut: list[Output], choices: Sequence[Output]) -> list[Output]:
-    """A cut of the outputs with the most readers, without any that is not needed."""
+    """A cut found greedily, by the outputs with the most readers, without redundant ones."""
     readers = {one: sum(one in sources for sources in edges.values()) for one in choices}
     taken: list[Output] = []
     while True:
@@ -134,16 +143,17 @@ def _greedy(edges: Edges, cut: list[Output], choices: Sequence[Output]) -> list[
 
 
 def _circling(edges: Edges, cut: Collection[Output]) -> list[int]:
-    """The nodes that wait in a circle, or for one, with these outputs known."""
+    """The nodes that are in a circle, or depend on one, when the outputs in `cut` are known."""
     known = set(cut)
     done = set(ordered(edges, known))
     return [i for i in edges if i not in done]
 
 
 def shortest_circle(edges: Edges, cut: Collection[Output] = ()) -> list[Output]:
-    """The outputs along a circle that does not pass the cut, each read by the node of the next and
-    the last one by the node of the first: the shortest through its first node. Some node must be
-    in a circle."""
+    """The outputs along a shortest circle through the first node that is in a circle, without
+    outputs in `cut`. Each output is read by the node of the next one, the last by the node of the
+    first. There must be a circle.
+    """
     known = set(cut)
     parts = components({i: [one for one in edges[i] if one not in known] for i in edges})
     inside = set(parts[0])

@@ -1,4 +1,4 @@
-"""The nodes of a wired diagram: blocks with the sources of their inputs, in an order."""
+"""The nodes of a flat diagram: blocks with the sources of their inputs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 Source = tuple[int, int]  # index of a node, number of its output port
 Showing = Literal["output", "state", "next"]
-"""What a sampled block with state x and input u shows from its tick on, until the next: g(x, u),
-with direct feedthrough; g(x); or g(f(x, u)), of the state after the tick, as in bdsim's blocks."""
+"""The output of a sampled block with state x and input u, from a tick until the next one:
+'output', g(x, u) with direct feedthrough; 'state', g(x); 'next', g(f(x, u)), that of the state
+after the tick, as in bdsim's blocks.
+"""
 
 _DELAYING = ("Integrator_S", "DIntegrator", "PoseIntegrator_S", "DPoseIntegrator", "LTI_SS_S",
              "LTI_SISO_S")  # fmt: skip
@@ -30,7 +32,9 @@ _DELAYING = ("Integrator_S", "DIntegrator", "PoseIntegrator_S", "DPoseIntegrator
 
 
 def delays(block: Any) -> bool:
-    """Whether a sampled block without direct feedthrough shows the state before its tick."""
+    """Whether the output of a sampled block without direct feedthrough is that of the state before
+    its tick.
+    """
     kind = own_class(block)
     if kind.__module__.startswith("bdsim.blocks."):
         return kind.__name__ in _DELAYING
@@ -39,8 +43,9 @@ def delays(block: Any) -> bool:
 
 @cache
 def _reads_time(kind: type[Any]) -> bool:
-    """Whether the method `output` of a class uses its argument t, which code in another language
-    may do."""
+    """Whether the method `output` of a class uses its argument t. True if its code cannot be
+    inspected.
+    """
     code = getattr(inspect.unwrap(kind.output), "__code__", None)
     if code is None or code.co_argcount < 2:
         return True
@@ -52,16 +57,18 @@ def _reads_time(kind: type[Any]) -> bool:
 
 
 class WrongOutputsError(ValueError):
-    """Outputs of a block that are no list of one value for each port."""
+    """The outputs of a block are not a list with one value for each port."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A block with its inputs' sources. kind is bdsim's block class: source, sink, function,
-    continuous, sampled or graphics. place: where the block is written, if in a file; wires: where
-    the wires into its inputs are. clock: bdsim's clock of a sampled block, and of the block with
-    the output of a PID_S, whose clock is that of the PID_S. as_bdsim: whether a sampled block's
-    output follows its state at all times, as bdsim's own rule has it."""
+    """A block with the sources of its inputs.
+
+    kind: bdsim's block class: source, sink, function, continuous, sampled or graphics. place: of
+    the block in its file. wires: places of the wires to its inputs. clock: bdsim's clock of a
+    sampled block, and of the block with the output of a PID_S. as_bdsim: whether the output of a
+    sampled block depends on its state at all times, as in bdsim.
+    """
 
     index: int
     name: str
@@ -77,7 +84,9 @@ class Node:
 
     @property
     def showing(self) -> Showing | None:
-        """What a sampled block shows at its ticks; None for other blocks, and by bdsim's rule."""
+        """Which output a sampled block gives at its ticks; None for other blocks, and with bdsim's
+        rule.
+        """
         if self.clock is None or self.as_bdsim:
             return None
         if self.kind != "sampled" or self.block._feedthrough:
@@ -86,9 +95,10 @@ class Node:
 
     @property
     def varies_between_ticks(self) -> bool:
-        """Whether its outputs may change between the ticks at which it or its inputs do: what it
-        declares; otherwise, of a function, whether it reads the time. One with a clock is evaluated
-        at its ticks."""
+        """Whether its outputs can change between the ticks at which it or its inputs change. This
+        is what the block declares; otherwise, for a function, whether it uses the time. A block
+        with a clock is evaluated at its ticks only.
+        """
         if self.kind == "function" and self.clock is not None:
             return False
         declared = attribute(self.block, "varies_between_ticks")
@@ -106,15 +116,16 @@ class Node:
 
     @property
     def unread(self) -> int:
-        """How many of its inputs, the first, its method `output` does not read: without direct
-        feedthrough all but those that reset its state at a tick or an edge."""
+        """The number of first inputs that its method `output` does not read. Without direct
+        feedthrough these are all except those that reset its state.
+        """
         if self.kind not in ("continuous", "sampled") or self.block._feedthrough:
             return 0 if self.feedthrough else len(self.sources)
         return len(self.sources) - read_by_output(self.block)
 
     @property
     def waits_for(self) -> tuple[Source, ...]:
-        """The outputs that its own depend on."""
+        """The outputs of other nodes that its own outputs depend on."""
         return self.sources if self.feedthrough else self.sources[self.unread :]
 
     @cached_property
@@ -122,8 +133,9 @@ class Node:
         return tuple(k for k, port in enumerate(self.in_ports) if port.shape == (1,))
 
     def inputs(self, values: Any, unread: int = 0) -> list[Any]:
-        """Its inputs. values[index][port]: the outputs of the nodes before it. unread: number of
-        inputs, the first, that are None, since they are not read."""
+        """Its inputs. values[index][port]: outputs of nodes. The first `unread` ones, which are
+        not read, are None.
+        """
         inputs: list[Any] = [None] * unread
         inputs += [values[index][port] for index, port in self.sources[unread:]]
         for k in self._vectors_of_one:
@@ -133,13 +145,15 @@ class Node:
         return inputs
 
     def start_state(self) -> Any:
-        """Its state at the start, a vector; None for a block that has none."""
+        """Its initial state, a vector; None for a block without state."""
         if self.kind not in ("continuous", "sampled"):
             return None
         return np.ravel(np.asarray(self.block.getstate0(), float))
 
     def signals(self, outputs: Any) -> list[Any]:
-        """What its block's method `output` returned, as signals. Raises WrongOutputsError."""
+        """The result of its block's method `output` as a list of signals. Raises
+        WrongOutputsError.
+        """
         if not isinstance(outputs, (list, tuple)) or len(outputs) != len(self.out_ports):
             raise WrongOutputsError(wrong_outputs(outputs, len(self.out_ports)))
         return [as_signal(value) for value in outputs]
@@ -155,7 +169,7 @@ class Node:
         return f"{self.name}.{self.in_ports[port].name}"
 
     def wire_place(self, port: int) -> Place | None:
-        """Where the wire into an input is written, or the block where that is not known."""
+        """The place of the wire to an input; if unknown, the place of the block."""
         return (self.wires[port] if self.wires else None) or self.place
 
 
@@ -163,9 +177,9 @@ class Node:
 class FlatDiagram:
     """Nodes, and their indices in the order of evaluation.
 
-    outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
-    inlets: for each subsystem by name, the nodes' outputs that its inputs get.
-    loops: the options by which its algebraic loops are solved; None where there are none.
+    outlets: for each output of a subsystem, by name, the node's output that it passes on. inlets:
+    for each subsystem, by name, the sources of its inputs. loops: options for solving its
+    algebraic loops; None if there are none.
     """
 
     nodes: tuple[Node, ...]

@@ -1,1 +1,3 @@
-"""A diagram as it is written: its files, references, wires and conditions."""
+"""The text of a diagram as data: its files, references, wires and conditions, before anything is
+built.
+"""

@@ -1,9 +1,9 @@
-"""Conversion of diagrams of bdsim's editor, `.bd` files, to diagram files.
+"""Converts diagrams of bdsim's editor, `.bd` files, to diagram files.
 
-A `.bd` file is JSON: blocks with their type, title, parameters and sockets, and wires from socket
-to socket; the sockets of CONNECTORs are corners of wires. A parameter that begins with `=` is
-Python. Arithmetic on numbers is evaluated here, the rest is rejected: no code of a file is run.
-Source: bdsim 1.4, blockdiagram.py, bdload.
+A `.bd` file is JSON: blocks with type, title, parameters and sockets, and wires between sockets;
+the sockets of CONNECTORs are corners of wires. A parameter that starts with `=` is a Python
+expression. Arithmetic with numbers is evaluated here, anything else is rejected: no code of a file
+is executed. Source: bdsim 1.4, blockdiagram.py, bdload.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_BLOCKS = 20_000
 MOST_POWER = 1000.0
 _CORNER, _PAGE = "CONNECTOR", "MAIN"
 _OURS = ("blockargs", "name", "watch", "movie")  # every signal can be had of results
-"""Parameters in a file that are none of a block here."""
+"""Parameters in a `.bd` file that no block here has."""
 
 
 def from_bdedit(path: str | Path) -> str:
@@ -63,7 +63,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 class _Conversion:
-    """One file on its way."""
+    """The conversion of one file."""
 
     def __init__(self, file: Path, model: Mapping[str, Any]) -> None:
         self.file, self.model = file, model
@@ -149,7 +149,7 @@ class _Conversion:
         return kept
 
     def _wires(self) -> list[str]:
-        """The wires, those of one output in one line."""
+        """The wires as text, one line for each output."""
         reached: dict[str, list[str]] = {}
         begins = {
             _key(w.get("end_socket")): _key(w.get("start_socket")) for w in self.model["wires"]
@@ -168,7 +168,7 @@ class _Conversion:
 
 
 def _name(text: str) -> str:
-    """A text as a name."""
+    """A valid name made from a text."""
     name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
     return name if re.match(r"[a-z]", name) else f"b_{name}".rstrip("_")
 
@@ -202,7 +202,9 @@ _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 
 def _value(raw: Any) -> Any:
-    """A parameter's value. ValueError where it is Python beyond numbers and lists of them."""
+    """The value of a parameter. Raises ValueError for Python expressions other than numbers and
+    lists of them.
+    """
     if not isinstance(raw, str):
         return raw
     if raw.startswith("="):

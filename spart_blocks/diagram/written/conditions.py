@@ -90,7 +90,7 @@ class Conditions(Conditional):
 
 
 def conditions_of(block: Any) -> Conditions:
-    """The conditions of a SUBSYSTEM block; those of other subsystems are empty, and false."""
+    """The conditions of a SUBSYSTEM block; empty (and false) if it has none."""
     found: Conditions = block.__dict__.get("conditions", NONE)
     return found
 
@@ -99,7 +99,7 @@ NONE = Conditions()
 
 
 def merges(block: Any) -> bool:
-    """Whether a block passes on the output of the subsystem that runs."""
+    """Whether a block is a MERGE, which passes on the output of whichever subsystem runs."""
     return "inputs_merged" in vars(block)
 
 
@@ -150,7 +150,7 @@ Keys = tuple[str, ...]
 def wrong_names(
     conditions: Conditional, inputs: list[str], outputs: list[str]
 ) -> Iterator[tuple[Keys, Fault]]:
-    """The faults of conditions that name no port of their subsystem, and the keys of these."""
+    """The faults of conditions that name unknown ports, each with its path."""
     for name in CONDITIONS:
         section = getattr(conditions, name)
         if section is None:
@@ -177,7 +177,7 @@ def wrong_names(
 
 
 def wrong_values(conditions: Conditions) -> Iterator[tuple[Keys, Fault]]:
-    """The faults of values of outputs that are no numbers, and their keys."""
+    """The faults of output values that are not numbers, each with its path."""
     for name in ("enabled", "triggered"):
         section = getattr(conditions, name)
         for key in ("outputs", "initial"):
@@ -189,7 +189,7 @@ def wrong_values(conditions: Conditions) -> Iterator[tuple[Keys, Fault]]:
 
 
 def numbers(value: Any) -> Any:
-    """A value as an array of finite floats; None if it is none."""
+    """A value as an array of finite floats; None if it is not one."""
     try:
         found = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

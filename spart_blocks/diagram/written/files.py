@@ -1,4 +1,4 @@
-"""The files that a diagram names: the folder that they must be in, and their robots."""
+"""The files that a diagram names: the folder that must contain them, and its robots."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from spart_blocks.diagram.sections.robot_section import RobotSection
 from spart_blocks.robot import Robot
 
 MAX_BYTES = 16_000_000
-"""Of all robots of a diagram; the largest public ones have 0.3 MB."""
+"""Largest size of all robots of a diagram together [bytes]; the largest public ones have 0.3 MB."""
 MAX_LINKS = 1000
 MOST_TOLD = 20
-"""Wrong joints of a robot that are told; each is compared with all names."""
+"""Largest number of wrong joints that are reported for a robot; each is compared with all names."""
 ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
 
 
 def project_root(file: Path) -> Path:
-    """The nearest folder upward with pyproject.toml, .git or spart.toml, else the file's."""
+    """The nearest folder, upwards from the file, with pyproject.toml, .git or spart.toml;
+    otherwise the folder of the file.
+    """
     folder = file.parent
     for candidate in (folder, *folder.parents):
         if any((candidate / mark).exists() for mark in ROOT_MARKS):
@@ -33,8 +35,9 @@ def project_root(file: Path) -> Path:
 
 @dataclass
 class Robots:
-    """The robots that the files of a diagram name, each read once. root: the folder that
-    their files lie in. size: bytes read so far."""
+    """The robots that the files of a diagram name; each is read once. root: folder that must
+    contain their files. size: bytes read so far.
+    """
 
     root: Path
     known: dict[tuple[Any, ...], Robot | Sequence[Fault]] = field(default_factory=dict)
@@ -69,7 +72,9 @@ class Robots:
     def _paths(
         self, section: RobotSection, name: str, document: Document, faults: list[Fault]
     ) -> dict[str, Path] | None:
-        """The robot's file by its kind, and those of its drives and loops if it has them."""
+        """The paths of the robot's file and of those of its drives and loops, by kind; None after
+        a fault.
+        """
         kind, given = section.source
         wanted = {kind: given, "drives": section.drives, "loops": section.loops}
         paths = {
@@ -81,7 +86,7 @@ class Robots:
         return found if len(found) == len(paths) else None
 
     def _robot(self, section: RobotSection, paths: dict[str, Path]) -> Robot | Sequence[Fault]:
-        """The robot of its files, or its fault."""
+        """The robot from its files, or its faults."""
         path = paths[section.source[0]]
         try:
             self.size += sum(file.stat().st_size for file in paths.values())
@@ -109,8 +114,8 @@ class Robots:
 def inside(
     given: str, document: Document, root: Path, place: Place, faults: list[Fault]
 ) -> Path | None:
-    """The path that a file of a project names, which may not exist; None, after adding a fault,
-    if it would leave the project.
+    """The path of a file in the project, which need not exist; None, after adding a fault, if it
+    is outside the project.
     """
     try:
         path = (Path(document.file).parent / given).resolve()
@@ -133,8 +138,8 @@ def existing(
     faults: list[Fault],
     most: int = MAX_BYTES,
 ) -> Path | None:
-    """The file that another names by a relative path, or None after a fault: it must be a file
-    in root of at most `most` bytes.
+    """The path of an existing file that another file names by a relative path; None after a fault.
+    It must be inside root and have at most `most` bytes.
     """
     path = inside(given, document, root, place, faults)
     if path is None:
@@ -179,7 +184,9 @@ def _read(section: RobotSection, path: Path, drives: Path | None, loops: Path | 
 def _prescribed(
     robot: Robot, section: RobotSection, name: str, document: Document, faults: list[Fault]
 ) -> Robot | None:
-    """The robot with its prescribed joints, or None after a fault for each that is none."""
+    """The robot with its prescribed joints; None after adding faults for names that are not
+    joints.
+    """
     moving = set(robot.active_joints)
     wrong = [n for n, joint in enumerate(section.kinematic) if joint not in moving]
     for number in wrong[:MOST_TOLD]:

@@ -1,5 +1,6 @@
-"""Whether the lists of a value are lists of numbers: what every block's parameters, and the
-mappings within them, must be before any library sees them."""
+"""Checks that lists in a value are lists of numbers. Parameters of all blocks are checked so
+before any library gets them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ class Stray(NamedTuple):
 
 
 def stray(value: Any, even: bool = True) -> Stray | None:
-    """The first entry of a value that is not a number among numbers, or the first rows of
-    different lengths; None if there is no fault. even: whether its own rows must have one length.
+    """The first entry of a value that is not a number although its neighbours are, or the first
+    rows of different lengths; None if there is no fault. even: whether the rows of the value
+    itself must have one length.
     """
     if isinstance(value, dict):
         return _first_within(value.items())
@@ -55,7 +57,9 @@ def _kind(item: Any) -> str:
 
 
 def _uneven(rows: Sequence[Any]) -> Stray | None:
-    """What is wrong with rows of numbers, all of which are lists."""
+    """The fault of lists of numbers with different lengths; None if they are equally long or not
+    all lists.
+    """
     if not rows or not all(isinstance(row, list) and _numeric(row) for row in rows):
         return None
     lengths = [len(row) for row in rows]

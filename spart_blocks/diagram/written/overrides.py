@@ -17,7 +17,7 @@ Overrides = Mapping[str, Any] | Sequence[str]
 
 
 def as_texts(overrides: Overrides) -> tuple[str, ...]:
-    """Overrides as `path=value`. Raises InputError for a value that no file could hold."""
+    """Overrides as texts `path=value`. Raises InputError for a value that cannot be in a file."""
     if isinstance(overrides, Mapping):
         return tuple(f"{path}={_text(str(path), value)}" for path, value in overrides.items())
     return checked.as_texts(overrides, "an override such as 'params.kp=3'")
@@ -39,8 +39,9 @@ def _text(path: str, value: Any) -> str:
 def apply_overrides(
     document: Document, overrides: Overrides, faults: list[Fault], root: Path
 ) -> Document:
-    """The document with the overrides in place; its places name the override. root: the folder
-    that the files it uses must lie in."""
+    """The document with the overrides applied; faults at these values name the override as their
+    place. root: folder that must contain the files it uses.
+    """
     data: dict[str, Any] = document.data
     replaced = dict(document.replaced)
     for written, path, value in _parsed(overrides, faults):
@@ -55,7 +56,7 @@ def apply_overrides(
 
 
 def _parsed(overrides: Overrides, faults: list[Fault]) -> list[tuple[str, str, Any]]:
-    """Each override as it is shown, its path and its value."""
+    """Each override as text for messages, with its path and its value."""
     if isinstance(overrides, Mapping):
         return [(str(path), str(path), _plain(value)) for path, value in overrides.items()]
     parsed: list[tuple[str, str, Any]] = []
@@ -74,12 +75,12 @@ def _parsed(overrides: Overrides, faults: list[Fault]) -> list[tuple[str, str, A
 
 
 def _plain(value: Any) -> Any:
-    """A tuple is written as a list is; arrays and other values are left as they are."""
+    """A tuple as a list; other values unchanged."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def _with(container: Any, keys: Keys, value: Any, place: Place) -> Any:
-    """A copy of container with the value at keys; what is shared elsewhere stays as it is."""
+    """A copy of the container with another value at a path; unchanged parts are shared."""
     if not keys:
         return value
     key, rest = keys[0], keys[1:]

@@ -1,7 +1,8 @@
-"""What a path means in a diagram's file: `params.kp`, `ctrl.kp[1]`, `expect.final[0].within`.
+"""Finds what a path means in a diagram's file: `params.kp`, `ctrl.kp[1]`,
+`expect.final[0].within`.
 
-A short path is looked up: `kp` is a parameter, else the one run option or block
-parameter of that name; `ctrl.kp` is block ctrl's (or clock ctrl's) kp.
+A short path is looked up: `kp` is a parameter, otherwise the only run option or block parameter of
+that name; `ctrl.kp` is kp of the block (or clock) ctrl.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ from spart_blocks.diagram.sections.table import FILE_SECTIONS, STRUCTURE, Sectio
 from spart_blocks.diagram.written.unwritten import blocks_that_take
 
 SETTABLE = tuple(name for name, row in FILE_SECTIONS.items() if row.settable)
-"""Sections that `--set` changes."""
+"""Sections that `--set` can change."""
 WHOLE = tuple(name for name, row in STRUCTURE.items() if row.settable and not row.named)
-"""Sections that are replaced as a whole."""
+"""Sections that can only be replaced as a whole."""
 EDITABLE = (*Sections.model_fields, *(name for name, row in STRUCTURE.items() if row.named))
-"""Sections of which an edit changes or adds an entry by its whole path."""
+"""Sections in which an edit can change or add an entry by its full path."""
 MOST_CHOICES = 6
-"""Paths that a hint names."""
+"""Largest number of paths in a hint."""
 
 
 def path_in(path: str, document: Document, root: Path, place: Place | None = None) -> Keys:
-    """The keys from the top of a document that a full or short path means; an entry of a list has
-    its number. root: the folder that the files it uses must lie in. place: where the path is
-    written. Raises InputError if there is no such thing."""
+    """The keys, from the top of a document, for a full or short path; items of lists have integer
+    keys.
+
+    root: folder that must contain the files it uses. place: where the path is written. Raises
+    InputError if there is no such entry.
+    """
     try:
         if path.count(".") >= MAX_DEPTH:
             hint = "write path=value"
@@ -42,8 +46,9 @@ def path_in(path: str, document: Document, root: Path, place: Place | None = Non
 
 
 def editable_path_in(path: str, data: dict[str, Any]) -> Keys:
-    """As `path_in`, in the values of a file; a whole path may lead to an entry that is not there,
-    in any section. Raises InputError, also for an index of what is no list."""
+    """As `path_in`, for edits: a full path may lead to a new entry of any section. Raises
+    InputError, also for an index into something that is not a list.
+    """
     keys = keys_of(path)
     if len(keys) > 1 and keys[0] in EDITABLE:
         found = _numbered(keys, data)
@@ -64,7 +69,7 @@ def _wrong(message: str, hint: str | None = None) -> InputError:
 
 
 def _numbered(keys: Keys, data: dict[str, Any]) -> Keys:
-    """Keys with the entries of lists as numbers, as `kp.1` has one."""
+    """The keys with the indices of lists as integers, as in `kp.1`."""
     found: Keys = ()
     for key in keys:
         text = str(key)
@@ -99,7 +104,7 @@ def _full(keys: Keys, path: str, document: Document, root: Path) -> Keys:
 
 
 def _meanings(keys: Keys, data: dict[str, Any]) -> list[Keys]:
-    """The meanings of a short path; a parameter of the file takes precedence."""
+    """The possible meanings of a short path; a parameter of the file takes precedence."""
     name = keys[0]
     holders = [part for part in ("blocks", "clocks", "robots") if name in mapping_at(data, part)]
     others: list[Keys] = [(part, *keys) for part in holders] if len(keys) > 1 else []
@@ -127,7 +132,9 @@ def _listed(choices: Sequence[Keys], start: int = 0) -> str:
 
 
 def _checked(keys: Keys, data: dict[str, Any]) -> Keys:
-    """keys, if the entry to replace exists; a new entry would have no effect."""
+    """The keys, if the entry to replace exists; otherwise InputError, since a new entry would have
+    no effect.
+    """
     section, name = str(keys[0]), str(keys[1]) if len(keys) > 1 else ""
     if FILE_SECTIONS[section].named:
         known = mapping_at(data, section)

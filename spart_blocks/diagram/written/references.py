@@ -1,8 +1,8 @@
-"""`$name` in a value stands for the parameter `name`.
+"""References: `$name` in a value stands for the parameter `name`.
 
-A reference is a whole scalar: `$kp`, also inside lists and mappings. `$$kp` is the text
-`$kp`. Parameters may refer to one another in any order, but not in a circle. What the
-references expand to is counted, so a small file cannot grow without bound.
+A reference is a whole scalar: `$kp`, also inside lists and mappings. `$$kp` is the text `$kp`.
+Parameters may refer to one another in any order, but not in a circle. The number of expanded
+values is limited, so that a small file cannot grow without bound.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
 
 MAX_EXPANDED = 5 * MAX_NODES
 MOST_SOURCES = 32
-"""Parameters of which each is another's value; those beyond are not told apart."""
+"""Longest chain of parameters that refer to each other of which all sources are recorded."""
 
 _REFERENCE = re.compile(r"\$([^\W\d]\w*)")
 _ESCAPED = re.compile(r"\$\$+[^\W\d]\w*")
@@ -35,10 +35,10 @@ _ESCAPED = re.compile(r"\$\$+[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class Sources:
-    """The entries of the diagram's own file whose value a value is.
+    """The entries of the diagram's own file from which a value comes unchanged.
 
-    own: their paths, of all of the value. A parameter that is written `$other` comes after that:
-    params.other, params.b. parts: the sources of the entries within the value that have some.
+    own: paths of the entries with the whole value. A parameter that is a reference follows the one
+    that it refers to: params.other, params.b. parts: the sources of entries within the value.
     """
 
     own: tuple[Keys, ...] = ()
@@ -46,12 +46,15 @@ class Sources:
 
     @property
     def parameter(self) -> Keys | None:
-        """The path of the parameter of the file that the value is, of the first where it is of
-        several."""
+        """The path of the parameter of the file that has this value; of the first one if there are
+        several.
+        """
         return next((path for path in self.own if path[0] == "params"), None)
 
     def __iter__(self) -> Iterator[tuple[Keys, Keys]]:
-        """Each place within the value that has a source, with its path in the file."""
+        """Pairs of a path within the value that has a source, and the path of this source in the
+        file.
+        """
         for path in self.own:
             yield (), path
         for key, part in self.parts.items():
@@ -63,10 +66,11 @@ _NO_SOURCES = Sources()
 
 @dataclass(frozen=True)
 class Resolved:
-    """A value without references; size counts every value in it, height its nesting.
+    """A value with its references replaced. size: number of values in it. height: its nesting
+    depth.
 
-    complete is False where a reference could not be resolved. sources: the entries of the file
-    that it is the value of.
+    complete: False if a reference could not be resolved. sources: the entries of the file that it
+    comes from.
     """
 
     value: Any
@@ -76,15 +80,16 @@ class Resolved:
     sources: Sources = _NO_SOURCES
 
     def at(self, *path: Key) -> Resolved:
-        """The same value as that of one more entry of the file."""
+        """The same value, with one more entry of the file as a source."""
         own = (*self.sources.own, path)
         return replace(self, sources=Sources(own, self.sources.parts))
 
 
 @dataclass
 class Resolver:
-    """Resolves references, collects faults and counts the expanded values. elsewhere: the entries
-    of the file whose values are used by more than arguments of blocks."""
+    """Resolves references, collects faults and counts the expanded values. elsewhere: entries of
+    the file whose values affect more than arguments of blocks.
+    """
 
     document: Document
     faults: list[Fault]
@@ -92,8 +97,9 @@ class Resolver:
     elsewhere: set[Keys] = field(default_factory=set)
 
     def resolve(self, raw: Any, scope: Scope, path: Keys, *, followed: bool = False) -> Resolved:
-        """raw, written at path, with every reference replaced by its parameter. followed: whether
-        the caller notes what has the values of its sources."""
+        """The value `raw`, written at a path, with every reference replaced by its parameter.
+        followed: whether the caller records the uses of its sources.
+        """
         resolved = self._resolve(raw, scope, path)
         if not followed:
             self.elsewhere.update(source for _, source in resolved.sources)
@@ -139,10 +145,11 @@ class Resolver:
         given: Mapping[str, Resolved] | None = None,
         named: bool = False,
     ) -> Scope:
-        """The parameters of a params section, some of them given from outside.
+        """The parameters of a `params:` section. given: values from outside, which replace those
+        of the section.
 
-        named: they are the diagram's own, so that each is a source of its value.
-        A circle of references is a fault.
+        named: whether they are the diagram's own, so that each is a source of its value.
+        References in a circle are a fault.
         """
         scope = Scope(dict(given or {}), parent)
         raw = {name: value for name, value in raw.items() if name not in scope.values}
@@ -180,13 +187,15 @@ class Resolver:
 
 @dataclass(frozen=True)
 class Scope:
-    """The parameters that can be referred to: a file's, or a subsystem's above them."""
+    """The parameters to which a value can refer: those of a file, or of a subsystem and its
+    enclosing scopes.
+    """
 
     values: dict[str, Resolved] = field(default_factory=dict)
     parent: Scope | None = None
 
     def find(self, name: str) -> Resolved | None:
-        """The parameter of this name, from here or from an enclosing diagram."""
+        """The parameter of this name, here or in an enclosing scope."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -196,7 +205,7 @@ class Scope:
 
     @property
     def of_file(self) -> Scope:
-        """The parameters of the file that this scope is in."""
+        """The outermost scope around this one: that of the file."""
         return self if self.parent is None else self.parent.of_file
 
     def names(self) -> list[str]:
@@ -206,7 +215,7 @@ class Scope:
 
 
 def resolved_at(document: Document, keys: Keys) -> Any:
-    """The value at a path of a file with its references replaced; None without one."""
+    """The value at a path of a file with references replaced; None if there is none."""
     faults: list[Fault] = []
     resolver = Resolver(document, faults)
     scope = resolver.scope(mapping_at(document.data, "params"), ("params",))
@@ -223,7 +232,7 @@ def resolved_at(document: Document, keys: Keys) -> Any:
 
 
 def _joined(value: Any, parts: Mapping[Any, Resolved]) -> Resolved:
-    """A list or a mapping of resolved values. parts: by key."""
+    """A list or mapping of resolved values as one resolved value. parts: the values by key."""
     size, height, complete = 1, 1, True
     for part in parts.values():
         size += part.size

@@ -1,8 +1,8 @@
-"""A diagram's file as it is written: its sheets of blocks and wires, and where each is in the file.
+"""A diagram's file as written: its sheets of blocks and wires, and their paths in the file.
 
-Made from a document alone: nothing is resolved, checked or built, so it is there for a file with
-mistakes as well. What is not of its form is empty here; the document has its value. Sheets are read
-when they are asked for.
+This needs only a document: nothing is resolved, checked or built, so that it also works for a file
+with faults. Entries of a wrong form appear as empty; the document has their values. Sheets are
+read when they are needed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from spart_blocks.base.document import Document, Keys, YamlNode, mapping_at
 from spart_blocks.diagram.written.wires import WireSyntaxError, WrittenWire, parse_wire
 
 GATES = ("in", "out")
-"""The blocks of a sheet that stand for its own ports."""
+"""The blocks of a sheet that represent its own ports."""
 MOST_INSTANCES = 10_000
-"""Instances of subsystems that are found in a file."""
+"""Largest number of instances of subsystems that are listed."""
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenBlock:
-    """A block. keys: where it is written. written: its entries, or what stands in their place."""
+    """A block. keys: its path in the file. written: its mapping of entries, or another value if it
+    is wrong.
+    """
 
     name: str
     keys: Keys
@@ -32,12 +34,12 @@ class WrittenBlock:
 
     @property
     def section(self) -> dict[str, Any]:
-        """Its entries; none where it is no mapping."""
+        """Its entries; empty if it is not a mapping."""
         return mapping_at(self.written)
 
     @property
     def uses(self) -> bool:
-        """Whether it is of a file that it uses."""
+        """Whether it uses another file (`use:`)."""
         return "use" in self.section and "type" not in self.section
 
     @property
@@ -58,14 +60,15 @@ class WrittenBlock:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All entries besides these two."""
+        """All entries except `type` and `use`."""
         return {key: value for key, value in self.section.items() if key not in ("type", "use")}
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """The blocks and wires of a file itself, or of a subsystem. keys: where it is written, () for
-    the file itself. section: its entries."""
+    """The blocks and wires of a file, or of a subsystem in it. keys: its path, () for the file
+    itself. section: its entries.
+    """
 
     keys: Keys
     section: Mapping[str, Any]
@@ -77,7 +80,7 @@ class Sheet:
 
     @cached_property
     def blocks(self) -> dict[str, WrittenBlock]:
-        """Its blocks by name, without those that stand for slots."""
+        """Its blocks by name, without variant slots."""
         return _blocks((*self.keys, "blocks"), mapping_at(self.section, "blocks"))
 
     @property
@@ -102,19 +105,19 @@ class Sheet:
 
     @cached_property
     def wire_texts(self) -> dict[int, str]:
-        """The texts of its wires by their numbers in the list. Empty ones are no wires."""
+        """The texts of its wires by their index in the list. Empty ones are left out."""
         written = self.section.get("wires")
         texts = enumerate(written if isinstance(written, list) else ())
         return {number: text for number, text in texts if isinstance(text, str) and text}
 
     @property
     def wires(self) -> dict[int, WrittenWire]:
-        """The wires that can be read, by their numbers."""
+        """The wires that can be parsed, by index."""
         return self._wires[0]
 
     @property
     def wrong_wires(self) -> dict[int, WireSyntaxError]:
-        """Why the others cannot be read."""
+        """The errors of the wires that cannot be parsed, by index."""
         return self._wires[1]
 
     @cached_property
@@ -131,8 +134,9 @@ class Sheet:
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A block of which there are alternatives. keys: where it is written. default: the name of the
-    choice that is taken when none is asked for. section: its entries."""
+    """A variant slot: a block with alternatives. keys: its path in the file. section:
+    its entries.
+    """
 
     name: str
     keys: Keys
@@ -140,7 +144,7 @@ class Slot:
 
     @property
     def default(self) -> str | None:
-        """The name of the choice that is taken when none is asked for."""
+        """The name of the default choice."""
         return _text(self.section.get("default"))
 
     @cached_property
@@ -151,7 +155,7 @@ class Slot:
         return _blocks((*self.keys, "choices"), right)
 
     def choice(self, asked: str | None = None) -> WrittenBlock | None:
-        """The choice of a name; without such a one the default, or else the first."""
+        """The choice of this name; otherwise the default, otherwise the first one."""
         for name in (asked, self.default, *self.choices):
             if name is not None and name in self.choices:
                 return self.choices[name]
@@ -166,12 +170,12 @@ class File:
 
     @staticmethod
     def of(data: dict[str, Any]) -> File:
-        """A file of plain values, without a text."""
+        """A file made from plain data, without text."""
         return File(Document("it", data, YamlNode(data, 0, 0)))
 
     @property
     def data(self) -> dict[str, Any]:
-        """Its plain values."""
+        """Its data."""
         return self.document.data
 
     @cached_property
@@ -194,12 +198,12 @@ class File:
 
     @property
     def sheets(self) -> Iterator[Sheet]:
-        """All its sheets, its own first."""
+        """All its sheets, the top one first."""
         yield self.top
         yield from self.subsystems.values()
 
     def sheet_at(self, keys: Keys) -> Sheet:
-        """The sheet that is written at a path: () or ("subsystems", name)."""
+        """The sheet at a path: () or ("subsystems", name)."""
         return self.subsystems[str(keys[1])] if keys else self.top
 
     def blocks(self) -> Iterator[WrittenBlock]:
@@ -211,17 +215,17 @@ class File:
 
     @property
     def used(self) -> dict[str, None]:
-        """The paths of the files that these use, as they are written."""
+        """The paths of the files that its blocks use, as written."""
         return {block.use: None for block in self.blocks() if block.use is not None}
 
     def subsystem_of(self, block: WrittenBlock) -> Sheet | None:
-        """The subsystem that a block is of; None for others."""
+        """The subsystem of this file that a block is an instance of; None for other blocks."""
         return self.subsystems.get(block.type) if block.type is not None else None
 
     def instances(self) -> Iterator[tuple[str, Sheet]]:
-        """Each sheet as often as it is in the diagram, and what the names of its blocks begin
-        with there: "" for the file itself, then `arm/` for the block arm. A subsystem that contains
-        itself ends there."""
+        """Each instance of a sheet with the prefix of its blocks' names: "" for the file itself,
+        `arm/` for the block arm. A subsystem inside itself is not expanded.
+        """
         waiting = deque([("", self.top, frozenset[str]())])
         seen = 0
         while waiting:

@@ -1,4 +1,6 @@
-"""Parameters of blocks that a file leaves at their defaults, by name."""
+"""Finds blocks of a file by parameters that they have but that the file leaves at
+their defaults.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from spart_blocks.diagram.written.used_files import UsedFiles
 
 
 def blocks_that_take(name: str, document: Document, root: Path) -> list[str]:
-    """The names of the file's blocks that have a parameter of this name. root: the folder that
-    the files they use must lie in."""
+    """The names of the file's blocks that have a parameter of this name. root: folder that must
+    contain the files they use.
+    """
     file, files = File(document), UsedFiles(root)
 
     @cache  # many blocks may use one file

@@ -1,4 +1,4 @@
-"""The files that blocks use, read once each."""
+"""The files that blocks use; each is read once."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from spart_blocks.diagram.written.sheets import File
 
 @dataclass
 class UsedFiles:
-    """The files that blocks of a diagram use. root: the folder that they must lie in. known: those
-    read so far by their paths; None for one that cannot be read.
+    """The files that blocks of a diagram use. root: folder that must contain them. known: files
+    read so far, by path; None if a file cannot be read.
     """
 
     root: Path
     known: dict[Path, File | None] = field(default_factory=dict)
 
     def use(self, given: str, user: Document) -> tuple[Path, File] | None:
-        """The file of a path as a document has it; None where it cannot be read."""
+        """The full path and the contents of a file. given: its path as written in the document
+        `user`. None if it cannot be read.
+        """
         faults: list[Fault] = []
         path = existing(given, user, self.root, user.place(), faults)
         file = None if path is None else self.read(path, given, user, faults)
         return None if path is None or file is None else (path, file)
 
     def read(self, path: Path, given: str, user: Document, faults: list[Fault]) -> File | None:
-        """The file at a path, which a document gives as it is written there; None where it cannot
-        be read, the first time with its faults."""
+        """The file at a path. given: this path as written in `user`. None if it cannot be read;
+        faults are added the first time.
+        """
         if path not in self.known:
             shown = normpath(Path(user.file).parent / given)
             self.known[path] = None
@@ -43,7 +46,7 @@ class UsedFiles:
 
 
 def _called(faults: Iterable[Fault], file: str) -> Iterable[Fault]:
-    """Faults whose places name a file otherwise."""
+    """Faults with the file name in their places replaced."""
     for fault in faults:
         place = fault.place
         yield fault if place is None else replace(fault, place=replace(place, file=file))

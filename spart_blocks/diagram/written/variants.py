@@ -1,7 +1,7 @@
-"""Variants: alternatives for a block, one of which takes its place.
+"""Variants: alternatives for a block, one of which is used.
 
-A choice is put into the document before anything is built: later steps see an ordinary block. The
-interface check of choices is in interface_check.py.
+The chosen alternative is put into the document before anything is built, so that later steps see
+an ordinary block. The interfaces of alternatives are compared in interface_check.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Chosen = Mapping[str, str]
 
 
 def read_variants(document: Document) -> dict[str, VariantSection]:
-    """The variants of a file by slot; DiagramError with every fault of their section."""
+    """The variants of a file by slot. Raises DiagramError with all faults of their section."""
     raw = document.data.get("variants")
     if raw is None:
         return {}
@@ -32,7 +32,7 @@ def read_variants(document: Document) -> dict[str, VariantSection]:
 
 
 def choices_in(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """The choices for each slot of a file, its default first."""
+    """The choices for each slot of a file, the default first."""
     slots = read_variants(read_document(Path(path)))
     return {
         slot: tuple(dict.fromkeys((variants.default, *variants.choices)))
@@ -92,7 +92,7 @@ def _parsed(asked: Sequence[str], faults: list[Fault]) -> Iterator[tuple[str, st
 def with_choices(
     document: Document, slots: Mapping[str, VariantSection], chosen: Chosen
 ) -> Document:
-    """The document with the chosen variants among its blocks."""
+    """The document with the chosen alternatives among its blocks."""
     if not slots:
         return document
     data = {key: value for key, value in document.data.items() if key != "variants"}

@@ -17,9 +17,9 @@ from spart_blocks.base.paths import index_of
 Selection = int | tuple[int | None, int | None, int | None]
 
 FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
-"""Types of blocks whose wires take the next free input when they name none."""
+"""Types of blocks whose wires, if they name no input, use the next free one."""
 COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
-"""Types of blocks that have an input for each wire, where their number is not given."""
+"""Types of blocks that have one input for each wire, unless their number is given."""
 
 _PART = r"(?:[^\s.\[\]{}*][^\s.\[\]{}]*|\*[^\s.\[\]{}]+)"  # of a port's name: no star alone
 _PORT = rf"{_PART}(?:\.{_PART})*"
@@ -31,7 +31,7 @@ _NAME = re.compile(rf"\s*({_PORT})\s*")
 
 
 class WireSyntaxError(Exception):
-    """A wire that cannot be read: the fault, and its position in the text."""
+    """A wire that cannot be parsed: message, position in its text, hint."""
 
     def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
         self.message, self.offset, self.hint = message, offset, hint
@@ -48,9 +48,9 @@ class Name:
 
 @dataclass(frozen=True)
 class End:
-    """One end of a wire as written, and the positions of its parts in the wire's text; stop is the
-    one behind its last character. names: of a source of several signals, those in braces, or none
-    for all; None for one signal.
+    """One end of a wire, with the positions of its parts in the wire's text; stop: the position
+    after its last character. names: for a source of several signals those in braces, () for all;
+    None for one signal.
     """
 
     block: str
@@ -63,7 +63,7 @@ class End:
     stop: int = 0
 
     def __str__(self) -> str:
-        """The end in one spelling."""
+        """The end in normalized spelling."""
         text = self.block if self.port is None else f"{self.block}.{self.port}"
         if self.names is not None:
             listed = ",".join(name.text for name in self.names)
@@ -73,7 +73,7 @@ class End:
 
 @dataclass(frozen=True)
 class WrittenWire:
-    """A wire as it is written: its text, its source, and the inputs that it leads to."""
+    """A parsed wire: its text, its source, and its destinations."""
 
     text: str
     source: End
@@ -84,12 +84,12 @@ class WrittenWire:
         return self.text[end.offset : end.stop]
 
     def connections(self) -> Iterator[tuple[str, str]]:
-        """The source with each input, in one spelling."""
+        """Pairs of the source and each destination, in normalized spelling."""
         source = str(self.source)
         return ((source, str(end)) for end in self.ends)
 
     def renamed(self, names: Mapping[str, str]) -> str:
-        """The text with new names for blocks, by their old ones; its spaces stay."""
+        """The text with blocks renamed; spaces are kept. names: new names by old ones."""
         text = self.text
         for end in (*reversed(self.ends), self.source):
             new = names.get(end.block, end.block)
@@ -97,7 +97,7 @@ class WrittenWire:
         return text
 
     def without(self, leaves: Callable[[End], bool]) -> str | None:
-        """The text without the ends for which leaves is true; None if none remains."""
+        """The text without the ends for which `leaves` returns True; None if nothing remains."""
         if leaves(self.source):
             return None
         kept = [self.written(end) for end in self.ends if not leaves(end)]
@@ -107,13 +107,13 @@ class WrittenWire:
         return f"{head}-> {', '.join(kept)}" if kept else None
 
     def without_connections(self, gone: set[tuple[str, str]]) -> str | None:
-        """The text without some connections; None if none remains."""
+        """The text without some connections; None if nothing remains."""
         source = str(self.source)
         return self.without(lambda end: (source, str(end)) in gone)
 
 
 def parse_wire(text: str) -> WrittenWire:
-    """Read one wire; raises WireSyntaxError."""
+    """Parse a wire. Raises WireSyntaxError."""
     arrow = text.find("->")
     if arrow < 0:
         raise WireSyntaxError(
@@ -147,7 +147,7 @@ def parse_wire(text: str) -> WrittenWire:
 
 
 def parse_end(text: str, start: int = 0) -> End:
-    """Read `block.port[slice]`, which begins at character start of its wire."""
+    """Parse `block.port[slice]`. start: its position in the text of the wire."""
     bare = text.strip()
     offset = start + len(text) - len(text.lstrip())
     if not bare:
@@ -178,7 +178,7 @@ def parse_end(text: str, start: int = 0) -> End:
 
 
 def _names(text: str, offset: int) -> tuple[Name, ...]:
-    """The names in `.{qm, um}`, which begins at an offset; none for `.*`."""
+    """The names in `.{qm, um}`; () for `.*`. offset: position in the text of the wire."""
     if text == ".*":
         return ()
     names: list[Name] = []
@@ -206,7 +206,7 @@ def _selection(text: str, offset: int) -> Selection:
 
 
 def selection_text(selection: Selection) -> str:
-    """A selection as it is written, in its shortest form: [2], [0:2], [::2]."""
+    """A selection as text in its shortest form: [2], [0:2], [::2]."""
     if isinstance(selection, int):
         return f"[{selection}]"
     start, stop, step = ("" if part is None else str(part) for part in selection)
