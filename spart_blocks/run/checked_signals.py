@@ -1,4 +1,4 @@
-"""Warnings of a run in which checks of signals have failed."""
+"""Warnings of a run in which blocks that check signals have failed."""
 
 from __future__ import annotations
 

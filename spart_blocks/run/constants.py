@@ -10,34 +10,40 @@ LENGTHEN = 10.0
 """Largest ratio of a step to the one before it."""
 SAFETY_OF_STEPS = 0.9
 INSIDE = 16
-"""The ends of a segment lie inside its stops by so many units in the last place, which is the
-accuracy of switching times."""
+"""A segment ends this many units in the last place inside its stops. Switching times are known to
+this accuracy.
+"""
 SAME_STOP = 1e-12
-"""Two stops that differ by less than this fraction of the time differ by rounding."""
+"""Two stops are the same up to rounding if they differ by less than this fraction of the time."""
 
 # --- crossings -----------------------------------------------------------------------------
 
 BEFORE = 5e-11
-"""Least time [s] by which the stages of a step to a crossing stay before it."""
+"""The stages of a step that ends at a crossing stay at least this time [s] before it."""
 PART = 1e-3
-"""The same as a fraction of the step; the larger counts. Both exceed the error of location."""
+"""The same as a fraction of the step; the larger of the two is used. Both exceed the error of the
+located time.
+"""
 WIDEN = 8.0
-"""A step that is repeated once more stays before the crossing by so many times as much,"""
+"""A step that is repeated again stays before the crossing by this factor more than before,"""
 WIDEST = 0.1
-"""at most by this fraction."""
+"""at most by this fraction of the way to it."""
 LOCATED = 2.5e-11
 """Tolerance [s] of the time of a crossing: a quarter of LOCATED_WITHIN."""
 EARLY = 0.99
-"""A stage that crosses at or before this fraction of the way to the crossing of the step's end has
-made that end wrong."""
+"""If a stage crosses at or before this fraction of the way to the crossing of the step's end, that
+end is wrong.
+"""
 AHEAD = 1e-9
 """Time [s] over which a signal is checked for an immediate return."""
 NEARBY = 10.0
-"""A surface is near if it is no further than this many times the change of its value by a step."""
+"""A motion along a straight line crosses a surface that is at most this far away [s], since no
+solver takes such short steps.
+"""
 LAST_LINE = 2e-10
 """A line leads over a surface that is no further [s], since below it no solver steps."""
 SHORT_OF = 1e-10
-"""A step along a line ends before the surface by this [s]."""
+"""A step along a line ends this time [s] before the surface."""
 MOST_SWITCHES = 1_000
 """Largest number of mode switches at one time."""
 RAPID = 1e-8
@@ -46,19 +52,22 @@ RAPID = 1e-8
 # --- resets --------------------------------------------------------------------------------
 
 PROBED = 1e-3
-"""Fraction of the longest step over which a signal's rates are differenced."""
+"""Fraction of the longest step over which rates of a signal are differenced."""
 TURNED = 1e-9
-"""A reset turns a signal back if it leaves less than this fraction of the signal's rate."""
+"""A reset turns a signal back if the signal's rate after it is below this fraction of the rate
+before.
+"""
 FLIGHT = 1e-9
-"""Time [s] on the old side below which a signal rests at zero."""
+"""A signal that would be on its old side for less than this time [s] rests at zero."""
 
 # --- stiffness: see solvers/stiffness.py -----------------------------------------------------
 
 TESTED_EVERY, STIFF_STEPS, CALM_STEPS = 1000, 15, 6
-"""The test begins every so many steps; so many at the stability border mean stiff, and so many
-consecutive ones within it not stiff."""
+"""A stiffness test starts every TESTED_EVERY steps. STIFF_STEPS steps at the stability border mean
+stiff; CALM_STEPS consecutive steps within it mean not stiff.
+"""
 BORDER = 3.25
-"""The border of the method that compiled runs and lanes choose by themselves."""
+"""The stability border of the method that compiled runs and lanes use by default."""
 COMPILED = 1_000
 """Number of compiled explicit steps that cost as much as one restart of an implicit method."""
 STARTS = 50
@@ -77,22 +86,30 @@ CHATTERED = 1e-7
 BESIDE = 1e-8
 """Distance from a surface at which its sides are evaluated, relative to the size of the states."""
 NEAR_SURFACE = 1e-6
-"""Largest distance of a state from a surface on which it counts as lying, relative likewise."""
+"""Largest distance of a state from a surface at which it counts as on the surface, relative to the
+size of the states.
+"""
 DIFFERENCE = 6e-6
-"""Distance over which derivatives are differenced, relative to the states, of which those below 1
-count as 1."""
+"""Step of finite differences, relative to each state, or to 1 for states below 1."""
 CLOSER = 1e-2
-"""Fraction of that distance over which they are differenced again, to find jumps."""
+"""Fraction of that step for a second difference, which shows jumps."""
 STEEPER = 30.0
-"""Ratio of both differences above which there is a jump: 100 at a jump, 10 of a square root."""
+"""A ratio of the two differences above this means a jump. The ratio is 100 at a jump, and 10 for a
+square root.
+"""
 PARALLEL = 1e-8
-"""Normals whose product is within this of 1 are those of one surface."""
+"""Two surfaces are the same if the product of their unit normals differs from 1 by
+less than this.
+"""
 NO_RATE = 1e-10
-"""A rate towards a surface counts as zero below this fraction of what the rates of single states
-contribute to it."""
+"""A rate towards a surface counts as zero below this fraction of the sum of contributions of
+single states to it.
+"""
 MOST_SETTLED = 100
-"""Largest number of mode switches beside a surface."""
+"""Largest number of mode switches in the evaluation of one side of a surface."""
 RATES_APART = 1e-5
-"""Time [s], and fraction of the states, over which the rate of a signal's rate is differenced."""
+"""Time [s], and fraction of the states, over which a signal's acceleration is differenced."""
 CLEAR = 1e-11
-"""Distance beside a surface at which a motion that leaves it begins, relative to the states."""
+"""Distance from a surface at which a motion that leaves it starts, relative to the size of the
+states.
+"""

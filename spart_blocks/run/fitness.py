@@ -1,5 +1,6 @@
-"""Consistency of a wired diagram: the shapes on its wires, the labels of its scopes, the limits of
-its blocks. It is checked by one evaluation."""
+"""Checks a wired diagram by one evaluation: the shapes on its wires, the labels of its scopes, the
+limits of its blocks.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
 
 def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
-    """Raise DiagramError for every wire whose shape its input does not take, found by one
-    evaluation of the diagram, which ends at the first block with a fault."""
+    """Raise DiagramError for every wire whose shape its input does not accept. The diagram is
+    evaluated once, up to the first block with a fault.
+    """
     values = Values.none(len(engine.nodes))
     total = 0
     for i in engine.wiring.schedule:
@@ -73,7 +75,7 @@ def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
 
 
 def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
-    """DiagramError for a block whose inputs NumPy cannot combine."""
+    """Raise DiagramError if an error is NumPy's about shapes of inputs that cannot be combined."""
     text = str(error.__cause__)
     shapes = shapes_of(node.inputs(values))
     if shapes is None or not any(word in text for word in SHAPE_WORDS):
@@ -93,7 +95,9 @@ def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> list[Fault
 
 
 def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
-    """Check that a scope has one label for each port or for each line."""
+    """Faults of a scope whose number of labels is neither that of its ports nor that
+    of its lines.
+    """
     labels = attribute(node.block, "labels") if node.block.type == "scope" else None
     if labels:
         picked = attribute(node.block, "vector")
@@ -108,7 +112,7 @@ def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[F
 
 
 def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
-    """Check that the limits of an INTEGRATOR or a CLIP do not exclude each other."""
+    """Faults of an INTEGRATOR or a CLIP whose lower limit is above the upper one."""
     if rule_of(node.block).watch is None or attribute(node.block, "min") is None:
         return
     low, high = node.block.min, node.block.max

@@ -1,12 +1,14 @@
-"""A run: solver steps between clock ticks, known event times and zero-crossings.
+"""The loop of a run: solver steps between clock ticks, known event times and zero-crossings.
 
-Step policy. The span is cut at every clock tick and every known event time; the solver is
-restarted there and never steps over one. Within a segment [a, b) blocks see times below b,
-so that a signal that switches at b does so after it. At b come first what is known ahead, and the
-modes and resets that it sets off; then the ticks: all due clocks read the values before it and
-update together; then what these set off. Signals are right-continuous: a sample at a tick or
-an event is the one after it. A record by lines has the one before it too, a few units in
-the last place earlier; see record.c for what it holds between.
+Step policy. The run is cut into segments at every clock tick and every known event time; the
+solver is restarted there and never steps over one. Within a segment [a, b) blocks see times below
+b, so that a signal that switches at b does so after the segment. At b the order is: known events,
+with the modes and resets that they trigger; then the ticks: all due clocks read the values before
+and update together; then what these trigger.
+
+Signals are right-continuous: a sample at a tick or an event is the value after it. A record by
+lines also has the value before it, at a time a few units in the last place earlier; record.c
+describes what it keeps in between.
 """
 
 from __future__ import annotations
@@ -49,11 +51,11 @@ if TYPE_CHECKING:
     from spart_blocks.run.solvers.solver import SegmentSolver
 
 LOOKS = 500
-"""Smallest number of intervals into which a measured run is divided."""
+"""A measured run is divided into at least this many intervals."""
 LEAST_STEPS = 50
-"""Simulink's own default for the steps of a run."""
+"""Smallest number of steps of a run, as in Simulink."""
 CHATTER = 1_000
-"""Number of crossings within CHATTERED of the run that is an error."""
+"""This number of crossings within the fraction CHATTERED of the run is an error."""
 STEPS_A_REPORT = 20_000
 
 Progress = Callable[[float, float], None]
@@ -61,7 +63,7 @@ Progress = Callable[[float, float], None]
 
 @dataclass
 class Stats:
-    """Cost of a run."""
+    """The cost of a run."""
 
     steps: int = 0
     evaluations: int = 0
@@ -70,18 +72,17 @@ class Stats:
 
 @dataclass
 class Run:
-    """The mutable state of one run: time, states, ticks done, samples kept.
+    """The mutable state of one run.
 
-    options: the engine's, with the solver that is in use. event_times: in descending order.
-    solvers: those used so far, each with its start time. stiff: whether the run has reported the
-    diagram as stiff.
-    lines: whether the record keeps as many rows as straight lines need; otherwise samples alone.
-    fixed_step [s]: step of the methods without error control. kept: the samples of a run that keeps
-    its states alone, in place of `samples`, of which solvers make use all the same.
-    steps_a_report: the most steps of a compiled loop between two reports. cut: ends the run at the
-    next time at which another can continue it.
-    marks: times (m,) [s] that lines always keep. crowded_at, thinned_at [s]: when a step first
-    needed more rows than it may add, and when the record was full.
+    options: those of the engine, with the solver in use. event_times [s]: in descending order.
+    solvers: those used so far, each with its start time. stiff: whether the run has reported
+    stiffness. lines: whether the record keeps as many rows as straight lines need; otherwise it
+    keeps samples only. fixed_step [s]: step of methods without error control. kept: the sample
+    times of a run that records states only; they replace `samples`, which solvers use
+    nevertheless. steps_a_report: largest number of steps of a compiled loop between two reports.
+    cut: end the run at the next time from which another run can continue. marks: times (m,) [s]
+    that lines always keep. crowded_at [s]: when a step first needed more rows than allowed.
+    thinned_at [s]: when the record was full.
     """
 
     engine: Engine
@@ -112,20 +113,20 @@ class Run:
     solvers: list[tuple[float, str]] = field(default_factory=list)
     stiff: bool = False
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
-    """The times of the last crossings."""
+    """The times of the latest crossings."""
     keeper: Keeper = field(init=False)
     measuring: Measuring | None = None
     crowded_at: float | None = None
     thinned_at: float | None = None
     before: Floats | None = None
-    """The watched values before the next stop."""
+    """The zero-crossing values before the next stop."""
     bounces: dict[int, Bounces] = field(default_factory=dict)
-    """Effects of the resets of EVENT blocks, by crossing."""
+    """For each crossing of an EVENT block the effects of its resets."""
     held: Held = field(default_factory=Held)
-    """Surfaces and contacts that now hold the states."""
+    """The surfaces and contacts that hold the states at present."""
     pace: Pace = field(default_factory=Pace)
     limit: float = math.inf
-    """Longest allowed length of the next step [s]."""
+    """Longest allowed next step [s]."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
@@ -138,7 +139,7 @@ class Run:
     # --- the loop ------------------------------------------------------------------
 
     def go(self) -> None:
-        """Run to the end, to a STOP, or to an interrupt, which keeps the record so far."""
+        """Run to the end, to a STOP, or to an interrupt; the record so far is kept."""
         started = 0.0
         try:
             with np.errstate(all="ignore"):
@@ -164,8 +165,9 @@ class Run:
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
     def bound_steps(self) -> None:
-        """Take at least LEAST_STEPS steps if zero crossings have effects: a step without another
-        limit, as with states at rest, would pass over pairs of crossings.
+        """Make the run take at least LEAST_STEPS steps if zero-crossings have effects. Otherwise a
+        step without another limit, for example with states at rest, could step over two crossings
+        at once.
         """
         sliding = self.slides and any(crossing.kind == "bend" for crossing in self.crossings)
         if (self.acting or sliding) and self.options.max_step is None:
@@ -173,8 +175,9 @@ class Run:
             self.options = self.options.model_copy(update={"max_step": step})
 
     def _compiled(self) -> CompiledLoop | None:
-        """This run's loop as compiled code, if the engine, the solver and a compiler allow it;
-        sinks that act at every sample, and sliding, need Python."""
+        """This run's loop as compiled code; None if the engine, the solver or a missing compiler
+        do not allow it. Sinks that act at every sample, and sliding, need the loop in Python.
+        """
         from spart_blocks.base.tableaus import tableau
         from spart_blocks.run.engines.compiled import CompiledLoop
         from spart_blocks.run.engines.native import Native
@@ -186,8 +189,9 @@ class Run:
         return CompiledLoop(self, self.engine, library, method)
 
     def library(self) -> Library | None:
-        """The compiled program of this run; None where it runs without one. The first call
-        compiles it, which may take seconds; `go` finds it then."""
+        """The compiled program of this run; None if it runs without one. The first call compiles
+        it, which may take seconds.
+        """
         from spart_blocks.run.engines.native import Native
 
         if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
@@ -202,11 +206,11 @@ class Run:
 
     @property
     def longest(self) -> float:
-        """The longest interval [s] that is measured as one."""
+        """The longest interval [s] that is measured as one panel."""
         return float(self.end) / LOOKS
 
     def measure(self, gauges: Iterable[Gauge]) -> None:
-        """Attach gauges that measure this run from its start on."""
+        """Attach gauges, which measure this run from its start."""
         measuring = Measuring(self.engine, gauges)
         self.measuring = measuring if measuring.names else None
 
@@ -217,17 +221,18 @@ class Run:
 
     @property
     def coarse(self) -> float:
-        """The longest interval [s] without a look."""
+        """The longest interval [s] between two evaluations for the record."""
         return float(self.samples.every)
 
     def thin_from(self, t: float) -> None:
-        """Change a full record to samples from t on."""
+        """From t on, keep samples only, because the record is full."""
         self.lines, self.thinned_at = False, t
         self.samples.pass_by(exact(t))
 
     def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8], NDArray[np.uint8]]:
-        """Every time from now to the end at which the solver must stop, the clocks that tick there
-        (stops, clocks), and the cause of jumps there: 1 a tick, 2 a known event."""
+        """All times [s] from now on at which the solver must stop; the clocks that tick there
+        (stops, clocks); and the cause of jumps there: 1 a tick, 2 a known event.
+        """
         ticks = [grid(c.offset, c.period, self.ticks[c.name], self.end) for c in self.clocks]
         known = np.array([float(t) for t in (self.t, *self.event_times, self.end)])
         stops = np.unique(np.concatenate([known, *ticks]))
@@ -238,7 +243,7 @@ class Run:
         return stops, due, jumps
 
     def sample_times(self) -> Floats:
-        """The grid of samples from now on, with the start and the end."""
+        """The sample times [s] from now on, with the start and the end."""
         now = [] if self.thinned_at is not None else [float(self.t)]
         ahead = self.samples.ahead() if self.kept is None else self.kept.ahead()
         if self.kept is not None and not len(self.x):  # where crossings are looked for
@@ -285,7 +290,7 @@ class Run:
         return Panelled(keeper, self.measuring, self.longest) if self.measuring else keeper
 
     def _thin_out(self) -> None:
-        """Change to samples if the record is full."""
+        """Keep samples only from now on if the record is full."""
         if self.lines:
             self.crowded_at = self.keeper.crowded_at
         if self.lines and self.recorder.size > MOST_NUMBERS:
@@ -295,7 +300,7 @@ class Run:
             self.keeper.state(self.t, self.x, self.xd)
 
     def stops_left(self, t: float) -> int:
-        """Number of stops of a solver between t and the end."""
+        """The number of times after t at which the solver must stop."""
         known = sum(time > t for time in self.event_times)
         return known + sum(int((float(self.end) - t) / c.period) for c in self.clocks)
 
@@ -305,7 +310,7 @@ class Run:
         self.solvers.append((t, solver))
 
     def _next_stop(self) -> Fraction:
-        """The next tick, known event time or end, whichever comes first."""
+        """The next tick, known event time or end, whichever is first."""
         times = [clock.time(self.ticks[clock.name]) for clock in self.clocks]
         while self.event_times and self.event_times[-1] <= self.t:
             self.event_times.pop()
@@ -317,9 +322,10 @@ class Run:
         return min([self.end, *times])
 
     def _enter(self, inputs: Sequence[Any]) -> bool:
-        """Act on all that happens at this stop: what is known ahead and what it sets off, then the
-        ticks and what they set off. Returns whether anything did. inputs: those before, of the
-        blocks that are notified of jumps."""
+        """Handle all that happens at this stop: known events and what they trigger, then ticks and
+        what they trigger. Returns whether anything happened. inputs: those before, of blocks that
+        are notified of jumps.
+        """
         t, any_acts = float(self.t), False
         due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
         if due:
@@ -335,8 +341,9 @@ class Run:
         return self._jump() or any_acts or bool(due)
 
     def report(self, t: float) -> None:
-        """Report progress, called now and then; t: the time reached. Raises RunError if the run
-        takes too many steps or makes no progress."""
+        """Report progress; called from time to time. t: the time reached [s]. Raises RunError if
+        the run takes too many steps or makes no progress.
+        """
         if self.stats.steps > self.most_steps:
             hint = "it may diverge, or its max_step be too short for its T"
             text = f"the run has taken more than {self.most_steps:,} steps"
@@ -346,8 +353,9 @@ class Run:
             self.progress(t, float(self.end))
 
     def cut_here(self) -> None:
-        """End the run, if that is asked for. Called where another run can continue it: between
-        steps, with all crossings handled."""
+        """End the run if `cut` is set. Called where another run can continue: between steps, with
+        all crossings handled.
+        """
         if self.cut:
             raise KeyboardInterrupt
 
@@ -355,7 +363,7 @@ class Run:
 
     @property
     def slides(self) -> bool:
-        """Whether states may slide along surfaces and rest at zero."""
+        """Whether states may slide along surfaces, and signals rest at zero."""
         return self.options.sliding == "filippov"
 
     def derivative(self, t: float, x: Floats, start: Floats | None = None) -> Floats:
@@ -379,8 +387,10 @@ class Run:
     # --- crossings -------------------------------------------------------------------
 
     def _jump(self, *, ticks_follow: bool = False) -> bool:
-        """Act on crossings by a jump at this stop, on STOPs whose signal is above zero, and on
-        modes that do not fit. ticks_follow: STOPs and faults wait for the ticks at this stop."""
+        """Handle crossings by a jump at this stop, STOPs whose signal is positive, and modes that
+        request a switch. Returns whether there were any. ticks_follow: STOPs and faults wait for
+        the ticks at this stop.
+        """
         jumped_off(self, float(self.t))
         now, before = self.watch(float(self.t), self.x), self.before
         crossed = [] if before is None else self.crossed(before, now)
@@ -390,15 +400,16 @@ class Run:
         return bool(found)
 
     def _tell_jumps(self, t: float, before: Sequence[Any]) -> bool:
-        """Notify blocks of jumps of their inputs and let them switch; returns whether any does.
-        before: the previous inputs."""
+        """Notify blocks of jumps of their inputs, and apply the switches that they request.
+        Returns whether there were any. before: the previous inputs.
+        """
         found = self.engine.jumped(before, t, self.x, self.xd)
         for k in found:
             self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         return bool(found)
 
     def crossed(self, before: Floats, after: Floats) -> list[int]:
-        """The crossings whose values before and after lie on different sides of zero."""
+        """The crossings whose values have changed sides of zero, in their directions."""
         directions = self._directions
         either = (before > 0) != (after > 0)
         rises, falls = (before <= 0) & (after > 0), (before >= 0) & (after < 0)
@@ -408,7 +419,7 @@ class Run:
 
     @cached_property
     def acting(self) -> frozenset[int]:
-        """The crossings at which something acts: a STOP, an EVENT, a mode, a fault."""
+        """The crossings with an effect: those of STOPs, EVENTs, modes and faults."""
         kinds = ("stop", "event", "mode", "fault")
         return frozenset(k for k, c in enumerate(self.crossings) if c.kind in kinds)
 
@@ -418,9 +429,11 @@ class Run:
         return np.array([crossing.direction for crossing in self.crossings], dtype=float)
 
     def cross(self, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
-        """Act on all crossings found at t: stop, let an EVENT block's function reset states,
-        switch modes until they fit, or put the states on the limit that they met. ticks_follow:
-        a STOP whose signal these put above zero waits for the ticks at t."""
+        """Handle the crossings found at t: stop the run, reset states by the function of an EVENT,
+        switch modes until none requests it, or set states to the limits that they reached. Returns
+        t as an exact fraction. ticks_follow: a STOP whose signal becomes positive by this waits
+        for the ticks at t.
+        """
         if found:
             self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
@@ -457,7 +470,7 @@ class Run:
         return exact(t)
 
     def _settle_modes(self, t: float) -> None:
-        """Let blocks switch their modes until nothing that they watch is above zero."""
+        """Let blocks switch their modes until no mode has a positive value."""
         led = self.held.leaders  # their values belong to holds, not to modes
         modes = {
             k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode" and k not in led
@@ -482,7 +495,7 @@ class Run:
             )
 
     def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
-        """Raise RunError if too many crossings occur within a short time."""
+        """Raise RunError if there are too many crossings within a short time."""
         recent = self.recent
         if found:
             recent.append(t)
@@ -499,7 +512,7 @@ class Run:
         self.stopped = f"stopped by block {block} at t = {t:.6g} s"
 
     def _stop_after_reset(self, t: float) -> None:
-        """Stop where the new states put the signal of a STOP above zero."""
+        """Stop the run if the new states make the signal of a STOP positive."""
         for crossing, value in zip(self.crossings, self.watch(t, self.x), strict=True):
             if crossing.kind == "stop" and value > 0:
                 self._stop(crossing.block, t)
@@ -508,7 +521,7 @@ class Run:
     # --- the end -----------------------------------------------------------------------
 
     def final_state(self) -> FinalState:
-        """The states at the time reached, by block."""
+        """The states at the present time, by block."""
         engine = self.engine
         return FinalState(
             float(self.t),

@@ -1,4 +1,4 @@
-"""Notes on what a run's record leaves out."""
+"""Notes for the user on what the record of a run leaves out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def record_notes(run: Run) -> Iterator[str]:
-    """Notes on a record with fewer rows than lines need, or samples that pass over events."""
+    """Notes on a record with fewer rows than lines need, and on samples between which
+    events lie.
+    """
     if run.crowded_at is not None:
         yield (
             f"the record is not accurate everywhere: from t = {run.crowded_at:.6g} s on "

@@ -28,7 +28,9 @@ SERVED = "spart_blocks.run.worker"
 
 @dataclass(frozen=True)
 class Job:
-    """A file to run, run options in place of the file's (T, log, ...), and what to measure."""
+    """A diagram file to run, run options that replace those of the file (T, log, ...), and what to
+    measure.
+    """
 
     file: DiagramFile
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -37,7 +39,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a job: results and readings of its gauges, or an error. warnings: their texts."""
+    """The outcome of a job: results and readings of its gauges, or an error; and the texts of
+    warnings.
+    """
 
     results: Results | None = None
     error: SpartError | None = None
@@ -85,7 +89,7 @@ class _Runs:
         self.over = False
 
     def run(self, job: Job, results: Path) -> Outcome | None:
-        """Run a job to its end; None if all processes were ended before."""
+        """Execute a job; None if all processes were ended before it finished."""
         with self.lock:
             if self.over:
                 return None
@@ -127,7 +131,7 @@ class _Runs:
             self.progress(far, max(end for _, end in self.reached.values()))
 
     def end(self) -> None:
-        """End every process, and start no others."""
+        """Kill every process, and start no more."""
         with self.lock:
             self.over = True
             for worker in self.running:

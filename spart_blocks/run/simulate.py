@@ -50,7 +50,7 @@ EngineName = Literal["auto", "native", "interpreter"]
 
 
 class RunChanges(TypedDict, total=False):
-    """Run options of a call, in place of those of a diagram; see `RunOptions`."""
+    """Run options of a call, which replace those of the diagram; see `RunOptions`."""
 
     T: float
     solver: Solver
@@ -145,7 +145,7 @@ def file_of(
 
 
 def _given(value: Any) -> bool:
-    """Whether an argument is given and not empty."""
+    """Whether an argument was given and is not empty."""
     return not (value is None or (isinstance(value, Sized) and len(value) == 0))
 
 
@@ -157,7 +157,7 @@ def begin(
     progress: Progress | None = None,
     **run_options: Unpack[RunChanges],
 ) -> Run:
-    """A run at its start; run_options: as `simulate` takes them. `finish` runs it."""
+    """A run that is ready to start; `finish` executes it. run_options: as `simulate` takes them."""
     if not isinstance(engine, str) or engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {brief(engine)}", hint=hint))
@@ -177,7 +177,7 @@ def begin_engine(
     initial: FinalState | Results | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """A run of an engine at its start; initial, progress: as `simulate` takes them."""
+    """A run of an engine that is ready to start. initial, progress: as `simulate` takes them."""
     state = _continued(initial)
     with failing("the run cannot begin"):
         with collector_paused(), telling_origin(initial, engine.title):
@@ -194,7 +194,7 @@ def begin_engine(
 
 
 def finish(run: Run) -> Results:
-    """The results of a run that has begun. Raises as `simulate` does."""
+    """Execute a run and return its results. Raises as `simulate` does."""
     foreign: list[Exception] = []
     if run.progress is not None:
         run.progress = _noting(run.progress, foreign)
@@ -216,7 +216,9 @@ def finish(run: Run) -> Results:
 
 
 def _noting(progress: Progress, foreign: list[Exception]) -> Progress:
-    """Call progress; its own exceptions are no failure of the run."""
+    """A progress function that records its own exceptions in `foreign`, so that they are not
+    reported as failures of the run.
+    """
 
     def told(t: float, T: float) -> None:
         try:
@@ -232,7 +234,7 @@ def _noting(progress: Progress, foreign: list[Exception]) -> Progress:
 def failing(
     problem: str, run: Run | None = None, foreign: Sequence[Exception] = ()
 ) -> Iterator[None]:
-    """Context in which an unforeseen exception, such as one of SciPy, becomes a RunError."""
+    """A context in which an unexpected exception, such as one of SciPy, becomes a RunError."""
     try:
         yield
     except SpartError:
@@ -329,7 +331,7 @@ def options_with(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
 
 
 def _said(entry: Any) -> str:
-    """Message of an option's check, in the package's own words if it has any."""
+    """The message of an option's check: our own text if there is one, otherwise pydantic's."""
     return str(entry.get("ctx", {}).get("error") or entry["msg"])
 
 
@@ -378,7 +380,7 @@ def results_of(run: Run) -> Results:
 
 
 def _changes(run: Run) -> dict[str, str]:
-    """The solvers that ran and their start times, if there was more than one."""
+    """The solvers of a run with their start times, if there was more than one; otherwise empty."""
     if len(run.solvers) < 2:
         return {}
     (_, first), *others = run.solvers
@@ -387,7 +389,7 @@ def _changes(run: Run) -> dict[str, str]:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Versions and options of a run."""
+    """The versions of the packages that determine results."""
     from importlib.metadata import version
 
     return {name: version(name) for name in ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")}

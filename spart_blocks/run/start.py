@@ -1,4 +1,4 @@
-"""A run at its start: initial states, clocks, event times, and whether it fits in memory."""
+"""Prepares a run: initial states, clocks, event times, and a check that it fits into memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SAMPLES = 20_000_000
 MOST_KEPT = 200_000_000
 MOST_STOPS = MOST_SWITCHES
 MOST_STEPS = 1_000_000_000
-"""Bounds on a run: samples kept, numbers in them, times at which it must stop, and steps."""
+"""Upper limits of a run: samples kept, numbers in them, times at which it must stop, and steps."""
 MANY_STEPS = 20_000_000
 """Number of steps that takes minutes, for which there is a warning."""
 
@@ -36,11 +36,11 @@ def prepare(
     solver: str | None = None,
     states: float | Literal["at the end"] | None = None,
 ) -> Run:
-    """A run at its start: initial states, clocks, event times.
+    """A run that is ready to start, with initial states, clocks and event times.
 
-    solver: what `picked_solver` has picked, where that is known. states: keep no signals, and the
-    states alone at an interval [s] or at the end, in place of the record that the run options ask
-    for; the steps are those of a run that is recorded by lines.
+    solver: the result of `picked_solver`, if known. states: record states only, at this interval
+    [s] or at the end, instead of what the run options ask for; the steps are those of a run that
+    is recorded by lines.
     """
     options = engine.run.model_copy(update={"solver": solver or picked_solver(engine)})
     _check_solver(engine, options.solver)
@@ -82,7 +82,7 @@ def prepare(
 
 
 def _grid_of(states: float | Literal["at the end"], start: Fraction, end: Fraction) -> Samples:
-    """The samples of a run that keeps its states alone."""
+    """The sample times of a run that records states only."""
     every = end if states == "at the end" else exact(states)
     if (end - start) / every > MOST_SAMPLES:
         text = f"states every {float(every):g} s are more than {MOST_SAMPLES:,} rows"
@@ -91,8 +91,9 @@ def _grid_of(states: float | Literal["at the end"], start: Fraction, end: Fracti
 
 
 def picked_solver(engine: Engine) -> str:
-    """The requested solver. 'auto' is CVODES if the native engine has no compiler and no crossings
-    to locate except bends, and RK45 otherwise."""
+    """The solver to use. 'auto' means CVODES if the native engine has no compiler and no crossings
+    to locate except bends, and RK45 otherwise.
+    """
     asked = engine.run.solver
     if asked != "auto":
         return asked
@@ -105,8 +106,9 @@ def picked_solver(engine: Engine) -> str:
 
 
 def _check_solver(engine: Engine, solver: str) -> None:
-    """Refuse error control if a block steps by itself: its steps have no error estimate, and steps
-    of varying length would lose its advantages."""
+    """Raise InputError for a method with error control if a block advances by a one-step map: such
+    steps have no error estimate, and would lose their advantages with varying length.
+    """
     if engine.fixed and solver not in FIXED_STEP:
         faults = [
             Fault(
@@ -128,9 +130,10 @@ _LEAST_RTOL = 1e-6
 
 
 def _check_damped(engine: Engine, options: RunOptions) -> None:
-    """Refuse the solvers that gain or lose energy where loops lose rank: multistep methods leave
-    the loops there, and error control takes short steps in the pose itself, where the motion is
-    undetermined. Measured in docs/closed_chains.md."""
+    """Raise InputError for solvers that change the energy where loops lose rank. Multistep methods
+    violate the loop constraints there, and error control takes short steps in the pose itself,
+    where the motion is undetermined. Measured in docs/closed_chains.md.
+    """
     if not engine.damped or options.solver in FIXED_STEP:
         return
     if options.solver == "RK45" and options.rtol >= _LEAST_RTOL:
@@ -150,8 +153,9 @@ def _check_damped(engine: Engine, options: RunOptions) -> None:
 
 
 def _ticks_done(state: FinalState, due: Mapping[str, int]) -> dict[str, int]:
-    """The ticks that a final state has done of the clocks that are there; due: the number of
-    each clock's next tick at its time, which rounding may miss by one."""
+    """The numbers of ticks that the clocks have done in a final state. due: number of each clock's
+    next tick at that time, which may differ by one because of rounding.
+    """
     done = {name: k for name, k in state.ticks.items() if name in due}
     for name, k in done.items():
         if abs(k - due[name]) > 1:
@@ -167,7 +171,9 @@ def _check_size(
     clocks: Sequence[Clock],
     step: float | None,
 ) -> None:
-    """Refuse a run that would not fit into memory, before anything is computed."""
+    """Raise InputError, before anything is computed, if the record of a run would not fit into
+    memory.
+    """
     samples = (end - start) / every
     if samples > MOST_SAMPLES:
         raise InputError(
@@ -190,7 +196,9 @@ def _check_size(
 
 
 def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
-    """Refuse a longest step with which no run ends, and warn about one that takes long."""
+    """Raise InputError if max_step is so short that the run would not end, and warn if it would
+    take long.
+    """
     until = f"steps until T = {float(end):g} s"
     hint = (
         "leave max_step out, and the solver finds its steps; or give a longer one, or a shorter T"
@@ -204,7 +212,9 @@ def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
 
 
 def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
-    """Reject samples with too many numbers in total. width: numbers per sample."""
+    """Raise InputError if the samples contain too many numbers in total. width: numbers per
+    sample.
+    """
     if samples * width > MOST_KEPT:
         raise InputError(
             Fault(

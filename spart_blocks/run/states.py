@@ -1,4 +1,4 @@
-"""States that a user gives by block, put into an engine's vectors."""
+"""Writes states that a user gives by block into an engine's vectors."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def set_states(
 ) -> None:
     """Overwrite the states of the named blocks in x and xd.
 
-    A value is the block's state vector or, for a plant, its `initial` entries. argument
-    and each lead the messages of the InputErrors that name what is wrong.
+    A value is the block's state vector or, for a plant, its `initial` entries. argument, each:
+    start of the messages of InputErrors.
     """
     slices = {name: (x, part) for name, part in engine.continuous.items()}
     slices |= {name: (xd, part) for name, part in engine.sampled.items()}
@@ -58,8 +58,9 @@ def set_states(
 
 @contextmanager
 def telling_origin(given: Any, title: str) -> Iterator[None]:
-    """Context in which an error about unfitting states says if they are of another diagram. given:
-    their source. title: of the diagram."""
+    """A context in which an error about states that do not match says whether they are from
+    another diagram. given: their source. title: of this diagram.
+    """
     try:
         yield
     except InputError as error:
@@ -71,8 +72,9 @@ def telling_origin(given: Any, title: str) -> Iterator[None]:
 
 
 def hold_as_now(engine: Engine, given: Collection[str], t: float, x: Floats, xd: Floats) -> None:
-    """Fill held outputs that are not given, as after a run that did not hold them, with their
-    values now."""
+    """Set held outputs that are not given (because the states are from a run that did not hold
+    them) to their present values.
+    """
     missing = [one.name for one in engine.holds if one.is_added and one.name not in given]
     if missing:
         now = engine.filled(t, x, xd)
@@ -98,8 +100,9 @@ def _state(value: Any, engine: Engine, name: str, shape: tuple[int, ...], what: 
 
 
 def vectors_of(engine: Engine, states: Mapping[str, Floats], count: int) -> tuple[Floats, Floats]:
-    """The states of blocks at `count` times, each (count, nstates), as the vectors (count, nx)
-    and (count, nd) that an engine takes."""
+    """The states of blocks at `count` times, each (count, nstates), as the vectors (count, nx) and
+    (count, nd) of an engine.
+    """
     x, xd = (
         np.zeros((count, max((part.stop for part in parts.values()), default=0)))
         for parts in (engine.continuous, engine.sampled)

@@ -1,7 +1,7 @@
-"""A run of a diagram file in a worker process, for `processes.py`.
+"""Executes runs of diagram files in a worker process, for `processes.py`.
 
-The message is the job. The answers are the progress of the run, and at last its outcome; results
-are in the file that the job names.
+The message is the job. The answers are the progress of the run, and at the end its outcome; the
+results are in the file that the job names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spart_blocks.workers.progress import Report, throttled
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:
-    """Do the job and answer."""
+    """Execute one job and send answers."""
     job, _ = inbox.receive()
     progress = throttled(lambda t, end: outbox.send({"t": t, "end": end}))
     with warnings.catch_warnings(record=True) as caught:
@@ -46,7 +46,7 @@ def _answer(job: dict[str, Any], progress: Report) -> dict[str, Any]:
 
 
 def _file(plain: dict[str, Any]) -> DiagramFile:
-    """The diagram file that `processes.plain_file` turned into JSON."""
+    """The diagram file from the JSON of `processes.plain_file`."""
     values = {key: _tuples(value) for key, value in plain.items()}
     root = plain["root"] and Path(plain["root"])
     return DiagramFile(**values | {"path": Path(plain["path"]), "root": root})

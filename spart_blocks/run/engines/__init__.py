@@ -1,1 +1,3 @@
-"""The engines of a run: the equations of a diagram, interpreted or as a program."""
+"""The engines of a run, which evaluate the equations of a diagram: by its blocks, or
+as a program.
+"""

@@ -51,10 +51,12 @@ if TYPE_CHECKING:
 
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 ARRIVED = 1
-"""At a stop whose ticks follow."""
+"""Status of the driver: it has arrived at a stop at which clocks tick."""
 WORTH = 0.5
-"""Fraction of the instructions of all kept signals. If the signals that a record by lines looks at
-need fewer, they are evaluated alone, and the others only where rows are kept."""
+"""If the signals that decide which rows a record by lines keeps need less than this fraction of
+the instructions of all kept signals, they are evaluated alone, and the others only for the rows
+that are kept.
+"""
 
 _SIZES = ["nx", "nd", "nkept", "nlooked", "ncross", "nclocks", "nstops", "nsamples", "stages"]
 _SIZES += ["dense_order"]
@@ -110,9 +112,9 @@ _MIRRORS: dict[str, type[ctypes.Structure]] = {
 
 @dataclass(frozen=True)
 class Library:
-    """A compiled program: its entry point and the work memory its functions need.
+    """A compiled program: its entry point, and the work memory that its functions need.
 
-    looked: the kept signals that a record by lines looks at.
+    looked: the kept signals that decide which rows a record by lines keeps.
     """
 
     advance: Any
@@ -124,10 +126,10 @@ class Library:
 def library_of(
     program: Program, kept: Sequence[str], measured: Sequence[str] = ()
 ) -> Library | None:
-    """Compile a program, or fetch it from the cache; None without compiler.
+    """Compile a program, or load it from the cache; None without a compiler.
 
-    kept, measured: the signals to keep, and to measure. The libraries of the last programs
-    are remembered: a sweep over parameters (`with_parameters`) writes no C between its runs.
+    kept, measured: signals to keep and to measure. The libraries of the last programs stay in
+    memory, so that a sweep over parameters (`with_parameters`) generates no C between its runs.
     """
     functions = _functions(program)
     environment = [os.environ.get(name) for name in ("SPART_COMPILER", "SPART_CACHE", "CC")]
@@ -145,8 +147,9 @@ def library_of(
 
 _MOST_REMEMBERED = 16
 _REMEMBERED: dict[tuple[Any, ...], tuple[Program, Library]] = {}
-"""Libraries by the identities of functions. A program keeps its functions alive, so that identities
-stay unique."""
+"""Libraries by the ids of functions. The stored program keeps its functions alive, so that their
+ids stay unique.
+"""
 
 
 def _made(
@@ -182,8 +185,9 @@ def _made(
 
 
 def _functions(program: Program) -> dict[str, Any]:
-    """The program's functions that a library holds, each (t, x, xd, p) -> one dense column;
-    `advance` takes the step too."""
+    """The functions of a program that a library contains. Each maps (t, x, xd, p) to one dense
+    column; `advance` also takes the step.
+    """
     functions = {
         "rates": program.held or program.rates,
         "cross": program.watched,
@@ -197,7 +201,7 @@ def _functions(program: Program) -> dict[str, Any]:
 
 
 def _renamed(name: str, function: Any) -> Any:
-    """The function under a name that no system library has (libc has `advance`)."""
+    """The function with another name, which no system library has (libc has `advance`)."""
     import casadi as ca
 
     arguments = function.sx_in()
@@ -205,7 +209,7 @@ def _renamed(name: str, function: Any) -> Any:
 
 
 def _source(program: Program, functions: dict[str, Any]) -> str:
-    """The library in C: the program's functions, tables of its clocks, the driver."""
+    """The C code of the library: the program's functions, tables of its clocks, the driver."""
     sizes = {**sizes_of(program), "SB_SWITCHES": 0}  # modes switch outside the driver
     # Functions that the program does not have are never called.
     never = [f"program_{name}" for name in ("project", "reach", "advance", "measured")]
@@ -229,7 +233,7 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
 
 
 def _numbered(function: str, name: str, what: str, functions: Numbered) -> list[str]:
-    """Tables in C of functions by number, and of the entries of xd that each writes."""
+    """C tables of numbered functions, and of the entries of xd that each writes."""
     entries = [one[1] for one in functions if one is not None]
     count = range(len(entries))
     return [
@@ -241,7 +245,7 @@ def _numbered(function: str, name: str, what: str, functions: Numbered) -> list[
 
 
 class CompiledLoop:
-    """One run inside the library: its arrays, into which the driver writes."""
+    """One run inside the library, with the arrays that the driver writes."""
 
     def __init__(self, run: Run, engine: Native, library: Library, method: Tableau) -> None:
         self.run, self.engine, self.library = run, engine, library
@@ -295,7 +299,7 @@ class CompiledLoop:
         self._give_samples(self.samples)
 
     def _give_samples(self, samples: NDArray[Any]) -> None:
-        """Make the driver keep samples at these times."""
+        """Pass the times at which the driver must keep samples."""
         self.samples = samples
         sizes = (self.struct.nkept, self.struct.nx, self.struct.nd)
         # One row more, for the state at which a run stops before its end.
@@ -304,7 +308,7 @@ class CompiledLoop:
         self.struct.nsamples = len(samples)
 
     def _give(self, **arrays: NDArray[Any] | None) -> None:
-        """Pass arrays to the driver; they live as long as this object."""
+        """Pass arrays to the driver; this object keeps them alive."""
         for name, array in arrays.items():
             if array is None:
                 setattr(self.struct, name, None)
@@ -315,8 +319,9 @@ class CompiledLoop:
             setattr(self.struct, name, self.arrays[name].ctypes.data)
 
     def go(self) -> None:
-        """Advance to the end, handling crossings, or to the time at which the run changes its
-        solver. Raises RunError if a step fails."""
+        """Advance to the end, handling crossings, or to the time at which the solver changes.
+        Raises RunError if a step fails.
+        """
         run, struct = self.run, self.struct
         try:
             while True:
@@ -358,7 +363,7 @@ class CompiledLoop:
         run.stats.steps, run.stats.evaluations = struct.steps, struct.evaluations
 
     def _cross(self) -> bool:
-        """Handle the crossings of one time; True where they end the run."""
+        """Handle the crossings at one time. Returns whether they end the run."""
         run, struct = self.run, self.struct
         found = np.flatnonzero(self.arrays["hit"]).tolist()
         run.cross(found, struct.t, ticks_follow=struct.entered == ARRIVED)
@@ -392,8 +397,9 @@ class CompiledLoop:
         return failure if fixed else no_step(run, t, failure)
 
     def _hand_over_rows(self, *, last: bool = False) -> None:
-        """Give the recorder the rows kept by lines. Once the record is full, samples at a uniform
-        grid replace them."""
+        """Pass the rows kept by lines to the recorder. When the record is full, samples on a
+        uniform grid are kept instead.
+        """
         run, record = self.run, self.record
         if record is None or not self.struct.log:
             return
@@ -419,13 +425,14 @@ class CompiledLoop:
 
     @property
     def count(self) -> int:
-        """Number of the rows that wait for the recorder."""
+        """Number of rows that have not been passed to the recorder yet."""
         sampled = self.record is None or not self.struct.log
         return int(self.struct.sample) if sampled or self.record is None else self.record.count
 
     def waiting(self, rows: slice) -> tuple[Floats, Floats, Floats, Floats]:
-        """A copy of some rows that wait for the recorder: times (N,), kept signals side by side
-        (N, width), states (N, nx) and (N, nd). Nothing is changed."""
+        """A copy of some rows that have not been passed to the recorder: times (N,), kept signals
+        side by side (N, width), states (N, nx) and (N, nd).
+        """
         if self.record is None or not self.struct.log:
             t, kept, xs, xds = (
                 a[rows].copy() for a in (self.samples, self.kept, self.xs, self.xds)
@@ -440,18 +447,20 @@ class CompiledLoop:
         return t[:n], kept, looked[:n, width:], held[:n]
 
     def _completed(self, t: Floats, rows: Floats, held: Floats) -> Floats:
-        """All kept signals of the finite rows at times t, side by side."""
+        """All kept signals side by side at times t. Rows from the first one that is not finite are
+        left out.
+        """
         kept = np.empty((len(t), int(self.struct.nkept)))
         vectors = (array.ctypes.data for array in (t, rows, held, kept))
         return kept[: self.library.handle.sb_complete(self.struct, len(t), *vectors)]
 
     def _hand_over_panels(self) -> None:
-        """Let the gauges measure the driver's panels of the signals."""
+        """Pass the driver's panels of signals to the gauges."""
         if self.gauge is not None and self.run.measuring is not None:
             self.run.measuring.take(self.gauge.drained())
 
     def _last_row(self) -> None:
-        """Add the state reached as one more row, if it can be evaluated."""
+        """Add the final state as a row, if it can be evaluated."""
         run = self.run
         if not run.recorder.ends_at(float(run.t)):
             with suppress(RunError):
@@ -475,7 +484,7 @@ class CompiledLoop:
             self.run.ticks[clock.name] += int(done[:, k].sum())
 
     def _last_sample(self, n: int) -> tuple[int, NDArray[Any]]:
-        """Add the state reached as one more sample, if it can be evaluated."""
+        """Add the final state as a sample, if it can be evaluated."""
         run, t = self.run, float(self.run.t)
         if n and self.samples[n - 1] > t:  # within the step that failed
             return n, self.samples

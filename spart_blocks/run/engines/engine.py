@@ -29,7 +29,9 @@ Pick = Callable[[float, Floats, Floats], list[Floats]]
 
 
 def not_finite(slices: Mapping[str, slice], vector: Floats) -> str | None:
-    """The first block whose part of a vector holds a number that is not finite."""
+    """The first block whose part of a vector contains a number that is not finite; None if there
+    is none.
+    """
     return next((n for n, part in slices.items() if not np.isfinite(vector[part]).all()), None)
 
 
@@ -41,12 +43,11 @@ def shown(value: Any) -> str:
 class Engine(ABC):
     """The equations of a diagram.
 
-    title: the diagram's name. continuous, sampled: slices of the states of each block in the
-    vectors x and xd. traced: whether the engine evaluates a program in place of the blocks.
-    holds: the outputs that are held between ticks; each is a state in `sampled` by its name.
-    drifting: whether steps and samples must be projected. damped: the blocks that continue through
-    poses in which their loops lose rank; see `Program`.
-    jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
+    title: name of the diagram. continuous, sampled: slices of each block's states in the vectors x
+    and xd. traced: whether a program is evaluated instead of the blocks. holds: outputs that are
+    held between ticks; each is a state in `sampled`, by its name. drifting: whether steps and
+    samples must be projected. damped: blocks that continue through poses in which their loops lose
+    rank; see `Program`. jacobian: function (t, x, xd) -> df/dx (nx, nx), if available.
     """
 
     name: ClassVar[str]
@@ -77,12 +78,13 @@ class Engine(ABC):
 
     @abstractmethod
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
-        """The discrete states after the clocks due have ticked together. All read the values before
-        the tick, except held outputs, which are read as renewed at the tick."""
+        """The discrete states after the clocks `due` have ticked together. All blocks read the
+        values before the tick, except that outputs held on these clocks are renewed first.
+        """
 
     @abstractmethod
     def filled(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """xd with all held outputs as a tick of their clocks makes them now; states stay."""
+        """xd with all held outputs computed as at a tick of their clocks now; other states stay."""
 
     @abstractmethod
     def project(self, t: float, x: Floats) -> Floats:
@@ -95,17 +97,17 @@ class Engine(ABC):
         return np.array(rows).reshape(x.shape)
 
     def reach(self, t: float, x: Floats) -> float:
-        """The longest step [s] from x that misses nothing."""
+        """The longest step [s] from x that does not pass over an event."""
         return float("inf")
 
     @abstractmethod
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
-        """The states at t + h of the blocks with a step of their own."""
+        """The states at t + h of the blocks that advance by a one-step map instead of rates."""
 
     @property
     @abstractmethod
     def fixed(self) -> Sequence[str]:
-        """The blocks that no solver with error control may run."""
+        """The blocks that cannot be integrated with error control."""
 
     # --- signals ---------------------------------------------------------------------
 
@@ -120,20 +122,22 @@ class Engine(ABC):
 
     @abstractmethod
     def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
-        """The named signals at N times t (N,) and states x (N, nx), xd (N, nd), finite or
-        not: (N, ...) each. KeyError where there is no such signal."""
+        """The named signals at N times t (N,) and states x (N, nx), xd (N, nd): an array (N, ...)
+        for each, which may contain NaN or infinity. Raises KeyError for an unknown signal.
+        """
 
     def width(self, names: Sequence[str]) -> int:
-        """Total number of entries of these signals, as far as known beforehand."""
+        """Total number of entries of these signals, or an estimate before they are evaluated."""
         return len(names)
 
     @abstractmethod
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
-        """Raise RunError naming the first block, in order of evaluation, that fails or gives a
-        non-finite number here, if any does."""
+        """Raise RunError for the first block, in the order of evaluation, that fails or gives a
+        number that is not finite. Does nothing if there is none.
+        """
 
     def refuse_states(self, t: float, x: Floats, xd: Floats) -> None:
-        """Raise RunError naming a block whose own state is not finite."""
+        """Raise RunError for a block whose own state is not finite."""
         for slices, vector in ((self.continuous, x), (self.sampled, xd)):
             name = not_finite(slices, vector)
             if name is not None:
@@ -141,10 +145,10 @@ class Engine(ABC):
                 raise RunError(text, block=name, time=t)
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
-        """Raise DiagramError for every wire whose shape its input does not take."""
+        """Raise DiagramError for every wire whose shape its input does not accept."""
 
     def act(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
-        """Run the blocks that act at every sample."""
+        """Execute the actions of blocks that act at every sample."""
 
     # --- events ------------------------------------------------------------------------
 
@@ -163,28 +167,32 @@ class Engine(ABC):
 
     @abstractmethod
     def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
-        """The error of a run that crossing k, a fault, ends."""
+        """The error of a run that ends at crossing k, which is a fault."""
 
     @abstractmethod
     def switches(self) -> Iterable[SwitchTimes]:
-        """The known times at which signals switch."""
+        """The times at which signals switch that are known in advance."""
 
     def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
         """The switching times after start up to the end, in descending order."""
         return switching_times(self.switches(), start, end)
 
     def next_stop(self, x: Floats) -> float:
-        """Next time [s] at which a block requests a stop: a time that it learned during the run and
-        that its state holds."""
+        """The next time [s] at which a block requests a stop. It is a time that the block learned
+        during the run and stores in its state.
+        """
         return float("inf")
 
     def completed(self, t: float, x: Floats, xd: Floats) -> Sequence[int]:
-        """Notify blocks of an accepted step. Returns the crossings of those that request a switch
-        there."""
+        """Notify blocks of an accepted step. Returns the crossings of the blocks that request a
+        switch there.
+        """
         return ()
 
     def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
-        """Inputs of the blocks that are notified of jumps of their inputs, for `jumped`."""
+        """The inputs of the blocks that are notified of jumps of their inputs; an argument of
+        `jumped`.
+        """
         return ()
 
     def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
@@ -196,9 +204,10 @@ class Engine(ABC):
 
     @abstractmethod
     def made_of(self) -> tuple[Diagram, Sequence[Node]]:
-        """The diagram, and the nodes of its wiring. Raises InputError where there is a program
-        alone."""
+        """The diagram and the nodes of its wiring. Raises InputError if there is only a program."""
 
     def plant_state(self, block: str) -> Any:
-        """Function by which a plant reads `initial` entries; None for other blocks."""
+        """The object that converts `initial` entries of a plant to states; None for
+        other blocks.
+        """
         return None

@@ -31,7 +31,7 @@ _MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
 
 
 Options = Callable[[RunOptions], RunOptions]
-"""Changes to the run options of a file."""
+"""A function that changes the run options of a file."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class DiagramFile:
         return replace(self, overrides=(*self.overrides, f"run.log={json.dumps(list(names))}"))
 
     def load(self, document: Document | None = None) -> Diagram:
-        """The diagram itself. document: as the file was read before."""
+        """Load the diagram. document: the file, if it is already parsed."""
         from spart_blocks.diagram.build.loader import load, load_document
 
         if document is not None:
@@ -65,8 +65,9 @@ class DiagramFile:
         )
 
     def remembered(self, options: Options = lambda run: run) -> Program | None:
-        """The program kept for this file, if its files are unchanged, and the changes to its run
-        options leave it as it is."""
+        """The cached program for this file, if its files are unchanged and the changed run options
+        do not affect the program; otherwise None.
+        """
         folder = kept.user_folder()
         found = kept.stored(folder, self._key()) if folder and not self.blocks else None
         if found is None:
@@ -84,7 +85,9 @@ class DiagramFile:
         return program
 
     def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
-        """Keep the program of the diagram. told: the warnings emitted while it was made."""
+        """Store the program of the diagram in the cache. told: warnings that were given while it
+        was made.
+        """
         folder = kept.user_folder()
         # The user's own code can change at any time, and may contain errors where it is not used.
         own = self.blocks or diagram.packages - set(STANDARD)
@@ -108,7 +111,7 @@ class DiagramFile:
             return  # a cache is a convenience
 
     def reference(self) -> Engine:
-        """The interpreter of the blocks, for what only blocks know."""
+        """The interpreter of the diagram's blocks."""
         from spart_blocks.program.tracing.gains import wired
         from spart_blocks.run.engines.interpreter import Interpreter
 
@@ -129,10 +132,10 @@ def engine_of_file(
     options: Options,
     document: Document | None = None,
 ) -> Engine:
-    """The engine of a file, from the cache, or made and kept there.
+    """The engine of a file, from the cache; otherwise it is made and its program is cached.
 
-    make: makes the engine of a loaded diagram. options: changes to the file's run options.
-    document: as the file was read before; if the file has changed since then, nothing is kept.
+    make: makes the engine of a loaded diagram. options: changes the file's run options. document:
+    the file, if it is already parsed; if the file has changed since, nothing is cached.
     """
     found = file.remembered(options)
     if found is not None:
@@ -148,7 +151,7 @@ def engine_of_file(
 
 
 def _holds(path: Path, document: Document) -> bool:
-    """Whether a file still is as a document was read from it."""
+    """Whether a file still has the text of a parsed document."""
     from spart_blocks.base.document import read_file
 
     try:
@@ -159,15 +162,17 @@ def _holds(path: Path, document: Document) -> bool:
 
 @lru_cache(maxsize=16)
 def _entry(found: Path) -> tuple[list[tuple[str, str]], list[str], Program]:
-    """Contents of a file of the cache, read once: its name holds the hash of its contents, which
-    were compared. The same program object already has its compiled loop."""
+    """The contents of a cache file: digests of files, warnings, program. It is parsed once, and
+    the same program object is returned, which may already have a compiled loop. The name of the
+    file contains the hash of its contents, so that it never changes.
+    """
     entry = json.loads(found.read_text(encoding="utf-8"))
     return entry["files"], list(entry["warnings"]), from_text(entry["program"])
 
 
 @contextmanager
 def overheard() -> Iterator[list[str]]:
-    """Collect the package's warnings raised within; they are emitted all the same."""
+    """A context that collects the package's warnings; they are still given."""
     told: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -189,8 +194,9 @@ def _version(package: str) -> str:
 
 @cache
 def _package() -> str:
-    """Everything besides its files that determines a file's program: versions of this package and
-    of those it uses."""
+    """All that determines a file's program besides its files: the versions of this package and of
+    its dependencies.
+    """
     home = Path(__file__).parents[2]
     files = sorted(path for path in home.rglob("*") if path.suffix in (".py", ".c"))
     states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]

@@ -1,4 +1,4 @@
-"""Storage of the interpreter for outputs, and for those that are held between ticks."""
+"""The interpreter's storage of outputs, and of outputs that are held between ticks."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ Shape = tuple[int, ...]
 
 
 class Values(list[Sequence[Any]]):
-    """The outputs of each node by its index. after: the states after a tick of the nodes that
-    show these at it."""
+    """The outputs of each node, by index. after: by name, the states after the tick of nodes whose
+    outputs depend on them.
+    """
 
     after: dict[str, Floats]
 
     @classmethod
     def none(cls, count: int) -> Values:
-        """No outputs yet, of so many nodes."""
+        """Empty outputs for `count` nodes."""
         made = cls([()] * count)
         made.after = {}
         return made
 
     def copied(self) -> Values:
-        """A copy, into which other outputs can be written."""
+        """A copy with its own list, so that outputs can be replaced."""
         made = Values(self)
         made.after = dict(self.after)
         return made
@@ -39,7 +40,7 @@ class Values(list[Sequence[Any]]):
 class HeldOutputs:
     """Held outputs as discrete states, stored after those of the blocks.
 
-    by_node: the held outputs by the index of their node. slices: place of each in xd.
+    by_node: held outputs by index of their node. slices: the place of each in xd.
     """
 
     def __init__(
@@ -80,8 +81,10 @@ class HeldOutputs:
     def renew(
         self, xd: Floats, before: Floats, values: Sequence[Sequence[Any]], due: Collection[str]
     ) -> None:
-        """Write into xd the outputs held from a tick on. before: xd at that tick. values: the
-        outputs of each node there. due: the names of the clocks."""
+        """Write the outputs that are held from this tick on into xd.
+
+        before: xd at the tick. values: outputs of each node there. due: names of the clocks.
+        """
         for one in self.by_node.values():
             if one.clock not in due or not one.is_added:
                 continue
@@ -93,8 +96,9 @@ class HeldOutputs:
 
 
 def _shapes_of(wiring: FlatDiagram, holds: Sequence[HeldOutput]) -> dict[int, list[Shape]]:
-    """The shapes of the outputs, found at the start; () for a block that fails there, which the run
-    reports."""
+    """The shapes of the outputs, from their evaluation at the initial time; () for a block that
+    fails there, which the run reports.
+    """
     shapes = output_shapes(wiring, {one.index for one in holds})
     return {
         one.index: [

@@ -1,7 +1,7 @@
-"""The interpreter: evaluates a diagram block by block, on numbers. The reference engine.
+"""The interpreter, the reference engine: evaluates a diagram block by block, with numbers.
 
-It calls bdsim's block methods (output, deriv, next) with their inputs, and keeps every
-state outside the blocks, in two flat vectors x and xd.
+It calls the methods of bdsim's blocks (output, deriv, next). All states are kept outside the
+blocks, in two vectors x and xd.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Interpreter(Engine):
     def evaluated(
         self, node: Node, t: float, values: Values, x: Floats, xd: Floats
     ) -> Sequence[Any]:
-        """What a node shows, at its tick if it is sampled."""
+        """The outputs of a node; for a sampled node those at its tick."""
         if node.showing != "next":
             return self.output(node, t, values, x, xd)
         after = values.after[node.name] = self._next(node, t, values, xd)
@@ -151,7 +151,7 @@ class Interpreter(Engine):
         xd: Floats,
         state: Floats | None = None,
     ) -> Sequence[Any]:
-        """The outputs of a node for its state, or for another state in place of it."""
+        """The outputs of a node for its current state, or for another state."""
         if isinstance(node.block, AlgebraicLoop):
             with Failing(node, "its solution", t):
                 return node.block.solve(
@@ -234,7 +234,7 @@ class Interpreter(Engine):
             return after
 
     def _restarted(self, xd: Floats, values: Values) -> Floats:
-        """The discrete states at a tick, with those at their start that are reset at it."""
+        """The discrete states at a tick; states that are reset at it have their initial values."""
         if not self._restarting:
             return xd
         before = xd.copy()
@@ -281,7 +281,9 @@ class Interpreter(Engine):
         return after
 
     def _own(self, name: str, method: str, t: float, *arguments: Any) -> Floats:
-        """Result of a block's method on its state, with as many entries as the state."""
+        """The result of a block's method that takes its state; checked to have as many entries as
+        the state.
+        """
         node = self.node[name]
         first = arguments if method in ("project", "restart") else (t, *arguments)
         with Failing(node, method, t):
@@ -318,7 +320,7 @@ class Interpreter(Engine):
         return [np.array(kept) for kept in samples]
 
     def _numbers(self, index: int, port: int, t: float, values: Values) -> Floats:
-        """Form in which an output is kept."""
+        """An output as a float array."""
         with Failing(self.nodes[index], "output", t):
             return np.array(values[index][port], dtype=float)
 
@@ -344,7 +346,7 @@ class Interpreter(Engine):
 
     @cached_property
     def crossings(self) -> Sequence[Crossing]:
-        """Found by one evaluation, since a CLIP watches as many values as its signal has."""
+        """Found by one evaluation, since a CLIP has as many crossings as its signal has entries."""
         return [c for node, count in self._watching for c in crossings_of(node, count)]
 
     @cached_property
@@ -425,7 +427,7 @@ class Interpreter(Engine):
         return found
 
     def _mode_of(self, name: str) -> int:
-        """The first crossing by which a block switches."""
+        """The first mode crossing of a block."""
         places = enumerate(self.crossings)
         return next(k for k, c in places if c.block == name and c.kind == "mode")
 
@@ -467,7 +469,7 @@ class Interpreter(Engine):
                     )
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
-        """Raise DiagramError for every wire whose shape its input does not take."""
+        """Raise DiagramError for every wire whose shape its input does not accept."""
         check_fitness(self, t, x, xd)
 
 
@@ -478,7 +480,7 @@ def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:
 
 
 def _upstream(wiring: FlatDiagram, ends: Iterable[int], held: Collection[int]) -> set[int]:
-    """These nodes and all that their inputs depend on; held outputs depend on nothing."""
+    """The nodes `ends` and all that their inputs depend on. Held outputs count as independent."""
     found = set(ends)
     pending = [source for end in found for source, _ in wiring.nodes[end].sources]
     while pending:
@@ -510,9 +512,12 @@ def _finite(value: Any) -> bool:
 
 
 class Failing:
-    """Context in which any exception becomes a RunError that names the block. method: the block's
-    method, or what was requested. refuses: an InputError stays an InputError. A class for speed,
-    since this surrounds each call of a block."""
+    """A context in which any exception becomes a RunError that names the block.
+
+    method: the method of the block, or a description. refuses: whether an InputError stays an
+    InputError. This is a class because it is faster than a generator, and each call of a block
+    uses it.
+    """
 
     __slots__ = ("method", "node", "refuses", "t")
 

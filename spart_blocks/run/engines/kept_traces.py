@@ -1,8 +1,8 @@
-"""The trace of a diagram in memory, kept with it until the diagram changes.
+"""Caches the trace of a diagram in memory until the diagram changes.
 
 Blocks and wires can be changed between two runs, so their contents are compared: numbers, texts,
-arrays and wires. A diagram with contents whose change cannot be detected, such as a Python function
-of the user's, is traced for every run.
+arrays and wires. If a diagram contains something whose changes cannot be detected, such as a
+Python function of the user, it is traced for every run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ATTRIBUTE = "_spart_trace"
 class _Kept:
     """A program, and the state of its diagram when it was traced.
 
-    told: the warnings of tracing. held: the objects that the state names by identity.
+    told: the warnings of tracing. held: objects that the state identifies by id, kept alive.
     """
 
     state: str
@@ -53,7 +53,7 @@ class _Kept:
     held: tuple[Any, ...]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> None:
-        """A copy of the diagram has its own blocks, and is traced again."""
+        """A deep copy of the diagram has no cached program, since it has its own blocks."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return type(None), ()
@@ -82,13 +82,14 @@ def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Eng
 
 
 class _UnseenError(Exception):
-    """The diagram holds something whose change cannot be detected."""
+    """The diagram contains something whose changes cannot be detected."""
 
 
 @dataclass
 class _State:
-    """A text that differs if two diagrams differ. held: the objects that it names by identity,
-    which must live as long as the text is compared."""
+    """Collects the contents of a diagram to a text, which differs if the diagram differs. held:
+    objects that are identified by id; they must stay alive while the text is compared.
+    """
 
     held: list[Any] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
@@ -108,11 +109,11 @@ class _State:
 
     @property
     def text(self) -> str:
-        """The text that is compared."""
+        """A hash of the contents, for comparison."""
         return blake2b("\0".join(self.parts).encode(errors="surrogatepass")).hexdigest()
 
     def add(self, value: Any) -> None:
-        """Add a value. Raises _UnseenError."""
+        """Add a value. Raises _UnseenError if its changes cannot be detected."""
         kind = type(value)
         if value is None or kind in _PLAIN or isinstance(value, np.generic | Enum | PurePath):
             self.parts.append(f"{kind.__name__} {value!r}")
@@ -145,7 +146,9 @@ class _State:
         self.parts.append(f"id {id(value)}")
 
     def _met(self, value: Any) -> bool:
-        """Whether an object occurred before; its number then stands for it."""
+        """Record an object by number. Returns whether it occurred before, so that its contents
+        need not be added again.
+        """
         known = id(value) in self.seen
         self.held.append(value)
         number = self.seen.setdefault(id(value), len(self.seen))

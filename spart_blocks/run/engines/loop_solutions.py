@@ -1,4 +1,4 @@
-"""Whether the algebraic loops of a diagram have several solutions at its start."""
+"""Finds algebraic loops of a diagram that have several solutions at the initial time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from spart_blocks.run.engines.interpreter import Interpreter
 
 _FAR = (1.0, 3.0, 10.0, 30.0)
-"""How far other starts lie from the solution in one direction and the other, in its size."""
+"""Distances of other initial guesses from the solution, in both directions, relative
+to its size.
+"""
 _APART = 1e-6
-"""Distance of solutions that are different, and difference of slopes that are, relative to values
-above 1."""
+"""Two solutions, or two slopes, are different if they differ by more than this; relative for
+values above 1.
+"""
 _SHOWN = 3
 
 
 def warn_of_solutions(blocks: Interpreter) -> None:
-    """Warn of each loop that has other solutions at t = 0 than the one that is used, unless the
-    file says where its iteration starts."""
+    """Warn of each loop that has several solutions at t = 0, unless the file gives an initial
+    guess.
+    """
     nodes = [node for node in blocks.nodes if isinstance(node.block, AlgebraicLoop)]
     if not nodes:
         return
@@ -45,7 +49,9 @@ def warn_of_solutions(blocks: Interpreter) -> None:
 def _several(
     loop: AlgebraicLoop, blocks: Interpreter, values: Values, x: Any, xd: Any
 ) -> list[Any]:
-    """The solutions found, the one that is used first; none where none is found."""
+    """The solutions that were found, starting with the one that is used; empty if none
+    was found.
+    """
     shapes, known = loop.shapes or [], values.copied()
 
     def residual(z: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The native engine: a program's functions, called through their buffers.
+"""The native engine: evaluates the functions of a program.
 
-It needs no block. If the interpreter of the diagram is given, the blocks themselves report the
-cause of a failure, EVENT blocks call their functions, and sinks such as PRINT act.
+It needs no blocks. If the interpreter of the diagram is given too, the blocks report the causes of
+failures, the functions of EVENT blocks are called, and sinks such as PRINT act.
 """
 
 from __future__ import annotations
@@ -77,15 +77,17 @@ class Native(Engine):
         self._derived: dict[Any, Any] = {}
 
     def with_parameters(self, p: Floats) -> Native:
-        """The engine of the same program with other parameters (np,). Functions derived from the
-        program are made once for both."""
+        """An engine of the same program with other parameters p (np,). Both share the derived
+        functions.
+        """
         other = Native(replace(self.program, p=p))
         other._reference, other._derived = self._reference, self._derived
         return other
 
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A function derived from those of the program, made when it is first asked for. It must
-        not depend on the values of the parameters."""
+        """A function derived from those of the program, made at its first use. It must not depend
+        on parameter values.
+        """
         derived = self._derived
         if key not in derived:
             while len(derived) >= _MOST_DERIVED:  # patterns of samples can differ in every run
@@ -94,7 +96,7 @@ class Native(Engine):
         return derived[key]
 
     def of(self, program: Program) -> Native:
-        """The engine of a program of the same blocks."""
+        """An engine of another program of the same blocks."""
         return Native(program, self._reference)
 
     # --- the functions, each made when first called ------------------------------------
@@ -173,7 +175,7 @@ class Native(Engine):
         raise RunError("the derivative of its state is not finite", block=name, time=t)
 
     def moved(self, clock: Clock, t: float, x: Floats, xd: Floats) -> Floats:
-        """The discrete states after a clock has ticked alone, finite or not."""
+        """The discrete states after one clock has ticked alone; they may not be finite."""
         for one, renewed in self._handovers:
             if one.clock == clock.name:
                 xd = renewed(t, x, xd)
@@ -255,15 +257,18 @@ class Native(Engine):
         return self.parted(names, np.array(selected(t[None], x.T, xd.T, self.program.p)).T)
 
     def parted(self, names: Sequence[str], y: Floats) -> list[Floats]:
-        """The named signals (N, ...) from N rows that hold them side by side."""
+        """Split rows y, which hold the named signals side by side, into one array (N, ...) for
+        each.
+        """
         slots = [self.slot[name] for name in names]
         ends = np.cumsum([math.prod(slot.shape) for slot in slots])
         columns = np.split(y, ends[:-1], axis=1) if slots else []
         return [c.reshape(len(y), *slot.shape) for c, slot in zip(columns, slots, strict=True)]
 
     def _selected(self, names: tuple[str, ...]) -> Any:
-        """The program's outputs of these names alone; CasADi calls the function for every column of
-        its arguments."""
+        """A function for these signals alone. CasADi evaluates it for every column of its
+        arguments.
+        """
         return self.derived(names, lambda: self.program.selected(names))
 
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
@@ -281,7 +286,7 @@ class Native(Engine):
             raise RunError("the derivative of its state is not finite", block=name, time=t)
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
-        """Check the values; the shapes were checked when the diagram was traced."""
+        """Check that values are finite; the shapes were checked when the diagram was traced."""
         self.derivative(t, x, xd)
 
     def width(self, names: Sequence[str]) -> int:

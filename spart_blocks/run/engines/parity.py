@@ -1,4 +1,4 @@
-"""Comparison of a program with its traced blocks, at random states and times."""
+"""Compares a program with the blocks that it was traced from, at random states and times."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from spart_blocks.run.engines.random_states import random_states
 CHECKED_POINTS = 20
 AGREEMENT = 1e-10
 ROUNDED = 100.0
-"""Units of the last place that rounding may change, times the gain of the block that has most."""
+"""Largest difference by rounding in units of the last place, times the largest gain of a block."""
 OWN_STEP = 1e-3  # s
 
 
 def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
-    """Trace a diagram and check the program against the interpreter.
+    """Trace a diagram, and check the program against the interpreter.
 
-    Raises DiagramError for wires of a wrong shape; TraceError where a block cannot be
-    traced, or where the program differs from the blocks, naming the first block that does.
+    Raises DiagramError for wires of a wrong shape. Raises TraceError if a block cannot be traced,
+    or if the program differs from the blocks; it names the first such block.
     """
     blocks = Interpreter(diagram, wiring)
     # A block traced with a wrong shape fails without naming its wire.
@@ -46,10 +46,11 @@ def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
 
 
 def check(native: Native, blocks: Interpreter) -> None:
-    """Compare all signals, derivatives, ticks, modes and watched values with those of the blocks.
+    """Compare all signals, derivatives, ticks, modes and zero-crossing values with those of the
+    blocks.
 
-    Points at which the blocks themselves fail or give a non-finite number are skipped. States are
-    those that the blocks admit (`random_states`).
+    The states are valid ones (`random_states`). Points at which the blocks fail or give a number
+    that is not finite are skipped.
     """
     gains = [float(attribute(node.block, "rounding_gain", 1.0)) for node in blocks.nodes]
     within = max(AGREEMENT, ROUNDED * np.finfo(float).eps * max(gains, default=1.0))
@@ -94,7 +95,7 @@ def check(native: Native, blocks: Interpreter) -> None:
 
 
 def _ends(blocks: Interpreter, watched: Floats) -> bool:
-    """Whether an algebraic loop has no solution, so that its signals mean nothing."""
+    """Whether an algebraic loop has no solution at a point, so that its signals are meaningless."""
     faults = [k for k, c in enumerate(blocks.crossings) if c.unsolved]
     return bool((watched[faults] > 0).any())
 
@@ -103,7 +104,7 @@ _BOTH = "the program and the blocks"
 
 
 def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats, within: float) -> str:
-    """The block of the first entry that differs."""
+    """The name of the block of the first entry that differs."""
     if np.shape(got) != np.shape(want):
         return ""
     parts: Mapping[str, slice] = blocks.sampled if "ticks" in what else blocks.continuous

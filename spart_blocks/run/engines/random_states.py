@@ -1,4 +1,4 @@
-"""Random states of a diagram that its blocks admit, for the check of a program."""
+"""Random valid states of a diagram's blocks, for the check of a program."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.interpreter import Failing, Interpreter
 
 SPREAD = 0.3
-"""Standard deviation of the states from the initial ones, where a block does not say otherwise."""
+"""Standard deviation of random states around the given ones, for blocks without a
+method `nearby`.
+"""
 
 
 def random_states(
     blocks: Interpreter, x: Floats, xd: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Random states near x and xd. A block whose states are not arbitrary numbers gives one by
-    `nearby(x, spread, rng)`; a held state is one of its block.
+    """Random states near x and xd.
 
-    Raises RunError if a block gives none of the shape of its state.
+    A block whose state has constraints makes it by its method `nearby(x, spread, rng)`; a held
+    state is made by its block. Raises RunError if this has the wrong shape.
     """
     near = tuple(s + rng.normal(scale=SPREAD, size=len(s)) for s in (x, xd))
     held = {one.name: one.block for one in blocks.holds}
@@ -42,7 +44,7 @@ def random_states(
 def _nearby(
     blocks: Interpreter, name: str, x: Floats, near: Floats, rng: np.random.Generator
 ) -> Floats:
-    """A random state of a block near x; near: one of arbitrary numbers."""
+    """A random valid state of a block near x. near: an unconstrained random state."""
     node = blocks.node[name]
     count = random_entries(node.block, len(x))
     if count:  # generators of random numbers have whole numbers

@@ -1,1 +1,1 @@
-"""Events of a run: crossings, bounces, mode switches, and motion along surfaces."""
+"""Events of a run: zero-crossings, bounces, mode switches, and sliding along surfaces."""

@@ -1,11 +1,11 @@
-"""Effect of an EVENT's reset on the signal that it watches: whether the signal turns back, and
-whether it returns to zero.
+"""The effect of an EVENT's reset on the signal that triggered it: whether the signal turns back,
+and when it returns to zero.
 
-A signal that a reset has turned back is on its old side for a while and then crosses again. If a
-ball loses speed at each bounce, these flights become shorter and shorter and their times accumulate
-(Zeno behaviour). Once a flight is shorter than the tolerance of crossing location, the ball would
-fall through the floor. The signal near a reset is q(s) = q0 + v s + a s^2 / 2, positive beyond
-zero.
+A signal that is turned back is on its old side for a while and then crosses again. If a ball loses
+speed at each bounce, these flights become shorter and shorter, and their times accumulate (Zeno
+behaviour). A flight shorter than the tolerance of crossing location would let the ball fall
+through the floor. Near a reset the signal is approximated by q(s) = q0 + v s + a s^2 / 2, positive
+beyond zero.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Bounces:
 
 
 def motion_of(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:
-    """Motion of the signal of crossing k from states x on; beyond zero counts as positive."""
+    """The motion of the signal of crossing k from states x on; values beyond zero are positive."""
     sign = engine.crossings[k].direction or 1.0
     q = [sign * float(engine.watch(t, x, xd)[k])]
     slope = engine.derivative(t, x, xd)
@@ -60,7 +60,7 @@ def motion_of(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: flo
 
 
 def flight(s: Motion) -> float:
-    """Time [s] that a signal stays on its old side; 0 if it does not get there."""
+    """Time [s] that a signal stays on its old side; 0 if it does not return there."""
     if s.a <= 0:
         return float("inf") if s.v < 0 or s.a < 0 else 0.0
     depth = s.v**2 - 2 * s.a * s.q
@@ -68,21 +68,26 @@ def flight(s: Motion) -> float:
 
 
 def turned(before: Motion, after: Motion) -> bool:
-    """Whether a reset has turned its signal back, in place of letting it pass, slower or faster."""
+    """Whether a reset turned its signal back. Otherwise the signal passes zero, perhaps at another
+    speed.
+    """
     return not (before.v <= 0 or after.v > TURNED * before.v)
 
 
 def at_rest(before: Motion, after: Motion, shortest: float) -> bool:
-    """Whether a signal that was turned back rests at zero: a mere touch, or back sooner than
-    `shortest` [s]."""
+    """Whether a signal that was turned back stays at zero: it only touches zero, or returns in
+    less than `shortest` [s].
+    """
     touch = abs(after.v) <= TURNED * before.v and after.a > 0
     return touch or flight(after) < shortest
 
 
 def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int]) -> float:
-    """Longest step [s] after the resets of these crossings at t that misses no return to zero.
-    x, xd: the states before. If a signal is turned back but does not return, a run with sliding
-    holds it at zero and any other run raises RunError.
+    """The longest step [s] after the resets of these crossings at t that does not pass over a
+    return to zero.
+
+    x, xd: states before the resets. If a signal is turned back but stays at zero, a run with
+    sliding holds it there; any other run raises RunError.
     """
     longest = float("inf")
     if not len(x):

@@ -18,7 +18,9 @@ def locate(
     t0: float,
     t1: float,
 ) -> float:
-    """Time [s] at or just after a crossing within [t0, t1]; sign: +1 if the value rises."""
+    """The time [s] at or just after a crossing in [t0, t1], by bisection. watched: its value at a
+    time. sign: +1 if the value rises, -1 if it falls.
+    """
 
     def beyond(t: float) -> bool:
         value = watched(t)
@@ -37,16 +39,19 @@ def locate(
 
 
 def upward(crossing: Crossing, after: float) -> float:
-    """+1 or -1: the side on which a crossing ended."""
+    """The side on which a value is after its crossing, +1 or -1."""
     return crossing.direction or (1.0 if after > 0 else -1.0)
 
 
 def jumped(
     crossings: Sequence[Crossing], crossed: Sequence[int], now: Floats, ticks_follow: bool
 ) -> list[int]:
-    """The crossings by a jump at a stop, and those that act whenever their value is above zero:
-    modes that do not fit, and STOPs and faults, unless ticks follow. crossed: those whose value has
-    crossed zero; now: the values."""
+    """The crossings that take effect at a stop: those whose values have jumped over zero, and
+    those that act whenever their value is positive: modes, and unless ticks follow also STOPs and
+    faults.
+
+    crossed: indices of crossings whose value has crossed zero. now: the values.
+    """
     ends = ("mode",) if ticks_follow else ("stop", "mode", "fault")
     return [
         k

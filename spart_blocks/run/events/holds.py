@@ -1,9 +1,9 @@
-"""Holds on the states of a run: surfaces that they slide along, and signals of EVENT blocks that
+"""Holds on the states of a run: surfaces along which they slide, and signals of EVENT blocks that
 rest at zero.
 
-A signal q at rest is held by a force along the jump w that its resets made to the states, as a
-floor pushes where a ball bounced: x' = f + w s, with s such that q' stays zero. The signal is held
-while it presses on zero; when q would turn back by itself, it is released.
+A signal q at rest is held by a force in the direction w in which its resets changed the states,
+like the force of a floor on a bouncing ball: x' = f + w s, with s such that q' stays zero. It is
+held while it presses on zero, and released when q would turn back by itself.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from spart_blocks.run.events.sliding import Sliding, geometry
 
 @dataclass(frozen=True)
 class Contact:
-    """The signal of crossing k at rest; jump: the change of the states by its reset, as a unit
-    vector."""
+    """The signal of crossing k, at rest. jump: unit vector of the change of the states by its
+    reset.
+    """
 
     k: int
     jump: Floats
@@ -38,7 +39,7 @@ class Held:
 
     @property
     def leaders(self) -> set[int]:
-        """The crossings whose values show that a hold is released."""
+        """The crossings whose values become positive when a hold is released."""
         slid = self.sliding.surfaces if self.sliding else ()
         return {s.k for s in slid} | {c.k for c in self.contacts}
 
@@ -51,8 +52,9 @@ class Held:
         return free + self._by_forces(push, pressed)
 
     def watch(self, engine: Engine, t: float, x: Floats, xd: Floats, values: Floats) -> Floats:
-        """Values of the zero-crossing functions, with those of holds replaced: a hold above zero is
-        released."""
+        """The values of the zero-crossing functions, with those of held signals and surfaces
+        replaced: positive if the hold must be released.
+        """
         if self.sliding is not None:
             values = self.sliding.watch(engine, t, x, xd, values)
         if self.contacts:
@@ -63,7 +65,7 @@ class Held:
         return values
 
     def project(self, engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-        """x projected onto the surfaces, with the held signals at rest."""
+        """x projected onto the surfaces, with the held signals and their rates at zero."""
         if self.sliding is not None:
             x = self.sliding.project(engine, t, x, xd)
         return self._onto(engine, t, x, xd) if self.contacts else x
@@ -71,8 +73,9 @@ class Held:
     def let_go(
         self, engine: Engine, t: float, x: Floats, xd: Floats, free: set[int]
     ) -> tuple[Held, Floats]:
-        """These holds without the contacts that are free or whose signals move away by themselves;
-        and x slightly on their old side."""
+        """The holds without those contacts that are in `free` or whose signals move away by
+        themselves; and x moved slightly to the old side of these.
+        """
         rates = self._signal_rates(engine, t, x, xd) if self.contacts else np.zeros(0)
         kept = []
         for contact, rate in zip(self.contacts, rates, strict=True):
@@ -95,7 +98,7 @@ class Held:
         return self.sliding.rates(engine, t, x, xd)
 
     def _signal_rates(self, engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-        """The rates of the signals at rest, upward beyond zero."""
+        """The rates of the held signals, positive in the direction beyond zero."""
         ks = [c.k for c in self.contacts]
         at = geometry(engine, t, x, xd, ks)
         signs = np.array([engine.crossings[k].direction or 1.0 for k in ks])
@@ -105,8 +108,9 @@ class Held:
     def _pressed(
         self, engine: Engine, t: float, x: Floats, xd: Floats
     ) -> tuple[Floats, Floats, Floats]:
-        """The accelerations of the signals without contacts, those by each contact (columns),
-        and the rates of the states without contacts."""
+        """The accelerations of the held signals without contact forces, those caused by each
+        contact (columns), and dx/dt without contact forces.
+        """
         free = self._free(engine, t, x, xd)
 
         def change(dt: float, way: Floats) -> Floats:
@@ -128,7 +132,7 @@ class Held:
         return x + self._by_forces(push, rates)
 
     def _by_forces(self, push: Floats, rates: Floats) -> Floats:
-        """Change of the states by the contacts that cancels these rates of the signals."""
+        """The change of the states by contact forces that cancels these rates of the signals."""
         forces = np.linalg.lstsq(push, -rates, rcond=None)[0]
         added: Floats = np.asarray(forces, dtype=float) @ np.array([c.jump for c in self.contacts])
         return added

@@ -1,5 +1,6 @@
-"""Behaviour of a run at a surface on which its equations jump: pass through it, slide along it, or
-end with an error that states the cause."""
+"""What a run does at a surface on which its equations jump: pass through it, slide along it, or
+end with an error that names the cause.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ REMEDY = (
 
 
 def meet(run: Run, found: Sequence[int], t: float) -> None:
-    """Let the run pass through, slide along or leave the surfaces of the crossings found."""
+    """Pass through, slide along, or leave the surfaces of the crossings that were found at t."""
     slid = run.held.sliding
     switching = [k for k in found if run.crossings[k].kind in ("bend", "mode")]
     if not switching or not len(run.x):
@@ -46,7 +47,9 @@ def meet(run: Run, found: Sequence[int], t: float) -> None:
 
 
 def held_at(run: Run, t: float) -> bool:
-    """Whether the states begin to slide along a surface that they are on."""
+    """Start to slide if the states are on a surface with rates towards it from both sides. Returns
+    whether this has changed the sliding.
+    """
     before = run.held.sliding
     if len(run.x):
         _decide(run, [k for k, c in enumerate(run.crossings) if c.kind in ("bend", "mode")], t)
@@ -54,7 +57,7 @@ def held_at(run: Run, t: float) -> bool:
 
 
 def jumped_off(run: Run, t: float) -> None:
-    """Release the surfaces that a jump at this stop has moved away from the states."""
+    """Release the surfaces that the states have left by a jump at this stop."""
     if run.held.sliding is None:
         return
     ks = [s.k for s in run.held.sliding.surfaces]
@@ -63,15 +66,16 @@ def jumped_off(run: Run, t: float) -> None:
 
 
 def straight(run: Run, t0: float, x0: Floats) -> Dense:
-    """The line from a state along its rates just after t0."""
+    """The straight line from state x0 at t0 along its rates just after t0."""
     slope = run.derivative(just_after(t0), x0)
     return lambda t: np.asarray((np.multiply.outer(np.asarray(t) - t0, slope) + x0).T)
 
 
 def turns_back(run: Run, line: Dense, before: float, after: float, last: float) -> bool:
-    """Whether a signal crosses along a line between two times, with rates that lead to where it
-    crosses before and back there after: a motion cannot go on beyond. last: the latest time at
-    which signals are evaluated."""
+    """Whether the rates change direction at a surface that a line crosses between two times:
+    before it they lead towards the surface, behind it back. A motion cannot continue through such
+    a surface. last: latest time at which signals may be evaluated.
+    """
     values, changes = _changes(run, before, np.asarray(line(before)), last)
     up = np.where(values > 0, -1.0, 1.0)
     comes = changes * up > 0
@@ -80,8 +84,9 @@ def turns_back(run: Run, line: Dense, before: float, after: float, last: float) 
 
 
 def leads_back(run: Run, before: Floats, t: float, x: Floats, last: float) -> bool:
-    """Whether rates at x lead a signal back to where it has crossed since its values were those
-    `before`; those of signals that do not count are not numbers."""
+    """Whether the rates at x lead a signal back across a zero that it has crossed since its value
+    was `before`; entries of `before` that are NaN are ignored.
+    """
     values, changes = _changes(run, t, x, last)
     up = np.where(before > 0, -1.0, 1.0)
     back = np.isfinite(before) & (changes * up <= 0)
@@ -89,7 +94,7 @@ def leads_back(run: Run, before: Floats, t: float, x: Floats, last: float) -> bo
 
 
 def _changes(run: Run, t: float, x: Floats, last: float) -> tuple[Floats, Floats]:
-    """The watched values of a state, and their changes from there within AHEAD."""
+    """The zero-crossing values at a state, and their changes within the time AHEAD."""
     values = run.watch(min(t, last), x)
     slope = run.derivative(min(t, last), x)
     ahead = run.watch(min(t + AHEAD, last), x + AHEAD * slope)
@@ -97,7 +102,9 @@ def _changes(run: Run, t: float, x: Floats, last: float) -> tuple[Floats, Floats
 
 
 def _decide(run: Run, switching: Sequence[int], t: float) -> None:
-    """Find how the motion continues from these crossings and from the surfaces it slides along."""
+    """Determine how the motion continues from these crossings and the surfaces that it slides
+    along.
+    """
     slid = run.held.sliding.surfaces if run.held.sliding else ()
     ks = list(dict.fromkeys([*(s.k for s in slid), *switching]))
     surfaces = surfaces_at(run.engine, t, run.x, run.xd, ks)
@@ -126,7 +133,7 @@ def _decide(run: Run, switching: Sequence[int], t: float) -> None:
 
 
 def _comes_back(run: Run, k: int, t: float) -> bool:
-    """Whether a signal that has just crossed may cross again at once."""
+    """Whether a signal that has just crossed can cross again at once."""
     if run.crossings[k].kind == "mode":
         recent = run.recent
         return len(recent) >= 3 and t - recent[-3] < RAPID
@@ -138,7 +145,9 @@ def _comes_back(run: Run, k: int, t: float) -> bool:
 
 
 def _go(run: Run, t: float, slid: Sequence[Surface], way: Way) -> None:
-    """Put the states on the surfaces along which the motion continues, and beside the others."""
+    """Apply a continuation: move the states onto the surfaces to slide along, and to the chosen
+    sides of the others.
+    """
     engine = run.engine
     held = Held(Sliding(way.along) if way.along else None, run.held.contacts)
     for surface, side in way.beside:
@@ -164,7 +173,9 @@ def rest(run: Run, t: float, contact: Contact) -> None:
 
 
 def let_go(run: Run, t: float, found: Sequence[int]) -> None:
-    """Release the signals at rest among the crossings found, and those that move off."""
+    """Release the resting signals of the crossings `found`, and those that move away by
+    themselves.
+    """
     if not run.held.contacts:
         return
     before = {c.k for c in run.held.contacts}

@@ -1,5 +1,12 @@
-"""Detection of runs without progress, whose steps only shrink: to and fro across an unwatched jump
-of the rates, or towards a point beyond which the equations have no solution."""
+"""Detects runs that make no progress because their steps become ever shorter.
+
+There are two causes. Either the rates of a state jump at a surface that no block reports as a
+crossing, and the solver steps to and fro across it; or the states approach a point beyond which
+the equations have no solution. Every LOOKED_AT steps their mean length is compared with the length
+of the run. If it is much too small, the rates are evaluated along a line through the present
+state. A change of the rates that stays in the same place, with the same size, when the interval is
+halved again and again, is a jump. Otherwise the state whose rate changes fastest is blamed.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +25,17 @@ if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
 LOOKED_AT = 1_000
-"""Minimum number of steps between two checks."""
+"""Smallest number of steps between two checks."""
 STUCK = 1e-12
-"""Mean steps shorter than this fraction of the run make no progress."""
+"""Mean steps shorter than this fraction of the run count as no progress."""
 STEADY = 0.01
 SHORTEST = 1e-9
-"""Mean steps longer than this fraction of those before, and than this [s], have not shrunk: the run
-is too long for them."""
+"""Mean steps have not shrunk if they are longer than STEADY times the mean before and longer than
+SHORTEST [s]; then the run is just too long for them.
+"""
 POINTS = 33
 REACH = 4.0
-"""Number of mean steps to both sides in which a jump is looked for."""
+"""A jump is searched within this number of mean steps before and after the present time."""
 HALVED = 20
 SMOOTH = (
     "let a SWITCH, a RELAY or an FCN make the jump: its switching is located, and "
@@ -37,7 +45,7 @@ SMOOTH = (
 
 @dataclass
 class Pace:
-    """A run at the last check: its steps and its time, and whether a jump was near."""
+    """The run at the last check: number of steps, time [s], and whether a jump was found nearby."""
 
     steps: int = 0
     t: float = 0.0
@@ -45,7 +53,9 @@ class Pace:
 
 
 def look(run: Run, t: float) -> None:
-    """Raise RunError, naming the block whose state is the cause, if the run makes no progress."""
+    """Check the progress of a run. Raises RunError, with the block that is the cause, if it makes
+    none.
+    """
     pace, steps = run.pace, run.stats.steps
     taken = steps - pace.steps
     if taken < LOOKED_AT or run.options.solver in FIXED_STEP or not len(run.x):
@@ -86,7 +96,9 @@ def look(run: Run, t: float) -> None:
 
 
 def no_step(run: Run, t: float, failure: RunError) -> RunError:
-    """The error of a failure at t, where no step was short enough, with its block and cause."""
+    """The error for a failed step at t that no shorter step could avoid, with its
+    block and cause.
+    """
     if failure.block is not None:
         return failure
     near = 4 * max(1e-9 * float(run.end), float(np.spacing(t)))
@@ -98,7 +110,9 @@ def no_step(run: Run, t: float, failure: RunError) -> RunError:
 
 
 def _jump(run: Run, t: float, mean: float) -> str | None:
-    """The block whose state's rate jumps along the way within some mean steps, or None."""
+    """The block whose state's rate jumps within a few mean steps (length `mean` [s]) around t;
+    None if there is none.
+    """
     try:
         slope = run.engine.derivative(t, run.x, run.xd)
 
@@ -128,7 +142,9 @@ def _jump(run: Run, t: float, mean: float) -> str | None:
 
 
 def _fastest(run: Run, t: float, mean: float) -> str | None:
-    """The block whose state's rate changes most over a mean step, in units of the tolerance."""
+    """The block whose state's rate changes most over a step of length `mean` [s], relative to the
+    tolerance.
+    """
     try:
         slope = run.engine.derivative(t, run.x, run.xd)
         before = run.engine.derivative(t - mean, run.x - mean * slope, run.xd)

@@ -1,13 +1,15 @@
-"""Motion along surfaces on which the equations jump, in the sense of Filippov.
+"""Sliding: motion along surfaces on which the equations jump, in the sense of Filippov.
 
-Beside the surfaces g = 0 there is a field f for every choice of sides. A motion along them is
-a combination of these fields whose weights are products of one number in [0, 1] for each surface,
-such that g stays zero. On one surface that is Filippov's convex combination, on the meeting of two
-the bilinear one of L. Dieci, L. Lopez, "Sliding motion on discontinuity surfaces of high
+Next to the surfaces g = 0 there is one field f for each combination of sides. A sliding motion is
+a convex combination of these fields such that g stays zero; its weights are products of one number
+in [0, 1] for each surface. On one surface this is Filippov's combination, on the intersection of
+two the bilinear one of L. Dieci, L. Lopez, "Sliding motion on discontinuity surfaces of high
 co-dimension", Numer. Math. 117 (2011); A. F. Filippov, "Differential Equations with Discontinuous
-Righthand Sides" (1988). The fields are taken a little beside the surfaces, and extrapolated to
-them, so that any watched signal that passes through zero will do, of blocks of any kind. One that
-jumps over zero has no zero, and so no surface.
+Righthand Sides" (1988).
+
+The fields are evaluated slightly beside the surfaces and extrapolated to them. So any watched
+signal that passes continuously through zero defines a surface, whatever its block. A signal that
+jumps over zero has no zero, and thus no surface.
 """
 
 from __future__ import annotations
@@ -33,15 +35,16 @@ from spart_blocks.run.engines.engine import Engine, Floats
 
 MOST_SURFACES = 2
 JUMPS = 10.0
-"""Ratio of the rates on both sides of a time above which there is a jump."""
+"""A ratio of the rates on the two sides above this means a jump."""
 
 Sides = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Surface:
-    """The surface on which crossing k is zero; `along`: all crossings that are zero there,
-    including k."""
+    """The surface on which the value of crossing k is zero. along: all crossings that are zero
+    there, including k.
+    """
 
     k: int
     along: tuple[int, ...]
@@ -49,9 +52,12 @@ class Surface:
 
 @dataclass(frozen=True)
 class Geometry:
-    """Watched values g (m,) near a point, their rates by the states J (m, nx) and by time (m,),
-    and unit vectors (m, nx) along each of which one value alone changes, with the size [of the
-    states] of a step along it."""
+    """Local geometry of m surfaces at a point.
+
+    g (m,): watched values. J (m, nx): their derivatives by the states. g_t (m,): by time. along
+    (m, nx): for each surface a unit vector along which only its value changes. size (m,): size of
+    a step along it, from the size of the states.
+    """
 
     g: Floats
     J: Floats
@@ -60,7 +66,7 @@ class Geometry:
     size: Floats
 
     def onto(self, x: Floats) -> Floats:
-        """x where all values are zero, to first order."""
+        """x moved to where all values are zero, to first order."""
         step: Floats = self.g / np.einsum("ij,ij->i", self.J, self.along)
         return x - step @ self.along
 
@@ -84,8 +90,11 @@ def slopes(
 def jumping(
     engine: Engine, t: float, x: Floats, xd: Floats, rows: list[int], scale: Floats
 ) -> NDArray[np.bool_]:
-    """Which of these crossings jump near x. scale (m,): the lengths of their slopes, which grow at
-    a jump as the distance of the differences shrinks, or vanish beside it."""
+    """Which of these crossings have values that jump near x.
+
+    scale (m,): norms of their slopes. At a jump the slope grows, or vanishes beside it, when the
+    step of the difference is reduced.
+    """
     closer = np.linalg.norm(slopes(engine, t, x, xd, rows, CLOSER * DIFFERENCE), axis=1)
     steady: NDArray[np.bool_] = (closer < STEEPER * scale) & (scale < STEEPER * closer)
     return ~steady
@@ -112,8 +121,10 @@ def geometry(engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int])
 
 @dataclass(frozen=True)
 class Fields:
-    """The field f (nx,) on each choice of sides of m surfaces, the rates (m,) of their values along
-    it, and the largest sum of the sizes of all that adds up to a rate."""
+    """The fields next to m surfaces. field: f (nx,) for each combination of sides. rate: rates
+    (m,) of the surfaces' values along it. largest: largest sum of the absolute terms of a rate, a
+    scale for rounding.
+    """
 
     field: dict[Sides, Floats]
     rate: dict[Sides, Floats]
@@ -123,7 +134,7 @@ class Fields:
 def fields(
     engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[Surface], at: Geometry
 ) -> Fields:
-    """The fields beside surfaces at a point x on them."""
+    """The fields next to the surfaces through a point x."""
     blocks = {engine.crossings[k].block for s in surfaces for k in s.along}
     field, rate, largest = {}, {}, 0.0
     for sides in product((-1, 1), repeat=len(surfaces)):
@@ -139,7 +150,7 @@ def fields(
 
 
 def settled(engine: Engine, t: float, x: Floats, xd: Floats, blocks: set[str]) -> Floats:
-    """x where these blocks have switched their modes until they fit."""
+    """x after these blocks have switched their modes until none requests a switch."""
     modes = [k for k, c in enumerate(engine.crossings) if c.kind == "mode" and c.block in blocks]
     for _ in range(MOST_SETTLED if modes else 0):
         now = engine.watch(t, x, xd)
@@ -152,8 +163,10 @@ def settled(engine: Engine, t: float, x: Floats, xd: Floats, blocks: set[str]) -
 
 
 def weights(rates: dict[Sides, Floats]) -> Floats:
-    """The weight of the upper side for each of one or two surfaces, in [0, 1] for a motion along
-    them. Of several solutions, the one that is least outside."""
+    """For one or two surfaces the numbers in [0, 1] that make the combined rates zero; the weight
+    of the upper side. If there are several solutions, the one with the smallest violation of [0,
+    1].
+    """
     if len(next(iter(rates))) == 1:
         down, up = float(rates[(-1,)][0]), float(rates[(1,)][0])
         return np.array([down / (down - up) if down != up else 0.5])
@@ -175,7 +188,7 @@ def weights(rates: dict[Sides, Floats]) -> Floats:
 
 
 def _roots(square: float, linear: float, constant: float) -> Iterator[float]:
-    """The real roots of a polynomial of second order, which may be of first."""
+    """The real roots of square s^2 + linear s + constant; square may be zero."""
     if abs(square) <= 1e-14 * abs(linear):
         if linear:
             yield -constant / linear
@@ -190,7 +203,9 @@ def _roots(square: float, linear: float, constant: float) -> Iterator[float]:
 
 
 def combined(found: dict[Sides, Floats], numbers: Floats) -> Floats:
-    """The combination of the values of all choices of sides."""
+    """The combination of the values for all sides, with these numbers as weights of the upper
+    sides.
+    """
     total = np.zeros_like(next(iter(found.values())))
     for sides, value in found.items():
         up = np.array(sides) > 0
@@ -210,13 +225,14 @@ class Sliding:
         return beside, weights(beside.rate)
 
     def rates(self, engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-        """dx/dt along the surfaces; beside them as at their nearest point."""
+        """dx/dt along the surfaces; next to them as at the nearest point on them."""
         beside, numbers = self._at(engine, t, x, xd)
         return combined(beside.field, numbers)
 
     def watch(self, engine: Engine, t: float, x: Floats, xd: Floats, values: Floats) -> Floats:
-        """Watched values with those of the surfaces replaced: above zero is that of a surface
-        which the motion leaves."""
+        """The zero-crossing values, with those of the surfaces replaced: positive if the motion
+        leaves the surface.
+        """
         _, numbers = self._at(engine, t, x, xd)
         values = values.copy()
         for surface, number in zip(self.surfaces, numbers, strict=True):
@@ -226,7 +242,7 @@ class Sliding:
         return values
 
     def project(self, engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-        """x on the surfaces."""
+        """x projected onto the surfaces."""
         for _ in range(3):
             x = geometry(engine, t, x, xd, [s.k for s in self.surfaces]).onto(x)
         return x
@@ -235,8 +251,9 @@ class Sliding:
 def surfaces_at(
     engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int]
 ) -> list[Surface]:
-    """The surfaces on which x lies, among those of these crossings: crossings that are zero on
-    one surface belong together. A crossing that jumps has no zero: the motion passes it."""
+    """The surfaces through x among those of the crossings ks; crossings that are zero on the same
+    surface are grouped. A crossing whose value jumps has no surface, and the motion passes it.
+    """
     found: list[Surface] = []
     normals: list[Floats] = []
     if not ks or not len(x):
@@ -260,16 +277,18 @@ def surfaces_at(
 
 @dataclass(frozen=True)
 class Way:
-    """Continuation of a motion from the meeting of surfaces: the surfaces along which it goes, and
-    the side of each of the others."""
+    """How a motion continues: the surfaces along which it slides, and for each other surface the
+    side to which it goes (+1, -1).
+    """
 
     along: tuple[Surface, ...]
     beside: tuple[tuple[Surface, int], ...]
 
 
 def way_on(engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[Surface]) -> Way:
-    """Continuation of the motion from a point on one or two surfaces: along as few of them as a
-    motion exists for, on the sides to which it moves."""
+    """How the motion continues from a point on one or two surfaces: along as few of them as
+    possible, towards the sides to which its rates lead.
+    """
     at = geometry(engine, t, x, xd, [s.k for s in surfaces])
     beside = fields(engine, t, at.onto(x), xd, surfaces, at)
     none = -NO_RATE * beside.largest
@@ -295,8 +314,9 @@ def way_on(engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[S
 def _consistent(
     beside: Fields, slid: Sequence[int], others: Sequence[int], sides: Sides
 ) -> Floats | None:
-    """The rates of the other surfaces' values in a motion along these, or None if there is no such
-    motion."""
+    """The rates of the other surfaces' values if the motion slides along `slid`, with the others
+    on these sides; None if there is no such motion.
+    """
     if not slid:
         return beside.rate[tuple(sides)]
     own = {}

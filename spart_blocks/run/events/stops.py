@@ -1,5 +1,6 @@
-"""Times just beside a stop of a run (known event or tick): signals are evaluated on one side of it,
-and their switching times are known only to some units in the last place."""
+"""Times just before and after a stop of a run (known event or tick). Signals must be evaluated on
+one side of it, and switching times are known only to a few units in the last place.
+"""
 
 from __future__ import annotations
 
@@ -19,5 +20,5 @@ def just_after(t: float) -> float:
 
 
 def within(start: float, end: float) -> tuple[float, float]:
-    """The ends of the segment between two stops, just inside it."""
+    """The ends of the segment between two stops, moved just inside it."""
     return just_after(start), just_before(end)

@@ -1,19 +1,22 @@
-"""Descriptions of mode switches of blocks."""
+"""Describes mode switches of blocks as text."""
 
 from __future__ import annotations
 
 from spart_blocks.run.engines.engine import Engine, Floats
 
 _SINCE = "since."
-"""Name prefix of the times at which a machine has entered its states, after that of a region."""
+"""Prefix of the names of the times at which the states of a state machine were entered; they
+follow the state of their region.
+"""
 _MODE = "mode."
-"""Name prefix of a plant's states that say whether a joint sticks (0) or slides (1, -1)."""
+"""Prefix of the names of a plant's states that say whether a joint sticks (0) or slides (1, -1)."""
 
 
 def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
-    """The joints that stick, slip or turn round, or the states that a machine leaves and enters,
-    from the states before and after; that a check failed; 'switched' for blocks with other modes. A
-    condition tells its new phase; nothing is told of what is held or reset by it."""
+    """The text of a switch, from the states before and after: the joints that stick, slip or turn
+    round; the states that a state machine leaves and enters; 'failed' for a check; the new phase
+    of a condition (empty for what it holds or resets); 'switched' for other blocks.
+    """
     if block in engine.display.checks:
         return "failed"
     part = engine.continuous.get(block, slice(0))
@@ -32,8 +35,9 @@ def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> st
 
 
 def _passages(engine: Engine, block: str, changes: list[tuple[str, float, float]]) -> list[str]:
-    """The states that each region of a machine leaves and enters; not of one in which neither the
-    state nor a time since it was entered has changed, if there are several."""
+    """For each region of a state machine the states that it leaves and enters. If there are
+    several regions, those without a change of the state or the time of entry are left out.
+    """
     regions: list[tuple[str, bool]] = []
     for name, old, new in changes:
         levels = engine.display.levels.get(f"{block}.{name}")
@@ -45,7 +49,9 @@ def _passages(engine: Engine, block: str, changes: list[tuple[str, float, float]
 
 
 def _passage(levels: tuple[str, ...], old: float, new: float) -> str:
-    """From one level to another; 0 is before the start, or where the region is not active."""
+    """The text of a change from one level to another; level 0 means before the start, or an
+    inactive region.
+    """
     names = ("", *levels)
     left, entered = (names[min(max(round(number), 0), len(levels))] for number in (old, new))
     if left and entered:

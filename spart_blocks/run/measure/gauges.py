@@ -1,8 +1,8 @@
-"""Gauges: measurements of a run while it proceeds.
+"""Gauges: measurements of a run that are taken while it proceeds.
 
-A gauge takes its signal panel by panel, as a polynomial on each (see measure.c), so that extremes
-are located within steps, integrals are those of the polynomials, and nothing between kept samples
-is missed. A gauge is plain data; `meter` makes the object that measures.
+A run is divided into panels, on each of which a signal is a polynomial (see measure.c). So
+extremes are located within steps, integrals are those of the polynomials, and nothing between
+recorded samples is missed. A Gauge is plain data; `meter` makes the object that measures.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ BAND = 0.02
 RISE = (0.1, 0.9)
 """Fractions of the step between which the rise time is measured."""
 LEAST_STEP = 1e-3
-"""A response that begins nearer to its reference than this fraction of its peak error has no
-initial step."""
+"""A response whose initial distance from its reference is below this fraction of its peak error
+has no initial step.
+"""
 _SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class Gauge:
-    """What to measure of a signal.
+    """What to measure of a signal, by kind with its readings.
 
-    extremes: `least`, `most` and their times, `first`, `last`, and whether there was `any`.
-    integral: the `integral` over time, and the `span` of time. square: those of the square.
-    step: `rise_time`, `settling_time`, `overshoot_percent` of the response to the reference's last
-    step.
-    rotation, displacement: the `largest` from the first attitude (3, 3), or position (3,).
-    falling_back, rising_back: the largest distance `back` from the previous maximum (minimum), with
-    `when`, `reached` and `got`.
+    extremes: `least` and `most` with their times, `first`, `last`, and whether there was `any`
+    value. integral: the `integral` over time, and the `span` of time. square: the same of the
+    square. step: `rise_time`, `settling_time`, `overshoot_percent` of the response to the
+    reference's last step. rotation, displacement: the `largest` distance from the first attitude
+    (3, 3) or position (3,). falling_back, rising_back: the largest distance `back` from the
+    previous maximum (minimum), with `when`, `reached` and `got`.
+
     reference: a signal that is subtracted first; for step, the signal to follow. since, until [s]:
-    only the time between counts.
+    only the time between them is measured.
     """
 
     kind: Literal[
@@ -71,18 +72,20 @@ class Gauge:
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """Panels of a run: starts and ends (P,) [s], and values at the nodes (P, 5, m)."""
+    """P panels of a run: start and end times (P,) [s], and the values of m signals at the nodes
+    (P, 5, m).
+    """
 
     start: Floats
     end: Floats
     y: Floats
 
     def column(self, which: Any) -> Panels:
-        """Some of the m values."""
+        """The panels of some of the m signals."""
         return Panels(self.start, self.end, self.y[:, :, which])
 
     def within(self, since: float, until: float) -> Panels:
-        """The panels between two times, and the instants at these."""
+        """The panels cut to the time between `since` and `until`."""
         kept = (self.end > since) & (self.start < until)
         kept |= (self.start == self.end) & (self.start >= since) & (self.end <= until)
         start, end, y = self.start[kept], self.end[kept], self.y[kept].copy()
@@ -94,7 +97,9 @@ class Panels:
         return Panels(new_start, new_end, y)
 
     def fine(self) -> tuple[Floats, Floats]:
-        """Times (P, F) and values (P, F, m) within the panels, with all extremes of each panel."""
+        """Times (P, F) and values (P, F, m) on a fine grid within the panels, which includes all
+        extremes.
+        """
         powers = np.einsum("kn,pnm->pkm", _TO_POWERS, self.y)
         slope = np.einsum("fk,pkm->pfm", _derivative(_FINE), powers)
         # The zeros of the slope, by straight lines and two steps of Newton's method.
@@ -133,7 +138,7 @@ class Panels:
 
 
 def joined(panels: Sequence[Panels]) -> Panels:
-    """Panels one after the other."""
+    """Concatenated panels."""
     start, end, y = (
         np.concatenate([getattr(one, name) for one in panels]) for name in ("start", "end", "y")
     )
@@ -141,14 +146,15 @@ def joined(panels: Sequence[Panels]) -> Panels:
 
 
 def instant(t: float, y: Floats) -> Panels:
-    """The values y (m,) at a time alone, as a panel without length."""
+    """A panel of length zero with the values y (m,) at time t."""
     at = np.array([t])
     return Panels(at, at, np.broadcast_to(y, (1, len(NODES), len(y))))
 
 
 def straight(t: Floats, y: Floats) -> Panels:
-    """Samples t (N,), y (N, m) as panels with straight lines; two samples at one time are a jump of
-    the signal."""
+    """Panels with straight lines between samples t (N,), y (N, m). Two samples at the same time
+    are a jump of the signal.
+    """
     kept = np.flatnonzero(np.diff(t) > 0)
     nodes = y[kept, None, :] + NODES[:, None] * (y[kept + 1] - y[kept])[:, None, :]
     return Panels(t[kept], t[kept + 1], nodes)
@@ -175,7 +181,7 @@ def _slopes_at(powers: Floats, at: Floats) -> tuple[Floats, Floats]:
 
 
 class Meter(ABC):
-    """Measures the quantities of a gauge; takes panels in order of time."""
+    """Measures the quantities of a gauge. Panels must be given in the order of time."""
 
     @abstractmethod
     def take(self, panels: Panels) -> None:
@@ -183,11 +189,11 @@ class Meter(ABC):
 
     @abstractmethod
     def read(self) -> Readings:
-        """The readings up to now."""
+        """The readings so far."""
 
 
 class Extremes(Meter):
-    """The least and the greatest value of each element, and their times."""
+    """The smallest and largest value of each element, and their times."""
 
     def __init__(self, width: int, start: float = math.nan) -> None:
         self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
@@ -237,7 +243,7 @@ class Extremes(Meter):
 
 
 class Integral(Meter):
-    """The integral over time of each element to a power."""
+    """The integral over time of a power of each element."""
 
     def __init__(self, width: int, power: int = 1) -> None:
         self.power = power
@@ -253,12 +259,12 @@ class Integral(Meter):
 
 
 class FromStart(Meter):
-    """The largest distance from the first value: of positions, or half the chord of attitudes,
-    which gives their angle.
+    """The largest distance from the first value: of positions, or of attitudes half the chord,
+    from which the angle follows.
 
-    The chord is |R - R[0]|_F = 2 sqrt(2) |sin(angle / 2)|, which is exact for small angles,
-    where the arc cosine of the trace is not. Source: Hartley et al., Rotation Averaging, Int.
-    J. Computer Vision 103 (2013), section 4.
+    The chord is |R - R[0]|_F = 2 sqrt(2) |sin(angle / 2)|. It is accurate for small angles, unlike
+    the arc cosine of the trace. Source: Hartley et al., Rotation Averaging, Int. J. Computer
+    Vision 103 (2013), section 4.
     """
 
     def __init__(self, rotation: bool) -> None:
@@ -284,7 +290,9 @@ class FromStart(Meter):
 
 
 class Back(Meter):
-    """The largest distance of each element back from its previous maximum; `sign` -1: minimum."""
+    """The largest distance of each element back from its previous maximum; with `sign` -1 from its
+    minimum.
+    """
 
     def __init__(self, width: int, sign: float) -> None:
         self.sign = sign

@@ -1,4 +1,4 @@
-"""The gauges of a run, fed while it proceeds: the signals that they need, and their meters."""
+"""The meters of a run's gauges, and the signals that they need."""
 
 from __future__ import annotations
 
@@ -32,16 +32,20 @@ Indices = NDArray[np.intp]
 
 HALVINGS, SMOOTH = 5, 3e-6
 MOST_PANELS, MOST_VALUES = 512, 200_000
-"""Panels, and values at their nodes, that wait to be measured together."""
+"""Largest numbers of panels, and of values at their nodes, that are buffered before they are
+measured.
+"""
 _FOURTH = np.array([0.109375, -49 / 192, 7 / 24, -49 / 192, 0.109375])
-"""Gives the coefficient of T4 from the values at a panel's nodes."""
+"""The weights that give the coefficient of the Chebyshev polynomial T4 from the values at a
+panel's nodes.
+"""
 
 
 class Measuring:
-    """The meters of some gauges on a run.
+    """The meters of some gauges in a run.
 
-    names: full names of the signals that they need, once each. Gauges of unknown signals are left
-    out and have no readings.
+    names: full names of the signals that they need, without duplicates. Gauges of unknown signals
+    have no readings.
     """
 
     def __init__(self, engine: Engine, gauges: Iterable[Gauge]) -> None:
@@ -58,7 +62,7 @@ class Measuring:
         self._waiting: list[Panels] = []
 
     def begin(self, t: float, x: Floats, xd: Floats) -> None:
-        """Learn the signals' shapes, at the start of a run."""
+        """Determine the shapes of the signals, at the start of a run."""
         values = self.engine.over(self.names, np.array([t]), x[None], xd[None])
         ids: dict[str, Indices] = {}
         at = 0
@@ -79,22 +83,23 @@ class Measuring:
             self._meters[gauge] = _meter(gauge, len(which))
 
     def take(self, panels: Panels) -> None:
-        """Measure more panels; values (P, 5, width) of all signals. Those of short steps wait for
-        each other, since a meter takes many as quickly as one."""
+        """Buffer panels with values (P, 5, width) of all signals. They are measured when there are
+        many, since a meter needs about the same time for few.
+        """
         self._waiting.append(panels)
         count = sum(len(waiting.start) for waiting in self._waiting)
         if count >= MOST_PANELS or count * len(NODES) * self.width >= MOST_VALUES:
             self._measure()
 
     def end(self, t: float, x: Floats, xd: Floats) -> None:
-        """Measure what a run ends with, after all that happens at its last instant."""
+        """Measure the final values, after all events of the last instant."""
         values = self.engine.over(self.names, np.array([t]), x[None], xd[None])
         flat = np.concatenate([np.zeros(0), *map(np.ravel, values)])
         if np.isfinite(flat).all():
             self.take(instant(t, flat))
 
     def _measure(self) -> None:
-        """Measure the panels that wait."""
+        """Measure the buffered panels."""
         if not self._waiting:
             return
         panels = joined(self._waiting)
@@ -121,7 +126,7 @@ class Measuring:
         return aliases.get(base, base)
 
     def _which(self, name: str, ids: Mapping[str, Indices]) -> Indices:
-        """The numbers of a signal's elements among all values."""
+        """The indices of a signal's elements among all measured values."""
         return np.ravel(select(name, ids[self._full(name)], split_index(name)[1]))
 
 
@@ -140,7 +145,9 @@ def _meter(gauge: Gauge, width: int) -> Meter:
 
 
 class Panelled(Keeper):
-    """A keeper that wraps another keeper and feeds gauges, by the rule of measure.c."""
+    """A keeper that passes its calls to another one and gives panels to gauges, by the rule of
+    measure.c.
+    """
 
     def __init__(self, keeper: Keeper, measuring: Measuring, coarse: float) -> None:
         super().__init__(keeper.recorder)

@@ -18,7 +18,7 @@ from spart_blocks.run.measure.gauges import (
 )
 
 _SAME = 1e-9
-"""Fraction of the largest magnitude of a reference below which a change counts as none."""
+"""A change of a reference below this fraction of its largest magnitude counts as none."""
 
 
 class StepAnswer(Meter):
@@ -58,7 +58,7 @@ class _Answer:
         self.begin(None)
 
     def begin(self, step: tuple[float, float, float] | None) -> None:
-        """Set the step: its time, and its values before and after; or none."""
+        """Set the step, (time, value before, value after), or None."""
         self.step = step
         self.reached: list[float | None] = [None for _ in RISE]
         self.left = math.nan  # when it was outside the band last
@@ -130,7 +130,9 @@ class _Answer:
 
 
 def _meets(panels: Panels, p: int, times: Floats, j: int, level: float) -> float:
-    """Time at which the polynomial of panel p meets a level between its fine times j - 1 and j."""
+    """The time at which the polynomial of panel p reaches a level between its fine times j - 1 and
+    j.
+    """
     low, high = float(times[j - 1]), float(times[j])
     start, length = float(panels.start[p]), float(panels.end[p] - panels.start[p])
     powers = np.polynomial.Polynomial.fit(NODES, panels.y[p, :, 0], 4, domain=[0, 1], window=[0, 1])

@@ -1,1 +1,1 @@
-"""What a run records: rows, samples, and signals computed again from them."""
+"""The record of a run: rows, samples, and signals that are recomputed from them."""

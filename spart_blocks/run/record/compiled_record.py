@@ -1,5 +1,6 @@
-"""Memory for the rows that record.c keeps and the panels of measure.c in a compiled run, and how
-they are read out."""
+"""Memory for the rows of record.c and the panels of measure.c in a compiled run, and
+access to it.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ _PANELS = 4096
 _ROOM = 2_000_000
 """Largest count of numbers in the rows of one step."""
 _DEEP = 88
-"""Rows of memory needed to look between two rows: SB_START and two."""
+"""Rows of memory that are needed for evaluations between two rows: SB_START plus two."""
 
 _PAST = 16
-"""Largest number of consecutive steps that are not looked at: SB_PAST."""
+"""Largest number of consecutive steps in which signals are not evaluated: SB_PAST."""
 
 Floats = NDArray[np.float64]
 
@@ -53,9 +54,9 @@ class GaugeStruct(ctypes.Structure):
 
 
 class CompiledGauge:
-    """Memory for panels of signals with `width` numbers, which measure.c fills.
+    """Memory for panels of signals with `width` entries, which measure.c writes.
 
-    coarse: the longest panel [s].
+    coarse: longest panel [s].
     """
 
     def __init__(self, width: int, coarse: float) -> None:
@@ -71,7 +72,7 @@ class CompiledGauge:
 
     @property
     def address(self) -> int:
-        """Where the struct lies."""
+        """The address of the struct."""
         return ctypes.addressof(self.struct)
 
     def drained(self) -> Panels:
@@ -84,9 +85,8 @@ class CompiledGauge:
 class CompiledRecord:
     """Memory for rows of numbers, with nx continuous and nd discrete states.
 
-    blur: for each number of a row the deviation that always counts as straight.
-
-    coarse: the longest interval between looks [s]; marks: times (m,) that are always kept.
+    blur: for each number of a row the deviation from a line that is always allowed. coarse:
+    longest interval between evaluations [s]. marks: times (m,) [s] that are always kept.
     """
 
     def __init__(self, blur: Floats, nx: int, nd: int, coarse: float, marks: Floats) -> None:
@@ -116,17 +116,17 @@ class CompiledRecord:
 
     @property
     def address(self) -> int:
-        """Where the struct lies."""
+        """The address of the struct."""
         return ctypes.addressof(self.struct)
 
     @property
     def crowded_at(self) -> float | None:
-        """Time [s] at which a step first needed more rows than it may add."""
+        """The time [s] at which a step first needed more rows than allowed; None if none did."""
         return float(self.struct.crowded_at) if self.struct.crowded else None
 
     @property
     def count(self) -> int:
-        """Number of the kept rows without the last, where lines start."""
+        """The number of kept rows without the last one, at which the next line starts."""
         return max(int(self.struct.rows) - 1, 0)
 
     def waiting(self, rows: slice) -> tuple[Floats, Floats, Floats]:
@@ -135,9 +135,10 @@ class CompiledRecord:
         return t, values, held
 
     def drained(self, *, all_of_it: bool = False) -> tuple[Floats, Floats, Floats]:
-        """The kept rows: times (N,), values (N, width), discrete states (N, nd). The last row
-        stays, since lines start there. With all_of_it the pending row is included and no row
-        stays."""
+        """Return the kept rows and remove them: times (N,), values (N, width), discrete states (N,
+        nd). The last row stays, since the next line starts there; with all_of_it, it is returned
+        too, as is the pending row.
+        """
         struct = self.struct
         rows, pending = int(struct.rows), int(struct.pending)
         taken = rows + pending if all_of_it else max(rows - 1, 0)

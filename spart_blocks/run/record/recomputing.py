@@ -1,5 +1,6 @@
-"""Signals that a run has not kept, computed from its states: in the run's own process, and after
-unpickling of its results."""
+"""Computes signals that a run did not keep from its states, in the process of the run or after its
+results were unpickled.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +41,15 @@ class Recomputing:
         return _names(self.recorder.engine)
 
     def made_of(self) -> tuple[Diagram, Sequence[Node]]:
-        """The diagram of the run, and the nodes of its wiring; InputError where it had none."""
+        """The diagram of the run and the nodes of its wiring. Raises InputError if there is only a
+        program.
+        """
         return self.recorder.engine.made_of()
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates | NotKept:
-        """The object pickled in its place. t (N,) [s], states (N, n) by block: the run's."""
+        """The object that is pickled in its place. t (N,) [s], states (N, n) by block:
+        of the run.
+        """
         engine = self.recorder.engine
         if isinstance(engine, Native):
             return FromStates(engine.program, t, states)
@@ -53,7 +58,7 @@ class Recomputing:
 
 @dataclass(frozen=True)
 class FromStates:
-    """Computes signals by a program, which needs no block. t (N,) [s], states (N, n) by block."""
+    """Computes signals by a program, without blocks. t (N,) [s], states (N, n) by block."""
 
     program: Program
     t: Floats
@@ -73,7 +78,7 @@ class FromStates:
         return _names(self._engine)
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates:
-        """The object pickled in its place."""
+        """The object that is pickled in its place."""
         return FromStates(self.program, t, states)
 
     @cached_property
@@ -83,7 +88,9 @@ class FromStates:
 
 @dataclass(frozen=True)
 class NotKept:
-    """Raises InputError: the blocks of an interpreter are not pickled."""
+    """Raises InputError for every signal, because the blocks of an interpreter cannot
+    be pickled.
+    """
 
     names: tuple[str, ...]
 
@@ -98,7 +105,7 @@ class NotKept:
         raise InputError(Fault(text, hint=f"keep it in the run: run: {{log: [{base}]}}"))
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> NotKept:
-        """The object pickled in its place: itself."""
+        """The object that is pickled in its place: itself."""
         return self
 
 

@@ -1,5 +1,7 @@
-"""Record of a run: samples at a uniform grid, or as many rows as straight lines need. The latter is
-the rule of record.c, for runs whose loop is in Python; record.c describes the rule."""
+"""The record of a run: samples on a uniform grid, or as many rows as straight lines need.
+
+The second is the rule of record.c, which describes it, for runs whose loop is in Python.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,13 @@ from spart_blocks.run.record.recorder import Recorder
 from spart_blocks.run.record.samples import Samples
 
 PART = 1e-3
-"""Largest deviation of the straight lines through the kept rows, as a fraction of a signal's
-range."""
+"""Largest deviation of a signal from straight lines between kept rows, as a fraction
+of its range.
+"""
 STEP_ROWS = 20_000
-"""Largest number of rows that one step may add."""
+"""Largest number of rows of one step."""
 MOST_NUMBERS = 10_000_000
-"""Size in numbers at which a record changes to a uniform grid."""
+"""The size of a record [numbers] from which on it keeps samples on a uniform grid."""
 _SHARE, _RELATIVE, _ABSOLUTE, _HAIR = 0.6, 1e-9, 1e-14, 1e-3
 _DEPTH, _PARTS, _SPLIT, _STALLS, _BLUR = 4, 16, 0.4, 2, 0.1
 _CUSP, _BENT = 0.7, 1.3  # as in record.c
@@ -36,18 +39,20 @@ _WINDOW, _GATHERED = 32, 1000
 
 States = Mapping[str, slice]
 Dense = Callable[[Any], Floats]
-"""The states at a time (nx,), or at N times (nx, N)."""
+"""A function that gives the states (nx,) at a time, or (nx, N) at N times."""
 
 
 def is_book(name: str) -> bool:
-    """Whether a signal is one of a plant's audit. Its balances are the solver's errors, so it needs
-    no rows."""
+    """Whether a signal is one of a plant's audit. Its balances are errors of the solver, so no
+    rows are kept because of them.
+    """
     return f"{AUDIT}." in name
 
 
 def blur_at_least(names: Sequence[str], widths: Sequence[int], states: States) -> Floats:
-    """Deviation that always counts as straight, for the numbers of some signals and of all
-    states."""
+    """The deviation from a line that is always allowed, for the numbers of some signals and of all
+    states; infinite for audits.
+    """
     books = [np.full(w, is_book(n)) for n, w in zip(names, widths, strict=True)]
     kept = np.zeros(max((part.stop for part in states.values()), default=0), dtype=bool)
     for name, part in states.items():
@@ -56,41 +61,46 @@ def blur_at_least(names: Sequence[str], widths: Sequence[int], states: States) -
 
 
 class Keeper(ABC):
-    """Keeps the record of a run."""
+    """Keeps the record of a run. Subclasses decide which rows are kept."""
 
     crowded_at: float | None = None
-    """Time [s] at which a step first needed more rows than it may add."""
+    """The time [s] at which a step first needed more rows than allowed."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
 
     @abstractmethod
     def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
-        """Record a step: the states have moved along dense, from the last kept time to `until`,
-        which is kept later, or never. near: the latest time on the near side of a crossing that
-        ends the step."""
+        """Record a step. The states have followed `dense` from the last recorded time to `until`,
+        which is kept later or not at all. near: if a crossing ends the step, the latest time
+        before it.
+        """
 
     @abstractmethod
     def state(
         self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
     ) -> None:
-        """Record the state at which integration restarts: at a stop or after a crossing. sides:
-        signals may jump there. edge: the run starts or ends there."""
+        """Record the state from which integration restarts, at a stop or after a crossing. sides:
+        whether signals may jump there. edge: whether the run starts or ends there.
+        """
 
     def event(self, t: Fraction, x: Floats, xd: Floats) -> None:  # noqa: B027
         """The same at a known event, whose time is rounded: signals may jump slightly after it."""
 
     def waiting(self) -> Rows | None:
-        """The rows that are kept for certain, and wait for the recorder; None for none. values: the
-        kept signals and the states."""
+        """The rows that will be kept but were not passed to the recorder yet; None if there are
+        none. values: the kept signals and the states.
+        """
         return None
 
     def close(self) -> None:  # noqa: B027
-        """End the record with the run."""
+        """Complete the record at the end of the run."""
 
 
 class Sampled(Keeper):
-    """Samples at a uniform grid, and at the start and the end, from the curves of the steps."""
+    """Keeps samples on a uniform grid, and at the start and the end, from the dense output of
+    steps.
+    """
 
     def __init__(self, recorder: Recorder, samples: Samples) -> None:
         super().__init__(recorder)
@@ -111,12 +121,12 @@ class Sampled(Keeper):
 
 
 class Grid(Sampled):
-    """The same, where solvers that step over many samples at once keep them themselves."""
+    """The same for solvers that step over many samples at once and record them themselves."""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One time: all values in one vector, the signals, and the states in kept form."""
+    """One row: all values in one vector, the signals, and the states as recorded."""
 
     t: float
     values: Floats
@@ -153,10 +163,10 @@ class Rows:
 
 
 class Lines(Keeper):
-    """Rows between which straight lines hold.
+    """Keeps the rows between which straight lines are accurate.
 
-    samples: a grid; the record looks at least once between its times, and blocks act at them.
-    marks: times (m,) that are always kept.
+    samples: a grid of times [s]; signals are evaluated at least once between them, and blocks act
+    at them. marks: times (m,) [s] that are always kept.
     """
 
     def __init__(self, recorder: Recorder, engine: Engine, samples: Samples, marks: Floats) -> None:
@@ -223,7 +233,7 @@ class Lines(Keeper):
     # --- looking --------------------------------------------------------------------------
 
     def _look(self, t: Floats, dense: Dense, xd: Floats) -> Rows:
-        """The rows at times t (N,)."""
+        """Evaluate the rows at times t (N,)."""
         values = self.recorder.looked(t, np.asarray(dense(t)).T, xd)
         rows = Rows(t, values, np.broadcast_to(xd, (len(t), len(xd))))
         least, most = values.min(axis=0), values.max(axis=0)
@@ -236,14 +246,18 @@ class Lines(Keeper):
 
     @property
     def _tolerance(self) -> Floats:
-        """The tolerance is divided between the choice of rows and the curve between looks."""
+        """The allowed deviation of each value from a line. It is divided between the choice of
+        rows and the curve between evaluations.
+        """
         size = np.maximum(np.abs(self._least), np.abs(self._most))
         floor = np.maximum(self._blur, _RELATIVE * size) + _ABSOLUTE
         tolerance: Floats = _SHARE * PART * (self._most - self._least) + floor
         return tolerance
 
     def _probe(self, row: Rows, x: Floats, xd: Floats) -> None:
-        """Determine the uncertainty of each value at a row, from the solver's tolerances."""
+        """Determine the uncertainty of each value at a row, which follows from the solver's
+        tolerances.
+        """
         run = self.engine.run
         off = run.atol + run.rtol * np.abs(x)
         signs = np.array([1 - 2 * ((np.arange(len(x)) >> (2 * way)) % 2) for way in range(2)])
@@ -253,7 +267,7 @@ class Lines(Keeper):
             self._blur = np.maximum(self._blur, _BLUR * change)
 
     def _refined(self, rows: Rows, dense: Dense, xd: Floats) -> Rows:
-        """The rows with those between them that lines need."""
+        """The rows, with further ones between them where lines are not accurate."""
         strays = np.arange(len(rows.t) - 1)  # the intervals that may stray
         parents, stalls = np.full(len(strays), np.inf), np.zeros(len(strays), int)
         probed = False
@@ -290,8 +304,9 @@ class Lines(Keeper):
         return rows
 
     def _strays(self, rows: Rows) -> NDArray[np.bool_]:
-        """Whether the line of each interval may stray, be what lies between three rows a parabola
-        or two lines that meet in a cusp."""
+        """For each interval, whether its line may deviate too much, if the signal through three
+        rows is a parabola, or two lines that meet in a kink.
+        """
         dt = np.diff(rows.t)[:, None]
         slopes = np.diff(rows.values, axis=0) / dt
         bends = 2 * np.abs(np.diff(slopes, axis=0)) / (dt[1:] + dt[:-1])
@@ -302,7 +317,7 @@ class Lines(Keeper):
     # --- keeping --------------------------------------------------------------------------
 
     def _choose(self, rows: Rows, marks: Floats) -> None:
-        """Keep the rows that lines need, and the marks; the last row may stay pending."""
+        """Keep the rows that lines need, and the marks. The last row may stay pending."""
         marked, at, tolerance = np.isin(rows.t, marks), 0, self._tolerance
         while at < len(rows.t):
             window = rows.part(slice(at, at + _WINDOW))
@@ -327,13 +342,15 @@ class Lines(Keeper):
             at += end
 
     def _slopes(self, rows: Rows, tolerance: Floats) -> tuple[Floats, Floats]:
-        """The slopes of the lines from the last kept row, and their tolerance."""
+        """The slopes of the lines from the last kept row, and their tolerances."""
         assert self._kept is not None
         dt = (rows.t - self._kept.t)[:, None]
         return (rows.values - self._kept.values) / dt, tolerance / dt
 
     def _parts(self, before: Rows, row: Rows, sides: bool) -> bool:
-        """Whether the row before this one must be kept too."""
+        """Whether the row before this one must be kept too, because the line through it is not
+        accurate or a signal jumps.
+        """
         tolerance = self._tolerance
         slope, _ = self._slopes(row, tolerance)
         if ((slope < self._low) | (slope > self._high)).any():
@@ -349,7 +366,7 @@ class Lines(Keeper):
             self._hand_over(len(self._rows) - 1)  # the last may be taken back
 
     def _hold(self, row: Rows) -> None:
-        """Start lines at this row."""
+        """Start new lines at this row."""
         self._kept, self._pending = row, None
         self._low = np.full(row.values.shape[1], -np.inf)
         self._high = -self._low

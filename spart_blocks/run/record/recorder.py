@@ -1,6 +1,6 @@
-"""Storage of a run's record: time, states, and the signals that scopes or `log` request.
+"""Stores the record of a run: times, states, and the signals that scopes or `log` request.
 
-Samples come one at a time, or as a block of many, which is kept unchanged.
+Samples are added one at a time, or as blocks, which are stored unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spart_blocks.results.run_data import RATES
 from spart_blocks.run.engines.engine import Engine, Floats
 
 SINGLES = 1000
-"""Number of single samples that are collected into one block."""
+"""Number of single samples that are combined into one block."""
 
 
 class Recorder:
@@ -49,8 +49,9 @@ class Recorder:
             self.engine.act(t, x, xd)
 
     def looked(self, t: Floats, x: Floats, xd: Floats) -> Floats:
-        """The kept signals and the states, in kept form, side by side (N, width), at times t (N,),
-        states x (N, nx) and xd (nd,)."""
+        """The kept signals and the states as recorded, side by side (N, width), at times t (N,),
+        states x (N, nx) and xd (nd,).
+        """
         if self.engine.drifting:
             x = self.engine.project_all(t, x)
         held = np.broadcast_to(xd, (len(t), len(xd)))
@@ -64,7 +65,7 @@ class Recorder:
         return values
 
     def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
-        """Store rows that `looked` returned."""
+        """Store rows in the form that `looked` returns."""
         ends = np.cumsum([math.prod(shape) for shape in self.shapes], dtype=int)
         *columns, x = np.split(values, ends, axis=1) if len(ends) else [values]
         signals = [
@@ -74,7 +75,7 @@ class Recorder:
         self.adopt(t, signals, x, xd)
 
     def keep_all(self, t: Floats, x: Floats, xd: Floats) -> None:
-        """Keep many samples at which xd (nd,) is the same: t (N,), x (N, nx)."""
+        """Evaluate and store many samples with the same xd (nd,): t (N,), x (N, nx)."""
         if not len(t):
             return
         if self._acts:
@@ -94,14 +95,17 @@ class Recorder:
             self.engine.explain(float(t[good]), x[good], xd)
 
     def adopt(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
-        """Store N samples made elsewhere: each kept signal, (N, ...)."""
+        """Store N samples that are already evaluated; signals: an array (N, ...) for each kept
+        signal.
+        """
         self._gather()
         self.size += len(t) + sum(a.size for a in (x, xd, *signals))
         self._add(t, signals, x, xd)
 
     def _gather(self) -> None:
-        """Make one block of the single samples. An array for each would take more memory than its
-        numbers, and keep alive the array of all signals that it is a view of."""
+        """Combine the single samples into one block. An array for each would need more memory than
+        its numbers, and would keep the array of all signals alive, of which it is a view.
+        """
         if not self._singles:
             return
         t, values, x, xd = zip(*self._singles, strict=True)
@@ -127,8 +131,9 @@ class Recorder:
         return sum(map(len, self._t)) + len(self._singles)
 
     def since(self, first: int, stride: int = 1) -> tuple[Floats, list[Floats], Floats, Floats]:
-        """The samples from the number `first` on, each or every n-th: times (N,), the kept signals,
-        (N, ...) each, the states (N, nx) and (N, nd)."""
+        """Every `stride`-th sample from number `first` on: times (N,), the kept signals, each (N,
+        ...), the states (N, nx) and (N, nd).
+        """
         self._gather()
         ends = np.cumsum([len(t) for t in self._t], dtype=int)
         k = int(np.searchsorted(ends, first, side="right"))
@@ -160,8 +165,9 @@ class Recorder:
         return states | {name: xd[:, part] for name, part in self.engine.sampled.items()}
 
     def recompute(self, name: str) -> NDArray[Any]:
-        """A signal that was not kept, or the rates of a block's states, 'rates.plant', from the
-        kept states. Raises KeyError for an unknown name."""
+        """A signal that was not kept, or the rates of a block's states ('rates.plant'), computed
+        from the recorded states. Raises KeyError for an unknown name.
+        """
         t, x, xd = self.times(), _joined(self._x), _joined(self._xd)
         block = name.removeprefix(RATES)
         with np.errstate(all="ignore"):
@@ -173,7 +179,9 @@ class Recorder:
 
 
 def _joined(blocks: list[Floats]) -> Floats:
-    """Merge blocks of samples into one array, which replaces them, so that samples exist once."""
+    """Merge blocks of samples into one array. It replaces the blocks, so that samples are in
+    memory only once.
+    """
     if len(blocks) > 1:
         blocks[:] = [np.concatenate(blocks)]
     return blocks[0] if blocks else np.zeros(0)

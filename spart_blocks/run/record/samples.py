@@ -1,4 +1,4 @@
-"""The times at which a run keeps samples: k * every, walked once."""
+"""The times k * every at which a run keeps samples; each is passed once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from spart_blocks.diagram.network.clocks import Floats, grid
 
 _ROUNDED = 4
-"""Units in the last place by which T / n, computed and rounded, may miss T after n intervals."""
+"""Largest rounding error of n * (T / n), in units in the last place of T."""
 
 
 class Samples:
-    """The grid of sample times k * every, walked once.
+    """The grid of sample times k * every, each of which is passed once.
 
-    Times that differ from the start or the end of the run only by rounding count as these: an
-    interval of T / 300 seconds, rounded, ends just before T.
+    A time that differs from the start or end of the run by rounding only counts as equal to it: a
+    multiple of the rounded interval T / 300 may end just before T.
     """
 
     def __init__(self, start: Fraction, every: Fraction, end: Fraction) -> None:
@@ -26,7 +26,9 @@ class Samples:
         self._skip()
 
     def _beside(self, t: Fraction) -> list[int]:
-        """The number of the grid time that equals t up to rounding."""
+        """The index k of the grid time that equals t up to rounding, in a list; empty if it is
+        exact or there is none.
+        """
         k = round(t / self.every)
         away = abs(k * self.every - t)
         hair = _ROUNDED * Fraction(float(np.spacing(float(t))))
@@ -44,7 +46,7 @@ class Samples:
         self._skip()
 
     def before(self, b: Fraction) -> list[Fraction]:
-        """The grid times below b not yet passed; they count as passed from here on."""
+        """The grid times below b that were not passed yet; they are passed by this call."""
         times = []
         while self.k * self.every < b:
             times.append(self.k * self.every)
@@ -53,7 +55,7 @@ class Samples:
         return times
 
     def within(self, a: Fraction, b: Fraction) -> list[Fraction]:
-        """All grid times between a and b, passed or not."""
+        """All grid times between a and b, whether passed or not."""
         first, last = a // self.every + 1, -(-b // self.every)
         return [k * self.every for k in range(first, last) if k not in self.passed_over]
 

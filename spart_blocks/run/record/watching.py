@@ -1,7 +1,6 @@
-"""Looking at a run while it goes on, and going over a part of it again.
+"""Reads the rows of a run while it proceeds, and repeats a part of a run.
 
-Rows are copied from where they lie. What is recorded, and the steps that are taken, are those of a
-run that nobody watches.
+Rows are copied. This changes neither what is recorded nor the steps that the solver takes.
 """
 
 from __future__ import annotations
@@ -29,14 +28,16 @@ class Watched:
 
 
 def row_count(run: Run) -> int:
-    """Number of the rows that a run has recorded so far. The last step may be missing, whose rows
-    are not yet chosen."""
+    """The number of rows that a run has recorded so far. Rows of the last step may be missing,
+    since they are not selected yet.
+    """
     return run.recorder.count + _waiting_count(run)
 
 
 def rows_since(run: Run, first: int, stride: int = 1) -> Watched | None:
-    """A copy of the rows that a run has recorded so far, from the number `first` on, each or every
-    n-th; None where there are none."""
+    """A copy of every `stride`-th row that a run has recorded so far, from number `first` on; None
+    if there are none.
+    """
     parts: list[Watched] = []
     count = run.recorder.count
     if first < count:
@@ -65,7 +66,7 @@ def _waiting_count(run: Run) -> int:
 
 
 def _waiting(run: Run, rows: slice) -> Watched:
-    """Some rows that wait for the recorder."""
+    """Some rows that were not passed to the recorder yet."""
     if run.loop is not None:
         return Watched(*run.loop.waiting(rows))
     found = _waiting_lines(run)
@@ -81,8 +82,10 @@ def _waiting_lines(run: Run) -> Rows | None:
 
 
 def end_at(run: Run, t: float) -> None:
-    """Make a run that has not begun end at t [s], with the steps that it takes to its own end:
-    then its final state is the state at t of the whole run. Known events after t are left out."""
+    """Let a run that has not started end at t [s], with the same steps as the whole run would
+    take. Its final state is then the state of the whole run at t. Known events after t are left
+    out.
+    """
     run.bound_steps()  # by the length of the whole
     end: Fraction = exact(t)
     run.event_times = [time for time in run.event_times if time <= end]

@@ -1,2 +1,3 @@
-"""Advance of a run over a segment, from one stop to the next: by steps of an explicit or implicit
-solver, by CVODES, or, without states, by time alone."""
+"""Solvers that advance a run over a segment, from one stop to the next: explicit or implicit
+steps, CVODES, or, without continuous states, time alone.
+"""

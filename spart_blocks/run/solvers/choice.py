@@ -1,4 +1,4 @@
-"""Choice of the segment solver of a run, by its states and its solver option."""
+"""Chooses the segment solver of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def segment_solver(run: Run) -> SegmentSolver:
-    """The way in which this run advances, by its states and its solver."""
+    """The segment solver for a run's states and its option `solver`."""
     if not len(run.x):
         return Idle(run)
     solver: str = run.options.solver

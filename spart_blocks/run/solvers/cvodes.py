@@ -1,9 +1,9 @@
-"""CVODES, from SUNDIALS through CasADi: variable-order multistep methods with exact
-Jacobians, for stiff diagrams and for machines without a compiler.
+"""CVODES, from SUNDIALS through CasADi: variable-order multistep methods with exact Jacobians, for
+stiff diagrams and for machines without a compiler.
 
-CasADi fixes the start and grid of an integrator when it is made. So time is scaled to [0, 1] over
-the segment between two stops, and the segment's start and length are parameters: segments with the
-same pattern of samples, as between the ticks of a clock, share one integrator.
+In CasADi, start and grid of an integrator are fixed when it is made. So time is scaled to [0, 1]
+over the segment between two stops, and start and length of the segment are parameters. Segments
+with the same pattern of samples, for example between the ticks of a clock, share one integrator.
 Source: A. C. Hindmarsh et al., "SUNDIALS", ACM Trans. Math. Softw. 31 (2005).
 """
 
@@ -26,7 +26,7 @@ METHODS = {"CVODES": "bdf", "Adams": "adams"}
 
 
 class Cvodes:
-    """The integrators of an engine, by pattern of samples and minimum number of steps."""
+    """The integrators of an engine, by pattern of samples and smallest number of steps."""
 
     def __init__(
         self,
@@ -49,13 +49,15 @@ class Cvodes:
         self.steps = self.evaluations = 0
 
     def over(self, start: float, times: Sequence[float], x: Floats, xd: Floats) -> Floats:
-        """The states at times (m,) after start, (m, nx); the last time is the stop."""
+        """The states (m, nx) at times (m,) [s] after start; the last time is the stop."""
         length = times[-1] - start
         pattern = [round((t - start) / length, 12) for t in times[:-1]] + [1.0]
         return self._over(start, length, tuple(pattern), x, xd)
 
     def within(self, start: float, length: float, parts: int, x: Floats, xd: Floats) -> Floats:
-        """The states at the ends of equal parts of a length after start, (parts, nx)."""
+        """The states (parts, nx) at the ends of equal parts of an interval. start, length [s]: of
+        the interval.
+        """
         pattern = tuple(k / parts for k in range(1, parts + 1))
         return self._over(start, length, pattern, x, xd)
 
@@ -86,7 +88,7 @@ class Cvodes:
         return self.engine.derived(key, lambda: self._make(pattern, least))
 
     def _make(self, pattern: tuple[float, ...], least: int) -> Any:
-        """least: the minimum number of steps."""
+        """Make an integrator. least: smallest number of steps."""
         import casadi as ca
 
         _, x, xd, p = self.program.rates.sx_in()

@@ -23,8 +23,9 @@ from spart_blocks.run.solvers.steps import (
 
 
 class FixedStep(OdeSolver):  # type: ignore[misc]
-    """A tableau without error control, with the interface of SciPy's solvers. Steps are equal
-    within an interval and at most `step` [s] long."""
+    """A Runge-Kutta method without error control, with the interface of SciPy's solvers. Steps are
+    equal within an interval and at most `step` [s] long.
+    """
 
     t: float
     y: Floats
@@ -62,22 +63,24 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         return try_(self.method, self.fun, t, x, slope, h, self.own_steps)
 
     def tried(self, t: float) -> Trial:
-        """Shorten the last step to end at t. No stage lies after t, where the equations may have
-        changed."""
+        """The last step repeated so that it ends at t. No stage is after t, where the equations
+        may have changed.
+        """
         (start, _), (x, _), (slope, _) = self._ends
         return self._tried(start, x, slope, t - start)
 
     def at(self, t: float) -> Floats:
-        """State at t within the last step, computed by a shorter step."""
+        """The state at t within the last step, computed by a shorter step."""
         return self.tried(t).x
 
     def move(self, x: Floats) -> None:
-        """Make the next step start at x."""
+        """Set the state from which the next step starts."""
         self.y, self.slope = x, self.fun(self.t, x)
 
     def shorten(self, t: float, crossed: Callable[[Floats], bool]) -> None:
-        """End the last step at t, just after a crossing; crossed: whether a state at t lies beyond
-        it."""
+        """Make the last step end at t, just after a crossing. crossed: whether a state at t is
+        beyond the crossing.
+        """
         (start, _), (x, _), (slope, _) = self._ends
         h = t - start
         self.t = t

@@ -1,4 +1,4 @@
-"""Segments without continuous states."""
+"""Segments of a run without continuous states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spart_blocks.run.solvers.solver import SegmentSolver
 
 
 class Idle(SegmentSolver):
-    """Without continuous states, time alone passes."""
+    """Advances time only, since there are no continuous states."""
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run

@@ -25,32 +25,41 @@ if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
 SHARPER = 32
-"""Least factor by which the error of a spline of fifth degree falls when its states are twice as
-dense."""
+"""Smallest factor by which the error of a quintic spline falls when its states are
+twice as dense.
+"""
 PARTS, MOST_DEEP, BEYOND = 16, 4, 3
-"""Number of parts of a division; number of nested divisions; states beyond the ends of an interval
-through which its curve goes."""
+"""Number of parts into which an interval is divided; number of nested divisions; number of states
+beyond the ends of an interval that its curve also interpolates.
+"""
 MOST_STAYING = 5_000
-"""Most steps between two samples where CVODES may stay beside a surface for ever."""
+"""Largest number of steps between two samples where CVODES might not leave a surface."""
 MANY, FINER, FINEST = 0.3, 4, 64
-"""If this fraction of a segment needs more states, the whole segment gets them, and so do those
-that follow."""
+"""If more than the fraction MANY of a segment needs denser states, the whole segment and the
+following ones get them, denser by the factor FINER, up to FINEST.
+"""
 
 LINE_ERROR = 0.1
-"""Largest error of a line to a crossing, as a fraction of what the tolerances allow; that of a
-parabola which reaches no further is less."""
+"""Largest error of a straight line to a crossing, as a fraction of the tolerance. The error of a
+parabola that reaches no further is smaller.
+"""
 LOOKED_ALONG = 1e-3
-"""How far along a line, as a fraction of its interval, the change of the rates is looked at."""
+"""The change of the rates is evaluated at this fraction of an interval along a line."""
 EDGE = 0.02
-"""Least fraction of an interval by which a look within it is away from its ends."""
+"""An evaluation within an interval is at least this fraction of the interval away from its ends."""
 ENOUGH = 1.25
-"""A call that is to lead to the end or nearly so leads to it."""
+"""If the rest of a segment is at most this factor longer than a call may be, the call covers the
+rest.
+"""
 
 
 class Multistep(SegmentSolver):
-    """CVODES, which steps from sample to sample inside one call. Crossings are looked for
-    between samples, no further apart than max_step, and located by shorter calls, which evaluate
-    nothing beyond their end: so the state at a bend is that of its own side."""
+    """CVODES, which steps from sample to sample inside one call.
+
+    Crossings are searched between samples, at intervals of at most max_step. They are located by
+    shorter calls, which evaluate nothing beyond their ends, so that the state at a bend is not
+    affected by the equations behind it.
+    """
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -96,7 +105,9 @@ class Multistep(SegmentSolver):
                 run.keeper.state(a, run.x, run.xd, sides=False)
 
     def _advance(self, a: Fraction, b: Fraction) -> tuple[Fraction, bool]:
-        """The same by one call; also whether a crossing ended it."""
+        """Advance by one call of CVODES. Returns the time reached, and whether a crossing ended
+        it.
+        """
         run = self.run
         if isinstance(run.keeper, Grid):  # those that equal a up to rounding
             for t in run.samples.before(a):
@@ -137,10 +148,14 @@ class Multistep(SegmentSolver):
         return b, False
 
     def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:
-        """Continue with SciPy's BDF when CVODES gives up within a segment, since it reports neither
-        time nor cause. BDF goes as far as the equations allow, keeps samples, and names the block
-        that fails. A run that chooses its solver itself continues with BDF. Beyond a crossing at
-        which something acted, CVODES may go on."""
+        """Repeat the segment with SciPy's BDF when CVODES fails, as CVODES reports neither the
+        time nor the cause. BDF goes as far as the equations allow, keeps samples, and names the
+        block that fails.
+
+        If CVODES could not leave a surface and BDF ends at a crossing there, CVODES is used again
+        afterwards. Otherwise a run with solver 'auto' changes to BDF, and any other run raises the
+        failure with a hint.
+        """
         run = self.run
         run.t = a
         reached = Stepwise(run, "BDF").advance(a, b)
@@ -153,11 +168,13 @@ class Multistep(SegmentSolver):
         raise failure
 
     def _keep_lines(self, times: Floats, states: Floats, last: float, depth: int = 0) -> None:
-        """Keep what lines need between the states (N, nx) at times (N,), up to `last` before the
-        end, a stop or a crossing.
-        Splines between the states stand for the solver's own curve; where they are less accurate
-        than the states, more states are requested. Slopes are not used: in a stiff problem, slopes
-        at states accurate to the tolerance are inaccurate."""
+        """Keep the rows that lines need between the states (N, nx) at times (N,), up to `last`
+        before the end, a stop or a crossing.
+
+        Splines through the states replace the solver's own dense output. Where they are less
+        accurate than the states, denser states are computed. Slopes are not used: in a stiff
+        problem, slopes at states that are accurate to the tolerance are inaccurate.
+        """
         run = self.run
         self._largest = np.maximum(self._largest, np.abs(states).max(axis=0))
         coarse = self._strays(times, states) & (depth < MOST_DEEP)
@@ -186,9 +203,10 @@ class Multistep(SegmentSolver):
             run.keeper.step(_spline(times[near], states[near]), until, run.xd)
 
     def _strays(self, times: Floats, states: Floats) -> NDArray[np.bool_]:
-        """Whether the spline may be less accurate than the states, in each interval; without
-        evidence, it may. A spline through every second state, whose error is SHARPER times larger,
-        is compared with the states between."""
+        """For each interval, whether the spline may be less accurate than the states. To test
+        this, a spline through every second state, whose error is SHARPER times larger, is compared
+        with the states between. True if there are too few states for the test.
+        """
         count = len(times) - 1
         if count < PARTS:
             return np.ones(count, dtype=bool)
@@ -202,7 +220,7 @@ class Multistep(SegmentSolver):
         return np.asarray(strays[:-1] | strays[1:])
 
     def _due(self, a: Fraction, b: Fraction) -> Floats:
-        """The times between a and b at which states are requested, and b."""
+        """The times between a and b at which states are needed, and b [s]."""
         grid = np.array([*(float(t) for t in self.run.samples.within(a, b)), float(b)])
         if isinstance(self.run.keeper, Grid):
             return grid
@@ -214,8 +232,9 @@ class Multistep(SegmentSolver):
         return grid
 
     def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The times with additional ones between them at which crossings are looked for, and a mask
-        of the given ones."""
+        """The times, with further ones between them at which crossings are checked; and a mask of
+        the given times.
+        """
         step = min(
             self.run.options.max_step or np.inf, self.run.engine.reach(start, self.run.x) / 2
         )
@@ -232,8 +251,9 @@ class Multistep(SegmentSolver):
         return np.concatenate(looks), given
 
     def _meets(self, start: float, times: Floats, states: Floats) -> bool:
-        """Whether the states meet a surface at which something acts and from beyond which rates
-        lead back: beside it CVODES may stay for ever."""
+        """Whether the states cross a surface with an effect behind which the rates lead back;
+        CVODES might never leave it.
+        """
         run = self.run
         if not self.may_stay:
             return False
@@ -257,9 +277,10 @@ class Multistep(SegmentSolver):
     def _first_crossing(
         self, start: float, times: Floats, states: Floats
     ) -> tuple[float, list[int], Floats, float] | None:
-        """The earliest crossing: its time, its index, the states there, and the latest time on its
-        near side. The states before it may be those of a step that goes beyond a bend: they are
-        replaced by those of steps that do not."""
+        """The earliest crossing: its time, the indices of the crossings there, the state, and the
+        latest time before it; None if there is none. The states before it may come from a step
+        beyond a bend; then they are recomputed by steps that end before it.
+        """
         run = self.run
         run.before = run.watch(start, run.x)
         if not run.crossings:
@@ -281,9 +302,10 @@ class Multistep(SegmentSolver):
     def _located(
         self, t0: float, x0: Floats, t1: float, x1: Floats
     ) -> tuple[float, list[int], Floats, float] | None:
-        """The crossing between two states. Each look between them is a call of its own, so the
-        interval in which it lies is narrowed by the values at its ends, until a parabola from its
-        near one is accurate."""
+        """The crossing between two states. Each evaluation between them needs a call of CVODES, so
+        the interval is narrowed by the values at its ends, until a parabola from its start is
+        accurate enough.
+        """
         run, low, x, high, narrowed = self.run, t0, x0, t1, True
         before, beyond = run.before, run.watch(t1, x1)
         assert before is not None
@@ -314,8 +336,9 @@ class Multistep(SegmentSolver):
         return None
 
     def _parabola(self, t: float, x: Floats, end: float) -> tuple[Dense, float]:
-        """The curve from a state along its rates and their change, and for how long [s] it is
-        accurate: a bend of the rates makes it no worse than a line."""
+        """A curve from a state by its rates and their change, and the time [s] for which it is
+        accurate. If the rates have a bend, it is as accurate as a straight line.
+        """
         options, run = self.run.options, self.run
         span = LOOKED_ALONG * (end - t)
         slope = run.derivative(just_after(t), x)
@@ -326,7 +349,7 @@ class Multistep(SegmentSolver):
         return lambda at: x + (at - t) * (slope + (at - t) / 2 * change), float(reach)
 
     def _first_interval(self, start: float, times: Floats, states: Floats) -> int | None:
-        """The index of the first time before which something has crossed since the one before."""
+        """The index of the first time by which a crossing has happened; None if there is none."""
         run = self.run
         before, end = run.watch(start, run.x), within(start, float(times[-1]))[1]
         for k, (t, x) in enumerate(zip(times.tolist(), states, strict=False)):
@@ -339,7 +362,7 @@ class Multistep(SegmentSolver):
 
 
 def _spline(times: Floats, states: Floats) -> Dense:
-    """A curve through states (N, nx) at times (N,)."""
+    """A spline through states (N, nx) at times (N,)."""
     from scipy.interpolate import make_interp_spline
 
     degree = min(5, len(times) - 1)

@@ -1,4 +1,4 @@
-"""Repetition of a step of one of SciPy's solvers that has a bend within it."""
+"""Repeats a step of one of SciPy's solvers so that it ends before a bend of the equations."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ from typing import Any, NamedTuple
 from spart_blocks.run.engines.engine import Floats
 
 SUBSTITUTE = "Radau"
-"""Repeats steps of a solver whose past lies outside of Python: its steps need no past."""
+"""The method that repeats a step of LSODA, whose history is not accessible from Python. It needs
+no history.
+"""
 
 
 class Ahead(NamedTuple):
-    """A bend before which a step shall end. t [s]: that end; gap: the distance from there to the
-    bend, as a fraction of the way to it."""
+    """A bend before which a step must end. t [s]: that end. gap: distance from t to the bend, as a
+    fraction of the way to it.
+    """
 
     t: float
     gap: float
 
 
 def remembered(solver: Any) -> Any:
-    """A solver as it is before a step; None of LSODA, whose past lies outside of Python."""
+    """A copy of a solver before a step; None for LSODA, whose history is not accessible from
+    Python.
+    """
     if hasattr(solver, "_lsoda_solver"):
         return None
     past = copy.copy(solver)
@@ -31,15 +36,18 @@ def remembered(solver: Any) -> Any:
 
 
 class BentStepError(Exception):
-    """A solver has given up a trial step because of a bend within it."""
+    """A trial step was abandoned by the solver because of a bend within it."""
 
 
 @dataclass
 class Trial:
-    """The evaluations of a step so far: the last two states seen at each time [s] (an explicit
-    method sees its last stage and its end there), and the rates at the latest time. A time before
-    all others begins another trial, which is shorter: the one before has been given up. Those of
-    the trial that is accepted are the step's stages."""
+    """The evaluations of the present step so far.
+
+    states: for each time [s] the last two states (an explicit method evaluates its last stage and
+    its end there). rates: at the latest time. An evaluation before all of these times belongs to a
+    new, shorter trial; the previous trial has been abandoned. The evaluations of the accepted
+    trial are the stages of the step.
+    """
 
     states: dict[float, list[Floats]]
     rates: Floats
@@ -58,11 +66,11 @@ class Trial:
 
     @property
     def has_stages(self) -> bool:
-        """Whether there are any before its end."""
+        """Whether there are evaluations before the end of the step."""
         return len(self.states) > 1
 
     def middle(self, t0: float) -> tuple[float, Floats]:
-        """The stage nearest to the middle of a step from t0."""
+        """The time and state of the stage nearest to the middle of a step from t0."""
         t = min(self.states, key=lambda t: abs(t - 0.5 * (t0 + self.last)))
         return t, self.states[t][-1]
 

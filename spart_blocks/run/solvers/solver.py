@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class SegmentSolver(ABC):
-    """Advances a run over segments, from stop to stop, keeping samples on the way.
+    """Base class of solvers that advance a run from stop to stop and keep samples.
 
-    solver: the run's, as it was made.
+    solver: the name of the run's solver when this was made.
     """
 
     def __init__(self, run: Run) -> None:
@@ -33,11 +33,11 @@ class SegmentSolver(ABC):
 
     @abstractmethod
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
-        """Advance the states from a to b, or to a crossing before b; the time reached."""
+        """Advance the states from a to b, or to a crossing before b. Returns the time reached."""
 
     def passed_by(self, t0: float, t1: float) -> bool:
-        """Step from one stop to the next at once if they differ only by rounding; returns
-        whether they do.
+        """If two stops differ by rounding only, take one Euler step between them. Returns whether
+        it did.
         """
         if t1 - t0 >= SAME_STOP * max(1.0, t1):
             return False
@@ -47,8 +47,9 @@ class SegmentSolver(ABC):
     def crossed(
         self, before: Floats, after: Floats, dense: Dense, t0: float, t1: float
     ) -> tuple[float, list[int]] | None:
-        """The earliest crossing between two times: its time, and its index with those of coinciding
-        crossings; dense gives x."""
+        """The earliest crossing between two times: its time, and the indices of all crossings
+        there; None if there is none. before, after: values at t0 and t1. dense: gives x.
+        """
         found = [
             (self._locate(k, after, dense, t0, t1), k) for k in self.run.crossed(before, after)
         ]
@@ -58,9 +59,10 @@ class SegmentSolver(ABC):
         return t, sorted({first, *self.run.crossed(before, self.run.watch(t, dense(t)))})
 
     def near_side(self, before: Floats, dense: Dense, t0: float, t: float) -> float:
-        """The latest time before the crossing at t at which nothing has crossed. A crossing is
-        located just on its far side: the record of the step ends here, on the near one. A sample
-        as near as that decides for itself."""
+        """The latest time before the crossing at t at which nothing has crossed. (The located time
+        is just after the crossing.) The record of the step ends here. If a sample time is closer
+        than this, it takes precedence.
+        """
         gap = LOCATED
 
         def is_near(at: float) -> bool:
@@ -74,14 +76,17 @@ class SegmentSolver(ABC):
         return just_before(t)
 
     def near(self, before: Floats, after: Floats) -> bool:
-        """Whether a step from one set of watched values to another is near a surface."""
+        """Whether a step with these values at its ends is near a surface."""
         return bool((np.abs(before) <= NEARBY * np.abs(after - before)).any())
 
     def stays(self, before: Floats, x0: Floats, t0: float, t1: float) -> tuple[float, Dense] | None:
-        """Where the line along the first slope of a step from x0, of watched values `before`, first
-        meets a surface at which something acts, if rates beyond it lead back, and the line. A step
-        may stay before such a surface for ever, and then nothing acts. The surface may lie a little
-        beyond the step's end, which rounding may put on either side of it."""
+        """Where a straight line along the first slope of a step meets a surface with an effect, if
+        the rates behind it lead back, and this line; otherwise None.
+
+        A step might stay before such a surface for ever, so that the effect never happens. The
+        surface may be slightly beyond the step's end, since rounding may put it on either side.
+        before: values at x0, t0.
+        """
         try:
             line = straight(self.run, t0, x0)
             until = self._stays(before, line, t0, t1)

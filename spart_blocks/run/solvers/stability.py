@@ -1,9 +1,8 @@
-"""Check that the steps of a method without error control are short enough to be stable.
+"""Checks that the steps of a method without error control are short enough for stability.
 
-For x' = lam x a Runge-Kutta step of length h multiplies x by R(h lam), with R(z) =
-1 + z b (I - z A)^-1 1. A mode that decays (Re lam < 0) and that |R| > 1 lets grow is unstable
-by the step alone. Source: E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II"
-(1996), sec. IV.2.
+For x' = lam x, a Runge-Kutta step of length h multiplies x by R(h lam), with R(z) = 1 + z b (I - z
+A)^-1 1. If a mode decays (Re lam < 0) but |R| > 1, its growth is caused by the step alone. Source:
+E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II" (1996), sec. IV.2.
 """
 
 from __future__ import annotations
@@ -25,21 +24,26 @@ FURTHEST, RAY = 20.0, 4000
 eigenvalue.
 """
 CLEAR = 1e3
-"""Growth of a state from its initial value, and of a mode over a run, that is clearly unstable."""
+"""Growth of a state from its initial value, or of a mode over a run, above which the run is
+clearly unstable.
+"""
 WITHIN = 0.95
-"""Recommended fraction of the longest stable step: on the border modes do not decay."""
+"""Recommended step as a fraction of the longest stable one; at the border modes do not decay."""
 LOOKED_AT = 3
 POWERS = 12
-"""Number of samples of a completed run, and of power iterations, used to find its fastest mode."""
+"""Number of samples of a completed run that are checked, and of power iterations that find the
+fastest mode.
+"""
 JUMP, SMOOTH = 0.1, 1e-3
-"""Relative and absolute [1/s] difference of quotients above which they belong to a jump: the
-quotient of a jump is halved when the difference is doubled.
+"""Relative and absolute [1/s] difference of two difference quotients above which they belong to a
+jump: at a jump the quotient halves when the step is doubled.
 """
 
 
 class UnstableMode(NamedTuple):
     """An unstable mode: the time [s] at which it was found, its eigenvalue [1/s], the longest
-    step [s] with which it is stable, and what one step multiplies it by."""
+    stable step [s], and the growth factor of one step.
+    """
 
     time: float
     eigenvalue: complex
@@ -55,7 +59,7 @@ def growth_of(method: Tableau, z: complex) -> float:
 
 
 def stable_step(method: Tableau, eigenvalue: complex) -> float:
-    """The longest step [s] up to which a mode does not grow; 0 where no step is stable."""
+    """The longest step [s] up to which a mode does not grow; 0 if no step is stable."""
     ray = eigenvalue / abs(eigenvalue)
     inside = 0.0
     if growth_of(method, FURTHEST / RAY * ray) > 1 + 1e-12:
@@ -77,7 +81,7 @@ def stable_step(method: Tableau, eigenvalue: complex) -> float:
 
 
 def explain_instability(run: Run, error: RunError) -> None:
-    """Add to the error of a run with fixed steps that they were too long, if they were."""
+    """If the fixed steps of a failed run were too long for stability, add this to its error."""
     method = _fixed(run)
     samples = None if method is None else _samples(run)
     if method is None or samples is None:
@@ -92,8 +96,9 @@ def explain_instability(run: Run, error: RunError) -> None:
 
 
 def warn_of_instability(run: Run) -> None:
-    """Warn if a run with fixed steps was completed, but one of its modes grows only because of
-    their length. A few samples are checked, at some dozen evaluations."""
+    """Warn if a completed run with fixed steps has a mode that grows only because of their length.
+    A few samples are checked, with some dozen evaluations.
+    """
     method = _fixed(run)
     samples = None if method is None else _samples(run)
     if method is None or samples is None:
@@ -112,7 +117,7 @@ def warn_of_instability(run: Run) -> None:
 
 
 def _fixed(run: Run) -> Tableau | None:
-    """The run's method where it has no error control and all states are stepped by it."""
+    """The run's method, if it has no error control and integrates all states; otherwise None."""
     method = tableau(run.options.solver)
     if method is None or method.e is not None or not len(run.x):
         return None
@@ -121,7 +126,7 @@ def _fixed(run: Run) -> Tableau | None:
 
 
 def _samples(run: Run) -> tuple[Floats, Floats, Floats] | None:
-    """The kept times (N,) and states (N, nx), (N, nd)."""
+    """The recorded times (N,) and states (N, nx), (N, nd); None if there are none."""
     t, kept = run.recorder.times(), run.recorder.states()
     if not len(t):
         return None
@@ -131,8 +136,7 @@ def _samples(run: Run) -> tuple[Floats, Floats, Floats] | None:
 def _unstable_mode(
     run: Run, method: Tableau, t: float, x: Floats, xd: Floats
 ) -> UnstableMode | None:
-    """The mode that asks for the shortest step, where it decays and the run's steps are
-    longer."""
+    """The unstable mode with the shortest stable step; None if the run's steps are stable."""
     try:
         A = _jacobian(run.engine, t, x, xd)
     except RunError:
@@ -151,8 +155,9 @@ def _unstable_mode(
 
 
 def _jacobian(engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-    """df/dx (nx, nx): the engine's, or by differences; no numbers where these show that f
-    jumps at x, as at a limit or on a surface that the run slides along."""
+    """df/dx (nx, nx), by the engine or by differences; NaN where f jumps at x, as at a limit or on
+    a surface that the run slides along.
+    """
     if engine.jacobian is not None:
         return engine.jacobian(t, x, xd)
     f = engine.derivative(t, x, xd)
@@ -173,7 +178,9 @@ def _quotient(engine: Engine, t: float, x: Floats, xd: Floats, f: Floats, k: int
 
 
 def _fastest(engine: Engine, t: float, x: Floats, xd: Floats) -> float:
-    """About the modulus of the fastest mode [1/s], by powers of the Jacobian."""
+    """An estimate of the largest modulus of an eigenvalue [1/s], by power iteration with the
+    Jacobian.
+    """
     try:
         f = engine.derivative(t, x, xd)
         size = 1e-7 * max(1.0, float(np.linalg.norm(x)))

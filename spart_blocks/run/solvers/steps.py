@@ -33,14 +33,16 @@ Floats = NDArray[np.float64]
 Rates = Callable[[float, Floats], Floats]
 """(t, x) -> dx/dt, a new array each time."""
 OwnSteps = Callable[[float, float, Floats, Floats], None]
-"""(t, h, x, after): sets the entries of `after`, the state at t + h, that have their own one-step
-map in place of rates."""
+"""A function (t, h, x, after) that sets those entries of `after`, the state at t + h, that advance
+by a one-step map instead of rates.
+"""
 ErrorOf = Callable[[Floats], Floats]
 
 
 class Trial(NamedTuple):
-    """A trial step. x (n,): its end; slopes: of each stage, (n,); stage (n,): the state of the last
-    stage."""
+    """A trial step. x (n,): state at its end. slopes: (n,) of each stage. stage (n,): state of the
+    last stage.
+    """
 
     x: Floats
     slopes: Sequence[Floats]
@@ -82,21 +84,21 @@ def try_(
 
 
 def norm(v: Floats, x: Floats, y: Floats, error_of: ErrorOf) -> float:
-    """The size of v, 1 where it is what the tolerances allow between the states x and y."""
+    """The norm of v relative to the tolerances between states x and y; 1 is just acceptable."""
     one, other = np.abs(x), np.abs(y)
     e = v / error_of(np.where(one > other, one, other))
     return math.sqrt(float((e * e).sum()) / max(len(v), 1))
 
 
 def error(method: Tableau, x: Floats, trial: Trial, h: float, error_of: ErrorOf) -> float:
-    """The error of a trial step, by a method with an error estimate."""
+    """The relative error of a trial step, by the method's error estimate; 1 is just acceptable."""
     assert method.e is not None
     off = h * combined(method.e.tolist(), trial.slopes)
     return norm(np.asarray(off), x, trial.x, error_of)
 
 
 def next_length(method: Tableau, h: float, error: float) -> float:
-    """The length of the step to try after one of length h with that error, which may be NaN."""
+    """The length of the next trial after one of length h with this error; NaN counts as large."""
     factor = 0.0
     if error > 0:
         factor = SAFETY_OF_STEPS * error ** (-1.0 / method.order)
@@ -114,7 +116,7 @@ def first_step(
     left: float,
     error_of: ErrorOf,
 ) -> float:
-    """The length of the first step where `left` [s] is left."""
+    """The length of the first step. left [s]: remaining time."""
     with np.errstate(all="ignore"):  # also NaN gives a length
         d0, d1 = (np.float64(norm(v, x, x, error_of)) for v in (x, slope))
         h0 = np.fmin(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
@@ -144,9 +146,12 @@ def up_to(
     h: float,
     own_steps: OwnSteps | None = None,
 ) -> tuple[Floats, Floats]:
-    """The end of a step of length h to just after a crossing, and the slope there. All stages lie
-    before the crossing: if the rates jump there, a stage after it would count for the whole
-    step."""
+    """The state at the end of a step of length h, which is just after a crossing, and the slope
+    there.
+
+    All stages of the Runge-Kutta step stay before the crossing; a short midpoint step follows. If
+    the rates jump at the crossing, a stage behind it would affect the whole step.
+    """
     gap = min(h, max(BEFORE, PART * h))
     near = try_(method, rates, t, x, slope, h - gap, own_steps).x
     middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule
@@ -155,9 +160,12 @@ def up_to(
 
 
 def short_of(t: float, way: float, gap: float) -> tuple[float, float]:
-    """The length of a step from t that is repeated to end before a bend, located after `way` [s],
-    and the gap between, of the way; 0 and 0 if it need not be repeated. gap: that of the step so
-    far, 0 if it was not repeated yet."""
+    """The length of a repeated step that ends before a bend, and its distance to the bend as a
+    fraction of the way.
+
+    way [s]: distance of the located bend from t. gap: that fraction in the last try, 0 for the
+    first one. Returns (0, 0) if it need not be repeated.
+    """
     gap = max(WIDEN * gap or PART, BEFORE / way)
     length = (1 - gap) * way
     return (length, gap) if gap < WIDEST and length > 1e-13 * t else (0.0, 0.0)
@@ -172,9 +180,11 @@ def dense(
     h: float,
     theta: Floats | float,
 ) -> Floats:
-    """The state at t + theta h within a step, (n,), or (n, N) at theta (N,). slopes: of its
-    stages, of which a method without dense output of its own needs the first alone; after:
-    where it led; last: the slope there."""
+    """The state at t + theta h within a step: (n,), or (n, N) for theta (N,).
+
+    slopes: of its stages; a method without its own dense output needs only the first. after: state
+    at its end. last: slope there.
+    """
     at = np.asarray(theta, dtype=float)
 
     def over(v: Floats, weight: Floats) -> Floats:

@@ -1,4 +1,16 @@
-"""Segments in steps of one of SciPy's solvers, or of a tableau."""
+"""Advances a segment by steps of one of SciPy's solvers, or of a Runge-Kutta table.
+
+A loop takes one step after another until the next stop. After each step the zero-crossing
+functions are compared with their values at its start; if one has crossed, the crossing is located
+on the dense output, the step is kept up to it, and its effect is applied.
+
+A bend (a kink or jump of the equations) inside a step spoils the step, since stages beyond it
+count for all of it. So a step that crosses a bend is repeated to end just before it (`Ahead`); the
+next step then crosses it. To notice bends that are crossed twice within a step, or that make the
+solver shorten its trials again and again, the evaluations of each trial are recorded (`Trial`) and
+checked too. A surface behind which the rates lead back may never be reached by such steps; there
+the run crosses it along a straight line (`_nears`, `_go_over`).
+"""
 
 from __future__ import annotations
 
@@ -33,16 +45,17 @@ if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
 BETWEEN = 0.25, 0.5, 0.75
-"""Points of a step without stages between its ends at which bends are looked for."""
+"""Points of a step, as fractions, at which bends are checked if its stages do not show any."""
 Found = tuple[float, list[int]]
-"""The time of a crossing, and the crossings there."""
+"""The time [s] of a crossing, and the indices of all crossings there."""
 NEAREST = 1e-10
-"""Distance [s] to which a run approaches a time at which a block gives no finite number; relative
-for times over 1 s."""
+"""How near [s] a run approaches a time at which a block gives a number that is not finite;
+relative for times above 1 s.
+"""
 
 
 class Stepwise(SegmentSolver):
-    """One of SciPy's solvers, or a tableau, restarted at every stop."""
+    """Steps of one of SciPy's solvers, or of a Runge-Kutta table; restarted at every stop."""
 
     def __init__(self, run: Run, solver: str) -> None:
         super().__init__(run)
@@ -118,8 +131,9 @@ class Stepwise(SegmentSolver):
     def _accept(
         self, solver: Any, last: float, found: Found | None, after: Floats | None
     ) -> Fraction | None:
-        """Keep the step just taken, up to its first crossing; after: the watched values at its end.
-        Returns the time at which integration restarts; None if the solver continues."""
+        """Keep the step just taken, up to its first crossing. Returns the time at which
+        integration restarts; None if the solver continues. after: zero-crossing values at its end.
+        """
         run, before = self.run, self.run.before
         if after is not None:
             run.before = after
@@ -179,7 +193,9 @@ class Stepwise(SegmentSolver):
     def _solver(
         self, rates: Rates, t0: float, t1: float, x: Floats, name: str | None = None
     ) -> Any:
-        """A solver at the state x of time t0 that steps to t1. name: in place of the method."""
+        """A solver that starts with state x at t0 and ends at t1. name: of another method than the
+        run's.
+        """
         from scipy import integrate
 
         run, options = self.run, self.run.options
@@ -205,13 +221,13 @@ class Stepwise(SegmentSolver):
             raise
 
     def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
-        """The states of blocks that bring a one-step map of their own."""
+        """Set the states of blocks that advance by a one-step map."""
         engine = self.run.engine
         for name, moved in engine.advance(t, h, x, self.run.xd).items():
             after[engine.continuous[name]] = moved
 
     def _bound(self, solver: Any) -> None:
-        """Bound the next step by the longest that misses nothing."""
+        """Limit the next step to the longest one that passes over no event."""
         reach = self.run.engine.reach(solver.t, solver.y)
         if isinstance(solver, FixedStep):
             solver.step_limit = min(self.run.fixed_step, reach)
@@ -219,8 +235,9 @@ class Stepwise(SegmentSolver):
             solver.max_step = min(self.run.options.max_step or np.inf, reach)
 
     def _put_back(self, solver: Any) -> None:
-        """Make the next step start on the constraints, if the solver's state may be moved: a
-        multistep method continues from its past."""
+        """Project the state from which the next step starts onto the constraints, if the solver
+        allows it; a multistep method continues from its history.
+        """
         if hasattr(solver, "f"):  # SciPy's one-step methods
             solver.y = self.run.project(solver.t, solver.y)
             solver.f = solver.fun(solver.t, solver.y)
@@ -228,7 +245,9 @@ class Stepwise(SegmentSolver):
             solver.move(self.run.project(solver.t, solver.y))
 
     def _stepped(self, solver: Any, rates: Rates, end: float) -> Any:
-        """The solver after one step. Raises RunError if none is possible."""
+        """Take one step. Returns the solver, which may be a new one. Raises RunError if no step is
+        possible.
+        """
         while True:
             try:
                 failure = self._failure_of_step(solver)
@@ -249,7 +268,7 @@ class Stepwise(SegmentSolver):
             solver = self._solver(rates, t, end, x)
 
     def _failure_of_step(self, solver: Any) -> RunError | None:
-        """Take one step. Returns the error if it was not possible."""
+        """Take one step. Returns the error if it failed, otherwise None."""
         self.trial = None
         try:
             message = solver.step()
@@ -268,7 +287,7 @@ class Stepwise(SegmentSolver):
         return self.refused[1] if self.refused else failure
 
     def _shorten(self, solver: FixedStep, until: float, found: list[int]) -> None:
-        """End a step at the crossings found at `until`."""
+        """Make a fixed step end at the crossings found at `until`."""
         run = self.run
         before = run.watch(solver.t_old, self.start)
 
@@ -278,8 +297,10 @@ class Stepwise(SegmentSolver):
         solver.shorten(until, crossed)
 
     def _spans(self, solver: Any, found: Found | None, after: Floats | None) -> bool:
-        """Whether the step just taken must be repeated to end before a bend, since stages beyond it
-        count for the whole step, and dense output has far more of their error than its end."""
+        """Whether the step just taken must be repeated to end before a bend. Stages beyond the
+        bend affect the whole step, and dense output has far more of their error than the end of
+        the step.
+        """
         if isinstance(solver, FixedStep):
             return False
         if found is None:
@@ -289,9 +310,10 @@ class Stepwise(SegmentSolver):
         return bent and self._ends_before(found[0], solver.t_old)
 
     def _spans_pair(self, trial: Trial | None, t0: float, curve: Callable[[], Dense]) -> bool:
-        """Whether a step from t0 must be repeated to end before a bend that is crossed again before
-        its end: such a step may look accurate. The stage nearest to its middle tells; without one,
-        which sees nothing at all of what lies between, a few points of its dense output."""
+        """Whether a step from t0 must be repeated to end before a bend that it crosses twice; such
+        a step may seem accurate. This is checked at the stage nearest to its middle, or, for
+        methods without stages, at a few points of its dense output.
+        """
         before = self.run.before
         if trial is None or before is None:
             return False
@@ -314,28 +336,31 @@ class Stepwise(SegmentSolver):
             yield t, np.asarray(dense(t))
 
     def _stages_bent(self) -> bool:
-        """Whether a stage of the step just taken has crossed a bend: its state is less accurate
-        than the step's end, and may do so before it."""
+        """Whether a stage of the step just taken has crossed a bend. The state of a stage is less
+        accurate than the step's end, and may cross earlier.
+        """
         stages = self.trial.states.items() if self.trial else ()
         return any(self._bent(self.run.watch(t, x)) for t, seen in stages for x in seen)
 
     def _bent(self, after: Floats) -> bool:
-        """Whether a step has crossed a bend; after: the watched values at its end."""
+        """Whether a step has crossed a bend. after: zero-crossing values at its end."""
         run, before = self.run, self.run.before
         assert before is not None
         return any(run.crossings[k].kind == "bend" for k in run.crossed(before, after))
 
     def _ends_before(self, until: float, t0: float) -> bool:
-        """Whether a step from t0, which has crossed a bend, must be repeated to end before its
-        first crossing, at `until`."""
+        """Whether a step from t0 that crosses a bend at `until` must be repeated to end before it;
+        sets `ahead`.
+        """
         length, gap = short_of(t0, until - t0, self.ahead.gap if self.ahead else 0.0)
         if length:
             self.ahead = Ahead(t0 + length, gap)
         return length > 0
 
     def _given_up(self, trial: Trial) -> None:
-        """Raise BentStepError if a bend within a trial step may be why it was given up, in place of
-        which a solver would shorten it again and again."""
+        """Raise BentStepError if the solver may have abandoned a trial step because of a bend
+        within it; otherwise it would shorten its trials again and again.
+        """
         from scipy.interpolate import CubicHermiteSpline
 
         run, self.trial = self.run, None
@@ -363,7 +388,7 @@ class Stepwise(SegmentSolver):
             raise BentStepError
 
     def _again(self, rates: Rates) -> Any:
-        """The solver at the start of its last step, which now leads to `ahead`."""
+        """The solver set back to the start of its last step, which must now end at `ahead`."""
         assert self.ahead is not None
         t = float(self.run.t)
         if self.past is None:
@@ -373,8 +398,9 @@ class Stepwise(SegmentSolver):
         return self.past
 
     def _goes_on(self, solver: Any, end: float) -> bool:
-        """Let a solver that has got to `ahead` go on to the end; returns whether it is a substitute
-        in place of which the method goes on."""
+        """If a solver has reached `ahead`, let it continue to the end. Returns whether it is a
+        substitute, which the run's own method must replace.
+        """
         if self.ahead is None or solver.t < self.ahead.t or solver.t >= end:
             return False
         self.ahead = None
@@ -382,8 +408,9 @@ class Stepwise(SegmentSolver):
         return self.method == "LSODA"
 
     def _first_crossing(self, solver: Any, end: float) -> tuple[Found | None, Floats | None]:
-        """The earliest crossing within the solver's last step, and the watched values at its end. A
-        step to `ahead` is searched beyond its end, by as much again as was left of the way."""
+        """The earliest crossing within the solver's last step, and the zero-crossing values at its
+        end. After a step to `ahead`, crossings slightly beyond its end are searched too.
+        """
         run = self.run
         if not run.crossings:
             return None, None
@@ -404,7 +431,9 @@ class Stepwise(SegmentSolver):
         return ((staged[0][0], [staged[0][1]]) if self.staged else found), after
 
     def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
-        """The crossings found with those that the end of a shortened step has crossed."""
+        """The crossings found, with those that the state at the end of a shortened step has
+        crossed too.
+        """
         run = self.run
         if not self.staged or before is None:
             return found
@@ -413,8 +442,9 @@ class Stepwise(SegmentSolver):
     def _crossed_by_stage(
         self, solver: FixedStep, before: Floats, t0: float, t1: float
     ) -> list[tuple[float, int]]:
-        """Times at which the last stage crosses bends, in ascending order. If that is long before
-        the step's end does, the end is wrong, or the signal returns."""
+        """Times at which the state of the last stage crosses bends, in ascending order. If this is
+        long before the step's end does, the end is wrong, or the signal returns.
+        """
         if len(solver.method.b) == 1:  # its stage is the start
             return []
         values = self.run.watch(t1, solver.stage)
@@ -423,7 +453,7 @@ class Stepwise(SegmentSolver):
     def _bends(
         self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
     ) -> list[tuple[float, int]]:
-        """Times at which a curve crosses bends, in ascending order."""
+        """Times and indices of the bends that a curve crosses, in ascending order."""
         return sorted(
             (self._locate(k, after, curve, t0, t1), k)
             for k in self.run.crossed(before, after)
@@ -431,12 +461,13 @@ class Stepwise(SegmentSolver):
         )
 
     def _nears(self, solver: Any, last: float) -> tuple[float, Dense] | None:
-        """Where the line along the first slope of a step crosses a surface, and the line.
+        """The time at which a straight line along the first slope of a step crosses a surface, and
+        the line; None if it crosses none.
 
-        A step with stages on both sides of a surface may stay on its own side for ever, each
-        time by as little as error control allows. So a step ends where its first slope leads to a
-        surface, as in Newton's method, and then crosses it. A run that does not slide does so at
-        surfaces where something acts.
+        A step with stages on both sides of a surface might stay on its own side for ever, and
+        approach the surface as slowly as error control demands. So a step ends where its first
+        slope reaches the surface, as in Newton's method, and the next one crosses it. A run
+        without sliding does so only at surfaces that have an effect.
         """
         run, t0, before = self.run, solver.t_old, self.run.before
         if isinstance(solver, FixedStep) or before is None:
@@ -453,7 +484,7 @@ class Stepwise(SegmentSolver):
         return (found[0][0], line) if found else None
 
     def _go_over(self, until: float, line: Dense) -> Fraction:
-        """Step just across a surface along a line."""
+        """Cross a surface by a short step along a straight line."""
         run, before = self.run, self.run.before
         assert before is not None
         near = self.near_side(before, line, float(run.t), until)
@@ -465,5 +496,7 @@ class Stepwise(SegmentSolver):
 
 
 def _reached(t: float) -> float:
-    """Distance [s] from t within which a line leads over a surface: below it no solver steps."""
+    """Distance [s] from t within which a surface is crossed along a line, since no solver takes
+    such short steps.
+    """
     return max(LAST_LINE, 16 * float(np.spacing(t)))

@@ -1,10 +1,10 @@
-"""Stiffness: steps of an explicit method that stability bounds, where accuracy would not.
+"""Detects stiffness: the steps of an explicit method are limited by stability, not by accuracy.
 
-Source: E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II" (1996), sec. IV.2:
-the slopes of two states at the same time give the product of the step with the modulus of the
-dominant eigenvalue; where it lies at the border of the method's stability for 15 steps, and
-is not within it for six in a row, the problem is stiff. The test begins with the six steps at
-every thousandth: what takes fewer costs little.
+Source: E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II" (1996), sec. IV.2. The
+slopes of two states at the same time give the product of the step and the modulus of the dominant
+eigenvalue. If this is at the stability border of the method for 15 steps, and not inside it for
+six consecutive ones, the problem is stiff. A test starts with six steps every thousand steps, so
+that it costs little.
 """
 
 from __future__ import annotations
@@ -22,24 +22,27 @@ if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
 BORDERS = {"RK45": (5, BORDER), "DOP853": (11, 6.1), "RK23": (2, 2.45)}
-"""The stage whose state is compared with that at the end of the step, and the border; those of
-RK45 and DOP853 are Hairer's, RK23 is stable to 2.51."""
+"""For each method the stage that is compared with the end of the step, and the stability border.
+Those of RK45 and DOP853 are Hairer's; RK23 is stable up to 2.51.
+"""
 INTERPRETED = 20
-"""The same as COMPILED of steps that are not compiled."""
+"""The same as COMPILED, for steps that are not compiled."""
 WORTH_TELLING = 10
-"""Cost of the remaining steps, in restarts, up to which there is no warning."""
+"""There is no warning if the remaining steps cost less than this number of restarts."""
 
 
 @dataclass
 class StiffnessTest:
-    """Counts the steps of one of SciPy's explicit solvers that lie at the border."""
+    """Counts the steps of one of SciPy's explicit solvers that are at the stability border."""
 
     solver: str
     stiff: int = 0
     calm: int = 0
 
     def sees(self, solver: Any, steps: int) -> bool:
-        """Whether the step just done, the run's `steps`th, shows the problem to be stiff."""
+        """Whether, with the step just taken, the problem is found to be stiff. steps: number of
+        steps of the run.
+        """
         if self.solver not in BORDERS or not self.tests(steps):
             return False
         stage, border = BORDERS[self.solver]
@@ -68,23 +71,27 @@ class StiffnessTest:
 
 
 def at_border(states: Floats, slopes: Floats, h: float, border: float) -> bool:
-    """Whether stability bounds a step of length h: Hairer's test. states, slopes (nx,): how far two
-    stages at the same time part, and their rates."""
+    """Hairer's test: whether stability limits a step of length h. states, slopes (nx,): the
+    differences of two stages at the same time, and of their rates.
+    """
     parted = float(np.linalg.norm(states))
     return parted > 0 and bool(h * np.linalg.norm(slopes) > border * parted)
 
 
 def heeds(run: Run) -> bool:
-    """Whether to test for stiffness: until it has been reported or the solver changed."""
+    """Whether the run still tests for stiffness: until stiffness is reported or the solver
+    changes.
+    """
     # No implicit method passes poses in which loops lose rank.
     return len(run.solvers) == 1 and not run.stiff and not run.engine.damped
 
 
 def meet(run: Run, t: float, h: float, price: int) -> bool:
-    """Act on stiffness at time t, with steps of length h: change a solver that the run has chosen
-    itself, if that is cheaper, or warn. Returns whether the solver has changed.
+    """React to stiffness at time t with steps of length h. A run with solver 'auto' changes to an
+    implicit method if that is cheaper; otherwise there is a warning. Returns whether the solver
+    has changed.
 
-    price: of a start of an implicit method, in explicit steps.
+    price: cost of a restart of an implicit method, in explicit steps.
     """
     left = (float(run.end) - t) / h
     if run.engine.run.solver == "auto":
@@ -105,7 +112,8 @@ def meet(run: Run, t: float, h: float, price: int) -> bool:
 
 def implicit_solver(engine: Engine) -> str:
     """The implicit method for an engine: CVODES if nothing must be located or projected within its
-    steps; else BDF, or Radau if ticks would keep BDF at low order."""
+    steps; otherwise BDF, or Radau if frequent ticks would keep BDF at low order.
+    """
     plain = engine.traced and not engine.drifting
     if plain and all(crossing.kind == "bend" for crossing in engine.crossings):
         return "CVODES"
