@@ -1,12 +1,13 @@
-"""Where the boxes and wires of a block diagram go; knows no blocks and no plotting.
+"""Computes the positions of the boxes and wires of a block diagram; it knows neither blocks nor
+plotting.
 
-Sugiyama's method, left to right: cut the loops, put boxes into layers, order each
-layer so that few wires cross, align the boxes so that most wires are straight, and
-give each remaining wire its own lane between the layers. Feedback runs underneath.
+Sugiyama's method, from left to right: cut the loops, assign boxes to layers, order each layer so
+that few wires cross, align the boxes so that most wires are straight, and give each remaining wire
+its own lane between the layers. Feedback wires run underneath.
 
-Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of
-hierarchical system structures" (1981); E. Gansner et al., "A technique for drawing
-directed graphs" (1993), for the alignment.
+Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system
+structures" (1981); E. Gansner et al., "A technique for drawing directed graphs" (1993), for the
+alignment.
 
 Lengths are in grid units; y points down.
 """

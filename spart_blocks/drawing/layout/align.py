@@ -1,4 +1,9 @@
-"""Heights: how far down each item of each layer stands."""
+"""Vertical positions of boxes and wires in their layers.
+
+The order within each layer is fixed. A linear program minimizes the total vertical length of all
+wires, with minimal gaps between neighbours as constraints; wires that should be straight have a
+larger weight.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +24,9 @@ def align(
 ) -> dict[tuple[int, Item], int]:
     """The top of each item in each layer [grid], such that wires bend least.
 
-    A linear program: the least sum of the vertical runs of all links, long ones
-    weighing more, with the order and the gaps kept. Its matrix is a network's, so
-    with whole gaps and port offsets the corners of its solution set are whole.
+    This is a linear program: the smallest weighted sum of the vertical lengths of all links, with
+    the order and the gaps kept. Its matrix is that of a network, so that with integer gaps and
+    port offsets the vertices of the feasible set are integer.
     """
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
@@ -52,9 +57,10 @@ def align(
 
 
 def _weight(link: LayerLink, boxes: Sequence[Box]) -> float:
-    """How much a link should be straight: long ones most, then those of the main path,
-    which come from boxes with inputs and go to boxes with outputs, best to those with
-    one input, or to integrating ones."""
+    """The weight of a link in the linear program. It is largest for links between long wires, then
+    for links of the main path, which go from boxes with inputs to boxes with outputs, preferably
+    with one input, or to integrators.
+    """
     passing = isinstance(link.left, tuple) + isinstance(link.right, tuple)
     weight = (2.0, 2.0, 8.0)[passing]
     if isinstance(link.left, int) and not boxes[link.left].inputs:

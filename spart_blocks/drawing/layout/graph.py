@@ -1,4 +1,10 @@
-"""What is laid out, and the cutting of its loops."""
+"""The input and output of the layout, and the choice of feedback wires.
+
+A layout in layers needs a graph without loops. So in each group of boxes on common loops, several
+sets of wires that cut all loops are tried: from depth-first walks, and by adding wires one by one.
+The set that is easiest to read as feedback is used: wires that leave integrators, or that go back
+in the order of the boxes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ import numpy as np
 
 Point = tuple[float, float]
 Net = tuple[int, int]
-"""A source box and its output: all wires that carry one signal."""
+"""A source box and its output, which stand for all wires of one signal."""
 
 
 _MOST_STARTS = 40
@@ -18,10 +24,10 @@ _MOST_PUT_IN = 2000
 
 @dataclass(frozen=True)
 class Box:
-    """A block. width, height, and how far below its top each port lies [grid].
+    """A block. width, height, and the distance of each port from its top [grid].
 
-    cut is how much a reader minds a loop being closed by a wire that leaves this box:
-    little where the box integrates, as loops are read from controller to plant.
+    cut: how badly a diagram reads if a wire from this box is drawn as feedback; small for
+    integrators, as loops are read from controller to plant.
     """
 
     width: int
@@ -73,8 +79,9 @@ def groups(count: int, edges: Iterable[Edge], strong: bool = False) -> list[list
 
 
 def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
-    """Wires to draw backwards so that the others have no loop: of several sets that
-    would do, in each knot of loops, the one that is easiest to read."""
+    """The wires to draw as feedback, so that the others have no loop. Of several possible sets in
+    each group of loops, the one that is easiest to read.
+    """
     cut: set[Edge] = set()
     knots = groups(len(boxes), edges, strong=True)
     knot_of = {box: k for k, knot in enumerate(knots) for box in knot}
@@ -95,11 +102,11 @@ def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
 def _candidates(
     boxes: Sequence[Box], knot: Sequence[int], inner: Sequence[Edge], entered: Collection[int]
 ) -> Iterator[tuple[float, set[Edge]]]:
-    """Sets of wires that cut all loops of a knot, and how hard each is to read.
+    """Sets of wires that cut all loops of a group of boxes, each with a penalty for readability.
 
-    Walks from each of several boxes, first those that the outside feeds, cut where they
-    meet themselves. And wires are put in one by one, those from integrating boxes last,
-    with one box of these before the others, and cut where they would close a loop.
+    One kind of set comes from depth-first walks from several boxes, first those with inputs from
+    outside: wires back to a box on the present path are cut. The other comes from adding wires one
+    by one, those from integrators last: wires that would close a loop are cut.
     """
     for start in sorted(knot, key=lambda box: (box not in entered, box))[:_MOST_STARTS]:
         found = _returning(start, inner)
@@ -112,8 +119,9 @@ def _candidates(
 
 
 def _annoyance(boxes: Sequence[Box], cut: Iterable[Edge]) -> float:
-    """How hard a diagram reads with these wires backwards. Boxes are listed as people
-    think of them, along the signal, so a wire back in the list is one that goes back."""
+    """The penalty for drawing these wires as feedback. Boxes are usually listed along the signal
+    path, so a wire that goes back in the list is a natural feedback.
+    """
     total = 0.0
     nets: dict[Net, float] = {}
     for edge in cut:

@@ -1,4 +1,11 @@
-"""Which trunk runs where in a channel, so that none lie on one another and few cross."""
+"""Assigns the vertical runs of wires (trunks) in a channel to lanes, so that none overlap and few
+cross.
+
+The trunks are ordered from left to right. If the net of one trunk leaves to the right at the
+height at which another net arrives from the left, the first must be right of the second. Among the
+orders that respect this, one with few crossings is chosen greedily. If the conditions are
+circular, a trunk is split in two.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +18,8 @@ from spart_blocks.drawing.layout.graph import Net
 
 @dataclass
 class Trunk:
-    """The vertical run of a net in a channel, and where it goes on to either side [grid].
-
-    The net comes and goes at lefts towards the left, at rights towards the right.
+    """The vertical run of a net in a channel. lefts, rights: heights at which the net continues to
+    the left and to the right [grid].
     """
 
     net: Net
@@ -31,14 +37,13 @@ class Trunk:
 
 
 def assign_lanes(channel: Sequence[list[Trunk]], levels: Iterable[float]) -> int:
-    """Set the lane of each trunk; returns how many there are, from the left.
+    """Set the lane of each trunk. Returns the number of lanes, counted from the left.
 
-    levels: the heights at which any net, also one that does not turn, runs in the channel.
+    levels: the heights at which nets run horizontally in the channel.
 
-    A trunk whose net leaves to the right at the height where another arrives from the
-    left must stand right of it, or the two would lie on one another. Where this goes in
-    a circle, a trunk is split in two with a step between them: the list of the net then
-    holds both.
+    A trunk whose net leaves to the right at the height where another arrives from the left must be
+    right of it, otherwise the two would overlap. If this is circular, a trunk is split in two with
+    a horizontal step between them; the list of the net then contains both.
     """
     taken = set(levels)
     while True:
@@ -59,7 +64,9 @@ def assign_lanes(channel: Sequence[list[Trunk]], levels: Iterable[float]) -> int
 def _ordered(
     trunks: Sequence[Trunk], channel: Sequence[list[Trunk]]
 ) -> tuple[list[Trunk], Trunk | None]:
-    """The trunks from left to right with few crossings, or one that is in a circle."""
+    """The trunks from left to right with few crossings; or a trunk that is part of a circular
+    condition.
+    """
     count = len(trunks)
     position = {id(trunk): i for i, trunk in enumerate(trunks)}
     before: list[set[int]] = [set() for _ in range(count)]
@@ -87,7 +94,7 @@ def _ordered(
 
 
 def _in_circle(trunks: Sequence[Trunk], before: Sequence[set[int]], left: set[int]) -> Trunk:
-    """A trunk, not split yet, of those that each have to stand left of the next."""
+    """A trunk, not split yet, of a circle of trunks each of which must be left of the next."""
     path = [min(left)]
     while (step := min(before[path[-1]] & left)) not in path:
         path.append(step)
@@ -97,7 +104,7 @@ def _in_circle(trunks: Sequence[Trunk], before: Sequence[set[int]], left: set[in
 
 
 def _crossings(left: Trunk, right: Trunk) -> int:
-    """How often two nets cross when one's trunk is left of the other's."""
+    """The number of crossings of two nets if the trunk of one is left of that of the other."""
     return sum(right.top < y < right.bottom for y in left.rights) + sum(
         left.top < y < left.bottom for y in right.lefts
     )

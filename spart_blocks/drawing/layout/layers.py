@@ -1,4 +1,11 @@
-"""Boxes into layers, and the order within each layer."""
+"""Assigns boxes to layers, and orders each layer.
+
+A box is in a layer right of all boxes that feed it (longest path); boxes with few inputs are moved
+right, next to the boxes that they feed. A net that skips layers gets a place in each of these. The
+order in the layers is improved by the barycentre heuristic: each layer is sorted by the mean
+position of its neighbours, in sweeps to the right and back, then neighbours are swapped where this
+saves crossings. The best order is kept.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +16,14 @@ from dataclasses import dataclass
 from spart_blocks.drawing.layout.graph import Box, Edge, Net
 
 Item = int | Net
-"""What stands in a layer: a box, or the wires of a net passing through."""
+"""An item of a layer: a box, or the wires of a net that pass through."""
 
 
 @dataclass(frozen=True)
 class LayerLink:
-    """A piece of a net from one layer to the next, with how far below the top of each
-    item it is attached [grid]."""
+    """A piece of a net from one layer to the next. left_at, right_at: distance of its ends from
+    the tops of the items [grid].
+    """
 
     net: Net
     left: Item
@@ -26,14 +34,18 @@ class LayerLink:
 
 @dataclass
 class Ranks:
-    """items[k] are layer k's from top to bottom; links[k] run from layer k-1 to k."""
+    """The layers. items[k]: those of layer k from top to bottom. links[k]: those from layer k - 1
+    to k.
+    """
 
     items: list[list[tuple[int, Item]]]
     links: list[list[LayerLink]]
 
 
 def layer_numbers(count: int, forward: Sequence[Edge]) -> list[int]:
-    """A layer for each box: right of all that feed it, sources just left of their use."""
+    """The layer of each box: right of all boxes that feed it, and sources just left of the boxes
+    that they feed.
+    """
     feeding: list[set[int]] = [set() for _ in range(count)]
     fed: list[set[int]] = [set() for _ in range(count)]
     for edge in forward:
@@ -56,7 +68,7 @@ def layer_numbers(count: int, forward: Sequence[Edge]) -> list[int]:
 
 
 def rank(boxes: Sequence[Box], layer: Sequence[int], forward: Sequence[Edge]) -> Ranks:
-    """Layers filled with boxes and with the passages of nets that skip layers."""
+    """The layers with their boxes, and the nets that pass through layers."""
     depth = max(layer) + 1
     items: list[list[tuple[int, Item]]] = [[] for _ in range(depth)]
     links: list[list[LayerLink]] = [[] for _ in range(depth)]
@@ -82,7 +94,9 @@ def rank(boxes: Sequence[Box], layer: Sequence[int], forward: Sequence[Edge]) ->
 
 
 def reorder(ranks: Ranks, heights: Mapping[Item, int], sweeps: int = 12) -> None:
-    """Order each layer so that few wires cross: barycentres, to the right and back."""
+    """Order each layer so that few wires cross, by the barycentre heuristic in sweeps to the right
+    and back.
+    """
     best = [list(items) for items in ranks.items]
     least = _crossings(ranks, heights)
     for sweep in range(2 * sweeps):
@@ -105,14 +119,16 @@ def _positions(items: Sequence[tuple[int, Item]]) -> dict[Item, int]:
 
 
 def _place(position: int, at: int, height: int) -> float:
-    """Where a link meets its layer: the item's place, then the port within the item."""
+    """The position of a link's end in a layer: position of its item plus that of the port within
+    it.
+    """
     return position + (at / height if height else 0.5) * 0.9
 
 
 def _sort_by_neighbours(
     ranks: Ranks, number: int, heights: Mapping[Item, int], rightward: bool
 ) -> None:
-    """Sort a layer by the mean place of what each item is wired to on one side."""
+    """Sort a layer by the mean position of each item's neighbours on one side."""
     links = ranks.links[number] if rightward else ranks.links[number + 1]
     beside = _positions(ranks.items[number - 1 if rightward else number + 1])
     sums: dict[Item, list[float]] = {}
@@ -131,7 +147,7 @@ def _sort_by_neighbours(
 
 
 def _swap_neighbours(ranks: Ranks, heights: Mapping[Item, int]) -> None:
-    """Swap items that are next to each other wherever it saves crossings."""
+    """Swap neighbouring items wherever this saves crossings."""
     for number, items in enumerate(ranks.items):
         left = _ends(ranks, number, heights, rightward=True)
         right = _ends(ranks, number, heights, rightward=False)
@@ -146,7 +162,7 @@ def _swap_neighbours(ranks: Ranks, heights: Mapping[Item, int]) -> None:
 def _ends(
     ranks: Ranks, number: int, heights: Mapping[Item, int], rightward: bool
 ) -> dict[Item, list[float]]:
-    """For each item of a layer, where its links meet the layer on one side."""
+    """For each item of a layer, the positions in the layer on one side that its links lead to."""
     other = number - 1 if rightward else number + 1
     if not 0 <= other < len(ranks.items):
         return {}
@@ -163,7 +179,9 @@ def _ends(
 
 
 def _inverted(upper: Sequence[float], lower: Sequence[float]) -> int:
-    """How many pairs cross when links to these places leave an upper and a lower item."""
+    """The number of crossings between links of an upper and a lower item that lead to these
+    positions.
+    """
     return sum(len(upper) - bisect_right(upper, place) for place in lower)
 
 

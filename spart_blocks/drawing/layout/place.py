@@ -1,4 +1,6 @@
-"""The whole layout: parts that hang together one under another, each in layers."""
+"""The whole layout: each connected part of the diagram is laid out in layers, and the parts are
+stacked vertically.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ PART_GAP = 6
 
 
 def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
-    """Places for boxes and wires; the same input gives the same layout."""
+    """The layout of boxes and wires; the same input gives the same layout."""
     parts = groups(len(boxes), edges)
     corners: list[Point] = [(0.0, 0.0)] * len(boxes)
     routes: dict[int, tuple[Point, ...]] = {}
@@ -60,7 +62,7 @@ def _arrange_part(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
 def _rows(
     boxes: Sequence[Box], alone: Sequence[int], corners: list[Point], width: float, height: float
 ) -> tuple[float, float]:
-    """Put boxes without wires in rows underneath; returns the new width and height."""
+    """Place boxes without wires in rows underneath. Returns the new width and height."""
     if not alone:
         return width, height
     widest = max(width, 80.0)

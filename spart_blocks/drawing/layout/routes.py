@@ -1,7 +1,9 @@
-"""Wires: horizontal runs along the layers, vertical ones in lanes between them.
+"""Routes of wires: horizontal along the layers, vertical in lanes between them.
 
-Channel k lies left of layer k; the last lies right of the last layer. In a channel,
-each net has at most one vertical trunk, and no two trunks that overlap share a lane.
+Channel k is left of layer k; the last one is right of the last layer. In a channel, each net has
+at most one vertical run (trunk), and overlapping trunks are in different lanes. Feedback nets get
+a horizontal level below all boxes between their ends. When the lanes are assigned, x follows from
+the widths of layers and channels, and each wire is traced from its output to its input.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from spart_blocks.drawing.layout.lanes import Trunk, assign_lanes
 from spart_blocks.drawing.layout.layers import Item
 
 LANE, MARGIN, CHANNEL = 1.5, 3.0, 6.0
-"""Space between lanes, beside the outer lanes, and the least width of a channel [grid]."""
+"""Distance of lanes, margin beside the outer lanes, and smallest width of a channel [grid]."""
 BELOW = 2.0
 
 
 @dataclass
 class _Wiring:
-    """What the routing of one part is made of, and where it has got to."""
+    """The inputs and the intermediate results of the routing of one connected part."""
 
     boxes: Sequence[Box]
     layer: Sequence[int]
@@ -52,7 +54,9 @@ def route(
     layer: Sequence[int],
     tops: Mapping[tuple[int, Item], int],
 ) -> Layout:
-    """The layout of one part whose boxes have their layers and heights."""
+    """The layout of one connected part whose boxes have layers and heights. back:
+    feedback wires.
+    """
     wiring = _Wiring(boxes, layer, tops)
     for edge in edges:
         nets = wiring.back if edge in back else wiring.forward
@@ -82,7 +86,7 @@ def route(
 
 
 def _dig(wiring: _Wiring, depth: int) -> None:
-    """A level for each feedback net, under all that stands between its ends."""
+    """Set a level for each feedback net, below all items between its ends."""
     bottom = [0.0] * depth
     for (number, item), top in wiring.tops.items():
         height = wiring.boxes[item].height if isinstance(item, int) else 0
@@ -104,7 +108,9 @@ def _dig(wiring: _Wiring, depth: int) -> None:
 
 
 def _lay_trunks(wiring: _Wiring) -> None:
-    """A trunk wherever a net turns: the heights at which it enters and leaves a channel."""
+    """Make a trunk wherever a net turns, with the heights at which it enters and leaves the
+    channel.
+    """
     for net in {**wiring.forward, **wiring.back}:
         edges = wiring.forward.get(net, [])
         start = wiring.layer[net[0]]
@@ -175,7 +181,9 @@ def _trace(
 
 
 def _turn(trunks: Sequence[Trunk], y: float, leave: float, xs: Mapping[int, float]) -> list[Point]:
-    """The corners in one channel, coming in at y and going out at leave."""
+    """The corners of a wire in one channel, which it enters at height y and leaves at height
+    `leave`.
+    """
     points = []
     for trunk in trunks:
         last = trunk is trunks[-1] or leave in trunk.lefts
@@ -188,7 +196,7 @@ def _turn(trunks: Sequence[Trunk], y: float, leave: float, xs: Mapping[int, floa
 
 
 def simplified(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Without repeated points, points on the way, and ways there and back."""
+    """The points without duplicates, points on straight lines, and detours there and back."""
     kept: list[Point] = []
     for point in points:
         while len(kept) > 1 and any(kept[-2][i] == kept[-1][i] == point[i] for i in (0, 1)):
@@ -199,7 +207,7 @@ def simplified(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def junctions(edges: Sequence[Edge], routes: Sequence[Sequence[Point]]) -> list[Point]:
-    """Where wires of one net part: points that the net leaves in three directions."""
+    """The points where wires of a net branch, from which it continues in three directions."""
     nets: dict[Net, list[Sequence[Point]]] = {}
     for edge, points in zip(edges, routes, strict=True):
         nets.setdefault(edge.net, []).append(points)
