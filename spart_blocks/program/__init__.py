@@ -1,6 +1,8 @@
-"""Programs of diagrams and functions: expressions recorded by running them once on symbols.
+"""Programs: diagrams and functions as expressions, recorded by running their code once with
+symbols.
 
-A program from the cache runs without the tracing code, so each name is imported when first used.
+A program from the cache runs without the tracing code, so each name is imported when it is first
+used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A program with more signals: formulas of those that it has."""
+"""Adds signals to a program that are formulas of its signals."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ from spart_blocks.program.tracing.symbol import TraceError, column_of, scalars
 
 
 def entries(program: Program, name: str) -> Places:
-    """The places of a signal's elements in the vector of all signals, in the shape that its name
+    """The indices of a signal's elements in the vector of all signals, in the shape that its name
     selects: 'plant.qm', 'plant.qm[0]' or 'plant.R[:,0]'. Raises InputError for an unknown signal,
-    and for an index that does not fit."""
+    and for an invalid index.
+    """
     slot, index = slot_of(program.signals, name, "signal", program.display.aliases)
     return slot.places(index, name)
 
 
 def parameter_entries(program: Program, name: str) -> Places:
-    """The places in p of a parameter, 'ctrl.kp' or 'kp' of the file's `params:`, or of elements of
-    one, as `entries` has those of a signal."""
+    """The indices in p of a parameter, 'ctrl.kp' or 'kp' of the file's `params:`, or of elements
+    of one. Otherwise as `entries`.
+    """
     own = {name: slots[0] for name, slots in program.given.items()}
     slot, index = slot_of(program.parameters, name, "parameter", own)
     return slot.places(index, name)
 
 
 class Symbols:
-    """What a formula of signals reads: t, signals and parameters, as symbols."""
+    """The values that a formula of signals reads, as symbols: t, signals and parameters."""
 
     def __init__(self, program: Program, arguments: list[Any], outputs: Any) -> None:
         self._program, self._outputs, self._p = program, outputs, arguments[3]
@@ -53,10 +55,10 @@ def _picked(column: Any, places: Places) -> Any:
 
 
 def with_signals(program: Program, added: Mapping[str, Callable[[Symbols], Any]]) -> Program:
-    """The same program with more signals, which come last in the vector of all signals.
+    """The same program with further signals, at the end of the vector of all signals.
 
-    added: for each name the formula, a function of `Symbols`. Raises InputError where one cannot be
-    evaluated, such as for shapes that do not fit, and for a name that is taken.
+    added: for each name its formula, a function of `Symbols`. Raises InputError if a formula
+    cannot be evaluated, for example because of shapes that do not match, or if a name is in use.
     """
     if not added:
         return program

@@ -24,7 +24,7 @@ class Point:
 
 
 class Derivatives(NamedTuple):
-    """value (m,), and its derivatives by x, xd and p, (m, size) each."""
+    """value (m,), and its derivatives by x, xd and p, each (m, size)."""
 
     value: Floats
     x: Floats
@@ -33,7 +33,7 @@ class Derivatives(NamedTuple):
 
 
 class Rowwise:
-    """Some rows of a function (t, x, xd, p) -> column, with their derivatives."""
+    """Selected rows of a function (t, x, xd, p) -> column, with their derivatives."""
 
     def __init__(self, function: Any, rows: Rows) -> None:
         symbolic = function.sx_in if function.is_a("SXFunction") else function.mx_in

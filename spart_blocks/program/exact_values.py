@@ -1,7 +1,7 @@
-"""Values of a function of parameters in exact fractions: the times that a file says, not rounded.
+"""Evaluates functions of parameters with exact fractions, so that times in a file are not rounded.
 
-A parameter counts as the number that the file means by it (`clocks.meant`): delay + 0.7 period with
-a delay of 0.1 and a period of 0.2 is 0.24 exactly, which is one instant with a tick at 0.24.
+A parameter is the number that the file means by it (`clocks.meant`): delay + 0.7 period with a
+delay of 0.1 and a period of 0.2 is exactly 0.24, the same instant as a tick at 0.24.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import casadi as ca
 from spart_blocks.diagram.network.clocks import Floats, meant
 
 Exact = Fraction | float
-"""A float only where it is not finite, or is no fraction: a root, a sine."""
+"""A fraction; a float only if it is not finite or not rational, such as a root or a sine."""
 
 _OPERATIONS: dict[int, Callable[..., Any]] = {
     ca.OP_ASSIGN: lambda a: a,
@@ -49,7 +49,8 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
 
 def exact_values(function: Any, p: Floats) -> list[Exact]:
     """The entries of function(p), a Function of one vector, as exact fractions; as CasADi computes
-    them where they depend on what is no fraction."""
+    them if they depend on values that are not rational.
+    """
     followed = _followed(function, p)
     if None not in followed:
         return [value for value in followed if value is not None]
@@ -59,14 +60,14 @@ def exact_values(function: Any, p: Floats) -> list[Exact]:
 
 
 def as_exact(value: Any) -> Exact:
-    """A number as the fraction that is meant by it; as it is where it is not finite."""
+    """The fraction that a number means; infinite and NaN values are returned unchanged."""
     if isinstance(value, Fraction):
         return value
     return meant(value) if math.isfinite(value) else float(value)
 
 
 def _followed(function: Any, p: Floats) -> list[Fraction | None]:
-    """The entries, None where they cannot be followed."""
+    """The entries as fractions, None where they are not rational."""
     work: dict[int, Fraction | None] = {}
     result: dict[int, Fraction | None] = {}
     for operation, inputs, outputs, constant in _steps(function):

@@ -1,4 +1,4 @@
-"""From a diagram to its program: first its gains are designed, then it is traced."""
+"""Makes the program of a diagram: first its gains are designed, then it is traced."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def trace(
     """The program of a diagram.
 
     diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. wiring: its
-    flattened form with its gains, where it is at hand. resets: whether to trace what the
-    functions of EVENT blocks do to the states, which calls each of them once.
-    Raises TraceError naming the block, the line and the reason where a block cannot be
-    an expression; DiagramError where a gain cannot be designed.
+    flattened form with gains, if already known. resets: whether to trace the effect of EVENT
+    functions on states, which calls each of them once. Raises TraceError naming the block, the
+    line and the reason if a block cannot be an expression; DiagramError if a gain cannot be
+    designed.
     """
     diagram = as_diagram(diagram)
     return traced(diagram, wiring or wired(diagram), resets=resets)

@@ -1,4 +1,4 @@
-"""Where the value at a path of a file stands among the parameters of its program."""
+"""Finds the parameters of a program that have the value at a path of its file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 INITIAL = "initial"
-"""The argument of a plant that its initial state is made of."""
+"""The argument of a plant that determines its initial state."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Entries of p that take a value: each of `places`, arrays of one or several shapes. slots: the
-    names of the parameters that they belong to. signs: with which they take it. apart: values that
-    are no parameter's, but structural."""
+    """Entries of p that have a value.
+
+    places: arrays of indices in p, of one or several shapes. slots: names of the parameters that
+    they belong to. signs: +1 or -1, the factor of the value in each. apart: values that are
+    structural instead.
+    """
 
     places: tuple[Places, ...]
     slots: tuple[str, ...]
@@ -35,15 +38,17 @@ class Target:
 
     @property
     def signed(self) -> list[tuple[Places, int]]:
-        """The places, each with its sign."""
+        """Each array of indices with its sign."""
         return list(zip(self.places, self.signs or (1,) * len(self.places), strict=True))
 
     def takes(self, shape: tuple[int, ...]) -> bool:
-        """Whether values of a shape fit: a number fills all."""
+        """Whether values of a shape can be set; a scalar sets all entries."""
         return shape == () or all(place.shape == shape for place in self.places)
 
     def put(self, p: Floats, values: Any, shift: Places | None = None) -> None:
-        """Write values (n, ...) into the rows of p (n, np). shift: where else entries stand."""
+        """Write values (n, ...) into the rows of p (n, np). shift: other indices of the entries,
+        by index.
+        """
         for place, sign in self.signed:
             rows = sign * np.asarray(values, dtype=float)
             where = (place if shift is None else shift[place]).ravel()
@@ -53,24 +58,25 @@ class Target:
                 p[:, where] = rows.reshape(len(p), -1)
 
     def of(self, p: Floats) -> Floats:
-        """The value in a vector p, of the first parameter."""
+        """The value in a vector p, from its first array of indices."""
         place, sign = self.signed[0]
         return np.asarray(sign * p[place])
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a value stands in a program: among its parameters, and in the initial states of plants.
-    target: its entries of p, if there are any. starts: the blocks, and the entry of `initial` of
-    each."""
+    """Where a program has a value. target: its entries of p, if any. starts: plants whose initial
+    state depends on it, each with the path within `initial`.
+    """
 
     target: Target | None
     starts: tuple[tuple[str, Keys], ...] = ()
 
 
 def standing_of(program: Program, keys: Keys, origin: Origin | None = None) -> Standing | None:
-    """Where the value at a path of the file stands. None if more depends on it than parameters.
-    origin: what has the value, by default as the program knows it."""
+    """Where a program has the value at a path of the file. None if more than parameters depends on
+    it. origin: the arguments with this value; by default as recorded in the program.
+    """
     slots = {slot.name: slot for slot in program.parameters}
     origin = origin_of(program, keys) if origin is None else origin
     if not origin.alone:
@@ -93,8 +99,9 @@ def standing_of(program: Program, keys: Keys, origin: Origin | None = None) -> S
 
 
 def origin_of(program: Program, keys: Keys) -> Origin:
-    """What has the value at a path of the file: as recorded for it or for a value around it, else
-    the argument of its name."""
+    """The arguments that have the value at a path of the file: as recorded for this path or one
+    that contains it, otherwise the argument that the path names.
+    """
     for end in range(len(keys), 1, -1):
         origin = program.origins.get(keys[:end])
         if origin is not None:
@@ -106,13 +113,12 @@ def origin_of(program: Program, keys: Keys) -> Origin:
 
 
 def _slot_name(use: Use, path: Keys, names: Iterable[str]) -> str:
-    """The parameter of an argument: its own, or that of the file's parameter at a path."""
+    """The parameter of an argument: its own, or the one of the file's `params:` that it shares."""
     return use.name if use.name in names or path[0] != "params" else str(path[1])
 
 
 def entry_places(slot: Slot, within: Sequence[Any]) -> Places | None:
-    """The entries of p of an element or a row of a parameter, or of all of it; None where there is
-    none."""
+    """The indices in p of a parameter, or of an element or row of it; None if it does not exist."""
     places = slot.places()
     for key in within:
         text = str(key)
@@ -123,7 +129,7 @@ def entry_places(slot: Slot, within: Sequence[Any]) -> Places | None:
 
 
 def target_of_name(program: Program, path: str) -> Target | None:
-    """The entries of p of a parameter's own name, with the index of an element perhaps."""
+    """The entries of p of a parameter by its own name, which may end with indices of an element."""
     slots = {slot.name: slot for slot in program.parameters}
     parts = path.split(".")
     for end in range(len(parts), 0, -1):
@@ -143,9 +149,10 @@ def target_of_name(program: Program, path: str) -> Target | None:
 def program_origins(
     origins: Origins, names: Mapping[str, str], nominal: Mapping[str, Floats]
 ) -> dict[Keys, Origin]:
-    """The origins of a diagram as those of its parameters; what follows from the name of a block
-    and an argument alone is left out. names: the parameter of each argument. nominal: the values of
-    the parameters."""
+    """The origins of a diagram reduced to parameters of the program; those that follow from the
+    names of block and argument are left out. names: the parameter of each argument. nominal:
+    values of the parameters.
+    """
     found = {}
     for path, origin in origins.items():
         uses: list[Use] = []
@@ -168,7 +175,7 @@ def program_origins(
 
 
 def _has_value(nominal: Floats, use: Use, value: Any) -> bool:
-    """Whether the entries of a parameter are a value, or are filled by it."""
+    """Whether the entries of a parameter equal a value, broadcast to their shape."""
     part = nominal
     for key in use.within:
         if not part.ndim or not isinstance(key, int) or key >= len(part):
@@ -182,7 +189,9 @@ def _has_value(nominal: Floats, use: Use, value: Any) -> bool:
 
 
 def given_names(origins: Origins, parameters: Iterable[Slot]) -> dict[str, tuple[str, ...]]:
-    """By the names of the file's `params:` that are no parameters, those that took their values."""
+    """For names of the file's `params:` that are not parameters themselves, the parameters that
+    have their values.
+    """
     slots = {slot.name for slot in parameters}
     given = {}
     for path, origin in origins.items():

@@ -1,4 +1,4 @@
-"""The former names of `subdiagram`, for programs that import them."""
+"""Former names of `subdiagram`, for code that imports them."""
 
 from spart_blocks.program.subdiagram import Subdiagram as Part
 from spart_blocks.program.subdiagram import subdiagram_of as part_of

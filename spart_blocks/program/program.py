@@ -33,8 +33,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Handover:
-    """What sampled blocks show, renewed together, before any other state moves. clock: the name of
-    theirs. slots: the names of the discrete states. renewed: the Function (t, x, xd, p) -> xd."""
+    """Held outputs of sampled blocks that are renewed together, before any state is updated.
+
+    clock: name of their clock. slots: names of the discrete states. renewed: Function (t, x, xd,
+    p) -> xd.
+    """
 
     clock: str
     slots: tuple[str, ...]
@@ -43,37 +46,34 @@ class Handover:
 
 @dataclass(frozen=True, repr=False)
 class Program:
-    """The result of tracing a diagram. Immutable and picklable.
+    """The result of tracing a diagram. Immutable, can be pickled.
 
-    states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all
-    signals, which are in an order of evaluation. p: nominal values. start: the parameter
-    that is the initial state of a block, by default 'block.x0'. origins: by the path of an entry
-    of the file, the arguments of blocks that are parameters with its value. plants: of blocks
-    whose start has entries such as qm, the layout of the state. random: of random blocks, how many
-    entries at the start of their state are random sequences (base/random_numbers.py).
-    run, display: default run options, and the signals shown.
+    states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all signals,
+    which is in the order of evaluation. p: nominal values. start: for each block the parameter
+    that is its initial state, by default 'block.x0'. origins: for each path of the file, the
+    arguments of blocks that are parameters with its value. plants: for blocks whose initial state
+    has entries such as qm, the layout of the state. random: for random blocks, the number of
+    leading entries of the state that are random sequences (base/random_numbers.py). run, display:
+    default run options, and the signals to show.
 
-    Functions are CasADi's, of (t, x, xd, p) unless stated otherwise; their results are dense
-    columns.
-    rates: xdot. held: (t, x, xd, p, x_start) -> xdot, where limits act by the state at the
-    start of a step, so that no step has a bend in it; None without limits.
-    outputs: all signals. updates: xd after a tick, for each clock by name; it moves the
-    states on that clock and keeps the others. holds: what sampled blocks show from tick to tick.
-    handovers: empty unless one is read on another clock; then these run first, in their order, for
-    all clocks due, and the updates move the other states alone.
-    watched: the values of the crossings. resets: (x, xd) in one column after the event of
-    an EVENT block, by its name, where its function could be traced. switched: x after the
-    blocks that switch modes have done so, all of them; None without such blocks.
-    edges: p -> (first, period) of the known times at which the blocks `switching` switch.
-    declared_until: users' blocks have declared theirs up to this time [s]; None without.
-    project: x on its constraints (unit quaternions, limits of integrators, closed loops), or
-    None. drifting: the blocks whose states steps and dense output take off constraints that
-    their outputs do not mend (closed loops): a run projects every step and sample. damped: those
-    that continue through poses in which their loops lose rank. reach: the longest step [s] from x
-    that misses nothing, or None.
-    advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
-    no block has one; `stepped` names those that have, `fixed` those of them that no solver
-    with error control may run.
+    The functions are CasADi Functions of (t, x, xd, p) unless stated otherwise, with dense columns
+    as results. rates: xdot. held: (t, x, xd, p, x_start) -> xdot, in which limits act by the state
+    at the start of a step, so that there is no bend within a step; None without limits. outputs:
+    all signals. updates: for each clock by name, xd after its tick; other states are kept. holds:
+    outputs of sampled blocks that are held between ticks. handovers: empty unless a held output is
+    read by a block on another clock; then they are applied first, in their order, for all due
+    clocks, and the updates change the other states only. watched: zero-crossing values. resets:
+    for each EVENT block whose function could be traced, (x, xd) after its event in one column.
+    switched: x after all blocks with modes have switched; None without such blocks. edges: p ->
+    (first, period) of the known times at which the blocks `switching` switch. declared_until: time
+    [s] up to which users' blocks have declared such times; None without such blocks. project: x
+    projected onto its constraints (unit quaternions, limits of integrators, closed loops), or
+    None. drifting: blocks whose states leave their constraints (closed loops) in steps and dense
+    output, without their outputs correcting it; a run projects every step and sample. damped:
+    blocks that continue through poses in which their loops lose rank. reach: longest step [s] from
+    x that passes over no event, or None. advance: (t, x, xd, p, h) -> x at t + h by one-step maps
+    of blocks, or None without such blocks; `stepped` are the names of these blocks, `fixed` those
+    that no solver with error control may integrate.
     """
 
     name: str
@@ -133,8 +133,9 @@ class Program:
 
     @cached_property
     def given(self) -> Mapping[str, tuple[str, ...]]:
-        """By the names of the file's `params:` that are no parameters, those that took their
-        values."""
+        """For names of the file's `params:` that are not parameters themselves, the parameters
+        that have their values.
+        """
         return given_names(self.origins, self.parameters)
 
     @property
@@ -144,8 +145,9 @@ class Program:
 
     @property
     def xd0(self) -> Floats:
-        """The initial discrete states, from p; outputs that are held are zero before the
-        first tick, unless they are of a state alone."""
+        """The initial discrete states, from p. Held outputs are zero before their first tick,
+        unless they depend on a state only.
+        """
         return self.starts(self.p)[1]
 
     def starts(self, p: Floats) -> tuple[Floats, Floats]:
@@ -162,7 +164,7 @@ class Program:
         return found[0], found[1]
 
     def switches(self, p: Floats | None = None) -> list[SwitchTimes]:
-        """The known times at which signals switch. p: other parameters."""
+        """The known times at which signals switch. p: parameters, by default the nominal ones."""
         if not self.switching:
             return []
         values = exact_values(self.edges, self.p if p is None else p)
@@ -170,17 +172,18 @@ class Program:
         return [SwitchTimes(*one) for one in series]
 
     def parameter(self, name: str) -> Floats:
-        """The nominal value of a parameter such as 'ctrl.kp', or 'kp' of the file's `params:`, or
-        of elements of it, 'kp[0]'."""
+        """The nominal value of a parameter such as 'ctrl.kp', of 'kp' of the file's `params:`, or
+        of elements, 'kp[0]'.
+        """
         slot, index = self._slots_of(name)[0]
         return np.asarray(self.p[slot.places(index, name)])
 
     def with_parameters(self, values: Mapping[str, Any]) -> Program:
         """The same program with other values of the named parameters.
 
-        values: by parameter, 'ctrl.kp', or by a name of the file's `params:`, 'kp', for all
-        that took its value; 'kp[0]' or 'kp[0:2]' for elements. A scalar fills a vector. Raises
-        InputError for an unknown name or another shape.
+        values: by parameter, 'ctrl.kp'; or by a name of the file's `params:`, 'kp', for all
+        parameters with its value; 'kp[0]' or 'kp[0:2]' for elements. A scalar fills a vector.
+        Raises InputError for an unknown name or another shape.
         """
         p = self.p.copy()
         named = ((name, *found, v) for name, v in values.items() for found in self._slots_of(name))
@@ -198,7 +201,7 @@ class Program:
         return replace(self, p=p)
 
     def _slots_of(self, name: str) -> list[tuple[Slot, str | None]]:
-        """The parameters of a name, and the index of elements in each."""
+        """The parameters that a name stands for, each with the index of its elements."""
         known = {slot.name: slot for slot in self.parameters}
         base, index = named(name, {*known, *self.given})
         if base in self.given and base not in known:
@@ -206,8 +209,9 @@ class Program:
         return [slot_of(self.parameters, name, "parameter", others=self.given)]
 
     def at_ticks(self, function: Any) -> Any:
-        """A Function (t, x, xd, p) -> column as the ticks of all clocks read it: outputs that
-        are held are renewed first."""
+        """A Function (t, x, xd, p) -> column evaluated as at ticks of all clocks: held outputs are
+        renewed first.
+        """
         if not self.holds:
             return function
         arguments = function.sx_in()
@@ -218,13 +222,15 @@ class Program:
         )
 
     def ticked(self, clock: str) -> Any:
-        """The Function (t, x, xd, p) -> xd after a tick of a clock, at an instant at which all
-        clocks tick."""
+        """The Function (t, x, xd, p) -> xd after a tick of one clock, at an instant at which all
+        clocks tick.
+        """
         return self.at_ticks(self.updates[clock]) if self.handovers else self.updates[clock]
 
     def filled(self, t: Any, x: Any, xd: Any, p: Any) -> Any:
-        """xd with all outputs that are held as a tick of their clocks makes them now; the states of
-        blocks stay."""
+        """xd with all held outputs computed as at a tick of their clocks now; the states of blocks
+        are kept.
+        """
         now, after = self.renewed(t, x, xd, p), np.array(xd, dtype=float)
         parts = {slot.name: slot.part for slot in self.discrete}
         for one in (one for one in self.holds if one.is_added):
@@ -232,7 +238,7 @@ class Program:
         return after
 
     def renewed(self, t: Any, x: Any, xd: Any, p: Any) -> Any:
-        """xd as a tick of all clocks shows it now: what is held, renewed."""
+        """xd with held outputs renewed as at a tick of all clocks."""
         for handover in self.handovers:
             xd = handover.renewed(t, x, xd, p)
         if self.handovers:
@@ -256,14 +262,13 @@ class Program:
     def jacobian(
         self, output: str, wrt: str, *, t: float = 0.0, x: Any = None, xd: Any = None, p: Any = None
     ) -> Floats:
-        """The derivative of an output at a point, exact: no differences are taken.
+        """The exact derivative of an output at a point, by automatic differentiation.
 
-        output: 'xdot' or a signal such as 'plant.qm'. wrt: 'x' or 'xd' (all states), 't',
-        the name of a block with a state, or a parameter such as 'ctrl.kp'.
-        t [s], x, xd, p: the point, by default the start.
-        Returns an array of the shape of the output followed by that of wrt. Raises
-        InputError for an unknown name. Where the output jumps or bends (a comparison, a
-        limit), it is the derivative of the side the point lies on.
+        output: 'xdot' or a signal such as 'plant.qm'. wrt: 'x' or 'xd' (all states), 't', the name
+        of a block with a state, or a parameter such as 'ctrl.kp'. t [s], x, xd, p: the point, by
+        default the initial one. Returns an array with the shape of the output followed by that of
+        wrt. Raises InputError for an unknown name. Where the output jumps or has a kink (a
+        comparison, a limit), this is the derivative on the side of the point.
         """
         if output == "xdot":
             function, rows, shape = self.rates, slice(None), self.x0.shape
@@ -282,7 +287,7 @@ class Program:
         return np.array(value, dtype=float).reshape(shape + width)
 
     def _argument(self, wrt: str) -> tuple[int, slice, tuple[int, ...]]:
-        """The argument of the functions for a name, its entries, and its shape."""
+        """For a name: the index of the functions' argument, the entries of it, and their shape."""
         whole: dict[str, tuple[int, slice, tuple[int, ...]]] = {
             "t": (0, slice(None), ()),
             "x": (1, slice(None), self.x0.shape),

@@ -1,4 +1,4 @@
-"""Named quantities in flat vectors: where each stands, and the elements that a name means."""
+"""Named quantities in flat vectors: their positions, and the elements that a name selects."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class Slot:
         return slice(self.start, self.start + math.prod(self.shape))
 
     def places(self, index: str | None = None, name: str = "") -> Places:
-        """The places of its elements in the vector, in the shape that an index such as '0:2'
-        selects. name: for the error of an index that does not fit."""
+        """The indices of its elements in the vector, in the shape that an index such as '0:2'
+        selects. name: for the error message of an invalid index.
+        """
         return places(name or self.name, self.start, self.shape, index)
 
 

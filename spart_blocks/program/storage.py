@@ -1,4 +1,4 @@
-"""A program as text, to be kept and read again: JSON around CasADi's own serialisation."""
+"""Stores a program as text: JSON that contains CasADi's own serialisation."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ _FAMILIES = ("updates", "resets")
 
 
 def to_text(program: Program) -> str:
-    """The program as text, without its robots, which the reader takes from the diagram. Raises
-    TypeError if a scope's style is not plain data."""
+    """The program as text, without its robots, which are in the diagram. Raises TypeError if a
+    scope's style is not plain data.
+    """
     plain: dict[str, Any] = {f.name: getattr(program, f.name) for f in fields(program)}
     plain["plants"] = {}
     plain["origins"] = [_origin_text(*item) for item in program.origins.items()]
@@ -62,8 +63,9 @@ def to_text(program: Program) -> str:
 
 
 def from_text(text: str) -> Program:
-    """The program that `to_text` wrote. Only for text from a trusted place: CasADi reads
-    its part without checks."""
+    """The program from the text of `to_text`. The text must be from a trusted source, since CasADi
+    does not check its part.
+    """
     plain = json.loads(text)
     display = plain["display"]
     for name in ("watched", "acting"):

@@ -1,11 +1,11 @@
-"""A subdiagram, some blocks of a diagram, as a program of its own, for export and real-time loops.
+"""A subdiagram, some blocks of a diagram, as a program for export and real-time loops.
 
-The wires between these blocks and the others are cut. What comes over a cut wire is an
-input of the subdiagram, named like the signal, and one of the parameters of its program; what
-leaves over one is an output.
+The wires between these blocks and the others are cut. A signal that enters over a cut wire is an
+input of the subdiagram, with the name of the signal, and a parameter of its program; a signal that
+leaves is an output.
 
-A link block (such as UDP_IN) is a named wire: it stays outside, unless all blocks that it connects
-are in the subdiagram.
+A link block (such as UDP_IN) counts as a named wire: it stays outside, unless all blocks that it
+connects are in the subdiagram.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from spart_blocks.program.tracing.symbol import TraceError
 from spart_blocks.program.tracing.trace import traced
 
 ALL = "*"
-"""Given in place of block names: all blocks, regardless of the file."""
+"""Stands for all blocks, instead of block names, whatever the file says."""
 MOST_NAMED = 24
 """Largest number of blocks that a message lists."""
 _ZEROS = "=0"
@@ -43,14 +43,13 @@ _ZEROS = "=0"
 
 @dataclass(frozen=True, repr=False)
 class Subdiagram:
-    """Blocks of a diagram as a program.
+    """Some blocks of a diagram as a program.
 
-    program: of these blocks alone. inputs: the signals that come in over cut wires, by
-    name, each with its place in p; its value there is that at the start of the diagram.
-    outputs: the signals that leave, each with its place among the signals; without cut
-    wires those that are shown, or all. parameters: the rest of p. bounds: by parameter,
-    what each of its numbers must lie between, where the file says so. around: the clocks of
-    blocks outside that sample what leaves, or hold what comes in.
+    program: of these blocks only. inputs: signals that enter over cut wires, by name, with their
+    places in p, whose values are those at the start of the diagram. outputs: signals that leave,
+    with their places among the signals; without cut wires those that are shown, or all.
+    parameters: the rest of p. bounds: for each parameter the range of its numbers, if the file
+    gives one. around: clocks of blocks outside that sample the outputs or hold the inputs.
     """
 
     program: Program
@@ -68,7 +67,7 @@ class Subdiagram:
 
 
 def entries_of(slots: Iterable[Slot]) -> list[int]:
-    """The places of all numbers of some slots, one slot after the other."""
+    """The indices of all numbers of some slots, one slot after the other."""
     return [i for slot in slots for i in range(slot.part.start, slot.part.stop)]
 
 
@@ -179,9 +178,10 @@ def _named(wiring: FlatDiagram, blocks: Sequence[str]) -> set[int]:
 
 
 def _with_slices(wiring: FlatDiagram, inside: set[int]) -> set[int]:
-    """The subdiagram with the slices that it reads of its own signals, and of signals of which
-    other entries come in too, so that no number comes in twice. A slice that only other blocks
-    read stays outside."""
+    """The subdiagram with the slices that it reads of its own signals, and of signals of which it
+    also reads other entries, so that no number is an input twice. Slices that only other blocks
+    read stay outside.
+    """
     used = {source for i in inside for source in wiring.nodes[i].sources}
     slices = {
         i: wiring.nodes[i].sources[0]
@@ -225,14 +225,15 @@ def _without_links(wiring: FlatDiagram, inside: set[int]) -> set[int]:
 
 
 def _without_idle_audits(wiring: FlatDiagram, inside: set[int]) -> set[int]:
-    """The subdiagram without audits whose outputs none of its blocks reads."""
+    """The subdiagram without audits whose outputs no other block in it reads."""
     used = {source for i in inside for source, _ in wiring.nodes[i].sources}
     return {i for i in inside if i in used or not is_audit(wiring.nodes[i].block)}
 
 
 def _sampled_around(wiring: FlatDiagram, inside: Collection[int]) -> list[Node]:
-    """The sampled blocks outside that a wire, or a chain of functions, connects to the
-    subdiagram."""
+    """The sampled blocks outside that are connected to the subdiagram by a wire or a chain of
+    function blocks.
+    """
     consumers = _consumers(wiring)
     found: set[int] = set()
     for along in (
@@ -263,8 +264,9 @@ def _consumers(wiring: FlatDiagram) -> dict[Source, list[int]]:
 
 
 def _cut(wiring: FlatDiagram, inside: Collection[int]) -> tuple[list[Source], list[Source]]:
-    """The outputs outside whose signals come in, and those inside whose signals leave: to
-    blocks that make something of them, or, where none does, to scopes and other sinks."""
+    """The outputs outside that enter, and the outputs inside that leave: to blocks that process
+    them or, if there are none, to scopes and other sinks.
+    """
     inward: list[Source] = []
     outward: dict[bool, list[Source]] = {True: [], False: []}
     for node in wiring.nodes:
@@ -280,7 +282,7 @@ def _cut(wiring: FlatDiagram, inside: Collection[int]) -> tuple[list[Source], li
 def _inlets(
     wiring: FlatDiagram, inward: Sequence[Source], places: Mapping[str, Place]
 ) -> list[Node]:
-    """A node for each signal that comes in, with its value at the start."""
+    """A node for each signal that enters, with its initial value."""
     values, errors = start_values(wiring)
     failures = {
         node.name: failure_of(node, errors[node.index])
@@ -309,7 +311,7 @@ def _inlets(
 
 
 def _asked(wiring: FlatDiagram, outputs: Sequence[str], signals: Collection[str]) -> list[str]:
-    """The full names of signals that were asked for."""
+    """The full names of requested signals. Raises InputError for unknown ones."""
     aliases = aliases_of(wiring)
     found = [aliases.get(name, name) for name in outputs]
     known = [name for name in signal_names(wiring) if name in signals]

@@ -1,6 +1,6 @@
-"""Programs as C source text, and C source text as libraries.
+"""Writes programs as C, and compiles C to libraries.
 
-`writer` has the functions, tables and sizes of a program for every loop around them: in the
-simulation's library, over lanes, in FMUs and in exported C. `functions` prints expressions, in a
-dialect of `dialects`. `text` reads the headers of the package.
+`writer` gives the functions, tables and sizes of a program for all loops that run it: in the
+simulation's library, over lanes, in FMUs and in exported C. `functions` prints expressions, in one
+of the `dialects`. `text` reads the headers of the package.
 """

@@ -1,12 +1,12 @@
-"""Libraries that another process compiles, for a process without a compiler.
+"""Compiled libraries from another process, for a process without a compiler.
 
-The process without one asks for a library as it comes to need it: `LibraryWantedError` ends what
-it was doing, and goes to the other process as a `Wanted`. That one compiles the source for its own
-processor, where this fits the borrower's, and the borrower begins again with the library, whose
-machine code, and thus every bit of a result, is that of the lender.
+When the process without a compiler needs a library, `LibraryWantedError` ends what it was doing,
+and a `Wanted` is sent to the other process. That process compiles the source for its own
+processor, if the borrower can run this code, and the borrower starts again with the library. Since
+the machine code is the same, every bit of a result is too.
 
-A borrower runs code that it was sent, and a lender compiles text that it was sent: both are to be
-processes of one user, who sends his programs from one to the other as pickles anyway.
+A borrower executes code that it receives, and a lender compiles text that it receives. Both must
+be processes of one user, who sends programs between them as pickles anyway.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ _INSTRUCTIONS = re.compile(
     "(mmx|3dnow|s?sse|pni|avx|fma|f16c|xop|tbm|bmi|abm|lzcnt|popcnt|movbe|adx|cmov|v?aes|v?pclmul|"
     "sha|gfni|cx16|lahf)"
 )
-"""Flags of an x86 processor that name instructions of compiled programs; kernels list others."""
+"""Flags of an x86 processor that are instruction sets used by compiled programs; kernels list
+other flags too.
+"""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where a library runs. system: its kind and its C library; processor: its name; features:
-    its instruction sets, where the system lists them."""
+    """A machine that runs a library. system: operating system and C library. processor: its name.
+    features: its instruction sets, if the system lists them.
+    """
 
     name: str
     system: str
@@ -58,7 +61,7 @@ class Machine:
         return Machine(platform.node(), system(), text, frozenset(words))
 
     def lacks(self, other: Machine) -> str | None:
-        """Why it cannot run what was compiled on another machine; None if it can."""
+        """Why this machine cannot run code that was compiled on another; None if it can."""
         if self.system != other.system:
             return f"it has {self.system}, and not {other.system}"
         if not other.features:
@@ -81,9 +84,9 @@ class Wanted:
 
 
 class LibraryWantedError(BaseException):
-    """A library is to be borrowed before this can go on.
+    """A library must be borrowed before the work can continue.
 
-    No Exception, so that nothing on its way takes it for a failure of a run.
+    This is not an Exception, so that no handler takes it for a failure of a run.
     """
 
     def __init__(self, wanted: Wanted) -> None:
@@ -91,8 +94,10 @@ class LibraryWantedError(BaseException):
 
 
 def lent(wanted: Wanted) -> bytes:
-    """A library, compiled here; empty where the compiler fails, as it then does for this process
-    too. Raises InputError where it would not run on the machine that asks."""
+    """Compile a library for another machine. Returns its contents, which are empty if the compiler
+    fails, as it then would for this process. Raises InputError if the other machine could not run
+    it.
+    """
     machine, here = wanted.machine, Machine.here()
     lack = machine.lacks(here)
     if lack is not None:
@@ -108,7 +113,7 @@ def lent(wanted: Wanted) -> bytes:
 
 
 def received(libraries: Mapping[str, bytes]) -> None:
-    """Keep libraries, by their keys. Raises InputError where they cannot be loaded."""
+    """Store received libraries, by key. Raises InputError if one cannot be loaded."""
     with _LOCK:
         for key, contents in libraries.items():
             if key not in _HERE:
@@ -117,11 +122,13 @@ def received(libraries: Mapping[str, bytes]) -> None:
 
 _LOCK = Lock()
 _HERE: dict[str, Path | None] = {}
-"""The libraries that this process has borrowed; None for one that no compiler made."""
+"""The libraries that this process has borrowed; None for one that could not be compiled."""
 
 
 def _stored(key: str, contents: bytes) -> Path:
-    """A library as a file, in a folder that only this user can enter, of this process alone."""
+    """Store a library as a file, in a folder that only this user can access and only this process
+    uses.
+    """
     folder = temporary_folder()
     made = folder / f"{key}.{os.getpid()}.so"
     made.write_bytes(contents)
@@ -136,8 +143,9 @@ def _stored(key: str, contents: bytes) -> Path:
 
 @contextmanager
 def borrowing() -> Iterator[None]:
-    """Context in which libraries are borrowed. Raises LibraryWantedError for one that is not
-    here."""
+    """A context in which libraries are borrowed. Raises LibraryWantedError for one that was not
+    received yet.
+    """
     before = LENDER.set(_borrowed)
     try:
         yield

@@ -14,13 +14,13 @@ _LINES_A_LOAD = 50
 
 
 def c_source(functions: Iterable[Any]) -> str:
-    """The functions in C. Their callers give every argument and every result.
+    """The functions as C, for callers that pass every argument and every result.
 
-    CasADi's code asks at each scalar whether its array is there, a branch around one load
-    or store, and a compiler's time grows with the square of their number: with them,
-    10,000 blocks take gcc more than two minutes, without them two seconds. A few questions
-    among much arithmetic stay: they cut it into pieces, and of 35 000 instructions in one
-    piece gcc makes 11.5 s, in 240 pieces 3.9 s.
+    CasADi's code tests for each scalar whether its array was passed. This is a branch around one
+    load or store, and compile time grows with the square of the number of branches: for 10,000
+    blocks gcc takes more than two minutes with them, and two seconds without. In code that is
+    mostly arithmetic a few tests are kept, since they divide it: gcc takes 11.5 s for 35,000
+    instructions in one piece, and 3.9 s in 240 pieces.
     """
     generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
     for function in functions:

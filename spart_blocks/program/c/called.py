@@ -1,7 +1,7 @@
-"""The C functions that the functions of a program call: lookup tables, and solutions of loops.
+"""The C functions that a program's functions call: lookup tables, and solvers of algebraic loops.
 
 CasADi's interface does not give the points and values of an interpolant. They are read from the C
-code that it generates, which contains them in full precision.
+code that it generates, which has them in full precision.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _CALL = re.compile(r"casadi_interpn\(res\[0\], 1, (\w+), \w+, (\w+), arg\[0\], \
 
 
 def called_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[str]:
-    """The C of each lookup table and of each solution of a loop that these functions call, once. It
-    precedes theirs."""
+    """The C of each lookup table and each solver that these functions call, without duplicates. It
+    must come before their own code.
+    """
     functions = list(functions)
     solvers = solvers_called_by(functions)
     steps = [solver.step for solver in solvers]
@@ -40,8 +41,9 @@ def called_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[st
 
 
 def _solver(solver: Solver, dialect: Dialect) -> str:
-    """The solution of an algebraic loop: steps until one is the last, in all lanes. A lane that is
-    done stays as it is."""
+    """The C of a solver of an algebraic loop: it repeats steps until all lanes are done. A lane
+    that is done does not change any more.
+    """
     size, step = len(solver.begin), solver.step.name()
     begin = [dialect.everywhere.format(dialect.constant(value)) for value in solver.begin]
     goes_on = dialect.more.format(f"state[{solver.status}] <= 0")
@@ -69,7 +71,7 @@ def _solver(solver: Solver, dialect: Dialect) -> str:
 
 
 def table_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[str]:
-    """The C of each table that one of these functions calls, once."""
+    """The C of each table that these functions call, without duplicates."""
     functions = list(functions)
     tables = {table.name(): table for f in functions for table in tables_called_by(f)}
     called = {g.name().partition("1_")[2] for f in functions for g in f.find_functions(0)}
@@ -97,8 +99,9 @@ def _array(text: str, name: str) -> Floats:
 
 
 def _table(name: str, points: Floats, values: Floats, dialect: Dialect, *, slope: bool) -> str:
-    """The C functions of the value and of the slope at u, which is within the table. Those of lanes
-    are called NAME_lanes."""
+    """The C functions for the value and the slope at u, which must be within the table. In lanes
+    they are named NAME_lanes.
+    """
     number, kind = dialect.scalar_constant, dialect.scalar
     search = _SEARCH
     if evenly_spaced(points):

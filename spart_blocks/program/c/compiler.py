@@ -1,9 +1,9 @@
-"""C source text to a shared library: finds a compiler, runs it once, keeps the result.
+"""Compiles C to shared libraries, and caches them.
 
-Compilers, the first that answers: the environment's CC, cc, gcc, clang, the `ziglang`
-package. SPART_COMPILER=none turns compiling off. The library is kept in the user's cache
-folder (SPART_CACHE names another) under the hash of all that could change it, and is used
-again without starting a compiler.
+The compiler is the first that works of: the environment's CC, cc, gcc, clang, the `ziglang`
+package. SPART_COMPILER=none turns compilation off. A library is stored in the user's cache folder
+(or in SPART_CACHE) under a hash of everything that affects it, and is reused without starting a
+compiler.
 """
 
 from __future__ import annotations
@@ -53,12 +53,14 @@ _CPU_FIELDS = (
 
 LENDER: ContextVar[Callable[[str, Sequence[str]], Path | None] | None]
 LENDER = ContextVar("LENDER", default=None)
-"""What gives the library of a source and flags in place of a compiler: see borrowed.py."""
+"""A function (source, flags) that provides a library instead of a compiler; see borrowed.py."""
 
 
 @dataclass(frozen=True)
 class _Compiler:
-    """A command. files: its executables, whose modification times stand for a version."""
+    """A compiler. command: how it is started. files: its executables, whose modification times
+    serve as a version.
+    """
 
     command: tuple[str, ...]
     files: tuple[str, ...]
@@ -66,7 +68,7 @@ class _Compiler:
 
 
 class _CompileError(Exception):
-    """Reason for a missing library."""
+    """Why a library could not be made."""
 
 
 class NoCompilerError(InputError):
@@ -78,10 +80,10 @@ class CompilerError(SpartError):
 
 
 def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
-    """The shared library of a C source, compiled now or taken from the cache.
+    """The shared library of a C source, compiled now or from the cache.
 
-    extra: flags besides those for the fastest code on this machine. None, silently, where there is
-    no compiler; None and one SpartWarning where it failed or took longer than TIMEOUT.
+    extra: flags in addition to those for the fastest code on this machine. Returns None without a
+    compiler, and None after a SpartWarning if compilation failed or took longer than TIMEOUT.
     """
     try:
         return _library(source, None, extra)
@@ -95,10 +97,10 @@ def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
 
 
 def strict_library(source: str, flags: Sequence[str]) -> Path:
-    """The shared library of a C source, compiled with these flags alone, or from the cache;
-    it runs on any machine of this kind.
+    """The shared library of a C source, compiled with only these flags or from the cache; it runs
+    on any machine of this kind.
 
-    Raises CompilerError with what the compiler said, NoCompilerError where there is none.
+    Raises CompilerError with the compiler's message, NoCompilerError if there is no compiler.
     """
     try:
         path = _library(source, tuple(flags))
@@ -112,8 +114,9 @@ def strict_library(source: str, flags: Sequence[str]) -> Path:
 
 
 def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
-    """The library of `strict_library`, in memory. Raises as that does, and CompilerError
-    where it cannot be loaded."""
+    """The library of `strict_library`, loaded. Raises the same errors, and CompilerError if it
+    cannot be loaded.
+    """
     path = strict_library(source, flags)
     try:
         return ctypes.CDLL(str(path))
@@ -123,7 +126,9 @@ def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
 
 
 def _library(source: str, given: tuple[str, ...] | None, extra: Sequence[str] = ()) -> Path | None:
-    """given: the flags; by default those that make the fastest code for this machine."""
+    """Compile a source, or find it in the cache. given: flags; by default those for the fastest
+    code on this machine.
+    """
     lender = LENDER.get()
     if lender is not None and given is None:
         return lender(source, extra)
@@ -148,8 +153,9 @@ def _compiler_in_use() -> tuple[str, ...]:
 
 
 def loaded_library(source: str, extra: Sequence[str] = ()) -> ctypes.CDLL | None:
-    """The library of a C source in memory, compiled with these flags too; None where there is
-    none, after a SpartWarning where it cannot be loaded."""
+    """The library of a C source, loaded. extra: further flags. None if it cannot be compiled, or,
+    after a SpartWarning, if it cannot be loaded.
+    """
     path = shared_library(source, extra)
     if path is None:
         return None
@@ -162,7 +168,7 @@ def loaded_library(source: str, extra: Sequence[str] = ()) -> ctypes.CDLL | None
 
 
 def compiler_name() -> str | None:
-    """The first line of what the compiler in use says of its version; None without one."""
+    """The first line of the compiler's version text; None without a compiler."""
     if LENDER.get() is not None:
         return "the compiler of another process"
     for compiler in _compilers():
@@ -193,8 +199,9 @@ def _compilers() -> Sequence[_Compiler]:
 
 @lru_cache(maxsize=8)
 def _looked_up(cc: str, path: str, folder: str) -> tuple[_Compiler, ...]:
-    """The compilers there are with these values of CC and PATH, seen from a folder: looking
-    takes a millisecond, a fifth of a short run."""
+    """The compilers for these values of CC and PATH and this current folder. Cached, since the
+    search takes a millisecond, a fifth of a short run.
+    """
     named = cc.strip()
     commands = [[named] if shutil.which(named) else _words(named)] if named else []
     commands += [["cc"], ["gcc"], ["clang"]]
@@ -214,7 +221,9 @@ def _looked_up(cc: str, path: str, folder: str) -> tuple[_Compiler, ...]:
 
 
 def _words(command: str) -> list[str]:
-    """CC may carry arguments, as in 'ccache gcc', and spaces in its path, quoted or not."""
+    """Split CC, which can contain arguments, as in 'ccache gcc', and spaces in its path, quoted or
+    not.
+    """
     words = _split(command)
     if words and not shutil.which(words[0]):
         for end in range(len(command) - 1, 0, -1):
@@ -232,7 +241,7 @@ def _split(command: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _answers(compiler: _Compiler) -> str | None:
-    """The first line of its version; None for what is no compiler. Starts it, once."""
+    """The first line of a compiler's version text; None if it does not work. Starts it once."""
     if sys.platform == "darwin" and compiler.command[0].startswith("/usr/bin/"):
         # Without developer tools these are stubs which open a window that offers them.
         if not _output("/usr/bin/xcode-select", "-p"):
@@ -287,7 +296,7 @@ def _key(compiler: _Compiler, flags: list[str], source: str) -> str:
 
 @lru_cache(maxsize=1)
 def processor() -> str:
-    """The processor and its instruction sets, since libraries are made for this one."""
+    """The processor and its instruction sets, for which libraries are compiled."""
     kept = []
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -304,7 +313,7 @@ def processor() -> str:
 
 
 def system() -> str:
-    """Operating system, architecture, and C library where it says its version."""
+    """Operating system, architecture, and version of the C library if known."""
     libc = None
     if sys.platform == "linux":
         with suppress(ValueError, OSError):  # where it is not GNU's
@@ -317,8 +326,9 @@ def system() -> str:
 
 @contextmanager
 def _alone(folder: Path | None, key: str) -> Iterator[None]:
-    """Context in which no other process makes the same library, where the system can tell: many
-    workers that begin at once ask for the same."""
+    """A context in which no other process compiles the same library, if the system has file locks.
+    Many workers that start together need the same library.
+    """
     if folder is None or sys.platform == "win32":
         yield
         return
@@ -342,10 +352,10 @@ def _alone(folder: Path | None, key: str) -> Iterator[None]:
 def _build(
     compiler: _Compiler, flags: list[str], source: str, key: str, folder: Path | None
 ) -> Path:
-    """Compile into the cache folder, or into a temporary one if it cannot be written.
+    """Compile into the cache folder, or into a temporary one if that is not writable.
 
-    All is made in a folder within, which is removed however this ends. A compiler that
-    took too long is not asked again for a day.
+    A subfolder is used, which is removed in any case. A compiler that timed out is not tried again
+    for a day.
     """
     build = None
     if folder:
@@ -376,7 +386,9 @@ def _build(
 
 
 def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) -> Path:
-    """The library, in the folder `build`. Raises _CompileError with the first lines it printed."""
+    """Compile in the folder `build`. Returns the library. Raises _CompileError with the first
+    lines of the compiler's output.
+    """
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     made = build / f"program{suffix}"
     (build / "program.c").write_bytes(source.encode())
@@ -399,8 +411,9 @@ def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) ->
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str], output: int) -> int:
-    """The exit code of a command, which is killed with all it started after TIMEOUT or on
-    Ctrl-C. A compiler is a family of processes, so it gets a session of its own."""
+    """Run a command and return its exit code. After TIMEOUT or on Ctrl-C it is killed with all
+    processes that it started; it has its own session for this.
+    """
     process = subprocess.Popen(
         command,
         cwd=folder,

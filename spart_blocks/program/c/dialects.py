@@ -1,4 +1,4 @@
-"""How numbers are written in C: plain numbers of C99, or SB_REAL of sb_numbers.h."""
+"""Dialects of C for numbers: plain C99, or SB_REAL of sb_numbers.h."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FUNCTIONS = {
         *("copysign", "erf", "fmin", "fmax", "log1p", "expm1", "hypot", "remainder"),
     )
 }
-"""The operations that math.h has, by their names there."""
+"""Operations that are functions of math.h, with their names there."""
 
 _OPERATORS = {
     ca.OP_ADD: "{} + {}",
@@ -43,11 +43,11 @@ _OPERATORS = {
     ca.OP_TWICE: "{0} + {0}",
 }
 BINARY = frozenset(list(_OPERATORS)[:8])
-"""The operators of two numbers, of which one may be a constant as it stands."""
+"""Binary operators that accept a constant operand without conversion."""
 MASKS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR, ca.OP_NOT}
-"""The operations whose results are true or false."""
+"""Operations with truth values as results."""
 TRUTHS = {ca.OP_AND: 2, ca.OP_OR: 2, ca.OP_NOT: 1, ca.OP_IF_ELSE_ZERO: 1}
-"""How many of the first operands of an operation are taken as true or false."""
+"""For each operation the number of its first operands that are truth values."""
 
 _TABLE = re.compile(rf"({PREFIX}\w+)|(?:fwd|adj)1_({PREFIX}\w+)")
 
@@ -60,17 +60,17 @@ class UnknownOperationError(ValueError):
 class Dialect:
     """How numbers and functions are written.
 
-    real, mask: the types of a number, and of a comparison. scalar: of a number of one run. solved:
-    of the numbers of a function that solves a loop; cast: from it to real. tables, static, apart:
-    what begins a constant array, a function, and one that is not to become a part of others.
-    pointer: what precedes the name of an array.
-    constant: a number in C. number, truth, everywhere, function, table, more are formats: of a
-    comparison as a number, a number as a comparison, a constant where no operator takes it, the
-    name of a function of math.h, that of a table, and whether a comparison holds in any run.
-    operations: the formats of operations that differ. loads: inputs are read once, into
-    constants. turned: sb_sincos gives both.
-    longest, piece: a function of more statements is cut into pieces of so many, since a compiler's
-    time grows faster than length; they pass values in `room`.
+    real, mask: C types of a number, and of a comparison. scalar: type of a number of one run.
+    solved: type of numbers in a solver of a loop; cast: conversion from it to real. tables,
+    static, apart: qualifiers of a constant array, of a function, and of a function that must not
+    be inlined. pointer: how a pointer argument is declared. constant: writes a constant. Formats:
+    number, a comparison as a number; truth, a number as a comparison; everywhere, a constant as a
+    whole operand; function, the name of a function of math.h; table, that of a table; more,
+    whether a comparison holds in any run. operations: formats of operations that differ from C.
+    loads: whether inputs are first read into constants. turned: whether sb_sincos computes sine
+    and cosine together. longest, piece: a function with more than `longest` statements is split
+    into functions of `piece` statements, since compile time grows faster than length; they pass
+    values in the array `room`.
     """
 
     real: str
@@ -112,8 +112,9 @@ class Dialect:
         return f"{self.function.format(name)}({', '.join(operands)})"
 
     def looked_up(self, called: str, operands: Sequence[str]) -> str:
-        """The value of a table at its operand, or its slope there times the seed of a derivative.
-        Raises UnknownOperationError where another function is called."""
+        """The call of a table at its operand, or its slope times the seed of a derivative. Raises
+        UnknownOperationError for other functions.
+        """
         found = _TABLE.fullmatch(called)
         if found is None:
             raise UnknownOperationError(f"the function {called} has no C code")
@@ -158,7 +159,7 @@ DOUBLE = Dialect(
         ca.OP_SIGN: "{0} < 0 ? -1 : {0} > 0 ? 1 : {0}",
     },
 )
-"""C99 in double precision, which needs math.h alone."""
+"""C99 in double precision; it needs only math.h."""
 FLOAT = replace(
     DOUBLE,
     real="float",
@@ -200,14 +201,16 @@ LANES = Dialect(
     longest=2000,
     piece=2000,
 )
-"""C or CUDA over SB_REAL of sb_numbers.h, which says what a number is: that of one run, or those
-of several side by side. Nothing branches, since each lane goes its own way: a choice computes both
-sides. The dynamics of an arm are one piece."""
+"""C or CUDA with SB_REAL of sb_numbers.h, which is the number of one run or a vector of those of
+several. There are no branches, since the lanes can differ: a choice computes both sides. The
+dynamics of an arm are not split.
+"""
 FLAGS = ("-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-math-errno", "-O2", "-Wno-psabi")
-"""For compilers of C over lanes. With the first two all lanes have the bits of one lane (gcc 12
-fuses products and sums of neighbouring scalars whatever the first says). -fno-math-errno lets
-square roots be instructions; -Wno-psabi is about vectors in calls between libraries, of which there
-are none."""
+"""Compiler flags for C over lanes. With the first two, all lanes give the same bits as one lane
+(gcc 12 fuses products and sums of neighbouring scalars in spite of the first). -fno-math-errno
+allows square root instructions; -Wno-psabi is about vector arguments between libraries, which do
+not occur.
+"""
 
 
 def numbers_header() -> str:

@@ -1,4 +1,4 @@
-"""CasADi functions of scalars as functions of C."""
+"""Writes CasADi functions of scalars as C functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from spart_blocks.program.c.text import indented
 from spart_blocks.program.c.values import PART, Step, Value, steps_of, values_of
 
 BY_VALUE = ("t", "h")
-"""Arguments that are one number each; the others are arrays."""
+"""Arguments that are passed as single numbers; the others are arrays."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,15 @@ def vector(name: str, size: int, dialect: Dialect = DOUBLE) -> Argument:
 
 
 def result(entries: Iterable[int], dialect: Dialect = DOUBLE, name: str = "out") -> Argument:
-    """A result that is written to these entries of an array, which no argument may overlap."""
+    """A result that is written to these entries of an array. No argument may overlap the array."""
     places = tuple(f"{name}[{k}]" for k in entries)
     return Argument((f"{dialect.real} {dialect.pointer}{name}",), places)
 
 
 def arguments_of(function: Any, dialect: Dialect = DOUBLE) -> tuple[Argument, ...]:
-    """The arguments of a function by their names there: those of BY_VALUE are numbers, the others
-    arrays."""
+    """The C arguments of a function, with its own argument names: numbers for BY_VALUE, arrays for
+    the others.
+    """
     names = function.name_in()
     return tuple(
         Argument((f"{dialect.real} {name}",), (name,))
@@ -65,10 +66,11 @@ def c_function(
     out: Argument | None = None,
     dialect: Dialect = DOUBLE,
 ) -> str:
-    """The text of `static void name(arguments..., out)`, for an SX function with one dense result.
+    """The C text of `static void name(arguments..., out)` for an SX function with one dense
+    result.
 
-    arguments: those of `arguments_of` by default. out: `out` by default. Raises DiagramError for an
-    operation that C does not have.
+    arguments: by default those of `arguments_of`. out: by default an array `out`. Raises
+    DiagramError for an operation that does not exist in C.
     """
     given = arguments_of(function, dialect) if arguments is None else arguments
     found = result(range(function.numel_out(0)), dialect) if out is None else out
@@ -79,7 +81,7 @@ def c_function(
 
 
 def unsupported(function: Any, dialect: Dialect) -> str | None:
-    """Why a function cannot become C; None if it can."""
+    """Why a function cannot be written in C; None if it can."""
     if not function.is_a("SXFunction"):
         return f"{function.name()} is no function of scalars"
     try:
@@ -98,7 +100,7 @@ _NO_OPERATIONS = {ca.OP_INPUT, ca.OP_CONST, ca.OP_CALL, PART}
 
 @dataclass(frozen=True)
 class _Printer:
-    """Writes a function. out: where its results go."""
+    """Writes one function. out: where its results go."""
 
     dialect: Dialect
     arguments: Sequence[Argument]
@@ -121,7 +123,7 @@ class _Printer:
         return defined(self.dialect.static, name, declared, [*copied, *lines])
 
     def _is_free(self, value: Value) -> bool:
-        """Whether a value is written where it is used."""
+        """Whether a value is written where it is used, without a variable."""
         loaded = self.dialect.loads
         return value.operation == ca.OP_CONST or (value.operation == ca.OP_INPUT and not loaded)
 
@@ -134,7 +136,7 @@ class _Printer:
     # --- statements -----------------------------------------------------------------------
 
     def _statements(self, step: Step) -> list[str]:
-        """A step, with its results."""
+        """The C statements of a step."""
         first, real = step[0], self.dialect.real
         if first.is_solution:
             lines = self._solution(first, step[1:])
@@ -152,7 +154,7 @@ class _Printer:
         return [f"{self.out.entries[k]} = {self._number(value)};" for k in value.results]
 
     def _solution(self, call: Value, parts: Sequence[Value]) -> list[str]:
-        """The solution of a loop."""
+        """The C statements that solve an algebraic loop."""
         dialect, name = self.dialect, call.name
         given = ", ".join(map(self._number, call.of))
         return [
@@ -199,8 +201,9 @@ class _Printer:
     def _in_pieces(
         self, name: str, declared: Sequence[str], steps: Sequence[Step], copied: Sequence[str]
     ) -> str:
-        """A function that calls one after the other its pieces; room: what they compute for each
-        other."""
+        """A function that calls its pieces one after the other. They pass values in the array
+        `room`.
+        """
         dialect = self.dialect
         pieces = [steps[k : k + dialect.piece] for k in range(0, len(steps), dialect.piece)]
         kept, size = _places(pieces)
@@ -222,8 +225,9 @@ class _Printer:
 
 
 def _places(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Value, int], int]:
-    """The places in the room of the values that later pieces take, and their number. A place is
-    used again after the last piece that takes its value."""
+    """The indices in `room` of the values that later pieces read, and its size. An index is reused
+    after the last piece that reads its value.
+    """
     made = {v: k for k, piece in enumerate(pieces) for step in piece for v in step}
     last = dict(made)
     for k, piece in enumerate(pieces):
@@ -246,7 +250,8 @@ def names_of(declared: Iterable[str]) -> list[str]:
 
 def defined(head: str, name: str, declared: Sequence[str], lines: Sequence[str]) -> str:
     """The text of a function without a result. Unused arguments are cast to void, to avoid
-    compiler warnings."""
+    compiler warnings.
+    """
     text = "\n".join(lines)
     unused = [n for n in names_of(declared) if not re.search(rf"(?<!->)\b{n}\b", text)]
     body = indented([*(f"(void){n};" for n in unused), *lines])

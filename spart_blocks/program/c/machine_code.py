@@ -1,9 +1,8 @@
-"""A CasADi function as machine code that Python calls without an intermediary.
+"""Compiles a CasADi function so that Python calls it directly.
 
-ctypes takes 0.15 to 0.3 us a call. Here the library itself holds a Python function without
-arguments, which finds the addresses of its arrays in a capsule: 0.05 us. Of Python's C
-interface it needs two functions, of the stable part, whose addresses it is given, so that
-no header of Python is needed to compile it.
+A call with ctypes takes 0.15 to 0.3 us. Here the library itself contains a Python function without
+arguments, which reads the addresses of its arrays from a capsule: 0.05 us. It needs two functions
+of Python's stable C interface; it gets their addresses, so that no header of Python is needed.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class _MethodDef(ctypes.Structure):
 
 @dataclass(frozen=True)
 class MachineCode:
-    """A function of n_in arrays in a library. method: what Python calls it by."""
+    """A function of n_in arrays in a library. method: its description for Python."""
 
     library: ctypes.CDLL
     n_in: int
@@ -71,8 +70,9 @@ class MachineCode:
     def bind(
         self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any
     ) -> Callable[[], Any]:
-        """A Python function without arguments that computes outputs from inputs, contiguous
-        arrays of floats, and returns `result`. It keeps alive all that it points to."""
+        """A Python function without arguments that computes the outputs from the inputs,
+        contiguous float arrays, and returns `result`. It keeps all of these alive.
+        """
         capsule_of, function_of = _python_api()
         addresses = [
             *_padded([array.ctypes.data for array in inputs], self.n_in),
@@ -104,8 +104,9 @@ def _address(function: Any) -> int:
 
 
 def machine_code(function: Any) -> MachineCode | None:
-    """Compile a CasADi function of scalars, or fetch it from the cache; None without a
-    compiler, and for one that calls tables: its callers give it no room for that."""
+    """Compile a CasADi function of scalars, or load it from the cache. None without a compiler,
+    and for functions that call tables, which need work memory that callers do not provide.
+    """
     if tables_called_by(function):
         return None
     name, n_in, n_out = function.name(), max(1, function.sz_arg()), max(1, function.sz_res())

@@ -1,4 +1,4 @@
-"""Structs of C that Python fills: compile-time checks that both sides have one layout."""
+"""Compile-time checks that C structs filled by Python have the same layout on both sides."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ctypes
 
 
 def mirrored(mirrors: dict[str, type[ctypes.Structure]]) -> str:
-    """C that compiles only where each struct, by its name in C, has every field of its mirror at
-    its place and of its size, and no more. A field that is a word of Python ends in _ there."""
+    """C that compiles only if each struct, by its C name, has exactly the fields of its Python
+    mirror, with the same offsets and sizes. A field whose C name is a keyword of Python ends in _
+    there.
+    """
     lines = ["#include <stddef.h>"]
     for name, mirror in mirrors.items():
         lines.append(_claim(f"{name}_whole", f"sizeof({name}) == {ctypes.sizeof(mirror)}"))
@@ -24,5 +26,7 @@ def mirrored(mirrors: dict[str, type[ctypes.Structure]]) -> str:
 
 
 def _claim(name: str, condition: str) -> str:
-    """C99 has no _Static_assert; an array of a negative size does not compile either."""
+    """A static assertion. C99 has no _Static_assert, but an array of negative size does not
+    compile either.
+    """
     return f"typedef char sb_mirror_{name}[{condition} ? 1 : -1];"

@@ -20,8 +20,7 @@ def header(path: str) -> str:
 
 
 def with_headers(text: str, headers: Mapping[str, str] = MappingProxyType({})) -> str:
-    """C with its headers in the place of the lines that include them: these, and those of
-    program/c."""
+    """C text with #include lines replaced by the headers: those given, and those of program/c."""
 
     def included(found: re.Match[str]) -> str:
         name = found[1]
@@ -56,8 +55,9 @@ def table(
     empty: str = "0",
     size: int | str = "",
 ) -> str:
-    """A constant array. An array without entries contains `empty`, since C has no arrays of length
-    zero. size: the last one, if not as many as there are entries."""
+    """A constant array. If there are no entries it contains `empty`, since C has no arrays of
+    length zero. size: the last dimension, if it differs from the number of entries.
+    """
     texts = [str(entry) for entry in entries] or [empty]
     step = 1 if texts[0].startswith(('{"', "{")) else _A_LINE
     rows = [", ".join(texts[k : k + step]) for k in range(0, len(texts), step)]
@@ -73,7 +73,7 @@ def listed(entries: Sequence[Any]) -> str:
 
 
 def c_comment(text: str) -> str:
-    """A text that cannot end its comment, nor go on in another line."""
+    """A text that can be in a C comment: in one line, without the marks of comments."""
     shown = text.encode("ascii", "replace").decode()
     return " ".join(shown.split()).replace("*/", "* /").replace("/*", "/ *")
 

@@ -1,4 +1,6 @@
-"""CasADi functions of scalars as values, each computed once, in an order of evaluation."""
+"""CasADi functions of scalars as lists of values in the order of evaluation, without common
+subexpressions.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,18 @@ from spart_blocks.program.tracing.loops import PREFIX as SOLVES
 from spart_blocks.program.tracing.loops import is_derivative
 
 PART = -1
-"""The operation of one entry of the solution of a loop; its place is (entry, -1)."""
+"""The operation of one entry of a loop's solution; its place is (entry, -1)."""
 TURNED = {ca.OP_SIN: ca.OP_COS, ca.OP_COS: ca.OP_SIN}
 
 
 @dataclass(eq=False)
 class Value:
-    """One value of a function. of: its operands. place: (argument, entry) of an input. number: of a
-    constant. called: the function of a call. results: the entries of the result that it is. width:
-    how many numbers a call gives. name: in C."""
+    """One value in a function.
+
+    of: its operands. place: (argument, entry) of an input. number: of a constant. called: name of
+    the function of a call. results: indices of the results that have this value. width: number of
+    values of a call. name: in C.
+    """
 
     operation: int
     of: tuple[Value, ...] = ()
@@ -34,17 +39,18 @@ class Value:
 
     @property
     def is_solution(self) -> bool:
-        """Whether it is the call of a function that solves an algebraic loop."""
+        """Whether it is a call of a solver of an algebraic loop."""
         return self.called.startswith(SOLVES)
 
 
 Step = tuple[Value, ...]
-"""What one statement computes: a value, or the sine and the cosine of one angle, or the solution of
-a loop: the call, and its parts."""
+"""The values of one statement: a single value; sine and cosine of one angle; or the solution of a
+loop, as its call followed by its entries.
+"""
 
 
 def values_of(function: Any) -> list[Value]:
-    """The values of an SX function with one dense result, each once, and only those needed."""
+    """The values that an SX function with one dense result needs, without duplicates."""
     at: dict[int, Value] = {}
     known: dict[Any, Value] = {}
 
@@ -78,9 +84,10 @@ def values_of(function: Any) -> list[Value]:
 
 
 def instructions(function: Any) -> Iterator[tuple[int, list[int], list[int], Any]]:
-    """The operation of each instruction of an SX function, the slots that it reads and writes, and
-    the number of a constant or the name of the function of a call. An input has (argument, entry)
-    in place of what it reads, an output (result, entry) of what it writes."""
+    """The instructions of an SX function: operation, slots that it reads, slots that it writes,
+    and the number of a constant or the name of a called function. For an input, (argument, entry)
+    replaces the slots read; for an output, (result, entry) those written.
+    """
     calls = function.instructions_sx() if function.find_functions(0) else []
     for k in range(function.n_instructions()):
         operation: int = function.instruction_id(k)
@@ -106,7 +113,7 @@ def _needed(values: list[Value]) -> list[Value]:
 
 
 def steps_of(values: Sequence[Value], *, turned: bool) -> list[Step]:
-    """The values as steps, in their order. turned: a sine and a cosine of one angle are one."""
+    """The values as steps, in order. turned: combine a sine and a cosine of the same angle."""
     pairs = {(v.operation, v.of[0]): v for v in values if turned and v.operation in TURNED}
     parts: dict[Value, list[Value]] = {}
     for value in values:

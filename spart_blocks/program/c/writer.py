@@ -1,4 +1,4 @@
-"""The functions of a program in C, and the tables that the loops around them read."""
+"""Writes the functions of a program in C, and the tables that the loops which run it read."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from spart_blocks.program.c.text import table
 from spart_blocks.program.program import Program, Slot
 
 Numbered = Sequence[tuple[Any, Sequence[int]] | None]
-"""Functions by number, each with the entries of a vector that it writes; None for no function."""
+"""Numbered functions, each with the entries of a vector that it writes; None for a number without
+a function.
+"""
 
 
 class Writer:
-    """Writes the functions of a program, and remembers which, for what they call.
+    """Writes the functions of a program, and records them to write what they call.
 
-    arguments: those of the functions of (t, x, xd, p), by default these names.
+    arguments: C arguments for (t, x, xd, p); by default with these names.
     """
 
     def __init__(
@@ -40,8 +42,9 @@ class Writer:
         self.written: list[Any] = []
 
     def called(self) -> list[str]:
-        """The C of the tables and solutions of loops that the written functions call, which
-        precedes them."""
+        """The C of tables and solvers that the written functions call. It must come before their
+        code.
+        """
         return called_texts(self.written, self.dialect)
 
     def function(
@@ -51,15 +54,16 @@ class Writer:
         out: Argument | None = None,
         dialect: Dialect | None = None,
     ) -> str:
-        """A function of (t, x, xd, p) and more arguments, which go by their names. dialect: of its
-        body."""
+        """Write a function of (t, x, xd, p) and further arguments, which keep their names.
+        dialect: of its body.
+        """
         self.written.append(function)
         given = (*self.arguments, *arguments_of(function, self.dialect)[4:])
         found = out or result(range(function.numel_out(0)), self.dialect)
         return c_function(name, function, given, found, dialect or self.dialect)
 
     def numbered(self, name: str, functions: Numbered) -> list[str]:
-        """Functions by number, and the function that calls them by number."""
+        """Write numbered functions, and a function that calls one of them by its number."""
         texts, cases = [], {}
         for k, one in enumerate(functions):
             if one is not None:
@@ -69,7 +73,7 @@ class Writer:
         return [*texts, self.choice(name, cases)]
 
     def choice(self, name: str, functions: Mapping[int, str]) -> str:
-        """A function that calls one of (t, x, xd, p) by its number."""
+        """A function that calls one of several functions of (t, x, xd, p) by its number."""
         out = result((), self.dialect)
         declared = [text for a in (*self.arguments, out) for text in a.declared]
         names = ", ".join(names_of(declared))
@@ -83,7 +87,7 @@ class Writer:
 
 
 def rates_of(program: Program) -> Any:
-    """xdot as a function of (t, x, xd, p, start), the last being x at the start of a step."""
+    """xdot as a function of (t, x, xd, p, start); start: x at the start of a step."""
     if program.held is not None:
         return program.held
     arguments = program.rates.sx_in()
@@ -93,7 +97,7 @@ def rates_of(program: Program) -> Any:
 
 
 def selected(function: Any, rows: Sequence[int], name: str) -> Any:
-    """A function that returns only these rows of a function's result."""
+    """A function that returns only these rows of another function's result."""
     arguments = function.sx_in()
     picked = ca.densify(function(*arguments)[list(rows)]) if rows else ca.SX(0, 1)
     return ca.Function(name, arguments, [picked], function.name_in(), ["y"])
@@ -103,7 +107,7 @@ def selected(function: Any, rows: Sequence[int], name: str) -> Any:
 
 
 def sizes_of(program: Program) -> dict[str, Any]:
-    """How many of what a program has, and whether it has functions, by their names in C."""
+    """The sizes of a program, and whether it has certain functions, by their names in C."""
     return {
         "SB_NX": len(program.x0),
         "SB_NXD": len(program.xd0),
@@ -146,15 +150,16 @@ def handover_clocks(program: Program) -> list[int]:
 
 
 def stepped_entries(program: Program) -> list[int]:
-    """The states with a one-step map of their own."""
+    """The indices of the states that advance by a one-step map."""
     return entries_named(program.states, program.stepped)
 
 
 def tableau_tables(
     method: Tableau, dialect: Dialect = DOUBLE, prefix: str = "sb_rk_", letters: str = "abcep"
 ) -> list[str]:
-    """The tables of a method: its stages a, b and c, weights e of errors, and dense output p, zeros
-    where there is none."""
+    """The tables of a Runge-Kutta method: a, b, c of its stages, error weights e, dense output p;
+    zeros where it has none.
+    """
     errors = np.zeros_like(method.b) if method.e is None else method.e
     dense = np.zeros(1) if method.P is None else method.P
     tables = {"a": method.A, "b": method.b, "c": method.c, "e": errors, "p": dense}
@@ -170,6 +175,6 @@ def tableau_tables(
 
 
 def firsts(keys: Iterable[Hashable]) -> list[int]:
-    """For each key the place at which it is first."""
+    """For each key the index of its first occurrence."""
     found: dict[Hashable, int] = {}
     return [found.setdefault(key, k) for k, key in enumerate(keys)]

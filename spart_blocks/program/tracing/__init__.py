@@ -1,1 +1,1 @@
-"""From a diagram to expressions: its blocks run once on symbols."""
+"""Tracing: runs the code of a diagram's blocks once with symbols, to get expressions."""

@@ -1,4 +1,6 @@
-"""NumPy's functions on arrays of Symbols that its object arrays lack or define differently."""
+"""NumPy functions for arrays of Symbols, where NumPy's object arrays lack them or define them
+differently.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def _objects(value: Any) -> Any:
 def _elementwise(
     on_symbols: Callable[..., Any], on_numbers: Callable[..., Any], count: int, **options: Any
 ) -> Any:
-    """A ufunc of objects that computes with numbers if all its arguments are numbers."""
+    """A ufunc for objects that uses the numeric function if all its arguments are numbers."""
 
     def function(*values: Any) -> Any:
         if all(is_number(x) for x in values):
@@ -113,7 +115,7 @@ _register_ufuncs()
 
 
 def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of Symbols in the place of NumPy's."""
+    """A decorator that registers a function of Symbols as the replacement of NumPy functions."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         FUNCTIONS.update(dict.fromkeys(functions, function))
@@ -190,8 +192,9 @@ def _sinc(x: Any) -> Any:
 
 
 def piece(x: Any, starts: Any, values: Sequence[Any]) -> Any:
-    """values[k] for the last k with starts[k] <= x, and values[0] before: a tree of
-    choices. values are numbers or Symbols, and len(values) is len(starts)."""
+    """values[k] for the last k with starts[k] <= x, or values[0] before that, as a tree of
+    choices. values: as many numbers or Symbols as starts.
+    """
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
@@ -203,7 +206,9 @@ def piece(x: Any, starts: Any, values: Sequence[Any]) -> Any:
 
 
 def linear_pieces(x: Any, points: Any, values: Any) -> list[Any]:
-    """The line through each two neighbours, by NumPy's formula, as functions of x."""
+    """For each pair of neighbouring points the line through them as a function of x, by NumPy's
+    formula.
+    """
     lines = []
     for k in range(len(points) - 1):
         width = points[k + 1] - points[k]
@@ -213,7 +218,7 @@ def linear_pieces(x: Any, points: Any, values: Any) -> list[Any]:
 
 
 def _lines(points: Any, values: Any) -> Callable[[Any], Any]:
-    """The lines through a table as a function of a point: of a large one by a call."""
+    """Linear interpolation in a table as a function of x; for a large table by a call."""
     if len(points) > LARGEST_TABLE and not has_symbols(values):
         return called_line(points.astype(float), values.astype(float))
     return lambda x: piece(x, points, [*linear_pieces(x, points, values), values[-1]])
@@ -253,7 +258,7 @@ def _array(matrix: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _each(function: Callable[..., Any], a: Any, *others: Any) -> Any:
-    """The function on the last two axes of a stack of matrices."""
+    """Apply a function to each matrix of a stack (last two axes)."""
     a = _objects(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise TraceError(f"its code takes an inverse, a determinant or the like of {a.shape}")
@@ -278,7 +283,9 @@ def _inv(a: Any) -> Any:
 
 
 LARGEST_DETERMINANT = 10
-"""Rows; CasADi expands a determinant by minors, whose number doubles with each row."""
+"""Largest number of rows. CasADi expands a determinant by minors, whose number doubles with each
+row.
+"""
 
 
 @implements(np.linalg.det)
@@ -360,11 +367,11 @@ LARGEST_SVD = 8
 
 
 def singular_values(a: Any) -> Any:
-    """The singular values of a matrix, in no order, by one-sided Jacobi rotations.
+    """The singular values of a matrix, unordered, by one-sided Jacobi rotations.
 
-    A fixed number of sweeps makes the iteration an expression; its convergence is
-    quadratic, and these reach rounding error (a test has matrices of all sizes).
-    Source: Golub and Van Loan, Matrix Computations, 4th ed., 8.6.3.
+    The number of sweeps is fixed, so that the iteration is an expression; convergence is quadratic
+    and reaches rounding error (a test has matrices of all sizes). Source: Golub and Van Loan,
+    Matrix Computations, 4th ed., 8.6.3.
     """
     columns = [list(column) for column in (_objects(a) if np.shape(a)[0] < np.shape(a)[1]
                                            else _objects(a).T)]  # fmt: skip

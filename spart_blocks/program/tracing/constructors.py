@@ -1,10 +1,10 @@
-"""NumPy's array constructors and Python's `math`, as code on signals needs them.
+"""Replacements of NumPy's array constructors and Python's `math` for code that gets symbols.
 
-`out = np.zeros(3); out[0] = q` is how much NumPy code is written, and a float array cannot
-hold an expression; `math.sin(q)` wants a float. Where the trace of a block breaks off, it
-is tried once more with the constructors replaced, for this thread and for that call alone:
-what was traced without them never meets them. The functions of `math` are replaced too, by
-ones that know signals and leave numbers to the originals.
+Much NumPy code is like `out = np.zeros(3); out[0] = q`, but a float array cannot hold an
+expression, and `math.sin(q)` needs a float. If the trace of a block fails, it is repeated with the
+constructors replaced, for this thread and this call only, so that code which can be traced without
+replacements never meets them. The functions of `math` are replaced by ones that accept symbols and
+pass numbers to the originals.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _logarithm(x: Any, base: Any = np.e) -> Any:
 
 
 def _of_signals(original: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function of `math` that hands signals to NumPy."""
+    """A function of `math` that passes symbols to NumPy's function."""
     elementwise = getattr(np, name) if name != "log" else _logarithm
 
     @wraps(original)
@@ -82,8 +82,9 @@ def _of_signals(original: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 @contextmanager
 def constructors_of_symbols() -> Iterator[None]:
-    """Within, and in this thread, np.zeros, np.array and their like make arrays of objects
-    in the place of floats; the functions of `math` take signals."""
+    """A context in which, in this thread, np.zeros, np.array and similar functions make object
+    arrays instead of float arrays, and the functions of `math` accept symbols.
+    """
     thread = threading.get_ident()
 
     def only_here(name: str, replacement: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""A subset of the nodes of a wiring as a separate wiring, with stand-ins for outside signals."""
+"""Part of a flat diagram as a diagram of its own, with placeholders for signals from outside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 
 
 class Inlet:
-    """Stand-in for a signal from outside: its value is a parameter of the program."""
+    """A placeholder block for a signal from outside. Its value is a parameter of the program."""
 
     type = "inlet"
     tunable: ClassVar[tuple[str, ...]] = ("value",)
@@ -24,8 +24,9 @@ class Inlet:
 
 
 def only(wiring: FlatDiagram, inside: Collection[int], inlets: Sequence[Node] = ()) -> FlatDiagram:
-    """The wiring of the inlets and the nodes inside, renumbered. An inlet has the name of
-    the signal that it stands for."""
+    """The diagram of the inlets and the nodes `inside`, renumbered. An inlet has the name of the
+    signal that it replaces.
+    """
     wiring = uncut(wiring)
     inside = {i for i in inside if i < len(wiring.nodes)}
     nodes = [wiring.nodes[i] for i in sorted(inside)]

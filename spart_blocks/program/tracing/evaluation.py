@@ -1,4 +1,4 @@
-"""A diagram evaluated on symbols: every signal, derivative and update as an expression."""
+"""Evaluates a diagram with symbols: every signal, derivative and update becomes an expression."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ from spart_blocks.robot import Robot
 
 
 class Evaluation:
-    """A wired diagram evaluated on symbols.
+    """The evaluation of a flat diagram with symbols.
 
-    t, state: the symbols of time, and of the state of each node that has one. values: the
-    outputs of each node, the held ones where they are. order: the nodes with outputs, as
-    they were evaluated. shown, renewed: by its name each held
-    output, and what it becomes at a tick.
+    t, state: symbols of time, and of the state of each node that has one. values: outputs of each
+    node, held ones where they are held. order: nodes with outputs, in the order of evaluation.
+    shown, renewed: for each held output by name its present value, and its value after a tick.
     """
 
     def __init__(
@@ -97,8 +96,9 @@ class Evaluation:
         return self.parameters.blocks.get(node.index, node.block)
 
     def inputs(self, node: Node, unread: int = 0) -> list[Any]:
-        """The inputs of a node, as copies, since the block may write into them; None for the first
-        ones that are not read."""
+        """Copies of the inputs of a node, since its block may change them. The first `unread`
+        ones, which are not read, are None.
+        """
         inputs: list[Any] = [None] * unread
         inputs += [self.values[source][port] for source, port in node.sources[unread:]]
         for k, port in enumerate(node.in_ports):
@@ -107,7 +107,7 @@ class Evaluation:
         return [value.copy() if isinstance(value, np.ndarray) else value for value in inputs]
 
     def _outputs(self, node: Node, state: Any = None) -> list[Any]:
-        """The outputs of a node for its state, or for another state in place of it."""
+        """The outputs of a node for its current state, or for another state."""
         if isinstance(node.block, AlgebraicLoop):
             return self._solved(node)
         if node.feedthrough:
@@ -132,18 +132,20 @@ class Evaluation:
             return solved(loop, shapes, starts, residual, values)
 
     def _shown(self, node: Node) -> list[Any]:
-        """The outputs of a node in an algebraic loop: at its tick if it is sampled."""
+        """The outputs of a node in an algebraic loop; for a sampled node those at its tick."""
         state = self.change(node, "next") if node.showing == "next" else None
         return self._outputs(node, state)
 
     def _check_wires(self, node: Node) -> None:
-        """DiagramError for wires whose shapes the node cannot take."""
+        """Raise DiagramError for wires with shapes that the node does not accept."""
         faults = wrong_wires(self.nodes, node, self.inputs(node))
         if faults:
             raise DiagramError(faults)
 
     def _held(self, node: Node, held: HeldOutput) -> list[Any]:
-        """What a sampled node shows: outputs of its own state, or of an additional discrete one."""
+        """The held outputs of a sampled node: of its own state, or stored in an additional
+        discrete state.
+        """
         if held.shows == "next":
             self.renewed[held.name] = self.change(node, "next")
             self.shown[held.name] = self.state[node.index]
@@ -163,7 +165,7 @@ class Evaluation:
         return [unbox(part.reshape(np.shape(v))) for part, v in zip(shown, fresh, strict=True)]
 
     def _more_discrete(self, name: str, width: int) -> Any:
-        """Symbols for one more discrete state."""
+        """Symbols for an additional discrete state."""
         start = self.xd_column.numel()
         column, flat = symbols(f"h{start}", (width,))
         self.discrete = (*self.discrete, Slot(name, start, (width,)))
@@ -177,12 +179,12 @@ class Evaluation:
         return bool(columns) and bool(ca.depends_on(column_of([value]), ca.vertcat(*columns)))
 
     def change(self, node: Node, method: str) -> Any:
-        """The derivative or the next state of a node: an array as long as its state."""
+        """The derivative or the next state of a node, an array of the length of its state."""
         self._check_wires(node)
         return self.moved(node, self._call(node, method), method)
 
     def moved(self, node: Node, value: Any, method: str) -> Any:
-        """The result of a method, as an array as long as the node's state."""
+        """The result of a method of a node as an array of the length of its state."""
         with of_block(node):
             value = _settled(node, value)
         out = box(np.zeros(self.state[node.index].shape))
@@ -196,7 +198,7 @@ class Evaluation:
         return out
 
     def _call(self, node: Node, method: str, unread: int = 0, state: Any = None) -> Any:
-        """A method of a block on symbols, by its rule or its own code."""
+        """Call a method of a block with symbols: the one of its rule, or its own."""
         block = self.block(node)
         own = getattr(rule_of(node.block), method)
         run = partial(own, block) if own is not None else getattr(block, method)
@@ -210,8 +212,9 @@ class Evaluation:
         unread: int = 0,
         state: Any = None,
     ) -> Any:
-        """A function of t, first, inputs and state of a node on symbols; once more with the
-        constructors of float arrays replaced, where that breaks off."""
+        """Call a function of (t, *first, inputs, state) of a node with symbols. If it fails, it is
+        repeated with the constructors of float arrays replaced.
+        """
         state = self.state.get(node.index) if state is None else state
 
         def arguments() -> list[Any]:
@@ -230,8 +233,9 @@ class Evaluation:
                 raise located(label_of(node), error, node.place) from error
 
     def function(self, name: str, values: list[Any], result: str, **more: Any) -> Any:
-        """The CasADi Function (t, x, xd, p) -> all values in one column, with common subexpressions
-        computed once. more: arguments after p, by name, and their columns."""
+        """The CasADi Function (t, x, xd, p) -> all values in one column, without common
+        subexpressions. more: further arguments after p, by name, with their columns.
+        """
         columns = {
             "t": self.t_column,
             "x": self.x_column,
@@ -244,8 +248,9 @@ class Evaluation:
 
 
 def _settled(node: Node, value: Any) -> Any:
-    """A signal as later blocks see it: a number, a Symbol, or an array of them; numbers
-    where it turned out constant."""
+    """A signal in the form that later blocks get: a number, a Symbol, or an array of them; numbers
+    if it is constant.
+    """
     if isinstance(value, (list, tuple)):
         value = np.array(value)
     if isinstance(value, np.ndarray):

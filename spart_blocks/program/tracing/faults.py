@@ -1,4 +1,4 @@
-"""Errors in a user's code: where a trace failed, and why."""
+"""Errors in a user's code during tracing: their location and cause."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def label_of(node: Node) -> str:
 
 @contextmanager
 def of_block(node: Node) -> Iterator[None]:
-    """Context in which an unforeseen exception becomes a TraceError that names the block."""
+    """A context in which an unexpected exception becomes a TraceError that names the block."""
     try:
         yield
     except SpartError:
@@ -42,7 +42,7 @@ def of_block(node: Node) -> Iterator[None]:
 
 @contextmanager
 def tracing(name: str) -> Iterator[None]:
-    """The same for errors of no single block: the TraceError names the diagram."""
+    """The same for errors that belong to no single block; the TraceError names the diagram."""
     try:
         yield
     except SpartError:
@@ -52,8 +52,9 @@ def tracing(name: str) -> Iterator[None]:
 
 
 def located(what: str, error: Exception, place: Place | None = None) -> TraceError:
-    """The error with what was traced, where that is written, and the last line of its code,
-    or of what that called, before NumPy's and ours."""
+    """A TraceError with the traced object, its place in the file, and the last line of user code
+    before NumPy's or ours.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
     where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""

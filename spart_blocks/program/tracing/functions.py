@@ -1,4 +1,4 @@
-"""NumPy functions as compiled code: traced once on symbols, then called at the speed of C."""
+"""Compiles NumPy functions: they are traced once with symbols, then called as machine code."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class CompiledFunction:
             self._refuse(f"{len(values)} arguments given, {count}")
 
     def _arrays(self, values: tuple[Any, ...]) -> tuple[list[NDArray[Any]], bool]:
-        """The arguments as arrays, and whether there are symbols among their numbers."""
+        """The arguments as arrays, and whether they contain symbols."""
         self._counted(values)
         arrays, symbolic = [], False
         for (name, shape), value in zip(self.arguments, values, strict=True):
@@ -171,7 +171,7 @@ class CompiledFunction:
         return arrays, symbolic
 
     def _numbers(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        """Objects that are numbers or the symbols of a trace."""
+        """The array if it contains only numbers or symbols of a trace; otherwise InputError."""
         entries = array.ravel().tolist() if array.dtype.hasobject else [None]
         if not all(is_number(x) or isinstance(x, Symbol) for x in entries):
             self._refuse(f"argument {name} must hold numbers, not {array.dtype}")
@@ -197,7 +197,7 @@ class CompiledFunction:
     # --- running ----------------------------------------------------------------------------
 
     def _on_symbols(self, values: Sequence[NDArray[Any]]) -> list[Any]:
-        """Return the expressions in place of a call, inside a larger trace."""
+        """The result of a call with symbols, inside a larger trace."""
         columns = self.program.call([column_of([value]) for value in values])
         return [
             unbox(scalars(column).reshape(shape))
@@ -278,8 +278,9 @@ def _argument_names(function: Callable[..., Any], count: int, label: str) -> lis
 
 
 def _traced(function: Callable[..., Any], arrays: Sequence[SymbolArray], label: str) -> Any:
-    """The results of the function for symbols; if the trace fails, it is repeated with the
-    constructors of float arrays replaced."""
+    """The results of the function for symbols. If tracing fails, it is repeated with the
+    constructors of float arrays replaced.
+    """
     try:
         return function(*(unbox(array.copy()) for array in arrays))
     except Exception as error:
@@ -291,7 +292,7 @@ def _traced(function: Callable[..., Any], arrays: Sequence[SymbolArray], label: 
 
 
 def _results(value: Any, label: str) -> tuple[list[Any], type[tuple[Any, ...]] | None]:
-    """The results as arrays, and the kind of tuple they came in."""
+    """The results as arrays, and their tuple class if they were in a tuple."""
     kind = type(value) if isinstance(value, tuple) else None
     values = list(value) if isinstance(value, tuple) else [value]
     for result in values:

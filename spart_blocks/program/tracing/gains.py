@@ -1,9 +1,8 @@
-"""Gains that a diagram leaves to be found from its linearised plant.
+"""Computes the gains that a diagram leaves open, from its linearised plant.
 
-`with_gains` comes before tracing: what it hands over has no gain that is still to be found,
-and `wired` is where every use of a diagram gets its wires from. To find a gain, the part of the
-diagram that moves the plant is traced with the loop open at the plant's control inputs, and
-differentiated.
+`with_gains` comes before tracing and returns a diagram with all gains; `wired` is used wherever a
+diagram is flattened. For a gain, the part of the diagram that affects the plant is traced with the
+loop opened at the plant's control inputs, and differentiated.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _LEAK = 1e-6
 
 
 def with_gains(diagram: Diagram) -> Diagram:
-    """The diagram, in which every block has its gain: the pass before any other.
+    """The diagram with all gains computed; the first pass over a diagram.
 
-    A gain is found once for each diagram, and the block keeps it. Raises DiagramError, at
-    the place in the file, where there is none.
+    A gain is computed once for each diagram and stored in the block. Raises DiagramError, at the
+    place in the file, if there is none.
     """
     if not any(_is_pending(block) for block in _blocks(diagram.bd)):
         return diagram
@@ -41,8 +40,9 @@ def with_gains(diagram: Diagram) -> Diagram:
 
 
 def wired(diagram: Diagram) -> FlatDiagram:
-    """The wiring of a diagram with its gains and its filters' models. Raises DiagramError, as
-    `with_gains` does."""
+    """Flatten a diagram, with its gains and the models of its filters computed. Raises
+    DiagramError, as `with_gains` does.
+    """
     ready = with_gains(diagram)
     wiring = flatten(ready.bd, ready.places, ready.run)
     filters = [node for node in wiring.nodes if _lacks_model(node.block)]
@@ -55,16 +55,16 @@ def wired(diagram: Diagram) -> FlatDiagram:
 
 
 def designed_gains(diagram: Diagram) -> dict[str, LQRGain]:
-    """The gains that the blocks of a diagram leave to be found, by block."""
+    """The computed gains of a diagram, by block."""
     wiring = flatten(diagram.bd, diagram.places, diagram.run)
     return {node.name: _gain_at(diagram, wiring, node) for node in _designed(wiring)}
 
 
 def gain_of(wiring: FlatDiagram, design: LqrDesign, minimal: MinimalState | None = None) -> LQRGain:
-    """The gain of a design in a wiring; every plant goes by its full name.
+    """The gain of a design in a flat diagram; plants are given by full names.
 
-    minimal: how a robot's state is fed back, where a block says it. Raises InputError whose
-    messages begin with the entry of the design that is wrong.
+    minimal: the form in which a robot's state is fed back, if a block says so. Raises InputError,
+    whose messages start with the wrong entry of the design.
     """
     # Only diagrams with such a block pay for SciPy's import.
     from spart_blocks.dynamics.riccati import held, regulator, weights
@@ -105,22 +105,22 @@ def _blocks(bd: Any) -> Iterator[Any]:
 
 
 def _is_designed(block: Any) -> bool:
-    """Whether a block's gain is to be found."""
+    """Whether a block's gain is computed from a design."""
     return isinstance(attribute(block, "design"), LqrDesign)
 
 
 def _is_pending(block: Any) -> bool:
-    """Whether a block's gain is to be found and has not been found yet."""
+    """Whether a block's gain still has to be computed."""
     return _is_designed(block) and block.pending
 
 
 def _lacks_model(block: Any) -> bool:
-    """Whether a filter's model has not been found yet."""
+    """Whether a filter's model still has to be computed."""
     return attribute(block, "model_source") is not None and bool(block.pending)
 
 
 def _designed(wiring: FlatDiagram) -> list[Node]:
-    """The nodes of blocks whose gain is to be found."""
+    """The nodes of blocks whose gain is computed from a design."""
     return [node for node in wiring.nodes if _is_designed(node.block)]
 
 
@@ -138,13 +138,14 @@ def _gain_at(diagram: Diagram, wiring: FlatDiagram, node: Node) -> LQRGain:
 
 
 def _is_number(gain: LQRGain) -> bool:
-    """Whether the control is one number and not a vector of one: its name has no index."""
+    """Whether the control is a scalar and not a vector of length 1; its name then has no index."""
     return len(gain.inputs) == 1 and not gain.inputs[0].endswith("]")
 
 
 def _seen_from(wiring: FlatDiagram, node: Node) -> LqrDesign:
-    """The design of a block with the full names of its plants: those beside it come before
-    those of the diagram around."""
+    """The design of a block with full names of its plants. Names are looked up in the block's own
+    subsystem first, then in the enclosing ones.
+    """
     names = {other.name for other in wiring.nodes}
     levels = node.name.split("/")[:-1]
 
@@ -157,7 +158,7 @@ def _seen_from(wiring: FlatDiagram, node: Node) -> LqrDesign:
 
 
 def _located(name: str, error: InputError, places: Mapping[str, Place]) -> list[Fault]:
-    """The faults of a gain at the entries of the design that they begin with."""
+    """The faults of a gain, placed at the entries of the design with which their messages start."""
     top = f"blocks.{name}.K"
     faults = []
     for fault in error.faults:
@@ -171,7 +172,9 @@ def _located(name: str, error: InputError, places: Mapping[str, Place]) -> list[
 
 
 def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalState | None:
-    """Form of the plant's state that a block feeds back. Raises InputError for another kind."""
+    """The form of the plant's state that a block feeds back, if the plant has it. Raises
+    InputError otherwise.
+    """
     if minimal is None:
         return None
     state = attribute(plants[0].block, "plant_state")
@@ -184,7 +187,7 @@ def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalSta
 
 
 def _points(plants: Sequence[Node], at: Any) -> list[tuple[Node, Any]]:
-    """What is given for each plant: by name, or for the only one."""
+    """The given operating point of each plant: by name, or for a single plant."""
     names = [plant.name for plant in plants]
     if isinstance(at, Mapping) and at and set(at) <= set(names):
         return [(plant, at.get(plant.name)) for plant in plants]

@@ -1,11 +1,13 @@
-"""What sampled blocks show at their ticks, and hold until the next.
+"""Held outputs: outputs of sampled blocks that are computed at their ticks and constant in
+between.
 
-At tick k a sampled block with state x_k and input u_k shows y_k = g(x_k, u_k) to every reader,
-from that tick until the next; then its state becomes x_{k+1} = f(x_k, u_k). bdsim has no such y: it
-evaluates g at any time, with the state after the tick. So what is shown is one more discrete state,
-renewed at the ticks in the order of direct feedthrough, before any state moves on: the output, or,
-of a block that delays, the state that its output is of. A block in bdsim's manner, whose output is
-of the state after the tick, y_k = g(x_{k+1}), needs none: its own state is renewed in that order.
+At tick k a sampled block with state x_k and input u_k outputs y_k = g(x_k, u_k) from this tick
+until the next; then its state becomes x_{k+1} = f(x_k, u_k). bdsim does not store y_k: it
+evaluates g at any time, with the state after the tick. So here the output is an additional
+discrete state. At the ticks these are renewed in the order of direct feedthrough, before any state
+is updated. For a block that delays, the state of which it is the output is stored instead. A block
+of bdsim, whose output is that of the state after the tick, y_k = g(x_{k+1}), needs no additional
+state: its own state is renewed in that order.
 """
 
 from __future__ import annotations
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HeldOutput:
-    """What a sampled block shows. index: its node. clock: the name of its clock. shows: what of
-    the block is renewed at its ticks. told: it is a block of the user's, which a note names."""
+    """A held output of a sampled block.
+
+    index: of its node. clock: name of its clock. shows: what is renewed at its ticks. told:
+    whether it is a block of the user, which a note mentions.
+    """
 
     index: int
     block: str
@@ -37,18 +42,19 @@ class HeldOutput:
 
     @property
     def name(self) -> str:
-        """Name of the discrete state that is renewed."""
+        """The name of the discrete state that is renewed."""
         return f"{self.block}.held" if self.is_added else self.block
 
     @property
     def is_added(self) -> bool:
-        """Whether it is a discrete state beside those of the blocks."""
+        """Whether it is a discrete state in addition to those of the blocks."""
         return self.shows != "next"
 
 
 def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[HeldOutput, ...]:
-    """What the sampled blocks of a diagram show, in an order of evaluation; none by bdsim's rule.
-    Outputs that vary between ticks are not held."""
+    """The held outputs of a diagram, in the order of evaluation; none with bdsim's rule. Outputs
+    that vary between ticks are not held.
+    """
     names = {(clock.period, clock.offset): clock.name for clock in clocks if not clock.first}
     return tuple(
         HeldOutput(
@@ -66,12 +72,12 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[HeldOutput, 
 
 
 def _holds_itself(block: Any) -> bool:
-    """Whether the state of a block has what it shows until its next tick."""
+    """Whether the state of a block contains its output until the next tick."""
     return bool(attribute(block, "holds_itself", False))
 
 
 def with_holds(clocks: Iterable[Clock], holds: Iterable[HeldOutput]) -> tuple[Clock, ...]:
-    """The clocks with the held outputs among what they move."""
+    """The clocks with the held outputs added to the states that they update."""
     names = {clock.name: clock.blocks for clock in clocks}
     for one in (one for one in holds if one.is_added):
         names[one.clock] = (*names[one.clock], one.name)
@@ -79,7 +85,7 @@ def with_holds(clocks: Iterable[Clock], holds: Iterable[HeldOutput]) -> tuple[Cl
 
 
 def notes_of(holds: Sequence[HeldOutput]) -> tuple[str, ...]:
-    """Note to the user on the held outputs of a diagram."""
+    """A note for the user about the held outputs of a diagram."""
     held = [f"{one.block} ({one.kind})" for one in holds if one.is_added and one.told]
     if not held:
         return ()

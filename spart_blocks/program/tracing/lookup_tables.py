@@ -1,7 +1,7 @@
-"""Tables too large for a tree of choices, as functions that an expression calls.
+"""Large lookup tables as functions that an expression calls.
 
-A choice in an expression computes all that it chooses from, so that a table costs some
-operations a point in every evaluation. A call of CasADi's interpolant costs a search.
+A choice in an expression evaluates all alternatives, so that each point of a table costs some
+operations in every evaluation. A call of CasADi's interpolant costs a search only.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Floats = NDArray[np.float64]
 
 
 def called_line(points: Floats, values: Floats) -> Callable[[Any], Any]:
-    """np.interp of a Symbol or a number, by a call of the table.
+    """np.interp of a Symbol or a number, by a call of a table.
 
-    points (n,), which rise, and values (n,): the value at u lies on the line between its
-    neighbours, and is found in O(1) where the points are evenly spaced, else in O(log n).
+    points (n,), ascending, and values (n,). The value at u is interpolated linearly between its
+    neighbours, which are found in O(1) if the points are evenly spaced, otherwise in O(log n).
     """
     function = _line_function(points, values)
     first, last = float(points[0]), float(points[-1])
@@ -46,7 +46,7 @@ def called_line(points: Floats, values: Floats) -> Callable[[Any], Any]:
 
 
 def _line_function(points: Floats, values: Floats) -> Any:
-    """The CasADi Function u -> the value at u, which lies within the table."""
+    """The CasADi Function from u, which must be within the table, to the value there."""
     if not (np.diff(points) > 0).all():
         raise TraceError("the points of its table are not in ascending order")
     name = PREFIX + sha256(points.tobytes() + values.tobytes()).hexdigest()[:16]

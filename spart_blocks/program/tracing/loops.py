@@ -1,9 +1,9 @@
 """Algebraic loops as expressions: the solution is a call of a function that iterates.
 
-A program calls `solve_...`, a CasADi function in which a Newton step of scalars is repeated until
-it is done; code generators write the step and a loop of their own around it. The iteration has no
-derivatives. One more Newton step outside it, an expression, has those of the solution, by the
-implicit function theorem. A loop that is linear needs no iteration.
+A program calls `solve_...`, a CasADi function that repeats a Newton step of scalars until it
+converges; code generators write the step with their own loop around it. The iteration has no
+derivatives. After it, one more Newton step, as an expression, has the derivatives of the solution,
+by the implicit function theorem. A linear loop needs no iteration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PREFIX = "solve_"
 STEP = "newton_"
 """Prefix of the names of their steps (state, inputs) -> state."""
 _DOUBLINGS = 8
-"""Steps are repeated up to two to this power."""
+"""The largest number of steps is two to the power of this."""
 
 Residual = Callable[[Sequence[Any]], list[Any]]
 
@@ -46,8 +46,8 @@ def solved(
 ) -> list[Any]:
     """The unknowns of a loop as expressions, and the error of the solution.
 
-    starts: where the iteration starts, numbers or symbols. residual: what must be zero, from
-    the unknowns; it reads the outputs of other nodes from values.
+    starts: initial guesses, numbers or symbols. residual: function of the unknowns that must be
+    zero; it reads the outputs of other nodes from values.
     """
     start = column_of([_start(s, shape) for s, shape in zip(starts, shapes, strict=True)])
     z_column, z = symbols("z", (start.numel(),))
@@ -72,8 +72,9 @@ def solved(
 def _stand_ins(
     loop: AlgebraicLoop, values: list[Sequence[Any]]
 ) -> tuple[list[Any], dict[tuple[int, int], Sequence[Any]]]:
-    """Fresh symbols in the place of the signals that the loop reads of other nodes, so that the
-    iteration does not compute these again: their columns, and what they replace."""
+    """Replace the signals of other nodes that the loop reads by new symbols, so that the iteration
+    does not compute them again. Returns the columns of symbols and the replaced values.
+    """
     columns: list[Any] = []
     replaced: dict[tuple[int, int], Sequence[Any]] = {}
     originals: dict[int, Sequence[Any]] = {}
@@ -149,9 +150,11 @@ def _iterated(equations: Any, absolute: bool) -> Any:
 
 @dataclass(frozen=True)
 class Solver:
-    """A function that iterates, as generators of code write it. step: (state, inputs) -> state,
-    an SX function. begin: the state before the first step. n: the number of unknowns, which are
-    the first entries of the state. status: the entry that is above zero at the end."""
+    """A function that iterates, for generators of code.
+
+    step: SX function (state, inputs) -> state. begin: initial state. n: number of unknowns, the
+    first entries of the state. status: index of the entry that is positive at the end.
+    """
 
     name: str
     step: Any
@@ -165,7 +168,7 @@ MOST_STEPS = 2**_DOUBLINGS
 
 
 def solvers_called_by(functions: Iterable[Any]) -> list[Solver]:
-    """The functions that iterate and that these call, each once."""
+    """The iterating functions that these functions call, without duplicates."""
     called = {f.name(): f for function in functions for f in function.find_functions(0)
               if f.name().startswith(PREFIX)}  # fmt: skip
     found = []
@@ -178,8 +181,9 @@ def solvers_called_by(functions: Iterable[Any]) -> list[Solver]:
 
 
 def _without_derivatives(function: Any) -> Any:
-    """The function, whose derivatives are zero. CasADi's own way of leaving them out makes them not
-    a number in forward mode."""
+    """The function with derivatives set to zero. CasADi's own option to omit derivatives gives NaN
+    in forward mode.
+    """
     name, size, n = function.name(), function.numel_in(0), function.numel_out(0)
     w, z = ca.MX.sym("w", size), ca.MX.sym("z", n)
     zeros: Any = ca.MX(ca.DM.zeros(n, size))
@@ -194,12 +198,12 @@ def _without_derivatives(function: Any) -> Any:
 
 
 def is_derivative(called: str) -> bool:
-    """Whether a function that is called is a derivative of one that iterates, which is zero."""
+    """Whether a called function is a derivative of an iterating one, which is zero."""
     return PREFIX in called and not called.startswith(PREFIX)
 
 
 def _guarded(function: Any, places: newton.NewtonLayout) -> Any:
-    """The function of (state, inputs), which leaves the state of a finished iteration alone."""
+    """The function of (state, inputs), which does not change the state of a finished iteration."""
     s, w = (ca.MX.sym(name, function.numel_in(k)) for k, name in enumerate("sw"))
     same = ca.Function("same", [s, w], [s])
     either = ca.Function.if_else("either", same, function)

@@ -1,4 +1,4 @@
-"""The gain of a linear quadratic regulator, and how it is written to files."""
+"""The gain of a linear quadratic regulator, and files with it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ SUFFIXES = (".json", ".csv", ".yaml")
 
 @dataclass(frozen=True, eq=False)
 class LQRGain:
-    """K (m, n): u = u_point - K x for deviations x from the point. S (n, n): the cost from
-    x on is x' S x. poles (n,): of the closed loop. A (n, n), B (n, m): the plant.
+    """The gain of a linear quadratic regulator.
 
-    states, inputs: the names of the entries. point: the state of each plant at the point.
-    u (m,): what holds it there. T [s]: the period of a sampled gain, A and B from tick to
-    tick; None for a continuous one.
+    K (m, n): u = u_point - K x for deviations x from the operating point. S (n, n): the remaining
+    cost from x is x' S x. poles (n,): of the closed loop. A (n, n), B (n, m): the linearised
+    plant. states, inputs: names of the entries. point: for each plant its state at the operating
+    point. u (m,): the control that holds it there. T [s]: period of a sampled gain, for which A
+    and B are from tick to tick; None for a continuous one.
     """
 
     K: Floats
@@ -43,8 +44,9 @@ class LQRGain:
     T: float | None = None
 
     def save(self, path: str | Path) -> Path:
-        """Write it, atomically: all of it to .json, K with its names to .csv, and K and hold
-        as a block LQR takes them to .yaml."""
+        """Write it to a file, atomically. .json: all of it. .csv: K with names. .yaml: K and hold
+        in the form that a block LQR takes.
+        """
         target = Path(path).expanduser()
         writers = {".json": self._json, ".csv": self._csv, ".yaml": self._yaml}
         writer = writers.get(target.suffix.lower())

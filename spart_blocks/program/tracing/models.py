@@ -1,8 +1,9 @@
-"""Models of plants for filters, traced and discretised, with exact derivatives.
+"""Models of plants for filters: traced and discretised, with exact derivatives.
 
-A block leaves its model to be found: `find_models` comes before tracing, as `with_gains` does. A
-model is of formulas, or of blocks with the loop open at their control inputs. It computes with
-numbers and with symbols, so that both engines, exported C and FMUs have the same expressions.
+`find_models` computes the models that blocks leave open, before tracing, as `with_gains` does for
+gains. A model is given by formulas, or by blocks with the loop opened at their control inputs. It
+works with numbers and with symbols, so that both engines, exported C and FMUs have the same
+expressions.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ Floats = NDArray[np.float64]
 class TracedModel:
     """x(k+1) = f(t, x, u, p), y = h(t, x, u, p), and their derivatives by x.
 
-    n, m, q: the lengths of x, u, y. x0: the initial state of the plant. f, h: CasADi Functions of
-    columns; the entries of the value come before those of its derivative, row by row.
+    n, m, q: lengths of x, u, y. x0: initial state of the plant. f, h: CasADi Functions of columns,
+    whose results are the entries of the value, then those of its derivative row by row.
     """
 
     n: int
@@ -47,11 +48,11 @@ class TracedModel:
     h: Any
 
     def moved(self, t: Any, x: Any, u: Any, p: Any) -> tuple[Any, Any]:
-        """The next state (n,), and its derivative (n, n) by the state."""
+        """The next state (n,), and its derivative by the state (n, n)."""
         return self._called(self.f, t, x, u, p)
 
     def seen(self, t: Any, x: Any, u: Any, p: Any) -> tuple[Any, Any]:
-        """The measurements (q,), and their derivative (q, n) by the state."""
+        """The measurements (q,), and their derivative by the state (q, n)."""
         return self._called(self.h, t, x, u, p)
 
     def _called(self, function: Any, *values: Any) -> tuple[Any, Any]:
@@ -69,8 +70,9 @@ def find_models(
     wiring: FlatDiagram,
     wired: Callable[[Diagram], FlatDiagram],
 ) -> None:
-    """Give filters of a wiring their models. wired: how another diagram gets its wiring. Raises
-    DiagramError, at the place in the file, where there is none."""
+    """Set the models of the filters in a flat diagram. wired: flattens another diagram. Raises
+    DiagramError, at the place in the file, if there is no model.
+    """
     for node in nodes:
         try:
             model, place = node.block.model_source, f"blocks.{node.name}"
@@ -168,7 +170,7 @@ def _output(wiring: FlatDiagram, name: str) -> Source:
 
 
 def _refuse(node: Node, plant: Node) -> None:
-    """InputError for a block that no model of a plant can have in it."""
+    """Raise InputError for a block that cannot be part of a plant's model."""
     if attribute(node.block, "pending", False):
         text = f"plant: what moves {plant.name} depends on {node.name}, which is not known yet"
         raise InputError(Fault(text, hint="name the inputs at which the loop is opened"))

@@ -1,5 +1,6 @@
-"""The plant of a controller as a linear system: the loop is open at the plant's control inputs, and
-everything else that acts on it is unchanged."""
+"""Linearises the plant of a controller, with the loop opened at the plant's control inputs;
+everything else that acts on the plant is kept.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +38,12 @@ _AT_REST = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class OpenLoop:
-    """A (n, n), B (n, m) of the plant's deviation from a point, with names; the control u (m,)
-    that holds it there; leak: coupling of omitted states into these, as the largest entry of A for
-    the omitted ones, relative to A's own."""
+    """The linearised plant at an operating point.
+
+    A (n, n), B (n, m): for deviations of its state and control, with names. u (m,): the control
+    that holds it at the point. leak: coupling of omitted states into these, as the largest entry
+    of A for omitted states relative to that of A.
+    """
 
     A: Floats
     B: Floats
@@ -50,7 +54,7 @@ class OpenLoop:
 
 
 class _Coordinates:
-    """The block that gives the deviation from the point, of the plants' outputs."""
+    """A block that computes the deviation from the operating point from the plants' outputs."""
 
     type = "coordinates"
 
@@ -70,9 +74,9 @@ def open_loop(
     minimal: MinimalState | None,
     states: Sequence[Floats],
 ) -> OpenLoop:
-    """The plants near their states, under the control that holds them there.
+    """Linearise the plants at their states, with the control that holds them there.
 
-    Raises InputError where no control does, and naming the block that cannot be traced.
+    Raises InputError if no control does, or naming a block that cannot be traced.
     """
     opened = _opened(wiring, plants, entries, minimal, states)
     system = _System(opened, plants, entries, states, minimal is not None)
@@ -100,8 +104,9 @@ def _opened(
     minimal: MinimalState | None,
     states: Sequence[Floats],
 ) -> FlatDiagram:
-    """The part of the wiring that moves the plants, with a stand-in for each control input,
-    and a last node that gives a robot's deviation."""
+    """The part of the diagram that affects the plants, with a placeholder for each control input,
+    and for a robot a last node that gives the deviation.
+    """
     wiring = uncut(wiring)
     nodes = with_inlets(wiring, entries)
     order = [*range(len(wiring.nodes), len(nodes)), *wiring.schedule]
@@ -124,8 +129,9 @@ def _opened(
 
 
 def with_inlets(wiring: FlatDiagram, entries: Sequence[ControlEntry]) -> list[Node]:
-    """The nodes with a stand-in for what comes into each entry: of the block, and of its
-    plant's companion and audit."""
+    """The nodes with each control input connected to a placeholder, also in the companion and the
+    audit of its plant.
+    """
     sources = [list(node.sources) for node in wiring.nodes]
     inlets = []
     for index, entry in enumerate(entries, start=len(wiring.nodes)):
@@ -143,7 +149,7 @@ def with_inlets(wiring: FlatDiagram, entries: Sequence[ControlEntry]) -> list[No
 
 
 def _deviation(plant: Node, minimal: MinimalState, state: Floats, index: int) -> Node:
-    """The node that gives the deviation of a plant from its state."""
+    """The node that computes the deviation of a plant from a state."""
     block = _Coordinates(minimal, state, plant.block.base_pose)
     outputs = {port.name: k for k, port in enumerate(plant.out_ports)}
     seen = [outputs[name] for name in minimal.takes.split()]
@@ -154,12 +160,12 @@ def _deviation(plant: Node, minimal: MinimalState, state: Floats, index: int) ->
 
 
 def inlet_name(entry: ControlEntry) -> str:
-    """The name of the stand-in for what comes into an entry."""
+    """The name of the placeholder for a control input."""
     return f"control {entry.label}"
 
 
 def upstream(wiring: FlatDiagram, wanted: set[int]) -> set[int]:
-    """The nodes on which these depend, and themselves."""
+    """These nodes and all nodes that they depend on."""
     found, pending = set(wanted), list(wanted)
     while pending:
         for source, _ in wiring.nodes[pending.pop()].sources:
@@ -170,7 +176,7 @@ def upstream(wiring: FlatDiagram, wanted: set[int]) -> set[int]:
 
 
 class _System:
-    """The traced rates of the plants and their deviation, with derivatives."""
+    """The traced rates and deviation of the plants, with derivatives."""
 
     def __init__(
         self,
@@ -204,12 +210,13 @@ class _System:
         self.controls = np.concatenate([np.r_[inlets[f"{inlet_name(e)}.value"]] for e in entries])
 
     def slide(self, way: float) -> None:
-        """Make joints with friction slide one way."""
+        """Set joints with friction to slide in one direction, +1 or -1."""
         self.x[self.modes] = way
 
     def at(self, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """The derivatives of the plants' rates by their state and by u, that of the deviation
-        by the state, and the deviation's rate, under the control u."""
+        """With the control u: the derivatives of the plants' rates by state and control, that of
+        the deviation by the state, and the rate of the deviation.
+        """
         p = self.p.copy()
         p[self.controls] = u
         found: Derivatives = self.derivatives(Point(0.0, self.x, self.xd, p))
@@ -229,8 +236,9 @@ def _start(wiring: FlatDiagram, kind: str) -> Floats:
 
 
 def _holding(system: _System, size: int, labels: Labels) -> Floats:
-    """The control under which the deviation does not change, by Newton's method; of several
-    the smallest. Rates are affine in the torques of a robot: one step finds them."""
+    """The control that keeps the deviation constant, by Newton's method; the one of smallest norm
+    if there are several. A robot's rates are affine in its torques, so that one step is exact.
+    """
     u, allowed, rate = np.zeros(size), np.inf, np.zeros(0)
     for k in range(_MOST_STEPS):
         _, B, C, rate = system.at(u)

@@ -1,5 +1,6 @@
-"""The parameters of a program: tunable attributes of blocks, initial states, and what the
-file asks for of its robots."""
+"""The parameters of a program: tunable attributes of blocks, initial states, and the quantities of
+robots that the file lists under `tunable:`.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ from spart_blocks.program.tracing.symbol import box, symbols, unbox
 from spart_blocks.robot import Robot
 
 Matter = Sequence[str]
-"""Names such as 'sc.mass' of the properties of robots that stay parameters."""
+"""Names such as 'sc.mass' of robots' properties that are parameters."""
 
 
 @dataclass(frozen=True)
 class _Use:
-    """An attribute of a block, or its initial state, whose value is a parameter."""
+    """An attribute of a block, or its initial state, that is a parameter."""
 
     node: Node
     attribute: str
@@ -42,9 +43,9 @@ class _Use:
 class Parameters:
     """The parameters of some nodes.
 
-    slots: their layout. p: nominal values. column: their SX symbols. blocks: the node's
-    blocks by index, with symbols for the tunable attributes. start: the parameter that is
-    the initial state of a block. origins: the entries of the file whose values they have.
+    slots: their layout. p: nominal values. column: SX symbols. blocks: blocks by index of their
+    nodes, with symbols as tunable attributes. start: for each block the parameter that is its
+    initial state. origins: entries of the file that have their values.
     """
 
     def __init__(
@@ -76,18 +77,18 @@ class Parameters:
                 self._own(use.node).__dict__[RESTART] = symbol[names[use.name]]
 
     def _put(self, use: _Use, symbol: Any) -> None:
-        """The symbol in the place of the attribute."""
+        """Set an attribute to its symbol."""
         given = use.node.block.__dict__[use.attribute]
         self._own(use.node).__dict__[use.attribute] = _like(given, symbol)
 
     def _put_robot(self, nodes: Iterable[Node], robot: Robot, symbolic: Robot) -> None:
-        """The robot with symbols in the place of the robot, in all blocks that have it."""
+        """Replace a robot by one with symbols, in all blocks that have it."""
         for node in nodes:
             if attribute(node.block, "robot") is robot:
                 self._own(node).__dict__["robot"] = symbolic
 
     def _own(self, node: Node) -> Any:
-        """The copy of a node's block in which symbols stand."""
+        """The copy of a node's block whose attributes are symbols."""
         if self.blocks[node.index] is node.block:
             self.blocks[node.index] = _copy(node.block)
         return self.blocks[node.index]
@@ -107,10 +108,10 @@ def _uses(node: Node) -> Iterable[_Use]:
 
 
 def _names(uses: Sequence[_Use], origins: Origins) -> dict[str, str]:
-    """The parameter of each use: its own, or the one that it shares with others.
+    """The parameter of each attribute: its own, or one that it shares.
 
-    A companion has the parameters of its plant. Blocks share a parameter that the file gives to
-    all of them, where each takes it in the same shape and with the same values.
+    A companion has the parameters of its plant. Blocks share a parameter of the file if all of
+    them have it with the same shape and values.
     """
     values = {use.name: use.value for use in uses}
     names = {name: name for name in values}
@@ -135,8 +136,9 @@ def _quantity(robots: Mapping[str, Robot], name: str) -> NDArray[np.float64]:
 
 
 def _with_symbols(robot: Robot, name: str, symbol: Mapping[str, Any]) -> Robot:
-    """The robot with symbols for what is tunable of it; all its matter is an array of
-    symbolic scalars, so that what is computed of it is one too."""
+    """The robot with symbols for its tunable quantities. All masses and inertias become arrays of
+    symbolic scalars, so that results computed from them are too.
+    """
     mass, inertia = robot.matter
     return robot.with_matter(
         symbol.get(f"{name}.mass", box(mass)), symbol.get(f"{name}.inertia", box(inertia))
@@ -153,12 +155,16 @@ def _start(node: Node) -> _Use:
 
 
 def _copy(block: Any) -> Any:
-    """A shallow copy; bdsim's __setattr__ would take a port's name for a wire."""
+    """A shallow copy of a block. It avoids bdsim's __setattr__, which would treat the name of a
+    port as a wire.
+    """
     twin = object.__new__(type(block))
     twin.__dict__.update(block.__dict__)
     return twin
 
 
 def _like(value: Any, symbol: Any) -> Any:
-    """The symbols in the container that the attribute was: NumPy treats lists in its own way."""
+    """The symbols in a container like that of the attribute, since NumPy treats lists
+    differently.
+    """
     return symbol.tolist() if isinstance(value, (list, tuple)) else unbox(symbol)

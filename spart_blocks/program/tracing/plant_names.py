@@ -1,5 +1,6 @@
-"""Plants and control inputs of a regulator by the names that users give, the entries of both, and
-the point at which a plant is to rest."""
+"""Finds the plants and control inputs of a regulator by name, with the names of their entries and
+the operating point.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from spart_blocks.program.derivatives import Floats
 
 @dataclass(frozen=True)
 class ControlEntry:
-    """An input of a block that the controller moves, and the shape of its signal."""
+    """A control input: an input of a block, and the shape of its signal."""
 
     node: Node
     port: int
@@ -38,7 +39,9 @@ class ControlEntry:
 
 
 def find_plants(wiring: FlatDiagram, names: Sequence[str]) -> list[Node]:
-    """The nodes of these names. Raises InputError for names of none with a continuous state."""
+    """The nodes of these names. Raises InputError for names that are not blocks with a continuous
+    state.
+    """
     known = {node.name: node for node in wiring.of_kind("continuous")}
     faults = [
         Fault(f"plant: no block {name!r} with a continuous state", hint=did_you_mean(name, known))
@@ -53,8 +56,9 @@ def find_plants(wiring: FlatDiagram, names: Sequence[str]) -> list[Node]:
 def find_entries(
     wiring: FlatDiagram, plants: Sequence[Node], names: Sequence[str]
 ) -> list[ControlEntry]:
-    """The inputs of these names, such as 'plant.taum', or 'taum' of the one plant; by default
-    the joint torques of a robot, or all inputs of another plant. Raises InputError."""
+    """The inputs of these names, such as 'plant.taum', or 'taum' if there is one plant; by default
+    the joint torques of a robot, or all inputs of another plant. Raises InputError.
+    """
     if not names:
         if len(plants) > 1:
             raise InputError("inputs: name what moves the plants, as inputs: [motor.0]")
@@ -83,7 +87,7 @@ def find_entries(
 
 
 def _shape(node: Node, port: int) -> tuple[int, ...]:
-    """The shape that an input takes; for a block that does not say, one that it works with."""
+    """The shape of an input; if it is not declared, one with which the block works."""
     declared = node.in_ports[port].shape
     if declared is not None or node.kind != "continuous" or len(node.in_ports) > 1:
         return declared or ()
@@ -132,8 +136,9 @@ def input_labels(entries: Sequence[ControlEntry]) -> Labels:
 
 
 def minimal_of(plants: Sequence[Node], entries: Sequence[ControlEntry]) -> MinimalState | None:
-    """Form in which a robot's state is fed back: with its base if tau0 is an input; None for
-    others."""
+    """The form in which a robot's state is fed back, including its base if tau0 is an input; None
+    for other plants.
+    """
     state: PlantState | None = attribute(plants[0].block, "plant_state")
     if len(plants) > 1 or state is None or not state.rates:
         return None
@@ -153,7 +158,7 @@ def is_mode(plant: Node) -> Any:
 
 
 def at_rest(plant: Node, x: Any) -> Floats:
-    """A state of a plant with a robot's rates at zero."""
+    """A state of a plant, with the velocities of a robot set to zero."""
     state: PlantState | None = attribute(plant.block, "plant_state")
     out: Floats = np.array(x, dtype=float)
     if state is not None:
@@ -163,8 +168,9 @@ def at_rest(plant: Node, x: Any) -> Floats:
 
 
 def resting_point(plant: Node, at: Any) -> Floats:
-    """The state of a plant that `at` means: a vector, or entries as a plant's initial takes;
-    by default its start, a robot's at rest."""
+    """The state of a plant given by `at`: a vector, or entries as in a plant's `initial`; by
+    default its initial state, with a robot at rest.
+    """
     state: PlantState | None = attribute(plant.block, "plant_state")
     start: Floats = np.array(np.ravel(plant.block.getstate0()), dtype=float)
     if at is None:

@@ -1,4 +1,4 @@
-"""States as a mapping that the function of an EVENT block reads and writes."""
+"""The mapping of states that the function of an EVENT block reads and writes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from spart_blocks.diagram.network.gates import ungated
 
 
 class BlockStates(MutableMapping[Any, Any]):
-    """States by block, as arrays that may be written into; `states[block] = value` does the
-    same and checks the shape. Blocks go by themselves or by their names."""
+    """States by block, as writable arrays; `states[block] = value` also checks the shape. Keys are
+    blocks or their names.
+    """
 
     def __init__(self, states: Mapping[Any, Any]) -> None:
         self._states = dict(states)
@@ -74,8 +75,9 @@ def _name(block: Any) -> str:
 
 
 def call_event(block: Any, states: BlockStates) -> None:
-    """Call the function of an EVENT block: with the block and the states, or with the block
-    alone where it takes no more, as bdsim does."""
+    """Call the function of an EVENT block with the block and the states; or with the block only,
+    as bdsim does, if it accepts no more.
+    """
     try:
         inspect.signature(block.func).bind(block, states, *block.args, **block.kwargs)
     except TypeError:

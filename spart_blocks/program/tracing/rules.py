@@ -37,12 +37,15 @@ Change = Callable[[Any, Any, list[Any], Any], Any]
 
 @dataclass(frozen=True)
 class Rule:
-    """The methods of a block for tracing, each (block, t, inputs, state); a missing one is
-    the block's own. watch: values whose sign matters. edges: (first, period) of every
-    series of times [s] at which a source switches, period 0 for once. project (block,
-    state): the state on its constraints. tunable: attributes that become parameters.
-    corrects: for which blocks derivative and output replace the block's own on numbers too.
-    reason: why a block cannot be traced, which ends the trace. switch: as of a block."""
+    """How a block is traced.
+
+    output, deriv, next, switch: methods (block, t, inputs, state) that replace the block's own;
+    None keeps these. watch: zero-crossing values. edges: (first, period) of every series of times
+    [s] at which a source switches; period 0 for a single time. project (block, state): the state
+    projected onto its constraints. tunable: attributes that become parameters. corrects: for which
+    blocks deriv and output replace the block's own also with numbers. reason: why a block cannot
+    be traced.
+    """
 
     output: Output | None = None
     deriv: Change | None = None
@@ -57,7 +60,9 @@ class Rule:
 
 
 def correction(block: Any, method: Literal["deriv", "output"] = "deriv") -> Change | None:
-    """Replacement of a block's own method, also on numbers; None for nearly all blocks."""
+    """The replacement of a block's own method that also applies to numbers; None for nearly all
+    blocks.
+    """
     rule = rule_of(block)
     if rule.corrects is None or not rule.corrects(block):
         return None
@@ -65,12 +70,14 @@ def correction(block: Any, method: Literal["deriv", "output"] = "deriv") -> Chan
 
 
 def drifts(block: Any) -> bool:
-    """Whether a block's state leaves constraints that its outputs do not mend."""
+    """Whether a block's state leaves its constraints and its outputs do not correct this."""
     return bool(attribute(block, "drifts", False))
 
 
 def needs_fixed_steps(block: Any) -> bool:
-    """Whether a block steps by itself and no solver with error control may run it."""
+    """Whether a block advances by a one-step map, so that no solver with error control can
+    integrate it.
+    """
     return bool(attribute(block, "needs_fixed_steps", False))
 
 
@@ -81,8 +88,10 @@ def passes_singular(block: Any) -> bool:
 
 
 def random_entries(block: Any, size: int) -> int:
-    """How many entries at the start of a block's state (size,) are those of random sequences, as
-    `random_numbers` has them; all of a random block that does not say it in `random_entries`."""
+    """The number of leading entries of a block's state (size,) that are random sequences, in the
+    form of `random_numbers`. For a random block without the attribute `random_entries` these are
+    all entries.
+    """
     return (
         int(attribute(block, "random_entries", size)) if attribute(block, "is_random", False) else 0
     )
@@ -93,7 +102,7 @@ def _vector(value: Any) -> Any:
 
 
 def _bare(x: Any) -> Any:
-    """A vector of one as a scalar, as bdsim's stateful blocks give it."""
+    """A vector of length 1 as a scalar, as bdsim's blocks with states return it."""
     return x[0] if np.size(x) == 1 else x
 
 
@@ -172,7 +181,9 @@ def _infinite(limit: Any) -> bool:
 
 
 def _function(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    """bdsim's own turns every TypeError of the function into one about its arguments."""
+    """A FUNCTION block. bdsim's own code turns every TypeError of the function into one about its
+    arguments.
+    """
     if block.userdata is not None:
         raise TraceError("its function keeps a memory of its own (persistent=True)")
     if not callable(block.func):
@@ -185,7 +196,7 @@ def _function(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def _interpolate(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    """SciPy's interp1d; outside its table, where that raises, not a number."""
+    """SciPy's interp1d. Outside its table the result is NaN, where interp1d raises an error."""
     table = block.f
     columns = table.y.reshape(len(table.x), -1)
     where = box(t if block.time else inputs[0])
@@ -201,13 +212,13 @@ def _interpolate(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def _chosen(table: Any, columns: Any, point: Any) -> Any:
-    """The value of each column of a small table: a tree of choices."""
+    """The value of each column of a small table, as a tree of choices."""
     for starts, pieces in _pieces(table, columns, point):
         yield piece(point, starts, pieces)
 
 
 def _called(table: Any, columns: Any, point: Any) -> Any:
-    """The value of each column of a large table: calls, each a search."""
+    """The value of each column of a large table, by calls that search."""
     if table._kind == "linear":
         yield from (np.interp(point, table.x, y) for y in columns.T)
     else:
@@ -217,8 +228,9 @@ def _called(table: Any, columns: Any, point: Any) -> Any:
 
 
 def _pieces(table: Any, columns: Any, point: Any) -> Any:
-    """For each column of values: where each piece of the interpolant starts, and the
-    pieces as functions of the point."""
+    """For each column of values: the starts of the pieces of the interpolant, and the pieces as
+    functions of the point.
+    """
     x, kind = table.x, table._kind
     for y in columns.T:
         if kind == "linear":
@@ -235,7 +247,7 @@ def _pieces(table: Any, columns: Any, point: Any) -> Any:
 
 
 def _splined(table: Any, columns: Any, point: Any) -> Any:
-    """The value of each column of a table that a spline goes through."""
+    """The value of each column of a table with spline interpolation."""
     from scipy.interpolate import BSpline, PPoly
 
     spline = table._spline
@@ -298,7 +310,9 @@ def _piecewise_edges(block: Any) -> list[tuple[Any, Any]]:
 
 
 def _table_edges(block: Any) -> list[tuple[Any, Any]]:
-    """A table by time bends, or jumps, at its points; 'nearest' between them."""
+    """The times at which a table by time has a kink or jumps: its points, or for 'nearest' the
+    times between them.
+    """
     if not block.time:
         return []
     points = np.asarray(block.f.x, dtype=float)
@@ -323,8 +337,9 @@ def _state(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def _integrator_deriv(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
-    """The input, unless it drives the state out of its limits. bdsim 1.4's own code zeroes
-    any input beyond a limit, so that the state never comes back from there."""
+    """The input, or zero if it would drive the state beyond a limit. bdsim 1.4 zeroes any input
+    beyond a limit, so that the state never returns.
+    """
     rate = block.gain * _vector(inputs[0])
     if block.min is not None:
         rate = np.where(np.logical_and(box(x) <= block.min, box(rate) < 0), 0.0, rate)
@@ -381,7 +396,9 @@ def _lti_change(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
 
 
 def _stop_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    """STOP acts where its signal, or its function of it, is true or above zero."""
+    """The crossing of STOP, which acts if its signal, or its function of the signal, is true or
+    positive.
+    """
     value = inputs[0] if block.stopfunc is None else block.stopfunc(inputs[0])
     value = _alone(value)
     if isinstance(value, (bool, np.bool_)):
@@ -402,9 +419,9 @@ def _alone(value: Any) -> Any:
 # --- the table -----------------------------------------------------------------------------
 
 OWN = Rule()
-"""The block's own code is right on symbols; the check after tracing confirms it."""
+"""The block's own code works with symbols; the check after tracing confirms it."""
 SINK = Rule()
-"""It gives no signal; the engine hands it its inputs as numbers."""
+"""The block has no outputs; the engine gives it its inputs as numbers."""
 OPENED = Rule()
 """A subsystem; its inner blocks are traced in its place."""
 
@@ -491,7 +508,7 @@ RULES: dict[str, Rule] = {
 
 
 def rule_of(block: Any) -> Rule:
-    """The rule of a block; one that bdsim added since says so."""
+    """The rule of a block. A block of a newer bdsim without a rule gets one with a reason."""
     kind = gates.own_class(block)
     if kind.__module__.startswith("bdsim.blocks."):
         key = f"{kind.__module__.removeprefix('bdsim.blocks.')}.{kind.__name__}"
@@ -508,7 +525,7 @@ def rule_of(block: Any) -> Rule:
 
 
 def _gated(rule: Rule, gate: gates.Gate) -> Rule:
-    """The rule of a block behind a gate."""
+    """The rule of a gated block."""
     if gate.stepping:
         step = rule.next or (lambda block, *arguments: block.next(*arguments))
         return replace(

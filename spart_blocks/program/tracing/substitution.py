@@ -1,4 +1,4 @@
-"""A program whose functions read other parameters: functions of time and of a new vector p."""
+"""Replaces the parameters of a program's functions by functions of time and of a new vector p."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "adv
 
 
 def substituted(program: Program, size: int, effective: Callable[[Any, Any], Any]) -> Program:
-    """The program with functions that read effective(t, p) in the place of p.
+    """The program with functions that use effective(t, p) instead of p.
 
-    size: of the new p. effective: from the symbols t and p to a column of the old size. p, edges
-    and the layout of parameters stay as they are.
+    size: of the new p. effective: function of the symbols t and p that returns a column of the old
+    size. The fields p, edges and the layout of parameters are not changed.
     """
 
     def of(function: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Parameters that change at a time within the run, such as those of a fault.
+"""Parameters that change at a given time of the run, for example because of a fault.
 
-Each has a second value, `after.NAME`, and all change at one time, `fault.at` [s], which is one more
-known switching time of the program. Both are parameters themselves, so that one program runs every
-fault, and without one, where the time is infinite.
+Each has a second value, `after.NAME`. All change at one time, `fault.at` [s], which is a known
+switching time of the program. These are parameters too, so that one program runs every fault, and
+also no fault, with an infinite time.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.tracing.substitution import substituted
 
 AFTER = "after."
-"""Leads the name of a parameter's second value."""
+"""Prefix of the name of a parameter's second value."""
 AT = "fault.at"
 """The parameter that is the switching time [s]."""
 SWITCHING = "fault"
-"""Name of what switches then, among the blocks that do."""
+"""The name, among the blocks with known switching times, under which the fault switches."""
 
 
 def switched_parameters(program: Program, names: Iterable[str]) -> Program:
-    """The program whose parameters of these names have a second value from a time on.
+    """The program in which these parameters have a second value from a time on.
 
-    By default the second value is the first, and the time infinite. A parameter that is an initial
-    state cannot switch. Raises InputError.
+    By default the second value equals the first, and the time is infinite. Raises InputError for a
+    parameter that is an initial state, which cannot change.
     """
     known = {slot.name: slot for slot in program.parameters}
     names = tuple(dict.fromkeys(names))
@@ -80,8 +80,9 @@ def _check(program: Program, names: tuple[str, ...], known: dict[str, Slot]) -> 
 def _edges(
     program: Program, pairs: list[tuple[slice, slice]], size: int
 ) -> tuple[Any, tuple[str, ...]]:
-    """The switching times, p -> (first, period), and what switches: those of the first values,
-    those of the second that differ, and the change itself."""
+    """The switching times, p -> (first, period), and their names: those for the first values,
+    those for the second values where they differ, and the change itself.
+    """
     p = ca.SX.sym("p", size)
     old = p[: len(program.p)]
     later = ca.SX(old)

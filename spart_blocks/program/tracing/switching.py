@@ -1,4 +1,4 @@
-"""Switching of a diagram: known times of its sources, zero-crossings of its signals."""
+"""When a diagram switches: known times of its sources, and zero-crossings of its signals."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ MOST_SWITCHES = 50_000_000
 
 @dataclass(frozen=True)
 class SwitchTimes:
-    """Times at which a block switches: first, and then every period [s], as exact fractions; once
-    where the period is 0, never where a time is not finite."""
+    """The times at which a block switches: first, first + period, ... [s], as exact fractions.
+    Only once if the period is 0; never if a time is not finite.
+    """
 
     block: str
     first: Exact
     period: Exact
 
     def within(self, start: Fraction, end: Fraction) -> tuple[Fraction, Fraction, int, int] | None:
-        """The times after start up to the end as (first, period, number of the first of them, how
-        many they are); None if there are none. Raises InputError if there are too many."""
+        """The times after start up to end, as (first, period, index of the first of them, count);
+        None if there are none. Raises InputError if there are too many.
+        """
         first, period = self.first, self.period
         if not (isinstance(first, Fraction) and isinstance(period, Fraction)):
             return None
@@ -53,8 +55,9 @@ class SwitchTimes:
 def switching_times(
     switches: Iterable[SwitchTimes], start: Fraction, end: Fraction
 ) -> list[Fraction]:
-    """The times after start up to the end at which any of some blocks switches, in descending
-    order. Raises InputError if there are too many."""
+    """The times after start up to end at which any of these blocks switches, in descending order.
+    Raises InputError if there are too many.
+    """
     found: dict[Fraction, float] = {}
     for first, period, k, count in _series(switches, start, end):
         times = [first + n * period for n in range(k, k + count)]
@@ -79,19 +82,19 @@ def _series(
 
 
 KINDS = ("event", "stop", "limit", "mode", "bend", "fault")
-"""The kinds of crossings, in the order in which sb_step.h numbers them."""
+"""The kinds of crossings, numbered as in sb_step.h."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """A watched value whose sign matters.
+    """A value whose change of sign is an event.
 
-    kind: 'stop' ends the run where the value is above zero, 'event' lets an EVENT block
-    reset states, 'mode' lets a block switch its states while the value is above zero,
-    'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end,
-    'fault' ends the run with an error where the value is above zero.
-    direction: +1 for upward, -1 for downward, 0 for both. text: of a fault, what is wrong.
-    unsolved: of a fault, whether an algebraic loop has no solution there.
+    kind: 'stop' ends the run if the value is positive; 'event' lets an EVENT block reset states;
+    'mode' lets a block switch its mode while the value is positive; 'limit' sets a state to its
+    limit; 'bend' is a kink or jump of a signal, at which a step must end; 'fault' ends the run
+    with an error if the value is positive. direction: +1 for upward, -1 for downward, 0 for both.
+    text: message of a fault. unsolved: for a fault, whether it means that an algebraic loop has no
+    solution.
     """
 
     block: str
@@ -101,8 +104,7 @@ class Crossing:
     unsolved: bool = False
 
     def crossed(self, before: float, after: float) -> bool:
-        """Whether values before and after lie on different sides. Zero and NaN are not above
-        zero."""
+        """Whether two values are on different sides. Zero and NaN count as not positive."""
         if self.direction == 0:
             return (before > 0) != (after > 0)
         return before * self.direction <= 0 < after * self.direction
@@ -118,8 +120,9 @@ def crossings_of(node: Node, count: int) -> list[Crossing]:
 
 
 def _own_crossings(node: Node, count: int) -> list[Crossing]:
-    """Those of a block without a gate. `watched_kinds` of a block are the kinds of the first ones;
-    the others are bends."""
+    """The crossings of a block without those of its gate. The block's `watched_kinds` are the
+    kinds of the first ones; the others are bends.
+    """
     kind = own_class(node.block)
     if node.block.type == "stop":
         return [Crossing(node.name, "stop", 1.0)] * count
@@ -139,7 +142,7 @@ def _own_crossings(node: Node, count: int) -> list[Crossing]:
 
 
 def _fault_text(node: Node) -> str:
-    """What a fault of a block says."""
+    """The message of a block's fault."""
     text = attribute(node.block, "fault_text", "")
     return text if attribute(node.block, "unsolved", False) else f"block {node.name}: {text}"
 
@@ -147,8 +150,9 @@ def _fault_text(node: Node) -> str:
 def exact_edges(
     block: Any, edges: Callable[[Any], list[tuple[Any, Any]]], tunable: Iterable[str]
 ) -> list[tuple[Any, Any]]:
-    """The known times at which a block switches, from its parameters as exact fractions; from
-    floats where its code does not take these."""
+    """The known switching times of a block, computed from its parameters as exact fractions; from
+    floats if its code does not accept fractions.
+    """
     twin = copy(block)
     for name in tunable:
         twin.__dict__[name] = _meant(getattr(block, name))
@@ -159,7 +163,7 @@ def exact_edges(
 
 
 def _meant(value: Any) -> Any:
-    """A parameter whose finite numbers are fractions."""
+    """A parameter with its finite floats replaced by fractions."""
     if isinstance(value, (float, np.floating)):
         return meant(float(value)) if np.isfinite(value) else value
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isfinite(value).all():
@@ -168,7 +172,9 @@ def _meant(value: Any) -> Any:
 
 
 def started(node: Node, until: float) -> list[tuple[Any, Any]]:
-    """Start a block as bdsim does before a run, and take the times that it declares."""
+    """Call a block's `start` as bdsim does before a run, and return the event times that it
+    declares.
+    """
     start = attribute(node.block, "start")
     if start is None or node.kind not in ("source", "function"):
         return []
@@ -178,8 +184,9 @@ def started(node: Node, until: float) -> list[tuple[Any, Any]]:
 
 
 class _Declarations:
-    """Collects the event times that bdsim's blocks declare at start. It stands in for bdsim's
-    SimulationState, of which blocks use T, tf, t and declare_event."""
+    """Collects the event times that bdsim's blocks declare. It replaces bdsim's SimulationState,
+    of which blocks use T, tf, t and declare_event.
+    """
 
     def __init__(self, name: str, end: float) -> None:
         self.name = name

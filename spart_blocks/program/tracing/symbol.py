@@ -1,7 +1,7 @@
-"""Symbols and their arrays as a trace uses them: to and from the columns of CasADi.
+"""Symbols and arrays of them, and their conversion from and to CasADi's columns.
 
-The scalar is in symbol_scalar.py, its arrays in symbol_array.py, NumPy's functions of
-them in array_functions.py; their names are gathered here.
+The scalar is in symbol_scalar.py, its arrays in symbol_array.py, NumPy's functions for them in
+array_functions.py; this module exports their names.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def folded(value: Any) -> Any:
-    """A signal that turned out constant as a number or an array of floats."""
+    """A constant signal as a number or float array; other signals unchanged."""
     if isinstance(value, Symbol):
         return float(value.sx) if value.sx.is_constant() else value
     if isinstance(value, SymbolArray) and all(
@@ -62,7 +62,7 @@ def scalars(column: Any) -> SymbolArray:
 
 
 def symbols(name: str, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """Fresh variables: the SX column (n,1) they are, and the array of the given shape."""
+    """New variables: their SX column (n, 1), and an array of them with the given shape."""
     column = ca.SX.sym(name, int(np.prod(shape)))
     return column, scalars(column).reshape(shape)
 

@@ -1,7 +1,7 @@
-"""Arrays of Symbols, which know NumPy's functions of numbers.
+"""Arrays of Symbols, to which NumPy's functions can be applied.
 
-`SymbolArray` is an object array of Symbols and numbers. What NumPy's object arrays lack
-is in array_functions.py, which fills the tables UFUNCS and FUNCTIONS here.
+`SymbolArray` is an object array of Symbols and numbers. What NumPy's object arrays lack is in
+array_functions.py, which fills the tables UFUNCS and FUNCTIONS here.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from spart_blocks.program.tracing.symbol_scalar import Condition, Symbol, TraceError, if_else
 
 UFUNCS: dict[Any, Any] = {}
-"""NumPy's elementwise functions, and those of Python objects that stand in for them."""
+"""Replacements of NumPy's elementwise functions."""
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""NumPy's other functions that need separate code for Symbols."""
+"""Replacements of other NumPy functions."""
 
 
 MOST_PRODUCTS = 1_000_000
@@ -74,7 +74,9 @@ class SymbolArray(np.ndarray[Any, Any]):
         super().__setitem__(key, value)
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
-        """A copy: a signal is already what a float array would be."""
+        """A copy for float and object types, since Symbols replace floats. TraceError for other
+        types if there are symbols.
+        """
         kind = np.dtype(dtype).kind
         if kind == "O" or kind == "f":
             return self.copy()
@@ -104,7 +106,7 @@ def _refuse_mask(key: Any) -> None:
 
 
 def _counted(array: Any) -> Any:
-    """Truth values as the numbers 0 and 1, which NumPy sums them as."""
+    """Truth values as the numbers 0 and 1, so that they can be summed."""
     if not (isinstance(array, np.ndarray) and array.dtype.hasobject):
         return array
     ufunc = np.frompyfunc(lambda x: Symbol(x.sx) if isinstance(x, Condition) else x, 1, 1)
@@ -115,13 +117,13 @@ _if_else = np.frompyfunc(if_else, 3, 1)
 
 
 def elementwise_if_else(condition: Any, yes: Any, no: Any) -> Any:
-    """np.where on arrays of Symbols; a choice may be no number."""
+    """np.where for arrays of Symbols; an alternative may be NaN."""
     with np.errstate(invalid="ignore"):
         return _if_else(condition, yes, no)
 
 
 def has_symbols(value: Any) -> bool:
-    """Whether a signal is anywhere in an array, or in nested lists of them."""
+    """Whether an array, or nested lists of arrays, contain a Symbol."""
     if isinstance(value, Symbol):
         return True
     if isinstance(value, np.ndarray):
@@ -141,27 +143,26 @@ def _mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _floats(value: Any) -> Any:
-    """The same arguments with every object array of numbers as an array of numbers."""
+    """The arguments with every SymbolArray, which must contain numbers only, as a numeric array."""
     return _mapped(
         lambda x: np.array(x.tolist()).reshape(x.shape) if isinstance(x, SymbolArray) else x, value
     )
 
 
 def _boxed(value: Any) -> Any:
-    """The same arguments with every Symbol as an array without dimension."""
+    """The arguments with every Symbol as an array with shape ()."""
     return _mapped(lambda x: box(x) if isinstance(x, Symbol) else x, value)
 
 
 def plain(value: Any) -> Any:
-    """A signal, or nested lists of signals, with NumPy's own object arrays in the place of
-    SymbolArrays."""
+    """A signal, or nested lists of signals, with plain object arrays instead of SymbolArrays."""
     if isinstance(value, Symbol):
         return box(value).view(np.ndarray)
     return _mapped(lambda x: x.view(np.ndarray) if isinstance(x, SymbolArray) else x, value)
 
 
 def _refuse_large_product(a: Any, b: Any) -> None:
-    """TraceError where a product of arrays would take too many products of scalars."""
+    """Raise TraceError if a product of arrays needs too many scalar products."""
     if np.ndim(a) and np.ndim(b):
         products = np.size(a) * np.size(b) // max(np.shape(b)[max(np.ndim(b) - 2, 0)], 1)
         if products > MOST_PRODUCTS:
@@ -172,7 +173,7 @@ def _refuse_large_product(a: Any, b: Any) -> None:
 
 
 def box(value: Any) -> SymbolArray:
-    """A Symbol as an array of no dimension, an object array as a SymbolArray."""
+    """A Symbol as a SymbolArray with shape (), an array as a SymbolArray."""
     if isinstance(value, Symbol):
         out = np.empty((), dtype=object)
         out[()] = value
@@ -181,7 +182,9 @@ def box(value: Any) -> SymbolArray:
 
 
 def unbox(value: Any) -> Any:
-    """Results as blocks should see them: object arrays as SymbolArrays, scalars bare."""
+    """Results in the form that blocks expect: object arrays as SymbolArrays, scalars without an
+    array.
+    """
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         if value.ndim == 0:
             return value[()]
@@ -192,7 +195,7 @@ def unbox(value: Any) -> Any:
 
 
 def refused(what: str) -> Callable[..., NoReturn]:
-    """A function in the place of one that cannot be traced."""
+    """A function that raises TraceError, as the replacement of one that cannot be traced."""
 
     def refuse(*args: Any, **options: Any) -> NoReturn:
         raise TraceError(f"its code {what}, which is not traced")

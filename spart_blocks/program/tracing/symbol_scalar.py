@@ -1,8 +1,8 @@
-"""A scalar that records the operations on it.
+"""A scalar that records the operations applied to it.
 
-CasADi's own scalars leave NumPy: SX times an array becomes an SX matrix. `Symbol` wraps
-one SX scalar, keeps to NumPy's rules, and refuses what would lose it silently (float,
-bool). What NumPy asks of it as an array of no dimension is in symbol_array.py.
+CasADi's own scalars do not follow NumPy's rules: SX times an array becomes an SX matrix. `Symbol`
+wraps one SX scalar, follows NumPy's rules, and refuses conversions that would lose it silently
+(float, bool). Its behaviour as an array with shape () is in symbol_array.py.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _not, _where = of_one(ca.OP_NOT), of_two(ca.OP_IF_ELSE_ZERO)
 
 
 def _either(condition: Any, yes: Any, no: Any) -> Any:
-    """yes where the condition holds, otherwise no, as ca.if_else writes it."""
+    """yes if the condition holds, otherwise no, in the form of ca.if_else."""
     return _add(_where(condition, yes), _where(_not(condition), no))
 
 
@@ -58,7 +58,9 @@ def is_number(value: Any) -> bool:
 
 
 class Symbol:
-    """One scalar expression. Meets numbers and Symbols as a scalar, arrays elementwise."""
+    """A scalar expression. With numbers and Symbols it acts as a scalar, with arrays
+    elementwise.
+    """
 
     __slots__ = ("sx",)
 
@@ -259,7 +261,7 @@ class Condition(Symbol):
 
 
 def _modulo(a: Any, b: Any) -> Any:
-    """Python's modulo, which has the divisor's sign; C's has the dividend's."""
+    """Python's modulo, with the sign of the divisor; that of C has the sign of the dividend."""
     if isinstance(b, float) and b == 1.0:
         return a - ca.floor(a)
     rest = ca.fmod(a, b)
@@ -267,7 +269,7 @@ def _modulo(a: Any, b: Any) -> Any:
 
 
 def _floor_divide(a: Any, b: Any) -> Any:
-    """Python's, which is exact where a/b rounds up to a whole number."""
+    """Python's floor division, which is exact even if a/b rounds up to an integer."""
     quotient = (a - _modulo(a, b)) / b
     whole = ca.floor(quotient)
     return whole + (quotient - whole > 0.5)
@@ -278,7 +280,7 @@ def _trunc(a: Any) -> Any:
 
 
 def _rint(a: Any) -> Any:
-    """To the nearest whole number, halves to the even one."""
+    """Round to the nearest integer, halves to the even one."""
     below = ca.floor(a)
     rest = a - below
     odd = below - 2 * ca.floor(below / 2)
@@ -318,7 +320,7 @@ def floor(value: Any) -> Any:
 
 
 def if_else(condition: Any, yes: Any, no: Any) -> Any:
-    """yes where the condition holds, otherwise no; plain Python for plain numbers."""
+    """yes if the condition holds, otherwise no; plain Python for plain numbers."""
     if not isinstance(condition, Symbol):
         return yes if condition else no
     if condition.sx.is_constant():

@@ -1,4 +1,4 @@
-"""Tracing: evaluate a diagram once on symbols, and keep the expressions as a program."""
+"""Tracing: evaluates a diagram once with symbols, and makes a program of the expressions."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ from spart_blocks.program.tracing.updates import updates_of
 
 
 def traced(diagram: Diagram, wiring: FlatDiagram, *, resets: bool = True) -> Program:
-    """The program of a diagram whose blocks have all their numbers.
+    """The program of a diagram all of whose gains are known.
 
-    wiring: its flattened form, or a part of it. resets: whether to trace what the functions
-    of EVENT blocks do to the states, which calls each of them once.
-    Raises TraceError naming the block, the line and the reason where a block cannot be
-    an expression.
+    wiring: its flattened form, or a part of it. resets: whether to trace the effect of EVENT
+    functions on states, which calls each of them once. Raises TraceError naming the block, the
+    line and the reason if a block cannot be an expression.
     """
     with collector_paused(), tracing(diagram.name):
         return _traced(diagram, wiring, resets)
@@ -93,7 +92,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
 
 
 def _is_plant(node: Node) -> bool:
-    """Whether its start is given by entries such as qm and um."""
+    """Whether the initial state of a node is given by entries such as qm and um."""
     return node.kind == "continuous" and attribute(node.block, "plant_state") is not None
 
 
@@ -127,8 +126,10 @@ def _crossings(traced: Evaluation) -> tuple[tuple[Crossing, ...], list[Any]]:
 
 
 def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, float | None]:
-    """The blocks that switch at known times, the Function p -> (first, period) of each, and
-    the time [s] up to which users' blocks have declared theirs, where there are such."""
+    """The names of the blocks that switch at known times; the Function p -> (first, period) for
+    each; and the time [s] up to which users' blocks have declared theirs, None without such
+    blocks.
+    """
     names, rows, declared = [], [], False
     for node in traced.nodes:
         edges = rule_of(node.block).edges
@@ -146,7 +147,7 @@ def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, floa
 
 
 def _random(traced: Evaluation, wiring: FlatDiagram) -> dict[str, int]:
-    """Of random blocks, how many entries of their state are random sequences."""
+    """For random blocks the number of entries of the state that are random sequences."""
     found = {
         node.name: random_entries(node.block, len(traced.state[node.index]))
         for node in wiring.of_kind("sampled")
@@ -175,7 +176,7 @@ def _projected(traced: Evaluation, node: Node) -> Any:
 
 
 def _reach(traced: Evaluation, wiring: FlatDiagram) -> Any:
-    """The longest step that the blocks allow; None if none has a bound."""
+    """The longest step that all blocks allow; None if none has a limit."""
     steps = []
     for node in wiring.of_kind("continuous"):
         own = attribute(traced.block(node), "reach")
@@ -190,8 +191,9 @@ def _reach(traced: Evaluation, wiring: FlatDiagram) -> Any:
 
 
 def _held(traced: Evaluation, wiring: FlatDiagram, rates: list[Any]) -> Any:
-    """The rates where limits act by the state at the start of a step, as (t, x, xd, p,
-    x_start) -> xdot; None without limits."""
+    """(t, x, xd, p, x_start) -> xdot, in which limits act by the state at the start of a step;
+    None without limits.
+    """
     column, start = symbols("start", (traced.x_column.numel(),))
     parts, limited = list(rates), False
     for k, (node, slot) in enumerate(zip(wiring.of_kind("continuous"), traced.states, strict=True)):
@@ -204,8 +206,9 @@ def _held(traced: Evaluation, wiring: FlatDiagram, rates: list[Any]) -> Any:
 
 
 def _own_steps(traced: Evaluation, wiring: FlatDiagram) -> tuple[tuple[str, ...], Any]:
-    """The blocks that bring a one-step map of their own, and the Function
-    (t, x, xd, p, h) -> x at t + h; it keeps the states of the others."""
+    """The blocks with a one-step map, and the Function (t, x, xd, p, h) -> x at t + h, which keeps
+    the states of other blocks.
+    """
     stepped, parts = [], []
     h_column, h = symbols("h", (1,))
     for node in wiring.of_kind("continuous"):
@@ -220,7 +223,7 @@ def _own_steps(traced: Evaluation, wiring: FlatDiagram) -> tuple[tuple[str, ...]
 
 
 def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
-    """x where each block that switches modes has done so, or None."""
+    """x after each block with modes has switched; None without such blocks."""
     switching = {crossing.block for crossing in crossings if crossing.kind == "mode"}
     parts = []
     for node in (node for node in traced.nodes if node.kind == "continuous"):
@@ -234,12 +237,12 @@ def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
 
 
 def _restarted(block: Any, x: Any) -> Any:
-    """The state of a block after an EVENT has set it, as the block makes it its own."""
+    """The state of a block after an EVENT has set it, corrected by the block's method `restart`."""
     return block.restart(x) if attribute(block, "restart") is not None else x
 
 
 def _resets(traced: Evaluation) -> dict[str, Any]:
-    """What the functions of EVENT blocks do to the states, for those that can be traced."""
+    """The effects of EVENT functions on states, for those that can be traced."""
     functions = {}
     for node in traced.nodes:
         if node.block.type != "event":

@@ -18,8 +18,9 @@ from spart_blocks.program.tracing.holds import HeldOutput
 def updates_of(
     traced: Evaluation, wiring: FlatDiagram, clocks: Sequence[Clock], holds: Sequence[HeldOutput]
 ) -> tuple[dict[str, Any], tuple[Handover, ...]]:
-    """The update of each clock by its name, and the handovers for clocks that tick together: see
-    `Program`."""
+    """For each clock by name its update, and the handovers for clocks that tick together; see
+    `Program`.
+    """
     stages = _stages(traced, wiring, holds)
     moves = {clock.name: _moved(traced, wiring, clock, holds) for clock in clocks}
     updates = {}
@@ -34,7 +35,7 @@ def updates_of(
 def _moved(
     traced: Evaluation, wiring: FlatDiagram, clock: Clock, holds: Sequence[HeldOutput]
 ) -> Any:
-    """xd after the states of a clock have moved; what is renewed stays."""
+    """xd after the states of a clock were updated; held outputs are kept."""
     due = set(clock.blocks) - {one.name for one in holds}
     moved = {
         node.name: traced.change(node, "next")
@@ -47,7 +48,7 @@ def _moved(
 def _whole(
     traced: Evaluation, wiring: FlatDiagram, new: Mapping[str, Any], name: str, result: str
 ) -> Any:
-    """The Function (t, x, xd, p) -> xd with these states in the place of the old ones."""
+    """The Function (t, x, xd, p) -> xd with some states replaced."""
     old = {node.name: traced.state[node.index] for node in wiring.of_kind("sampled")}
     old |= traced.shown
     parts = [new.get(slot.name, old[slot.name]) for slot in traced.discrete]
@@ -55,7 +56,9 @@ def _whole(
 
 
 def _stages(traced: Evaluation, wiring: FlatDiagram, holds: Sequence[HeldOutput]) -> list[Handover]:
-    """The held outputs in groups, each of one clock, none reading another of its group."""
+    """The held outputs in groups; a group has one clock, and none of its outputs reads another of
+    the group.
+    """
     groups: list[list[HeldOutput]] = []
     for one in holds:
         last = groups[-1] if groups else []
@@ -74,7 +77,7 @@ def _stages(traced: Evaluation, wiring: FlatDiagram, holds: Sequence[HeldOutput]
 
 
 def _after(stages: Sequence[Handover], moves: Any) -> Any:
-    """The function of xd, once the stages are done."""
+    """The Function `moves` applied to xd after all stages."""
     t, x, xd, p = arguments = moves.sx_in()
     for stage in stages:
         xd = stage.renewed(t, x, xd, p)
@@ -88,7 +91,7 @@ def _meet(
     updates: Mapping[str, Any],
     holds: Sequence[HeldOutput],
 ) -> bool:
-    """Whether a clock's update reads what is held on another clock."""
+    """Whether the update of a clock reads an output that is held on another clock."""
     if len(clocks) < 2:
         return False
     parts = {slot.name: np.r_[slot.part] for slot in traced.discrete}
