@@ -1,9 +1,9 @@
-"""The zero-crossing functions that take effect when states are integrated at a fixed rate.
+"""The zero-crossing functions that have an effect when states are integrated at a fixed rate.
 
-They are those of STOP blocks, of blocks that switch modes, such as RELAY, and of mechanisms whose
-loops lose rank. A mode changes at the start of a step, after its ticks. This is up to one step
-later than in a simulation, where it changes at the crossing. The pose in which loops lose rank is
-located.
+They belong to STOP blocks, to blocks that switch modes, such as RELAY, and to mechanisms whose
+loops can lose rank. A mode changes at the start of a step, after its ticks. This is up to one step
+later than in a simulation, where it changes at the crossing. The time at which loops lose rank is
+located within the step.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ MOST_SWITCHES = 100
 
 @dataclass(frozen=True)
 class Acting:
-    """The zero-crossing functions that take effect. rows: their indices among all of the program.
-    of: the crossings. first: for each the first crossing of the same block, as an index into rows.
-    states: for the first crossing of a block that switches modes, the block's entries of x. jumps:
-    whether rates may jump or bend."""
+    """The zero-crossing functions that have an effect.
+
+    rows: their indices among all of the program. of: the crossings. first: for each the first
+    crossing of the same block, as an index into rows. states: for the first crossing of a block
+    that switches modes, the block's entries of x. jumps: whether rates can jump or have a kink.
+    """
 
     rows: tuple[int, ...]
     of: tuple[Crossing, ...]
@@ -48,7 +50,7 @@ def faults_of(program: Program) -> tuple[str, ...]:
 
 
 def acting_of(program: Program) -> Acting:
-    """The zero-crossing functions of a program that take effect."""
+    """The zero-crossing functions of a program that have an effect."""
     ending = {c.block for c in program.crossings if c.kind == "fault"}
     rows = [
         k

@@ -70,8 +70,9 @@ def _structs(code: StepCode) -> int:
 
 
 def _stack(usage: str) -> int:
-    """The sum of the stack frames of functions that call one another, down to the largest of the
-    program's functions."""
+    """The stack [bytes] of the deepest chain of calls: frames of the step's functions, and the
+    largest frame of the program's functions, which they call.
+    """
     frames: dict[str, int] = {}
     for line in usage.splitlines():
         where, size, _ = line.split("\t")

@@ -76,8 +76,9 @@ endif()
 
 
 def readme(code: StepCode, linked: Collection[str]) -> str:
-    """README.md: what is here, how it is built, how the step is called. linked: the inputs
-    that main.c gets over links."""
+    """README.md: the files, how to build them, how to call the step. linked: inputs that main.c
+    receives over links.
+    """
     name, schedule = code.name, code.schedule
     states = len(code.part.program.x0)
     method = f", {states} states by {schedule.method}" if states else ""
@@ -144,7 +145,7 @@ Matrices are stored row by row. `{name}_table` has the parameters by name, with 
 
 
 def _table(kind: str, members: tuple[Member, ...], linked: Collection[str] | None = None) -> str:
-    """linked: of inputs, those that come over links."""
+    """A table of members. linked: for inputs, the names of those that come over links."""
     if not members:
         return ""
     rows = [f"| {kind} | in C | shape |", "| --- | --- | --- |"]

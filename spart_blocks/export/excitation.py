@@ -1,8 +1,8 @@
-"""Inputs of a subdiagram during a comparison. They change, so that their effects are compared.
+"""Inputs of a subdiagram during a comparison. They vary, so that their effects are compared.
 
-Each input is held over equal intervals of time, as importers hold inputs between communication
-points. Its values are those of the whole diagram at the starts of the intervals. Sines replace an
-input that is constant there, or all inputs if the diagram cannot be run.
+Each input is constant over equal intervals of time, as importers hold inputs between communication
+points. Its values are those of the whole diagram at the starts of the intervals. Sines replace
+inputs that are constant there, or all inputs if the diagram cannot be run.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _GOLDEN = (np.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Excitation:
-    """rows (segments, nu): the inputs in each segment, in the order of the subdiagram. length: of a
-    segment [s]. told: the source of the values of each input."""
+    """The inputs of a comparison. rows (segments, nu): values in each segment, in the order of the
+    subdiagram. length: of a segment [s]. told: for each input the source of its values, as text.
+    """
 
     rows: Floats
     length: float
@@ -120,7 +121,7 @@ def _has_a_norm(slot: Slot, start: Floats) -> bool:
 
 
 def _size(start: Floats) -> float:
-    """A tenth of the largest magnitude; 1 if that is zero."""
+    """The amplitude of a sine: a tenth of the largest magnitude, or 1 if that is zero."""
     largest = float(np.abs(start).max(initial=0.0))
     return 0.1 * largest if largest else 1.0
 

@@ -1,4 +1,4 @@
-"""The header of a part in C: its structs and what is declared of its steps."""
+"""The C header of a subdiagram: its structs, and the declarations of its functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spart_blocks.program.c.text import c_comment, indented
 from spart_blocks.program.subdiagram import Subdiagram
 
 OK, STOPPED, NOT_FINITE, FAULT = range(4)
-"""What a step returns."""
+"""The status that a step returns."""
 _FAULT = ("long long fault; /* its place in the table of faults */",)
 
 

@@ -1,5 +1,6 @@
-"""The C code around a subdiagram: flat arrays of doubles for the loop of sb_loop.h, its links, and
-a main program."""
+"""The C code around a subdiagram: a model with flat arrays of doubles for the loop of sb_loop.h,
+its links, and a main program.
+"""
 
 from __future__ import annotations
 

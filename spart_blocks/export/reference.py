@@ -22,7 +22,9 @@ from spart_blocks.run.solvers.steps import Trial, equal_length, is_last, try_, u
 
 
 class Stepper:
-    """A subdiagram at a step. p: its inputs and parameters; set them before `output`."""
+    """A subdiagram that is stepped in Python. p: its inputs and parameters; set them before
+    `output`.
+    """
 
     def __init__(self, part: Subdiagram, schedule: Schedule) -> None:
         self.part, self.program, self.schedule = part, part.program, schedule
@@ -38,8 +40,9 @@ class Stepper:
         return self.schedule.time(self.k)
 
     def output(self) -> tuple[Floats, int]:
-        """The outputs at this step, after the ticks that are due, with modes that fit before and
-        after these, and the status."""
+        """The outputs at this step, after due ticks, and the status. Modes are switched until they
+        are consistent before and after the ticks.
+        """
         t, before = self.t, self.xd.copy()
         if any(ticking.due(self.k) for ticking in self.schedule.clocks):
             self.x = self._settled(t, self.x, before)
@@ -61,13 +64,13 @@ class Stepper:
         return y, self._status(t, self.x)
 
     def _watched(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """The values of the zero-crossing functions that take effect."""
+        """The values of the zero-crossing functions that have an effect."""
         if not self._acting.rows:
             return np.zeros(0)
         return self._called(self.program.watched, t, x, xd)[list(self._acting.rows)]
 
     def _status(self, t: float, x: Floats) -> int:
-        """The status in a state: a STOP block, or a fault, ends the run."""
+        """The status in a state: whether a STOP block or a fault ends the run."""
         found = self._watched(t, x, self.xd)
         for value, crossing in zip(found, self._acting.of, strict=True):
             if value > 0 and crossing.kind in ("stop", "fault"):
@@ -91,7 +94,7 @@ class Stepper:
         return self._projected(t, x) if moved else x
 
     def update(self) -> int:
-        """Move the states to the next step. Returns the status."""
+        """Integrate the states to the next step. Returns the status."""
         if len(self.x):
             t, end, status = self.t, self.schedule.time(self.k + 1), OK
             x, n = self.x, 0
@@ -110,7 +113,8 @@ class Stepper:
 
     def _segment(self, a: float, b: float, x: Floats) -> tuple[Floats, int]:
         """Integrate from a to b, between which no source switches: in one step, or in steps short
-        enough to detect poses in which loops lose rank. Returns the states and the status."""
+        enough to detect poses in which loops lose rank. Returns the states and the status.
+        """
         program, method = self.program, self.schedule.tableau
         lo, hi = within(a, b)
         t, n, start = a, 0, x
@@ -167,10 +171,14 @@ class Stepper:
         after: Floats,
         seen: tuple[float, float],
     ) -> bool:
-        """Whether the step of length h from x to `after` goes along its first slope instead: it
-        leads over the surface at which a block switches its mode, and rates beyond lead back, as
-        where a clutch locks. With stages on both sides steps stay before it for ever, and nothing
-        would switch. seen: the first and the last time at which signals are evaluated."""
+        """Whether the step of length h from x must follow its first slope, to get over a surface
+        at which a block switches its mode.
+
+        This is so if the slope leads over the surface and the rates beyond it lead back, as when a
+        clutch locks. A step with stages on both sides would stay before the surface, and the mode
+        would never switch. after: the end of the step. seen: first and last time at which signals
+        may be evaluated.
+        """
         modes = self._acting.kinds("mode")
         if not (modes and self._acting.jumps):
             return False
@@ -200,8 +208,9 @@ class Stepper:
     def _crossing(
         self, tried: Callable[[float], Trial], before: Floats, t: float, h: float, until: float
     ) -> tuple[float, int] | None:
-        """The first pose within a step of length h in which loops lose rank, or come nearest to it:
-        the length of the step to just after it, and its crossing."""
+        """The first time within a step of length h at which loops lose rank, or come nearest to
+        it: the length of the step to just after it, and its crossing. None if there is none.
+        """
         after, found = self._watched(until, tried(h).x, self.xd), []
         for k in self._acting.kinds("limit", "fault"):
             crossing = self._acting.of[k]

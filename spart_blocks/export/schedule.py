@@ -61,8 +61,9 @@ class Handing:
 
 @dataclass(frozen=True)
 class Schedule:
-    """step: period of the steps [s]. method: integration method of the continuous states.
-    handovers: applied before the ticks, in this order."""
+    """The steps of a subdiagram. step: their period [s]. method: integration method of the
+    continuous states. handovers: applied before the ticks, in this order.
+    """
 
     step: Fraction
     method: FixedStepMethod
@@ -120,7 +121,7 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
 
 
 def rate_reason(part: Subdiagram, schedule: Schedule, asked: bool) -> str:
-    """The reason for the rate of a subdiagram's steps."""
+    """The reason for the rate of a subdiagram's steps, as text."""
     clocks = part.program.clocks or part.around
     if asked:
         return "as asked for"

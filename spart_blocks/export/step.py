@@ -266,8 +266,9 @@ class _Source:
         )
 
     def _of_watch(self, name: str, function: Any) -> str:
-        """A function that detects loops that lose rank. It is in double precision, because it takes
-        differences over short distances."""
+        """A zero-crossing function. Those that detect loops that lose rank are in double
+        precision, because they take differences over short distances.
+        """
         precise = self.program.reach is not None or solvers_called_by([function])
         return self.writer.function(name, function, dialect=DOUBLE if precise else None)
 

@@ -34,7 +34,7 @@ CLOSE, SAME = 1e-6, 1e-9
 """Tolerances relative to the largest magnitude of an output: for a comparison with our run at rtol
 1e-10, and with one in the same equal steps."""
 ASKED = 1e-11
-"""The tolerance of FMPy's solver, and that of an FMU's own steps with error control."""
+"""The tolerance of FMPy's solver, and of an FMU's own steps with error control."""
 FLOOR = 1e-3
 """Magnitude of an output above which errors are relative."""
 DRIFTING = 1e-2
@@ -133,8 +133,9 @@ def verify_fmu(
 
 
 def interval_of(horizon: float) -> float:
-    """The time [s] between samples: exact for a decimal, so that a sample at a tick is at it, and
-    not a hair before."""
+    """The time [s] between samples: exact for a decimal number, so that a sample at a tick is not
+    slightly before it.
+    """
     return float(exact(horizon) / SAMPLES)
 
 
