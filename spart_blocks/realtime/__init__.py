@@ -1,4 +1,4 @@
-"""A subdiagram in real time: its loop, its links, its watchdog, its report."""
+"""Runs a subdiagram in real time: its loop, links, watchdog and report."""
 
 from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.report import Report

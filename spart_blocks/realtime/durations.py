@@ -1,4 +1,4 @@
-"""Durations as counted by the loop: in bins, 64 per octave."""
+"""Histograms of durations as the loop counts them: bins, 64 per octave."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def edges() -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Durations:
-    """counts (BINS,): number of durations in each bin. longest: the longest duration [s]."""
+    """A histogram of durations. counts (BINS,): number of durations in each bin. longest: the
+    longest duration [s].
+    """
 
     counts: NDArray[np.int64]
     longest: float

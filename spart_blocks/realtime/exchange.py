@@ -1,4 +1,4 @@
-"""Exchange with a running loop: parameters and signals."""
+"""Exchanges parameters and signals with a running loop."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class LoopParameters:
 
 @dataclass(frozen=True)
 class SignalColumn:
-    """The first column of a signal in a row, and its shape."""
+    """A signal in a row of signals: its first column, and its shape."""
 
     name: str
     start: int

@@ -1,8 +1,9 @@
-"""Sends the safe outputs when the process of a real-time loop shows no activity.
+"""The process of the watchdog: it sends the safe outputs when the process of a real-time loop
+shows no activity.
 
-It runs in a separate Python process and uses only the standard library, so that nothing that
-ends the loop's process ends this one. It receives frames over a socket, with the descriptors
-on which to send them. The socket is closed when the loop's process dies.
+It is a separate Python process that uses only the standard library, so that nothing that ends the
+loop's process ends this one. It receives frames over a socket, with the descriptors on which to
+send them. The socket is closed when the loop's process dies.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ ENDED = 2
 
 
 class Guarded:
-    """A link: the bytes of its safe frame, the fields that change, and its descriptor."""
+    """A link: the bytes of its safe frame, the fields that change from frame to frame, and its
+    descriptor.
+    """
 
     def __init__(self, told: dict[str, Any], descriptor: int) -> None:
         self.number = int(told["number"])
@@ -43,7 +46,7 @@ class Guarded:
         self.descriptor = descriptor
 
     def bytes_of(self, sequence: int, now: float) -> bytes:
-        """The frame with this sequence number."""
+        """The frame with this sequence number and time `now` [s]."""
         if self.sequence:
             offset, size = self.sequence
             kind = {1: "B", 2: "H", 4: "I"}[size]

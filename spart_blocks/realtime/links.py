@@ -45,7 +45,7 @@ class _Shared:
 
 @dataclass
 class _End:
-    """The loop's end of a link. Implements `LoopEnd` for the transports."""
+    """The loop's end of a link. It implements `LoopEnd` for the transports."""
 
     struct: LinkStruct
     way: Literal["receive", "send"]

@@ -1,12 +1,12 @@
-"""A server for a running loop: a socket on which parameters are set and signals are sent.
+"""A server for a running loop: a socket over which clients set parameters and watch signals.
 
-It does not delay the loop, which reads parameters from a buffer and writes rows into a ring. The
-server runs in a separate thread.
+It does not delay the loop, which reads parameters from a buffer and writes rows into a ring
+buffer. The server runs in a separate thread.
 
-It uses `selectors` instead of asyncio. The process collects no garbage while its loop runs, and
-each connection of asyncio's streams leaves a reference cycle that only the collector frees. The
-streams also have no final message that overtakes queued data, and no timeout that restarts when
-bytes are sent.
+It uses `selectors` instead of asyncio. The process does not collect garbage while its loop runs,
+and each connection of asyncio's streams leaves a reference cycle that only the collector frees.
+The streams also cannot send a final message before queued data, and have no timeout that restarts
+when bytes are sent.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ from spart_blocks.realtime.structs import Phase
 
 MOST_CLIENTS = 16
 MOST_STRANGERS = 64
-"""Connections that have not shown the token. Beyond this number the oldest is dismissed."""
+"""Largest number of connections that have not sent the token. Beyond this number the oldest is
+closed.
+"""
 PATIENCE = 10.0
-"""Time within which a client must show its token, and must read some of its queued data [s]."""
+"""Time [s] within which a client must send its token, and must read some of its queued data."""
 LINGER = 60.0
-"""Time for which the final message to such a client stays queued [s]."""
+"""Time [s] for which the final message stays queued for a client that does not read."""
 _PERIOD = 0.02  # s, between polls of the loop
 _MOST_AT_ONCE = 8  # requests of one client before the others are served
 _REST = 0.002  # s, so that clients with endless requests leave the processor to others
@@ -49,8 +51,8 @@ _GOODBYE = 2.0  # s, to send queued data after the loop has ended
 class LiveServer:
     """Serves `spart tune` and `spart scope` while its context is entered.
 
-    place: where it listens, once its context is entered. The loop's rows go to the clients that
-    watch signals. Nothing else may drain the signals meanwhile.
+    place: where it listens, once its context is entered. The rows of the loop go to the clients
+    that watch signals. Nothing else may drain the signals in the meantime.
     """
 
     place: LoopPlace
@@ -99,7 +101,7 @@ class LiveServer:
             self._selector.close()
 
     def _turn(self) -> None:
-        """Serve the clients and read the loop's rows, once."""
+        """Serve the clients and read the rows of the loop, once."""
         ready = self._selector.select(_PERIOD)
         came = {key.fileobj for key, events in ready if events & selectors.EVENT_READ}
         if self._listener in came:
@@ -115,8 +117,9 @@ class LiveServer:
             time.sleep(_REST)
 
     def _accept(self) -> None:
-        """Accept some of the waiting connections and read from each at once, so that a client
-        that shows the token is trusted however many others connect."""
+        """Accept some waiting connections and read from each at once, so that a client with the
+        token is trusted even if many others connect.
+        """
         for _ in range(_MOST_AT_ONCE):
             try:
                 connection, _ = self._listener.accept()
@@ -137,7 +140,9 @@ class LiveServer:
         self._clients.remove(client)
 
     def _flush(self) -> None:
-        """Send what can be sent. Drop clients that have gone, dismiss those that do not read."""
+        """Send what can be sent without blocking. Remove clients that have disconnected; send a
+        final message to those that do not read.
+        """
         for client in list(self._clients):
             there = client.flush()
             if not there or (client.leaving and (client.idle > LINGER or not client.waits)):
@@ -165,8 +170,9 @@ class LiveServer:
     # --- requests -----------------------------------------------------------------------
 
     def _answer(self, client: ClientConnection) -> None:
-        """Answer some requests of a client. The rest are answered later, and nothing more is read
-        from it until then."""
+        """Answer some requests of a client. Others are answered in later calls; until then nothing
+        more is read from it.
+        """
         client.more = False
         for _ in range(_MOST_AT_ONCE):
             try:
@@ -219,7 +225,9 @@ class LiveServer:
     # --- signals ------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Start to stream, or send the rows so far to the others, before a client is added."""
+        """Before a client is added: start streaming, or send the rows so far to the
+        other clients.
+        """
         signals = self.loop.signals
         if signals.streaming:
             self._stream()

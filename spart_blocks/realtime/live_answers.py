@@ -1,4 +1,4 @@
-"""Answers of a running loop to its clients, and changes that they may request."""
+"""The answers of a running loop to its clients, and the changes that they can request."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ class RunningLoop(Protocol):
 
 @dataclass(frozen=True)
 class Watch:
-    """The signals that a client watches. names: of the signals. shapes: of the signals. labels: a
-    name for each element. columns: indices into a row of the loop, time first. every: n, if it
-    gets every n-th step."""
+    """The signals that a client watches.
+
+    names, shapes: of the signals. labels: a name for each element. columns: indices into a row of
+    the loop, that of time first. every: the client gets every n-th step.
+    """
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -59,8 +61,9 @@ class Watch:
     every: int
 
     def picked(self, rows: Floats, rate: float) -> Floats:
-        """The rows and columns that it gets. Steps are identified by their time, so that missing
-        rows do not shift the selection."""
+        """The rows and columns that the client gets. rate [Hz]: of the loop. Steps are identified
+        by their time, so that missing rows do not shift the selection.
+        """
         steps = np.rint(rows[:, 0] * rate).astype(np.int64)
         picked: Floats = rows[steps % self.every == 0][:, self.columns]
         return picked
@@ -82,7 +85,7 @@ def status(loop: RunningLoop) -> dict[str, Any]:
 
 
 def why(loop: RunningLoop) -> str:
-    """The reason why it has ended."""
+    """The reason why the loop has ended, as text."""
     unknown = loop.ended is Ended.NOT
     return "it can no longer be reached" if unknown else told_end(loop.ended, loop.fault)
 
@@ -219,8 +222,8 @@ def _numbers(name: str, value: Any, depth: int = 0) -> Any:
 
 
 def watch(loop: RunningLoop, names: object, rate: object) -> Watch:
-    """The signals that a client watches. names: of signals or elements, by default the outputs.
-    rate: rows per second, by default the loop's rate. Raises InputError.
+    """The signals for a client to watch. names: signals or elements, by default the outputs. rate:
+    rows per second, by default that of the loop. Raises InputError.
     """
     columns = {column.name: column for column in loop.signals.columns}
     if not names:

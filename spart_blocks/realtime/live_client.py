@@ -36,9 +36,11 @@ MOST_RECORDED = 50_000_000
 
 @dataclass(frozen=True)
 class WatchedSignals:
-    """Signals that are watched. loop: its name. rate: of the rows [Hz]. every: n, if rows are of
-    every n-th step of the loop. labels: a name for each number of a row after its time. units: by
-    signal."""
+    """Watched signals.
+
+    loop: its name. rate: of the rows [Hz]. every: rows are of every n-th step of the loop. labels:
+    a name for each number of a row after its time. units: by signal.
+    """
 
     loop: str
     names: tuple[str, ...]
@@ -63,9 +65,10 @@ class WatchedSignals:
 
 
 class LiveClient:
-    """A connection to a running loop. hello: its identity and status: name, pid, time [s],
-    phase, rate [Hz], overruns. ended: the reason why the loop has ended, once it has. lost: the
-    number of missing steps.
+    """A connection to a running loop.
+
+    hello: its identity and status: name, pid, time [s], phase, rate [Hz], overruns. ended: the
+    reason why the loop has ended; None while it runs. lost: number of missing steps.
     """
 
     def __init__(self, place: LoopPlace, *, patience: float = 10.0) -> None:

@@ -18,9 +18,12 @@ _MOST_NUMBERS = 2**16  # in a message
 
 
 class ClientConnection:
-    """A non-blocking connection. trusted: the client has shown the token. leaving: the final
-    message is queued. more: there may be requests that were received but not answered. watch: the
-    signals that it watches. lost: number of steps not sent to it."""
+    """A non-blocking connection.
+
+    trusted: the client has sent the token. leaving: the final message is queued. more: there may
+    be requests that were received but not answered. watch: the signals that it watches. lost:
+    number of steps not sent to it.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)

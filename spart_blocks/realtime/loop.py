@@ -1,4 +1,4 @@
-"""A subdiagram in real time, in a thread that Python does not delay."""
+"""Runs a compiled subdiagram in real time, in a thread that Python does not delay."""
 
 from __future__ import annotations
 
@@ -202,7 +202,9 @@ class Loop:
 
     @property
     def granted(self) -> tuple[str, ...]:
-        """What the loop requested from the system, and the result; valid once it has started."""
+        """What the loop requested from the system (locked memory, priority, CPU), and whether it
+        was granted; valid once it has started.
+        """
         means, cpu = self.means, self.options.cpu
         asked = [
             ("memory locked", "memory is not locked", means.lock, means.lock_error),

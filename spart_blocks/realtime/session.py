@@ -146,7 +146,9 @@ class Session:
             self.loop.stop()
 
     def moments(self) -> Iterator[Loop]:
-        """Yield the loop every 0.1 s until it has ended, and attend to its rows and watchdog."""
+        """Yield the loop every 0.1 s until it has ended; in between, collect its rows and update
+        the watchdog.
+        """
         while not self.loop.wait(MOMENT):
             self._attend()
             yield self.loop
@@ -170,7 +172,7 @@ class Session:
 
 @contextmanager
 def _still() -> Iterator[None]:
-    """Pause Python's garbage collection, and freeze the objects that exist."""
+    """A context in which Python's garbage collection is paused and existing objects are frozen."""
     with collector_paused():
         gc.collect()
         gc.freeze()

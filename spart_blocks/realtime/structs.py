@@ -40,7 +40,7 @@ WHY = {
 
 
 def told_end(ended: Ended, fault: str) -> str:
-    """The reason of an end in words. fault: what a block has reported."""
+    """The reason of an end, as text. fault: message of a fault that a block has reported."""
     return fault or WHY[ended]
 
 
