@@ -1,5 +1,5 @@
-"""Analysis of programs: linear systems, equilibria, agreement of both engines, and comparison of
-the variants of a diagram.
+"""Analysis of programs: linear systems, equilibria, comparison of the two engines, and comparison
+of the variants of a diagram.
 """
 
 from spart_blocks.analysis.compare import compare

@@ -1,4 +1,4 @@
-"""Whether both engines give the same results for a diagram."""
+"""Compares the results of the two engines for a diagram."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from spart_blocks.run.start import DEFAULT_SAMPLES
 RTOL, ATOL = 1e-10, 1e-12
 ALIKE = 1e-7
 FLOOR = 1e-3
-"""Smallest scale of a signal; smaller signals are compared with it, so their error is absolute."""
+"""Smallest scale of a signal. Differences of smaller signals are relative to this, so that they
+are absolute in effect.
+"""
 
 
 class EngineDifference(NamedTuple):
-    """Difference of a signal or state between the engines: relative to the signal's largest
-    magnitude, scale, with the time [s] of the largest difference.
+    """The difference of a signal or state between the engines. relative: to scale, the signal's
+    largest magnitude. t: time of the largest difference [s].
     """
 
     name: str
@@ -46,14 +48,14 @@ def compare_engines(
     samples: int | None = None,
     file: DiagramFile | None = None,
 ) -> tuple[EngineDifference, ...]:
-    """Run a diagram on both engines with tight tolerances; each kept signal and each
-    block's state, the one farthest apart first.
+    """Run a diagram with both engines and tight tolerances. Returns the differences of all
+    recorded signals and states, the largest first.
 
-    samples: the number of samples compared, unless the diagram sets it; by default as many as a run
-    keeps, each of which costs the interpreter a whole evaluation. file: that of the diagram, whose
-    program may be cached, so that it is not traced again. CVODES runs on the native engine alone;
-    the interpreter then takes DOP853. Raises RunError where the runs end at different times, or one
-    fails; TraceError where the diagram cannot be traced.
+    samples: number of compared samples, unless the diagram sets it; by default that of a run. For
+    each, the interpreter evaluates the whole diagram. file: that of the diagram, whose program may
+    be cached, so that it is not traced again. The interpreter uses DOP853 in place of CVODES,
+    which needs the native engine. Raises RunError if the runs end at different times or one fails;
+    TraceError if the diagram cannot be traced.
     """
     end = diagram.run.T if T is None else T
     options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "T": end}
@@ -87,8 +89,8 @@ def _span(results: Results) -> str:
 
 
 def _floor(name: str, results: Results) -> float:
-    """The smallest scale of each signal. Balances of an audit are sums that are zero: their
-    scale is the largest of their terms.
+    """The smallest scale of a signal. A balance of an audit is a sum that should be zero, so its
+    scale is that of its largest term.
     """
     plant, audit, _ = name.partition(f"{AUDIT}.")
     terms = [other for other in results.signals if other.startswith(plant + AUDIT)]

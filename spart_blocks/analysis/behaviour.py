@@ -1,5 +1,5 @@
-"""How two versions of a diagram behave: the signals of their runs that differ, by how much, and
-from when on.
+"""Compares the behaviour of two versions of a diagram: which signals of their runs differ, by how
+much, and from which time on.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TOLERANCE = 1e-4
-"""Difference of a signal, relative to its largest magnitude, up to which it counts as the same."""
+"""Largest difference of a signal, relative to its largest magnitude, that counts as equal."""
 FLOOR = 1e-3
-"""The least magnitude of a signal that differences are relative to."""
+"""Smallest magnitude to which differences of a signal are relative."""
 SAMPLES = 2000
-"""Intervals of the times at which signals are compared."""
+"""Number of intervals between the times at which signals are compared."""
 
 
 @dataclass(frozen=True)
 class MovedSignal:
-    """A signal that differs. signal: its name in the new run; element: that of the element which
-    differs most. largest: by how much, in its unit, at the time at [s]; relative: to the largest
-    magnitude of the signal. first: when it first differs by more than the tolerance [s].
+    """A signal that differs.
+
+    signal: its name in the new run. element: name of the element that differs most. largest:
+    largest difference, in its unit. at: time of this [s]. relative: the difference relative to the
+    signal's largest magnitude. first: first time at which the tolerance is exceeded [s].
     """
 
     signal: str
@@ -60,11 +62,11 @@ class MovedSignal:
 
 @dataclass(frozen=True, eq=False)
 class Behaviour:
-    """The runs of both sides, and what differs. It is true where something does.
+    """The comparison of two runs. It is true if something differs.
 
-    until: the time up to which they are compared [s]. moved: the signals that differ, the earliest
-    first. same: how many do not. only_old, only_new: signals that one side has alone. results: both
-    runs, by their sides. names: the new names of the old run's signals.
+    until: time up to which they are compared [s]. moved: signals that differ, the earliest first.
+    same: number of equal signals. only_old, only_new: signals that exist in one run only. results:
+    the runs of both sides. names: new names of the old run's signals.
     """
 
     until: float
@@ -80,7 +82,7 @@ class Behaviour:
         return bool(self.moved)
 
     def lines(self) -> Iterator[str]:
-        """The signals that differ, and how many do not."""
+        """Lines of text: the signals that differ, and the number of equal ones."""
         yield from (f"~ {one}" for one in self.moved)
         count = f"{self.same} signal{'s' * (self.same != 1)}"
         be = "is" if self.same == 1 else "are"
@@ -94,7 +96,7 @@ class Behaviour:
         return "\n".join([f"behaviour to t = {self.until:g} s", *(f"  {o}" for o in self.lines())])
 
     def as_data(self) -> dict[str, Any]:
-        """It as plain values, as `--format json` writes them."""
+        """The comparison as plain values, for `--format json`."""
         return {
             "until": self.until,
             "tolerance": self.tolerance,
@@ -105,7 +107,7 @@ class Behaviour:
         }
 
     def plot(self) -> dict[str, Figure]:
-        """A figure of each signal that differs, with the curves of both runs, by its name."""
+        """A figure for each signal that differs, by its name, with the curves of both runs."""
         moved = {one.signal for one in self.moved}
         back = {new: old for old, new in self.names.items()}
         runs: dict[str, RunData] = {}
@@ -116,7 +118,7 @@ class Behaviour:
         return overlay(runs) if moved else {}
 
     def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
-        """Write the figures of `plot` into a folder, made if missing: png, svg or pdf."""
+        """Write the figures of `plot` to a folder, which is made if missing: png, svg or pdf."""
         return write_figures(list(self.plot().items()), folder, fmt)
 
 
@@ -130,11 +132,11 @@ def compare_behaviour(
     blocks: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Behaviour:
-    """Run both sides and compare every signal that both have, up to the end of the shorter run.
+    """Run both sides, and compare all signals that both have, up to the end of the shorter run.
 
-    names: the new names of signals. T: end time [s], in place of that of the files. tolerance:
-    relative to a signal's largest magnitude. blocks: packages of the user's blocks. Raises
-    InputError where a side cannot be loaded, RunError where its run fails.
+    names: maps old names of signals to new ones. T: end time [s], which replaces that of the
+    files. tolerance: relative to a signal's largest magnitude. blocks: packages of the user's
+    blocks. Raises InputError if a side cannot be loaded, RunError if its run fails.
     """
     runs: dict[str, Results] = {}
     for side in (old, new):
@@ -186,8 +188,9 @@ def _run(
 
 
 def _signals(results: Results) -> list[str]:
-    """Every signal of a run, kept or computed afterwards, without those that the reader of the
-    file adds, and without derivatives of states."""
+    """All signals of a run, recorded or recomputed, without derivatives of states and without
+    signals of blocks that the loader adds.
+    """
     others = getattr(results.recompute, "names", ())
     every = dict.fromkeys((*results.signals, *others))
     added = ("=0", "[")
@@ -206,7 +209,7 @@ def _difference(
     times: NDArray[np.float64],
     tolerance: float,
 ) -> MovedSignal | None:
-    """The difference of a signal; None where it is within the tolerance."""
+    """The difference of a signal between two runs; None if it is within the tolerance."""
     x, y = (np.asarray(run[name], dtype=float) for run, name in ((before, a), (after, b)))
     x, y = x.reshape(len(times), -1), y.reshape(len(times), -1)
     if not x.size:

@@ -1,4 +1,4 @@
-"""The cases of a comparison: the choice for each slot, and the replaced values."""
+"""The cases of a comparison: combinations of choices for variant slots and of overrides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spart_blocks.diagram.written.overrides import Overrides
 MAX_CASES = 64
 
 Choices = Mapping[str, str | Sequence[str]]
-"""For each slot the choices to be compared: {"controller": ["pd", "lqr"]}."""
+"""The choices to compare, for each slot: {"controller": ["pd", "lqr"]}."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class ComparisonCase:
 def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[ComparisonCase, ...]:
     """Every combination of choices with every named set of overrides.
 
-    The name of a case contains what distinguishes it from the others: `pd`, or `controller=pd,
-    filter=none` if several slots differ, and the name of its set. InputError if there are none or
-    more than MAX_CASES.
+    The name of a case contains what distinguishes it: `pd`, or `controller=pd, filter=none` if
+    several slots differ, and the name of its set. Raises InputError if there are no cases or more
+    than MAX_CASES.
     """
     slots = {slot: [c] if isinstance(c, str) else list(c) for slot, c in choices.items()}
     faults = [Fault(f"slot {slot} is given no choices") for slot, c in slots.items() if not c]
@@ -70,7 +70,7 @@ def _label(picked: Mapping[str, str], differing: Sequence[str], name: str) -> st
 
 
 def as_texts(overrides: Overrides) -> tuple[str, ...]:
-    """Overrides as the texts `path=value` that a process and a cache's key take."""
+    """Overrides as texts `path=value`, which worker processes and keys of the cache use."""
     if isinstance(overrides, str):
         return (overrides,)
     if not isinstance(overrides, Mapping):

@@ -1,4 +1,4 @@
-"""Claims as bands in which a signal must stay: one function for each kind."""
+"""Converts claims to bands in which a signal must stay; one function for each kind of claim."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TYPICAL_MASS = 100.0
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The band for a signal of m elements at K of its samples, or at its K extremes, in one run or
-    in n.
+    """The band for a signal of m elements at K samples, or at its K extremes, in one run or in n
+    runs.
 
-    t (K,) [s], or (K, m) where each element has times of its own; got, low, high (K, m), low
-    and high inclusive and possibly infinite; expected (K, m): the middle, where there is
-    one. Of n runs, all have n rows of these. words: what is expected, as a format of expected, low,
-    high, bound (high - expected) and off (|got - expected|).
+    t (K,) [s], or (K, m) if the elements have different times. got (K, m): the values. low, high
+    (K, m): the limits, inclusive, possibly infinite. expected (K, m): the middle, if there is one.
+    For n runs all of these have a leading axis of length n. words: text of the expectation, a
+    format of expected, low, high, bound (high - expected) and off (|got - expected|).
     """
 
     t: Floats
@@ -42,12 +42,12 @@ class Band:
     words: str
 
     def held(self) -> NDArray[np.bool_]:
-        """Whether the signal lies in its band: of one run, or of each of n. NaN does not."""
+        """Whether the signal is in its band, for one run or each of n runs. NaN is not."""
         inside: NDArray[np.bool_] = (self.low <= self.got) & (self.got <= self.high)
         return np.asarray(inside.all(axis=(-2, -1)))
 
     def run(self, k: int) -> Band:
-        """The band in one of n runs."""
+        """The band of run k of n runs."""
         expected = None if self.expected is None else self.expected[k]
         return Band(self.t[k], self.got[k], self.low[k], self.high[k], expected, self.words)
 
@@ -60,8 +60,8 @@ class Band:
 
 @dataclass(frozen=True)
 class Miss:
-    """The largest violation of a band, or what comes closest to one: the sample, the element, and
-    the number of elements that leave it.
+    """The sample with the largest violation of a band, or the one that comes closest to it.
+    elements: number of elements that violate the band.
     """
 
     sample: int
@@ -70,7 +70,7 @@ class Miss:
 
 
 def farthest(band: Band) -> Miss | None:
-    """The worst sample of a band; None if all lie within. NaN is worst."""
+    """The worst sample of a band; None if all are inside. NaN counts as worst."""
     if band.held():
         return None
     out = ~((band.low <= band.got) & (band.got <= band.high))
@@ -79,12 +79,12 @@ def farthest(band: Band) -> Miss | None:
 
 
 def closest(band: Band) -> Miss | None:
-    """The sample that comes closest to leaving a band in which all lie; None without samples."""
+    """The sample closest to a limit of a band in which all samples are; None without samples."""
     return _at_most(_beyond(band), 0) if band.got.size else None
 
 
 def _beyond(band: Band) -> Floats:
-    """How far each sample is beyond the nearer limit; less than zero within."""
+    """The distance of each sample beyond the nearer limit; negative inside the band."""
     return np.maximum(band.low - band.got, band.got - band.high)
 
 
@@ -94,8 +94,9 @@ def _at_most(beyond: Floats, elements: int) -> Miss:
 
 
 def told(band: Band, miss: Miss) -> str:
-    """The actual and the expected value at a sample, as text, and how many other elements
-    leave the band."""
+    """A text with actual and expected value at a sample, and the number of other elements that
+    violate the band.
+    """
     at = (miss.sample, miss.element)
     low, got, high = float(band.low[at]), _plain(float(band.got[at])), float(band.high[at])
     middle = float(band.expected[at]) if band.expected is not None else np.nan
@@ -109,17 +110,17 @@ def told(band: Band, miss: Miss) -> str:
 
 
 def _plain(value: float) -> float:
-    """A number, zero for what is next to it."""
+    """The number; zero if it is almost zero."""
     return 0.0 if abs(value) < 1e-300 else value
 
 
 def no_sample(start: float, end: float) -> str:
-    """What is told of a claim in whose time the run has nothing."""
+    """The message if no sample lies in the time of a claim. start, end [s]: of the run."""
     return f"no sample lies in its time: the run goes from {start:g} to {end:g} s"
 
 
 def elements(results: Results, signal: str) -> Floats:
-    """A signal with its elements in a row, (N, m), as float."""
+    """A signal with its elements flattened, (N, m), as floats."""
     array = results[signal]
     if array.dtype.kind == "c":
         raise InputError(f"{signal} is complex; expect takes real signals")
@@ -137,7 +138,9 @@ Kind = Callable[[Any, Floats, Floats, Wide], Band]
 
 
 def near(t: Floats, got: Floats, expected: Floats, within: Floats | float) -> Band:
-    """The band of this half-width about the expected value; both are broadcast over the samples."""
+    """The band of half-width `within` around the expected value; both are broadcast to the
+    samples.
+    """
     middle = np.broadcast_to(expected, got.shape)
     return Band(t, got, middle - within, middle + within, middle, NEAR)
 
@@ -168,9 +171,9 @@ def _never_exceeds(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
 
 
 def _conserved(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
-    """A band as wide as the allowed range, placed about the first sample in proportion to the
-    signal's excursions to each side, so that the signal stays inside exactly if its range is
-    allowed.
+    """The band of a signal that must stay constant. Its width is the allowed range. It is placed
+    around the first sample in proportion to the signal's largest deviations in both directions, so
+    that the signal is inside exactly if its range is allowed.
     """
     first = x[..., :1, :]
     least, most = x.min(axis=-2, keepdims=True), x.max(axis=-2, keepdims=True)
@@ -211,7 +214,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def gauge_of(kind: str, claim: Any) -> Gauge:
-    """The gauge that measures a claim's signal during a run."""
+    """The gauge that measures the signal of a claim during a run."""
     if kind == "settles":
         return Gauge("extremes", claim.signal, since=claim.by)
     if kind == "stays_within":
@@ -227,7 +230,7 @@ def gauge_of(kind: str, claim: Any) -> Gauge:
 
 
 def measured(kind: str, found: Readings) -> NDArray[np.bool_]:
-    """Whether the run, or each of n runs, has anything in the time of a claim."""
+    """Whether a run, or each of n runs, has samples in the time of a claim."""
     marks = ~np.isnan(found["when"]) if kind == "monotone" else found["any"] > 0
     return np.asarray(marks.all(axis=-1))
 
@@ -235,15 +238,17 @@ def measured(kind: str, found: Readings) -> NDArray[np.bool_]:
 def measured_band(
     kind: str, claim: Any, found: Readings, shape: tuple[int, ...], end: Floats | float
 ) -> Band:
-    """The band of a claim about what was measured in a run (m,), or in n runs (n, m). shape: of the
-    signal; end [s]: when the run, or each, ended. Raises InputError where the claim's values do not
-    fit."""
+    """The band of a claim for the readings of one run (m,), or of n runs (n, m).
+
+    shape: of the signal. end [s]: end time of each run. Raises InputError if the claim's values do
+    not have the shape of the signal.
+    """
     t, x = _deciding(kind, found, end)
     return KINDS[kind](claim, t, x, _wide(claim.signal, shape))
 
 
 def _deciding(kind: str, found: Readings, end: Floats | float) -> tuple[Floats, Floats]:
-    """The measured times (..., K, m) and values (..., K, m) that decide a claim."""
+    """The times (..., K, m) and values (..., K, m) of the readings that decide a claim."""
     if kind == "monotone":
         rows = [(found["when"], found["reached"]), (found["when"], found["got"])]
     elif kind == "final":
@@ -258,7 +263,7 @@ def _deciding(kind: str, found: Readings, end: Floats | float) -> tuple[Floats, 
 
 
 def _wide(signal: str, shape: tuple[int, ...]) -> Wide:
-    """Spreads a value over the elements of a signal of this shape."""
+    """A function that broadcasts a value to the elements of a signal of this shape."""
 
     def wide(value: Any) -> Floats:
         try:
@@ -274,9 +279,10 @@ def _wide(signal: str, shape: tuple[int, ...]) -> Wide:
 
 
 def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = None) -> Band:
-    """The band of a claim: about what was measured of the signal in the run, or, without
-    readings, about its samples; without any if the run has nothing in its time. Raises InputError
-    where the claim's values do not fit its signal."""
+    """The band of a claim: from the readings of the run, or, without them, from its samples. It
+    has no samples if the run has none in the time of the claim. Raises InputError if the claim's
+    values do not have the shape of the signal.
+    """
     x = elements(results, claim.signal)
     gauge = gauge_of(kind, claim)
     shape = results[claim.signal].shape[1:]
@@ -289,7 +295,7 @@ def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = N
 
 
 def audit_gauges(names: Iterable[str]) -> Iterator[Gauge]:
-    """The gauges for the balances of audited plants among these signals."""
+    """The gauges for the audit balances among these signals."""
     for balance, whole, energy in _balances(names):
         yield Gauge("extremes", balance)
         yield Gauge("extremes", whole)
@@ -298,7 +304,9 @@ def audit_gauges(names: Iterable[str]) -> Iterator[Gauge]:
 
 
 def _balances(names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Of each audited balance its signal, the whole that it is of, and the energy."""
+    """For each audit balance the names of its signal, of the quantity that it balances, and of the
+    energy.
+    """
     for name in names:
         base, dot, quantity = name.partition(".audit.")
         part = quantity.removesuffix("_balance")
@@ -309,13 +317,13 @@ def _balances(names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
 def balances(
     results: Results, within: float, readings: Meters | None = None
 ) -> Iterator[tuple[str, Band]]:
-    """The balances of audited plants that the results hold, each with its band: it stays
-    what it was at the start. readings: what was measured of them; without, samples count.
+    """The audit balances in the results, each with its band: it must keep its initial value.
 
-    within: relative to the largest magnitude of the two that the balance is the difference
-    of: momentum and impulse, energy and work. The whole momentum of a free-floating robot is
-    zero, that of its parts is not: sqrt(2 m E) with a typical mass stands for it.
-    Source: Newton and Euler for the whole system; see the block AUDIT.
+    readings: measurements of them; without, samples are used. within: relative to the larger of
+    the two quantities whose difference the balance is: momentum and impulse, energy and work. The
+    total momentum of a free-floating robot is zero, but not that of its parts: sqrt(2 m E) with a
+    typical mass is used for it. Source: Newton and Euler for the whole system; see the block
+    AUDIT.
     """
     found = readings or {}
 

@@ -1,4 +1,4 @@
-"""`compare`: run the cases of a diagram side by side, and measure them."""
+"""`compare`: runs the cases of a diagram side by side, and computes metrics of them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CaseSource:
-    """Common data of all cases: the file, and run options that replace the file's."""
+    """What all cases share: the file, and run options that replace those of the file."""
 
     file: DiagramFile
     options: Mapping[str, Any]
 
     def of(self, case: ComparisonCase) -> DiagramFile:
-        """The file as a case changes it."""
+        """The file with the changes of a case."""
         file = self.file
         return replace(
             file,
@@ -47,7 +47,9 @@ class CaseSource:
         )
 
     def diagram(self, case: ComparisonCase) -> Diagram:
-        """The diagram of a case; its warnings are issued by the process that runs it."""
+        """The diagram of a case. Warnings are ignored, since the process that runs it
+        gives them.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpartWarning)
             return self.of(case).load()
@@ -130,7 +132,7 @@ def compare_cases(
 
 
 def _loaded(source: CaseSource, cases: Sequence[ComparisonCase]) -> dict[str, Diagram]:
-    """The diagram of each case, or one error with the mistakes of all."""
+    """The diagram of each case. Raises one error with the faults of all cases."""
     diagrams: dict[str, Diagram] = {}
     faults: dict[str, Sequence[Fault]] = {}
     for case in cases:
@@ -147,7 +149,7 @@ def _loaded(source: CaseSource, cases: Sequence[ComparisonCase]) -> dict[str, Di
 
 
 def _options(source: CaseSource, diagram: Diagram, measures: Measures) -> dict[str, Any]:
-    """The run options of a case, which keeps the measured signals."""
+    """The run options of a case; the measured signals are added to its log."""
     options = dict(source.options)
     asked = options.get("log", diagram.run.log)
     log = [asked] if isinstance(asked, str) else asked
@@ -187,7 +189,9 @@ def of_case(label: str, error: SpartError) -> SpartError:
 
 
 def _labelled(told: Mapping[str, Iterable[T]], name: Any) -> list[T]:
-    """The messages of the cases, once each; those of all cases without a label."""
+    """The messages of all cases without duplicates, with the label of their case; those that all
+    cases have, without a label.
+    """
     of_each = {label: list(dict.fromkeys(items)) for label, items in told.items()}
     everything = dict.fromkeys(item for items in of_each.values() for item in items)
     common = [item for item in everything if all(item in items for items in of_each.values())]

@@ -1,4 +1,4 @@
-"""The result of a comparison: runs by case, metrics, and tables."""
+"""The result of a comparison: the runs by case, metrics, and tables."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ GROUPS = {"tracking": TRACKING, "control effort": EFFORT, "base disturbance": BA
 
 @dataclass(frozen=True)
 class MetricsRow:
-    """The metrics of one signal (or element of one) in one case. NaN: it has none.
+    """The metrics of one signal, or one element of it, in one case; NaN if undefined.
 
-    rms_error, peak_error: in the unit of the signal. rise_time, settling_time [s].
-    effort: (unit of the signal)^2 s. base_rotation [rad], base_displacement [m].
+    rms_error, peak_error: in the unit of the signal. rise_time, settling_time [s]. effort: (unit
+    of the signal)^2 s. base_rotation [rad], base_displacement [m].
     """
 
     case: str
@@ -54,7 +54,7 @@ class MetricsRow:
 
 @dataclass(frozen=True)
 class Page:
-    """A table as text: the first two columns are words, the others numbers."""
+    """A table of texts. The first two columns are words, the others numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -63,9 +63,10 @@ class Page:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The result of `compare`. results: each case's Results, in the requested order. rows: the
-    metrics, by case and signal. notes: remarks on the table. failures: the errors of the other
-    cases.
+    """The result of `compare`.
+
+    results: the Results of each case, in the requested order. rows: the metrics, by case and
+    signal. notes: remarks on the table. failures: the errors of failed cases.
     """
 
     diagram_name: str
@@ -90,12 +91,14 @@ class Comparison:
 
     @property
     def scopes(self) -> tuple[ScopeSpec, ...]:
-        """The scopes of the cases, each once."""
+        """The scopes of all cases, without duplicates."""
         return scopes_of(self.results)
 
     @property
     def failure(self) -> SpartError:
-        """The failures as one error; it has this comparison in `results` where a run failed."""
+        """The failures as one error. If a run failed, its attribute `results` is this
+        comparison.
+        """
         errors = list(self.failures.values())
         wrong = [fault for e in errors if isinstance(e, InputError) for fault in e.faults]
         if wrong:
@@ -105,8 +108,9 @@ class Comparison:
         return error
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """Columns by name, one entry for each row: case, signal, unit and every metric, NaN
-        where a row has none of it; fits pandas.DataFrame."""
+        """Columns by name, with one entry for each row: case, signal, unit and every metric; NaN
+        where a row has no value. Can be passed to pandas.DataFrame.
+        """
         columns: dict[str, NDArray[Any]] = {
             key: np.array([getattr(row, key) for row in self.rows], dtype=object)
             for key in ("case", "signal", "unit")
@@ -117,12 +121,12 @@ class Comparison:
         return columns
 
     def pages(self) -> tuple[Page, ...]:
-        """A table for each group of metrics, the cases of a signal side by side."""
+        """A table for each group of metrics, with the cases of a signal next to each other."""
         made = (_page(title, group, self.rows) for title, group in GROUPS.items())
         return tuple(page for page in made if page.rows)
 
     def save(self, path: str | Path) -> Path:
-        """Write the table to a .csv file, whole or not at all; what is NaN stays empty."""
+        """Write the table to a .csv file, atomically; NaN is written as an empty entry."""
         return save_table(self.table(), path)
 
     def plot(self, *, show: bool | None = None) -> list[Figure]:
@@ -131,7 +135,7 @@ class Comparison:
         return presented(list(overlay(self.results).values()), show)
 
     def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
-        """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""
+        """Write the figures of `plot()` to a folder, which is made if missing: png, svg or pdf."""
         return write_figures(list(overlay(self.results).items()), folder, fmt)
 
 

@@ -1,4 +1,4 @@
-"""`linearize`: a diagram as a linear system between named signals, by differentiation."""
+"""`linearize`: linearises a diagram between named signals, by automatic differentiation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from spart_blocks.run.engines.native import Native
 from spart_blocks.run.engines.parity import native_engine
 
 RESTING = 1e-6
-"""Largest rate of a state, in its own unit, for which a diagram counts as at rest."""
+"""Largest rate of a state, in its own unit, at which a diagram counts as at rest."""
 
 
 def linearize(
@@ -143,7 +143,7 @@ def _refuse_several_clocks(engine: Native) -> None:
 
 
 def _period(engine: Native) -> float:
-    """The period of the one clock [s]; 0 without discrete states."""
+    """The period of the only clock [s]; 0 without discrete states."""
     return float(engine.clocks[0].period) if engine.clocks else 0.0
 
 
@@ -151,14 +151,14 @@ def _period(engine: Native) -> float:
 
 
 class _Pick(NamedTuple):
-    """Elements of the signal at a spot; without a spot, of the states."""
+    """Elements of the signal at a spot; if spot is None, of the states."""
 
     spot: Spot | None
     elements: Elements
 
 
 class _Given:
-    """The diagram at the point: its names, and the values and shapes of its signals."""
+    """The diagram at the operating point: its names, and the values and shapes of its signals."""
 
     def __init__(self, engine: Native, point: Point, spots: Spots) -> None:
         self.engine, self.spots = engine, spots
@@ -169,7 +169,7 @@ class _Given:
     def picks(
         self, names: Any, what: str, faults: list[Fault], states_too: bool = False
     ) -> list[_Pick]:
-        """The elements of the names; unknown names become faults."""
+        """The elements that the names select. Unknown names are added to the faults."""
         found = []
         for name in as_names(names, what):
             states = self.states.find(name) if states_too and name.startswith(STATES) else None
@@ -203,7 +203,7 @@ def _key(spot: Spot | None) -> _Key:
 
 
 def _taps(inputs: list[_Pick], cuts: list[_Pick], given: _Given) -> dict[_Key, Tap]:
-    """One tap for each spot with a named element."""
+    """A tap for each spot of which an element is selected."""
     taps: dict[_Key, Tap] = {}
     for pick in (*inputs, *cuts):
         assert pick.spot is not None
@@ -215,18 +215,21 @@ def _taps(inputs: list[_Pick], cuts: list[_Pick], given: _Given) -> dict[_Key, T
 
 
 class _Traced:
-    """The program of a wiring with taps, and the places of taps and signals in it."""
+    """The program of a diagram with taps, and the indices of taps and signals in its vectors."""
 
     def __init__(self, wiring: FlatDiagram, diagram: Diagram) -> None:
         self.wiring, self.program = wiring, traced(diagram, wiring)
 
     def parameters(self, pick: _Pick, tap: Tap) -> Elements:
-        """The entries in the vector of parameters that are added to these elements."""
+        """The indices, in the vector of parameters, of the values that a tap adds to these
+        elements.
+        """
         return self._shifted(pick.elements, self.program.parameters, tap.parameter)
 
     def signals(self, pick: _Pick) -> Elements:
-        """These elements in the vector of signals: of an output before its tap, of an
-        input after it."""
+        """The indices of these elements in the vector of signals: for an output before its tap,
+        for an input after it.
+        """
         assert pick.spot is not None
         node, port = pick.spot.source
         if pick.spot.is_input:
@@ -240,7 +243,9 @@ class _Traced:
         return Elements(found.labels, found.indices + start)
 
     def at(self, point: Point, before: Program) -> Point:
-        """The point with its parameters without taps, and zeros added."""
+        """The operating point for the program with taps, whose added values are zero. before: the
+        program without taps.
+        """
         p = self.program.p.copy()
         slots = {slot.name: slot for slot in self.program.parameters}
         for slot in before.parameters:
@@ -263,7 +268,7 @@ class _System(NamedTuple):
 def _differentiated(
     traced: _Traced, point: Point, u: Indices, outputs: list[_Pick], period: float
 ) -> _System:
-    """A, B, C, D at the point; u are the entries of p that are added to signals."""
+    """A, B, C, D at the point. u: indices in p of the values that are added to signals."""
     nx, nd = len(point.x), len(point.xd)
     flow = Rowwise(traced.program.rates, np.arange(nx))(point)
     C, D, y = _output_matrices(traced, point, u, outputs)
@@ -304,9 +309,9 @@ def _period_map(
 ) -> tuple[Floats, Floats]:
     """A and B of the map from the values read at one tick to those read at the next.
 
-    At the tick xd+ = J (x, xd, u); then x flows for a period with xd+ and u held:
-    x+ = Phi x + Gd xd+ + Gu u, exact for the linear flow.
-    Source: Astrom and Wittenmark, Computer-Controlled Systems (1997), sec. 2.3.
+    At the tick xd+ = J (x, xd, u); then x evolves for one period with xd+ and u constant: x+ = Phi
+    x + Gd xd+ + Gu u, exact for the linearised system. Source: Astrom and Wittenmark,
+    Computer-Controlled Systems (1997), sec. 2.3.
     """
     nx, nd, nu = flow.x.shape[1], jump.xd.shape[1], len(u)
     held = np.zeros((nx + nd + nu, nx + nd + nu))
@@ -319,8 +324,9 @@ def _period_map(
 
 
 def _kept(states: States, switching: Sequence[slice], system: _System) -> Indices:
-    """The states except those of plants' audits, and except modes of switching blocks on which
-    nothing depends. switching: the states of such blocks.
+    """The indices of the states to keep. Left out are the states of plants' audits on which
+    nothing depends, and modes of blocks on which nothing depends. switching: slices of the states
+    of blocks with modes.
     """
     seen = np.vstack([system.A, system.C])
     kept = np.ones(states.size, dtype=bool)
@@ -334,7 +340,7 @@ def _kept(states: States, switching: Sequence[slice], system: _System) -> Indice
 
 
 def _check_finite(system: _System, states: Sequence[str], outputs: Sequence[str]) -> None:
-    """RunError naming the first state or output whose derivatives are not finite."""
+    """Raise RunError for the first state or output whose derivatives are not finite."""
     rows = [(f"the rate of {name}", row) for name, row in _named(states, system.A, system.B)]
     rows += [(f"output {name}", row) for name, row in _named(outputs, system.C, system.D)]
     for name, row in rows:

@@ -65,7 +65,7 @@ def lqr(
 
 
 def _point(at: Any, wiring: FlatDiagram, plants: Sequence[str]) -> Any:
-    """The states of the plants, if `at` is that of a whole diagram; otherwise `at` itself."""
+    """The states of the plants, if `at` is a point of a whole diagram; otherwise `at` unchanged."""
     if isinstance(at, (str, Path)):
         at = Results.load(at)
     if isinstance(at, Results):

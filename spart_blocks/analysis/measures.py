@@ -1,4 +1,6 @@
-"""The signals that a comparison measures: from the diagram's `compare:`, or from its wires."""
+"""The signals that a comparison measures: as listed in the diagram's `compare:`, or found from its
+wires.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class Measures:
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """Every signal that must be kept, once."""
+        """All signals that must be recorded, without duplicates."""
         followed = [name for pair in self.track for name in pair]
         bases = [name for plant in self.base for name in base_signals(plant)]
         return tuple(dict.fromkeys([*followed, *self.effort, *bases]))
@@ -51,7 +53,7 @@ class Measures:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks for a reader of the table."""
+        """Remarks for the reader of the table."""
         return () if self.track else (NO_TRACK,)
 
 
@@ -71,7 +73,7 @@ def measures_of(diagram: Diagram) -> Measures:
 
 
 class _Wires:
-    """A wiring, with the names under which users know its signals."""
+    """A flat diagram, and the names that users have for its signals."""
 
     def __init__(self, wiring: FlatDiagram) -> None:
         self.wiring = wiring
@@ -83,7 +85,9 @@ class _Wires:
             self.names.setdefault(self.sources[name], name)
 
     def tracked(self) -> Iterator[tuple[str, str]]:
-        """The signals wired to a block's qm and qd; the outermost subsystem is used."""
+        """Pairs of the signals wired to inputs qm and qd of a block or subsystem; only of the
+        outermost one.
+        """
         found: list[str] = []
         takers = [*self.wiring.inlets.items(), *self._leaves()]
         for name, inputs in sorted(takers, key=lambda item: item[0].count("/")):
@@ -98,7 +102,9 @@ class _Wires:
             yield node.name, dict(zip(ports, node.sources, strict=True))
 
     def drives(self) -> Iterator[str]:
-        """The signals wired to taum of each plant, and to the ports of its robot's forces."""
+        """The signals wired to the input taum of each plant, and to those for the forces on its
+        robot.
+        """
         for node in self.wiring.nodes:
             if node.block.type in PLANTS:
                 driven = {"taum", *port_widths(node.block.robot)}

@@ -26,9 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def rms_error(t: Floats, y: Floats, r: Floats) -> float:
-    """The root of the mean over time of (y - r)^2, in the unit of y. NaN if the time span is
-    zero.
-    """
+    """The root mean square of y - r over time, in the unit of y. NaN if the time span is zero."""
     return float(rms(_square(straight(t, (y - r)[:, None]))).item())
 
 
@@ -44,11 +42,11 @@ def peak_error(y: Floats, r: Floats) -> float:
 
 
 def control_effort(t: Floats, u: Floats, *, held: bool = False) -> float:
-    """The integral of u^2 over time, in (unit of u)^2 s. held: u keeps each value until the
-    next sample, as a zero-order hold does.
+    """The integral of u^2 over time, in (unit of u)^2 s. held: u is constant between samples
+    (zero-order hold).
 
-    Source: the quadratic cost of the control in the linear regulator, with unit weight;
-    Astrom and Murray, Feedback Systems (2nd ed.), section 7.5.
+    Source: the quadratic cost of the control in the linear regulator, with unit weight; Astrom and
+    Murray, Feedback Systems (2nd ed.), section 7.5.
     """
     panels = straight(t, u[:, None])
     if held:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.system import LinearSystem
 
 _MOST = 12
-"""Rows and columns of a matrix that are shown."""
+"""Largest number of rows and columns of a matrix that are shown."""
 
 
 def system_html(system: LinearSystem) -> str:
-    """See LinearSystem._repr_html_."""
+    """The HTML of a linear system; see LinearSystem._repr_html_."""
     kind = f"discrete, dt = {system.dt:g} s" if system.dt else "continuous"
     stable = "stable" if system.stable else "not stable"
     parts = [html.heading(system.name, f"{kind}, {stable}, {len(system.states)} states")]
@@ -52,7 +52,7 @@ def _matrix(name: str, matrix: NDArray[Any], rows: Sequence[str], columns: Seque
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """See Comparison._repr_html_."""
+    """The HTML of a comparison; see Comparison._repr_html_."""
     parts = [html.heading(comparison.diagram_name, f"{len(comparison.results)} cases")]
     for page in comparison.pages():
         parts += [html.heading(page.title), html.table(page.columns, page.rows)]

@@ -1,4 +1,4 @@
-"""Names that users give: signals, block inputs, states and parameters, with slices."""
+"""Finds signals, block inputs, states and parameters by the names that users give, with slices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATES = "states."
 
 @dataclass(frozen=True)
 class Elements:
-    """Entries of one flat vector: their indices and names."""
+    """Entries of a flat vector: their names and indices."""
 
     labels: tuple[str, ...]
     indices: Indices
@@ -35,15 +35,16 @@ class Elements:
 
 
 def together(parts: Iterable[Elements]) -> Elements:
-    """Several elements as one list."""
+    """Several groups of elements concatenated."""
     found = list(parts)
     labels = tuple(label for part in found for label in part.labels)
     return Elements(labels, np.concatenate([np.zeros(0, int), *(p.indices for p in found)]))
 
 
 def elements(base: str, shape: tuple[int, ...], index: str | None, start: int = 0) -> Elements:
-    """The elements of an array of this shape that an index such as '0:2' selects. start: where it
-    begins in the vector."""
+    """The elements of an array that an index such as '0:2' selects. start: first index of the
+    array in the vector.
+    """
     found = places(f"{base}[{index}]", start, shape, index)
     return Elements(tuple(element_names(base, shape, index if shape else None)), np.ravel(found))
 
@@ -55,9 +56,8 @@ def elements(base: str, shape: tuple[int, ...], index: str | None, start: int = 
 class Spot:
     """A place on the wires: an output with all its consumers, or the input of one block.
 
-    source, signal: the output that feeds it, and its name. consumers: the inputs, as
-    (node, number). label: its full name. The input of a plant is also that of its
-    companion and its audit.
+    source, signal: the output that feeds it, and its name. consumers: the inputs, as (node, port).
+    label: its full name. The input of a plant includes those of its companion and its audit.
     """
 
     label: str
@@ -68,7 +68,7 @@ class Spot:
 
 
 class Spots:
-    """The spots of a wiring by the names that users give."""
+    """The spots of a flat diagram, by name."""
 
     def __init__(self, wiring: FlatDiagram) -> None:
         self.wiring = wiring
@@ -82,9 +82,10 @@ class Spots:
         }
 
     def find(self, name: str) -> tuple[Spot, str | None]:
-        """The spot of 'ctrl.tau', 'plant.taum[0]' or 'ctrl', and the index; an output comes
-        before an input of the same name, '-> gain.0' is the input. InputError with the
-        nearest names."""
+        """The spot of 'ctrl.tau', 'plant.taum[0]' or 'ctrl', and its index. If an output and an
+        input have the same name, the name means the output, and '-> gain.0' the input. Raises
+        InputError with the nearest names.
+        """
         if name.startswith("->"):
             base, index = split_index(name[2:].strip())
             if base not in self.inputs:
@@ -135,13 +136,13 @@ class Spots:
 
 
 class States:
-    """The states of a diagram, continuous before discrete, in one vector with names.
+    """The states of a diagram in one vector with names, continuous ones first.
 
-    A block without names for its states has 'int' or 'int[0]'; a plant has 'plant.qm[0]',
-    which also goes by 'plant.qm.Joint_1'; 'plant.qm.ball' is a quaternion, 'plant.um.ball'
-    the rates of that joint. 'plant' and 'states.plant' are all of a block's.
-    audits: the states of each plant's audit, which do not affect its motion. helds: outputs
-    that are held between ticks, which at a tick follow from the other states.
+    A block without names of states has 'int' or 'int[0]'. A plant has 'plant.qm[0]', or
+    equivalently 'plant.qm.Joint_1'; 'plant.qm.ball' is a quaternion, 'plant.um.ball' the rates of
+    that joint. 'plant' and 'states.plant' are all states of a block. audits: states of each
+    plant's audit, which do not affect its motion. helds: outputs that are held between ticks; at a
+    tick they follow from the other states.
     """
 
     def __init__(self, nodes: Iterable[Node], slices: Mapping[str, slice]) -> None:
@@ -187,7 +188,7 @@ class States:
         self.helds += range(start, start + width)
 
     def find(self, name: str) -> Elements | None:
-        """The states of a name, or None where there is none of it."""
+        """The states that a name selects; None if there are none."""
         if name in self.labels:
             number = self.labels.index(name)
             return Elements((name,), np.array([number]))
@@ -199,19 +200,21 @@ class States:
         return Elements(tuple(self.labels[k] for k in picked), picked)
 
     def names(self) -> list[str]:
-        """Every name that `find` takes, slices aside."""
+        """All names that `find` accepts, without slices."""
         return [*self.groups, *self.labels]
 
 
 def find_parameter(name: str, parameters: Iterable[Slot]) -> Elements | None:
-    """The entries of 'torque.value' or 'torque.value[0]' in the vector of all parameters."""
+    """The indices of 'torque.value' or 'torque.value[0]' in the vector of all parameters; None if
+    there is no such parameter.
+    """
     slots = {slot.name: slot for slot in parameters}
     base, index = named(name, slots)
     return elements(base, slots[base].shape, index, slots[base].start) if base in slots else None
 
 
 def repeated(names: Iterable[str], what: str) -> list[Fault]:
-    """A fault for each name that is given twice."""
+    """A fault for each duplicate name."""
     seen: set[str] = set()
     faults = []
     for name in names:
@@ -222,7 +225,7 @@ def repeated(names: Iterable[str], what: str) -> list[Fault]:
 
 
 def as_names(names: Any, what: str) -> list[str]:
-    """A list of names; one name alone is a list of one."""
+    """A list of names; a single name becomes a list. Raises InputError for other values."""
     single = isinstance(names, str)
     found = [names] if single or not isinstance(names, Iterable) else list(names)
     wrong = [name for name in found if not isinstance(name, str)]

@@ -20,10 +20,10 @@ from spart_blocks.run.states import set_states, telling_origin
 class Trim:
     """An equilibrium.
 
-    states: the state of every block that has one, as `initial=` of simulate takes it. parameters:
-    those with unknowns, as a whole. values: the solution for each unknown. residual: the largest
-    remaining rate, or difference from a condition. t [s]: the time of the equilibrium. evaluations:
-    number of evaluations of the equations.
+    states: state of every block that has one, in the form of `initial=` of simulate. parameters:
+    whole values of those that contain unknowns. values: the solution for each unknown. residual:
+    largest remaining rate, or difference from a condition. t [s]: its time. evaluations: number of
+    evaluations of the equations.
     """
 
     states: Mapping[str, Floats]
@@ -35,10 +35,11 @@ class Trim:
 
 
 def operating_point(engine: Native, at: Any, t: float | None) -> Point:
-    """The operating point of `at`: by default the diagram's initial state. at: a FinalState,
-    Results or the .npz file of a run, for its end; a Trim,
-    with its parameters; or a mapping from blocks to state vectors or, for a plant, to its
-    `initial` entries. t [s]: by default the time of `at`, or 0.
+    """The operating point for the argument `at`; by default the diagram's initial state.
+
+    at: a FinalState, Results or the .npz file of a run, for its end; a Trim, with its parameters;
+    or a mapping from blocks to state vectors or, for a plant, to its `initial` entries. t [s]: by
+    default the time of `at`, or 0.
     """
     if isinstance(at, (str, Path)):
         at = Results.load(at)

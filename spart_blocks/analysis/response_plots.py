@@ -30,7 +30,7 @@ _MOST_CURVES = 60  # more cannot be told apart, nor their legend read
 
 
 def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
-    """Magnitude [dB] above phase [deg], a curve from each input to each output."""
+    """Magnitude [dB] above phase [deg], with a curve from each input to each output."""
     figure = new_figure(f"{system.name} bode", 6.5)
     above, below = figure.subplots(2, 1, sharex=True)
     pairs = [(i, j) for i in range(len(system.outputs)) for j in range(len(system.inputs))]
@@ -83,7 +83,7 @@ def _note(axis: Axes, count: int) -> None:
 
 
 def save_figures(system: LinearSystem, folder: Path) -> list[Path]:
-    """Write the figures of `plot()` as PNG files into a folder, made if missing."""
+    """Write the figures of `plot()` as PNG files to a folder, which is made if missing."""
     target = folder.expanduser()
     make_folder(target)
     paths = []

@@ -25,9 +25,10 @@ _NAMES = ("states", "inputs", "outputs")
 
 
 class Pole(NamedTuple):
-    """A pole, and its values in continuous time: frequency [rad/s], damping (1 without
-    oscillation, negative where it grows, nan at frequency 0), time_constant [s] (negative
-    where it grows)."""
+    """A pole, and its values in continuous time: frequency [rad/s]; damping ratio (1 without
+    oscillation, negative if it grows, nan at frequency 0); time_constant [s] (negative if it
+    grows).
+    """
 
     value: complex
     frequency: float
@@ -45,11 +46,11 @@ class Bode(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearSystem:
-    """dx/dt = A x + B u, y = C x + D u for deviations from a point; x+ = A x + B u where
-    dt > 0 [s].
+    """A linear system dx/dt = A x + B u, y = C x + D u for deviations from an operating point; x+
+    = A x + B u if dt > 0 [s].
 
-    states, inputs, outputs: the name of each element, such as 'plant.qm[0]'.
-    x, u, y: the values at the point. drift: dx/dt (or x+ - x) there, zero at an equilibrium.
+    states, inputs, outputs: names of the elements, such as 'plant.qm[0]'. x, u, y: values at the
+    operating point. drift: dx/dt (or x+ - x) there, zero at an equilibrium.
     """
 
     A: Floats
@@ -91,7 +92,9 @@ class LinearSystem:
     # --- poles ---------------------------------------------------------------------
 
     def poles(self) -> NDArray[np.complex128]:
-        """The eigenvalues of A (n,): slowest first, of a pair the one with Im > 0 first."""
+        """The eigenvalues of A (n,): slowest first; of a conjugate pair, the one with Im > 0
+        first.
+        """
         found = np.asarray(np.linalg.eigvals(self.A) + 0.0, dtype=complex)
         speed = np.abs(self._continuous(found))
         # Rounded, since the two of a pair differ in their last digits.
@@ -116,7 +119,9 @@ class LinearSystem:
 
     @property
     def stable(self) -> bool:
-        """Whether every pole is in the open left half-plane, or unit circle where dt > 0."""
+        """Whether every pole is in the open left half-plane, or for dt > 0 inside the
+        unit circle.
+        """
         poles = self.poles()
         return bool((np.abs(poles) < 1).all() if self.dt else (poles.real < 0).all())
 

@@ -1,7 +1,9 @@
 """Taps (analysis points): places on the wires where a value is added to a signal, or the signal is
-cut. A tap is an additional node in the wiring, between a source and its consumers; the diagram and
-its blocks do not change. The added value is a parameter of the traced program, so derivatives by it
-are derivatives by the signal.
+cut.
+
+A tap is an additional node of the flat diagram, between a source and its consumers; the diagram
+and its blocks do not change. The added value is a parameter of the traced program, so derivatives
+by it are derivatives by the signal.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Adder:
 
 @dataclass(frozen=True)
 class Tap:
-    """A spot, and the entries of its signal that are cut and held at their values."""
+    """A spot, and which entries of its signal are cut and held at their values."""
 
     spot: Spot
     cut: Floats  # 1 where cut, else 0
@@ -43,7 +45,7 @@ class Tap:
 
     @property
     def parameter(self) -> str:
-        """The parameter of the traced program that is added here."""
+        """The name of the parameter of the traced program that is added here."""
         return f"{_node_name(self.spot)}.added"
 
 
@@ -52,7 +54,7 @@ def _node_name(spot: Spot) -> str:
 
 
 def tapped(wiring: FlatDiagram, taps: Sequence[Tap]) -> FlatDiagram:
-    """The wiring with the taps in it. Taps at outputs come before those at inputs."""
+    """The flat diagram with the taps inserted. Taps at outputs come before those at inputs."""
     wiring = uncut(wiring)
     sources = [list(node.sources) for node in wiring.nodes]
     schedule = list(wiring.schedule)

@@ -72,7 +72,7 @@ def trim(
 
 
 class _Unknowns:
-    """Which entries of the vector (x, xd, p) are free."""
+    """The entries of the vector (x, xd, p) that are unknowns."""
 
     def __init__(self, engine: Native, states: States, names: list[str]) -> None:
         faults = repeated(names, "unknown")
@@ -103,7 +103,7 @@ class _Unknowns:
         return np.concatenate([point.x, point.xd, point.p])[self.indices]
 
     def put(self, point: Point, values: Floats) -> Point:
-        """The point with these values of the unknowns."""
+        """The point with the unknowns set to these values."""
         whole = np.concatenate([point.x, point.xd, point.p])
         whole[self.indices] = values
         states, nx = self._sizes
@@ -111,7 +111,7 @@ class _Unknowns:
 
 
 class _Equations:
-    """Residuals that an equilibrium makes zero, what each is, and their derivatives."""
+    """The residuals that are zero at an equilibrium, with their names and derivatives."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ def _steady(states: States, steady: bool | Sequence[str] | str) -> Elements:
 def _conditions(
     engine: Native, spots: Spots, conditions: Mapping[str, Any]
 ) -> tuple[Elements, Floats]:
-    """The entries of the vector of signals that are given values, and the values."""
+    """The entries of the vector of signals with required values, and these values."""
     parts, values, faults = [], [np.zeros(0)], []
     for name, value in conditions.items():
         try:
@@ -205,8 +205,8 @@ def _conditions(
 
 def _solved(equations: _Equations, unknown: _Unknowns, start: Point) -> tuple[Point, int]:
     """The point with the smallest residuals, and the number of evaluations. A trust-region method
-    finds the neighbourhood; then Gauss-Newton steps, accepted while they improve, reach rounding
-    accuracy.
+    finds the vicinity of the solution; then Gauss-Newton steps, accepted while they improve, reach
+    rounding accuracy.
     """
     first, _ = equations(start, unknown)
     if not np.isfinite(first).all():
