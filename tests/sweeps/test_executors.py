@@ -178,13 +178,13 @@ def test_a_worker_without_a_compiler_borrows_libraries(bare, diagram_file, work_
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 def test_libraries_travel_once_to_a_worker_without_a_compiler(work, bare, monkeypatch):
     sent = []
-    submit = executors.ExecutorCrew.submit
+    submit = executors.ExecutorWorkers.submit
 
     def noted(crew, chunk):
         sent.append(sorted(chunk.libraries))
         return submit(crew, chunk)
 
-    monkeypatch.setattr(executors.ExecutorCrew, "submit", noted)
+    monkeypatch.setattr(executors.ExecutorWorkers, "submit", noted)
     monkeypatch.setattr(executors, "SECONDS", 0.01)
     assert_as_here(run(work, executor=bare), work)
     carrying = [keys for keys in sent if keys]
