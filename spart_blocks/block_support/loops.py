@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from spart_blocks.dynamics.applied_forces import Applied, applied_forces, port_w
 from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.joint_effects import driven_forces, joint_effects
 from spart_blocks.robot import Robot
-
-Losing = Literal["stop", "damp"]
 
 
 def force_ports(robot: Robot) -> tuple[Port, ...]:
@@ -32,8 +30,6 @@ def force_ports(robot: Robot) -> tuple[Port, ...]:
 
 def checked_damping(singular: Any, damping: Any) -> float:
     """The damping of a plant from its parameters; 0 if a loss of rank stops the run."""
-    if singular not in ("stop", "damp"):
-        raise InputError(f"singular is {brief(singular)}; it must be 'stop' or 'damp'")
     number = isinstance(damping, (int, float)) and not isinstance(damping, bool)
     if not number or not math.isfinite(damping) or damping <= 0:
         raise InputError(f"damping must be a number above 0, not {brief(damping)}")

@@ -33,8 +33,6 @@ from spart_blocks.dynamics import (
 )
 from spart_blocks.robot import Robot
 
-TWIST = "rad/s, m/s"
-"""The unit of a twist."""
 _PROBES = 6
 """Number of random configurations that show which equations a robot can fulfil."""
 

@@ -124,12 +124,7 @@ def _in_time(wiring: FlatDiagram) -> list[Node]:
 
 def _before(wiring: FlatDiagram, wanted: Collection[int]) -> list[Node]:
     """Some nodes and those that they depend on, in the order of evaluation."""
-    found, pending = set(wanted), list(wanted)
-    while pending:
-        for source, _ in wiring.nodes[pending.pop()].sources:
-            if source not in found:
-                found.add(source)
-                pending.append(source)
+    found = wiring.upstream(wanted)
     return [wiring.nodes[i] for i in wiring.schedule if i in found]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -190,3 +190,14 @@ class FlatDiagram:
 
     def of_kind(self, kind: str) -> Iterator[Node]:
         return (node for node in self.nodes if node.kind == kind)
+
+    def upstream(self, wanted: Iterable[int]) -> set[int]:
+        """The indices of these nodes, and of all nodes that they depend on."""
+        found = set(wanted)
+        pending = list(found)
+        while pending:
+            for source, _ in self.nodes[pending.pop()].sources:
+                if source not in found:
+                    found.add(source)
+                    pending.append(source)
+        return found

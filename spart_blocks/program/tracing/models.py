@@ -24,7 +24,7 @@ from spart_blocks.diagram.network.algebraic_loops import uncut
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.program.tracing.cuts import only
 from spart_blocks.program.tracing.evaluation import Evaluation
-from spart_blocks.program.tracing.open_loop import inlet_name, upstream, with_inlets
+from spart_blocks.program.tracing.open_loop import inlet_name, with_inlets
 from spart_blocks.program.tracing.plant_names import find_entries, find_plants
 from spart_blocks.program.tracing.symbol import TraceError, column_of, scalars, symbols
 from spart_blocks.program.tracing.symbol_array import has_symbols
@@ -127,7 +127,7 @@ def _of_plant(source: PlantModel, wiring: FlatDiagram, block: Any) -> TracedMode
     order = (*range(len(wiring.nodes), len(nodes)), *wiring.schedule)
     whole = FlatDiagram(tuple(nodes), order, {}, {}, wiring.loops)
     outputs = [_output(whole, name) for name in source.outputs]
-    inside = upstream(whole, {plant.index for plant in plants} | {i for i, _ in outputs})
+    inside = whole.upstream({plant.index for plant in plants} | {i for i, _ in outputs})
     for i in sorted(inside):
         _refuse(nodes[i], plants[0])
     part = only(whole, inside)

@@ -117,7 +117,7 @@ def _opened(
         order.append(node.index)
         wanted.add(node.index)
     whole = FlatDiagram(tuple(nodes), tuple(order), {}, {}, wiring.loops)
-    inside = upstream(whole, wanted)
+    inside = whole.upstream(wanted)
     for i in sorted(inside):
         if attribute(nodes[i].block, "pending", False):
             message = f"what moves {plants[0].name} depends on {nodes[i].name}"
@@ -162,17 +162,6 @@ def _deviation(plant: Node, minimal: MinimalState, state: Floats, index: int) ->
 def inlet_name(entry: ControlEntry) -> str:
     """The name of the placeholder for a control input."""
     return f"control {entry.label}"
-
-
-def upstream(wiring: FlatDiagram, wanted: set[int]) -> set[int]:
-    """These nodes and all nodes that they depend on."""
-    found, pending = set(wanted), list(wanted)
-    while pending:
-        for source, _ in wiring.nodes[pending.pop()].sources:
-            if source not in found:
-                found.add(source)
-                pending.append(source)
-    return found
 
 
 class _System:
