@@ -77,6 +77,13 @@ def test_imports_point_upstream_only(station):
         assert not wrong, f"{path.relative_to(PACKAGE)} imports {sorted(wrong)}"
 
 
+def test_tests_stand_in_the_rooms_that_they_test():
+    """Others are of the whole: pages, shipped files, random diagrams, and runs by night."""
+    whole = {"compositions", "docs", "examples", "nightly", "shipped"}
+    folders = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
+    assert folders <= {*STATIONS, *whole}, sorted(folders - {*STATIONS, *whole})
+
+
 def test_what_a_folder_keeps_to_itself_no_other_imports():
     """A module whose name begins with _ is its folder's own."""
     found = {

@@ -27,7 +27,7 @@ from spart_blocks.realtime.live import LiveServer
 from spart_blocks.realtime.live_client import LiveClient
 from spart_blocks.results import Results
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "realtime_links"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "transports"))
 MOMENTS = 50
 RAMP = """
 blocks: {one: {type: CONSTANT, value: 1.0}, int: {type: INTEGRATOR}}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "edits")]
+sys.path[:0] = [str(Path(__file__).parents[1] / "versions")]
 import test_merge  # noqa: E402
 import test_random_edits  # noqa: E402
 

@@ -126,7 +126,7 @@ def test_a_failed_build_says_what_failed_and_leaves_the_last_one(place, monkeypa
 def test_the_build_hook_needs_nothing_installed():
     code = "import sys; sys.path.insert(0, '.'); from spart_blocks.base import web_build"
     command = [sys.executable, "-I", "-S", "-c", code]
-    subprocess.run(command, cwd=Path(__file__).parents[1], check=True)
+    subprocess.run(command, cwd=Path(__file__).parents[2], check=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.main)

@@ -9,7 +9,7 @@ from same_results import assert_same_results
 
 import spart_blocks as sb
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DIAGRAMS = sorted((ROOT / "diagrams").glob("*.yaml"))
 MODELS = ROOT / "models"
 
