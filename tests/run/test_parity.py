@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 import pytest
 from bdsim.components import ContinuousBlock, SampledBlock
@@ -9,8 +12,11 @@ from bdsim.components import ContinuousBlock, SampledBlock
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartError, SpartWarning
 from spart_blocks.program.tracing.gains import wired
+from spart_blocks.run.engines import parity
 from spart_blocks.run.engines.interpreter import Interpreter
 from spart_blocks.run.engines.random_states import random_states
+
+DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 
 
 class Counting(ContinuousBlock):
@@ -212,3 +218,43 @@ def test_states_are_those_that_blocks_admit(tmp_path):
     assert {0, 5} <= seen["counter"]
     assert seen["pulses"] == seen["mass"] == seen["limited"] == {-1.0, 0.0, 1.0}
     assert sb.simulate(path, T=0.3, engine="native").info["engine"] == "native"
+
+
+@pytest.mark.parametrize(("diagram", "most"), [
+    ("momentum_exchange", 1),
+    ("spacecraft_pd", 1),
+    ("spacecraft_sampled", 4),  # shapes of held outputs, at a tick, before it, moved by the clock
+])  # fmt: skip
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_blocks_are_evaluated_once_with_numbers_when_a_run_is_prepared(
+    diagram, most, engine, monkeypatch
+):
+    """Besides the random points at which a program is compared with its blocks."""
+    monkeypatch.setattr(parity, "CHECKED_POINTS", 1)
+    whole = sb.load(DIAGRAMS / f"{diagram}.yaml")
+    wiring = wired(whole)
+    counts = Counter()
+    for node in wiring.nodes:
+        if hasattr(node.block, "output"):
+            node.block.output = counting(node, counts)
+    if engine == "native":
+        parity.native_engine(whole, wiring)
+    else:
+        blocks = Interpreter(whole, wiring)
+        blocks.check_shapes(0.0, *blocks.initial())
+        assert isinstance(blocks.crossings, list)
+    assert counts
+    assert max(counts.values()) <= most
+
+
+def counting(node, counts):
+    """The method `output` of a node's block, which counts its calls with numbers."""
+    own = node.block.output
+
+    def output(t, inputs, x=None):
+        values = [value for value in (*inputs, x) if value is not None]
+        if not any(np.asarray(value).dtype.hasobject for value in values):
+            counts[node.name] += 1
+        return own(t, inputs, x)
+
+    return output

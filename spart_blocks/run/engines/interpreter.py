@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
@@ -106,6 +107,19 @@ class Interpreter(Engine):
         """The outputs of every node at time t and states x, xd; outputs held on the clocks due are
         renewed."""
         return self._evaluate(self._evaluated, t, x, xd, {clock.name for clock in due})
+
+    @cached_property
+    def start_outputs(self) -> Values:
+        """The outputs of every node at t = 0 in the initial states: of the one evaluation that also
+        checks the diagram, unless outputs are held or a block fails."""
+        if not self.holds:
+            with suppress(RunError):
+                return self._checked_start
+        return self.outputs(0.0, *self.initial())
+
+    @cached_property
+    def _checked_start(self) -> Values:
+        return check_fitness(self, 0.0, *self.initial())
 
     def _evaluate(
         self,
@@ -353,7 +367,7 @@ class Interpreter(Engine):
     def _watching(self) -> list[tuple[Node, int]]:
         """The nodes with zero-crossing functions, and the number of these."""
         x, xd = self.initial()
-        values = self.outputs(0.0, x, xd)
+        values = self.start_outputs
         nodes = [node for node in self.nodes if rule_of(node.block).watch is not None]
         counts = [len(self._watched(node, 0.0, values, x, xd)) for node in nodes]
         return [(node, count) for node, count in zip(nodes, counts, strict=True) if count]
@@ -470,7 +484,13 @@ class Interpreter(Engine):
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
         """Raise DiagramError for every wire whose shape its input does not accept."""
-        check_fitness(self, t, x, xd)
+        x0, xd0 = self.initial()
+        if t == 0.0 and np.array_equal(x, x0) and np.array_equal(xd, xd0):
+            checked = self._checked_start
+            self.derivative_of(self.start_outputs if self.holds else checked, t, x)
+        else:
+            check_fitness(self, t, x, xd)
+            self.derivative(t, x, xd)
 
 
 def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:

@@ -34,7 +34,8 @@ def warn_of_solutions(blocks: Interpreter) -> None:
         return
     x, xd = blocks.initial()
     try:
-        values = blocks.outputs(0.0, x, xd, blocks.clocks)
+        held = bool(blocks.holds)
+        values = blocks.outputs(0.0, x, xd, blocks.clocks) if held else blocks.start_outputs
     except SpartError:  # the run tells it
         return
     for node in nodes:

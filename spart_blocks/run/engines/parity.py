@@ -63,7 +63,7 @@ def check(native: Native, blocks: Interpreter) -> None:
             moved = random_states(blocks, x0, xd0, rng)
             x, xd = moved if k else (x0, xd0)
             try:
-                values = blocks.outputs(t, x, xd)
+                values = blocks.outputs(t, x, xd) if k else blocks.start_outputs
                 changes = {"derivatives": blocks.derivative_of(values, t, x)}
                 changes["watched values"] = blocks.watch_of(values, t, x, xd)
                 changes["projections"] = blocks.project(t, x)
