@@ -33,7 +33,7 @@ import spart_blocks as sb
 from spart_blocks.dynamics import gravity_wrenches
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.closed_projection import closed_projection
+from spart_blocks.dynamics.closed_system import closed_projection
 from spart_blocks.dynamics.loops import loop_bias, loop_jacobian
 from spart_blocks.robot import JointType, Robot
 

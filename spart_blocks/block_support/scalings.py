@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spart_blocks.base.curves.quintic import quintic
-from spart_blocks.formulas.instants import settled
+from spart_blocks.base.curves.piecewise import quintic
+from spart_blocks.formulas.crossings import settled
 
 
 class Scaling(NamedTuple):

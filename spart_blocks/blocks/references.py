@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.base.curves.quintic import quintic
+from spart_blocks.base.curves.piecewise import quintic
 from spart_blocks.block_support.declared import Declared
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.reference_values import MOTION, increasing, limit_of

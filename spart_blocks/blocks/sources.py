@@ -15,7 +15,7 @@ from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.shift_registers import TAPS, start_of, two_levels
 from spart_blocks.block_support.tables import rising, table_numbers
 from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
-from spart_blocks.formulas.instants import settled
+from spart_blocks.formulas.crossings import settled
 
 MOST_BENDS = 256
 """Largest number of points of a repeated table at whose kinks steps end."""

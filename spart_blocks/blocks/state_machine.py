@@ -16,9 +16,8 @@ from spart_blocks.block_support.ports import Port, port_arguments
 from spart_blocks.formulas.crossings import bare
 from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
 from spart_blocks.state_machines import steps
-from spart_blocks.state_machines.chart import ELAPSED, Chart
+from spart_blocks.state_machines.chart import ELAPSED, Chart, doubts
 from spart_blocks.state_machines.layout import STATE, StateLayout, region_names
-from spart_blocks.state_machines.reachable import doubts
 from spart_blocks.state_machines.reading import read_chart, variable_values
 
 _OWN = {

@@ -27,16 +27,10 @@ from spart_blocks.dynamics.articulated import (
     multibody_rates,
 )
 from spart_blocks.dynamics.assembly import Assembly, assemble
-from spart_blocks.dynamics.base_control import base_control_free_joints
 from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.closed_ik import Follow, Target, closed_ik
-from spart_blocks.dynamics.closed_projection import Projected, closed_projection
+from spart_blocks.dynamics.closed_system import Projected, closed_projection
 from spart_blocks.dynamics.composite import multibody_inertia
-from spart_blocks.dynamics.end_effector import (
-    EndEffector,
-    end_effector,
-    link_quaternion,
-)
 from spart_blocks.dynamics.forward import (
     ForwardDynamics,
     fixed_forward_dynamics,
@@ -61,10 +55,13 @@ from spart_blocks.dynamics.inverse import (
     inverse_dynamics,
 )
 from spart_blocks.dynamics.jacobians import (
+    EndEffector,
     Jacobian,
     JacobianRate,
+    end_effector,
     jacobian,
     jacobian_dot,
+    link_quaternion,
     noc,
     noc_dot,
 )
@@ -105,7 +102,7 @@ from spart_blocks.dynamics.momentum import (
     momentum,
     potential_energy,
 )
-from spart_blocks.dynamics.newton_euler import multibody_forces
+from spart_blocks.dynamics.newton_euler import base_control_free_joints, multibody_forces
 from spart_blocks.dynamics.resolved_motion import (
     MotionEquations,
     base_momentum,

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.base.errors import Place, RobotError
+from spart_blocks.base.errors import DiagramError, Place, RobotError
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
 
 if TYPE_CHECKING:
     from spart_blocks.base.document import Document, Key
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def read_yaml(path: str | Path, sections: str) -> Document:
+    """A file's values and their places; sections: the contents of such a file. RobotError with
+    every fault of its text.
+    """
+    from spart_blocks.base.document import read_document
+
+    try:
+        return read_document(Path(path), sections)
+    except DiagramError as error:
+        raise RobotError(error.faults) from None
+
 
 MISSING = object()  # a missing mapping, already noted
 

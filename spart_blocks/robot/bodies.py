@@ -26,18 +26,17 @@ from spart_blocks.robot._bodies_forces import (
 from spart_blocks.robot._bodies_joints import (
     BodyJoint,
     Distance,
+    closed_robot,
     distances_of,
     joints_of,
     lengths_of,
     loops_of,
     note_name_clashes,
 )
-from spart_blocks.robot._closing import closed_robot
 from spart_blocks.robot._faults import Faults, quote
-from spart_blocks.robot._fields import FieldReader
+from spart_blocks.robot._fields import FieldReader, read_yaml
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rigid_inverse, translation
-from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
 from spart_blocks.robot.drive import DEFAULT_EFFECTS
 from spart_blocks.robot.force import Force, PointPort, PointSpring

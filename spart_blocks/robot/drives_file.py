@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from spart_blocks.robot._faults import Faults, quote
-from spart_blocks.robot._fields import FieldReader, noting
-from spart_blocks.robot._yaml import read_yaml
+from spart_blocks.robot._fields import FieldReader, noting, read_yaml
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
 from spart_blocks.robot.robot_model import RobotModel
 

@@ -15,17 +15,16 @@ from typing import Any
 from spart_blocks.robot._bodies_fields import NamedBodies
 from spart_blocks.robot._bodies_forces import Coordinates, forces_of, prescribed_of
 from spart_blocks.robot._bodies_joints import (
+    closed_robot,
     distances_of,
     joints_of,
     lengths_of,
     loops_of,
     note_name_clashes,
 )
-from spart_blocks.robot._closing import closed_robot
 from spart_blocks.robot._faults import Faults, quote
-from spart_blocks.robot._fields import FieldReader
+from spart_blocks.robot._fields import FieldReader, read_yaml
 from spart_blocks.robot._record import Floats
-from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.robot_model import RobotModel
 
 SECTIONS = "a file of loops has joints: or distances:, and may have forces:, prescribed:, home:"

@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike
 
 from spart_blocks.base.errors import RobotError
 from spart_blocks.robot._faults import Faults, quote
-from spart_blocks.robot._fields import FieldReader, noting
+from spart_blocks.robot._fields import FieldReader, noting, read_yaml
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rigid_inverse, rotation_x, rotation_z, translation
-from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.link import DYN_LENGTH, Link

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Any
 
+from spart_blocks.base.errors import Fault
 from spart_blocks.base.spatial import Array
 
 ELAPSED = "elapsed"
@@ -185,3 +187,93 @@ class Chart:
             found.append(index)
             index = self.states[index].parent
         return tuple(reversed(found))
+
+
+# --- formulas that define a variable --------------------------------------------------------------
+# Formulas under `during` of states that are active together: each variable has one at most, where
+# they hold at all times.
+
+
+def definition_faults(chart: Chart) -> list[Fault]:
+    """Faults of variables that two states define, and of formulas that read what one further below
+    defines, so that its value would be an old one."""
+    acting = [index for index, state in enumerate(chart.states) if state.during]
+    return [
+        fault
+        for one, other in combinations(acting, 2)
+        if _together(chart, one, other)
+        for action in chart.states[one].during
+        for fault in _faults_of(chart, one, other, action)
+    ]
+
+
+def _together(chart: Chart, one: int, other: int) -> bool:
+    """Whether two states are in different regions of one state."""
+    paths = chart.path(one), chart.path(other)
+    around = None
+    for a, b in zip(*paths, strict=False):
+        if a != b:
+            return chart.is_parallel(around)
+        around = a
+    return False
+
+
+def _faults_of(chart: Chart, one: int, other: int, action: Action) -> Iterator[Fault]:
+    first, second = chart.states[one].name, chart.states[other].name
+    later = {also.variable for also in chart.states[other].during}
+    if action.variable in later:
+        yield Fault(
+            f"{_path(chart, other)}.during.{action.variable}: {first} defines {action.variable} "
+            f"too, and both may be active together",
+            hint="a formula under `during` holds at all times: define it in one of them",
+        )
+    for name in sorted(action.reads & later):
+        yield Fault(
+            f"{_path(chart, one)}.during.{action.variable} reads {name}, which {second} defines "
+            "further below and may be active together with it",
+            hint="write the region that defines it first",
+        )
+
+
+def _path(chart: Chart, index: int) -> str:
+    """The path of a state's entry, such as states.work.states.fast."""
+    return ".".join(f"states.{chart.states[i].name}" for i in chart.path(index))
+
+
+# --- what can never be ----------------------------------------------------------------------------
+
+
+def entered(chart: Chart) -> frozenset[int]:
+    """The states that are entered if every condition may hold: those at the start, and from them
+    along the transitions. History leads only to states that were entered before."""
+    found: set[int] = set()
+    more = set(chart.entered_first())
+    while more - found:
+        found |= more
+        targets = {one.target for one in chart.transitions if one.source in found}
+        more = {i for to in targets for i in _entered_with(chart, to)}
+    return frozenset(found)
+
+
+def _entered_with(chart: Chart, target: int) -> Iterator[int]:
+    """The states that may be entered with a state: those around it, their other regions, and the
+    initial substates."""
+    path = chart.path(target)
+    yield from (*path, *chart.inward(target))
+    for index, within in pairwise(path):
+        if chart.is_parallel(index):
+            for child in chart.states[index].children:
+                yield from chart.inward(child) if child != within else ()
+
+
+def doubts(chart: Chart) -> tuple[str, ...]:
+    """What to tell the user of states that are never entered: one text, or none."""
+    found = entered(chart)
+    never = [i for i in range(len(chart.states)) if i not in found]
+    if not never:
+        return ()
+    names = [chart.states[i].name for i in never]
+    text = f"never enters {', '.join(names)}: no transition leads there"
+    idle = [one for one in chart.transitions if one.source not in found]
+    ends = [f"{chart.states[one.source].name} -> {chart.states[one.target].name}" for one in idle]
+    return (f"{text}, so that none of {', '.join(ends)} is taken" if ends else text,)

@@ -15,8 +15,15 @@ from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.spatial import Array
 from spart_blocks.formulas.values import refuse_unfit
 from spart_blocks.state_machines.actions import Actions
-from spart_blocks.state_machines.chart import ACTIVE, ELAPSED, Action, Chart, State, Transition
-from spart_blocks.state_machines.definitions import definition_faults
+from spart_blocks.state_machines.chart import (
+    ACTIVE,
+    ELAPSED,
+    Action,
+    Chart,
+    State,
+    Transition,
+    definition_faults,
+)
 from spart_blocks.state_machines.layout import STATE
 
 MOST_STATES = 200

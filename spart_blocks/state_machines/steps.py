@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.formulas.crossings import bare, zero_or_one
-from spart_blocks.formulas.instants import HAIR, LOCATED_WITHIN
+from spart_blocks.formulas.crossings import HAIR, LOCATED_WITHIN, bare, zero_or_one
 from spart_blocks.formulas.reader import query
 from spart_blocks.state_machines.chart import (
     ACTIVE,

@@ -23,7 +23,7 @@ from spart_blocks.dynamics.actuated import (
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.dynamics.closed_ik import Target, closed_ik
-from spart_blocks.dynamics.closed_projection import closed_projection
+from spart_blocks.dynamics.closed_system import closed_projection
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
 from spart_blocks.dynamics.mobility import mobility

@@ -12,7 +12,7 @@ from spart_blocks.base.errors import RobotError
 from spart_blocks.dynamics import hybrid_rates, kinematics, multibody_forces
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.closed_projection import closed_projection
+from spart_blocks.dynamics.closed_system import closed_projection
 from spart_blocks.dynamics.loops import (
     dropped_rows,
     kept_rows,

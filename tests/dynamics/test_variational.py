@@ -17,7 +17,7 @@ from spart_blocks import dynamics
 from spart_blocks.base.spatial import quaternion_rate, rotation_quaternion
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.closed_projection import closed_projection
+from spart_blocks.dynamics.closed_system import closed_projection
 from spart_blocks.dynamics.kinetic_gradient import kinetic_terms
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
 from spart_blocks.dynamics.variational import HeldInputs, PlantMotion, variational_step

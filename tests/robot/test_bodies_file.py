@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from spart_blocks.base.errors import RobotError, SpartWarning
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.dynamics.end_effector import link_quaternion
+from spart_blocks.dynamics.jacobians import link_quaternion
 from spart_blocks.robot import (
     Drive,
     JointPort,

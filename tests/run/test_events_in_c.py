@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.formulas.crossings import LOCATED_WITHIN
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import step_header
 from spart_blocks.program.tracing.switching import KINDS, Crossing

@@ -7,7 +7,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.tableaus import FIXED_STEP
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.formulas.crossings import LOCATED_WITHIN
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.run.events.crossings import locate
 

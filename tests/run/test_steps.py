@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
-from spart_blocks.formulas.instants import LOCATED_WITHIN
+from spart_blocks.formulas.crossings import LOCATED_WITHIN
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.text import step_header
 from spart_blocks.program.tracing.switching import Crossing

@@ -14,7 +14,7 @@ from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.plants.joint_values import absent
 from spart_blocks.block_support.plants.state import BaseFrame, Parts, PlantState
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_projection import closed_projection
+from spart_blocks.dynamics.closed_system import closed_projection
 from spart_blocks.dynamics.loops import loop_jacobian
 from spart_blocks.robot import Robot
 

@@ -19,7 +19,7 @@ from pydantic import (
 
 from spart_blocks.base.errors import brief
 from spart_blocks.diagram.sections.expectations import NotNegative, Positive, Values
-from spart_blocks.formulas.names import names_in
+from spart_blocks.formulas.values import names_in
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring

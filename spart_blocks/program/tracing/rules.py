@@ -17,7 +17,7 @@ from spart_blocks.base.curves.intervals import Intervals
 from spart_blocks.base.curves.piecewise import highest_first
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.network import gates
-from spart_blocks.formulas.instants import settled
+from spart_blocks.formulas.crossings import settled
 from spart_blocks.program.tracing.array_functions import linear_pieces, piece
 from spart_blocks.program.tracing.lookup_tables import LARGEST_TABLE
 from spart_blocks.program.tracing.symbol import (

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import did_you_mean
-from spart_blocks.formulas.names import written
 from spart_blocks.formulas.reader import FUNCTIONS, Function, Reader, Value
+from spart_blocks.formulas.values import written
 from spart_blocks.program import Program
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.sweeps.measures.signal_formulas import (

@@ -16,8 +16,8 @@ import numpy as np
 
 from spart_blocks.base.errors import InputError, did_you_mean
 from spart_blocks.base.paths import split_index
-from spart_blocks.formulas.names import written
 from spart_blocks.formulas.reader import CHOICE, CONSTANTS, FUNCTIONS, Function, Reader, Value
+from spart_blocks.formulas.values import written
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries, parameter_entries
 
