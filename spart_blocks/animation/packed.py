@@ -50,21 +50,3 @@ def rounded(values: Floats, bits: int = 16) -> Packed:
     step = float((values.max(axis=0) - least).max()) / (2**bits - 1) or 1.0
     whole = np.asarray(np.rint((values - least) / step), dtype=np.uint16)
     return {**plain(whole), "scale": step, "offset": least.tolist()}
-
-
-def unpacked(packed: Packed) -> Floats:
-    """The values of a packed array, as computed by the viewer."""
-    from base64 import b64decode
-
-    kind = {long: short for short, long in _NAMES.items()}[packed["type"]]
-    planes = np.frombuffer(b64decode(packed["data"]), np.uint8)
-    numbers = planes.reshape(np.dtype(kind).itemsize, -1).T.tobytes()
-    columns = np.frombuffer(numbers, f"<{kind}").reshape(packed["shape"][::-1])
-    values = columns.T.astype(float)
-    if packed.get("delta"):
-        values = np.cumsum(values, axis=0)
-    offset = np.asarray(packed.get("offset", 0.0))
-    if values.ndim == 1:
-        offset = offset.reshape(-1)[0]
-    result: Floats = offset + packed.get("scale", 1.0) * values
-    return result

@@ -16,6 +16,7 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 MOST_SHOWN = 2000
@@ -178,6 +179,15 @@ class MissingExtraError(InputError):
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:  # type: ignore[override]
         return type(self), self._given
+
+
+def optional(module: str, package: str, extra: str, purpose: str) -> Any:
+    """A module of an optional dependency. Raises MissingExtraError, with the other arguments, if it
+    is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(package, extra, purpose) from None
 
 
 def told(error: BaseException) -> str:

@@ -8,9 +8,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from spart_blocks.export.build_files import CORTEX_M7
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import STRICT
+from spart_blocks.export.loop_files import CORTEX_M7
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.c.compiler import CompilerError
 

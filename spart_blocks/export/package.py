@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.export.build_files import cmake_lists, makefile, readme
 from spart_blocks.export.exported_links import LiveLink, linked_inputs
-from spart_blocks.export.loop_files import links_header, main_source, model_header, runtime_file
+from spart_blocks.export.loop_files import CORTEX_M7, links_header, model_header, readme
 from spart_blocks.export.step import StepCode
+from spart_blocks.export.templates import filled, runtime_file
 
 WRITTEN = ".spart-export.json"
 """List of the files that an export wrote into its folder, with the digest of each."""
@@ -27,10 +27,10 @@ def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, s
         **code.files,
         f"{code.name}_model.h": model_header(code),
         f"{code.name}_links.h": links_header(code, links),
-        "main.c": main_source(code),
+        "main.c": filled("main.c", code.name),
         **{name: runtime_file(name) for name in RUNTIME},
-        "Makefile": makefile(code),
-        "CMakeLists.txt": cmake_lists(code),
+        "Makefile": filled("Makefile", code.name, CORTEX_M7=CORTEX_M7),
+        "CMakeLists.txt": filled("CMakeLists.txt", code.name),
         "README.md": readme(code, linked_inputs(code, links)),
     }
 

@@ -22,9 +22,9 @@ from typing import Any, NoReturn
 from spart_blocks.base.errors import (
     Fault,
     InputError,
-    MissingExtraError,
     Place,
     brief,
+    optional,
     warn,
 )
 from spart_blocks.results.archives import opened
@@ -130,19 +130,11 @@ class Model:
         return f"{self.folder}{self.identifier}{fmpy.sharedLibraryExtension}"
 
 
-def need_fmpy() -> None:
-    """MissingExtraError if FMPy is not installed."""
-    try:
-        import fmpy  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("fmpy", "fmu", "an FMU block") from None
-
-
 def read_model(path: Path, exchange: bool = False) -> Model:
-    """Read the model of an FMU file without running any of its code. Raises InputError. exchange:
-    read it for model exchange instead of co-simulation.
+    """Read the model of an FMU file without running any of its code. Raises InputError, and
+    MissingExtraError without FMPy. exchange: read it for model exchange instead of co-simulation.
     """
-    need_fmpy()
+    optional("fmpy", "fmpy", "fmu", "an FMU block")
     with _opened(path) as archive:
         _check_names(archive, path)
         description = _description(archive, path)

@@ -9,8 +9,9 @@ from functools import cache
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.export.loop_files import model_header, runtime_file
+from spart_blocks.export.loop_files import model_header
 from spart_blocks.export.step import StepCode
+from spart_blocks.export.templates import filled, runtime_file
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
 from spart_blocks.program.c.mirrors import mirrored
 from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
@@ -18,25 +19,6 @@ from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
 _ADDRESS = ctypes.c_void_p
-# The model's functions, exported under names that ctypes finds.
-_GLUE = """
-long long sb_state_size(void);
-int sb_output(void *s, const double *u, const double *p, double *y);
-int sb_update(void *s, const double *u, const double *p);
-void sb_init(void *s, const double *p);
-
-long long sb_state_size(void) {{ return (long long)sizeof({name}_state); }}
-
-int sb_output(void *s, const double *u, const double *p, double *y) {{
-  return {name}_model_output(s, u, p, y);
-}}
-
-int sb_update(void *s, const double *u, const double *p) {{
-  return {name}_model_update(s, u, p);
-}}
-
-void sb_init(void *s, const double *p) {{ {name}_model_init(s, p); }}
-"""
 
 
 def check_machine() -> None:
@@ -84,7 +66,7 @@ def runtime() -> ctypes.CDLL:
 def model_library(code: StepCode) -> ctypes.CDLL:
     """The library of a subdiagram: sb_init, sb_output, sb_update, sb_state_size."""
     header = model_header(code).replace(f'#include "{code.name}.h"', "")
-    text = "\n".join([code.whole_source(), header, _GLUE.format(name=code.name)])
+    text = "\n".join([code.whole_source(), header, filled("model_glue.c", code.name)])
     library = strict_loaded(text, FLAGS)
     library.sb_state_size.restype = ctypes.c_longlong
     library.sb_init.argtypes, library.sb_init.restype = [_ADDRESS] * 2, None

@@ -7,9 +7,7 @@ import errno
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +17,11 @@ from spart_blocks.export.exported_links import LiveLink, live_links
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.realtime.link_structs import (
     COUNTS,
-    FrameStruct,
     LinkStruct,
     frame_struct,
     library,
 )
 from spart_blocks.transports.endpoints import Carries
-from spart_blocks.transports.frames import Frame
 
 MOST_DISCARDED = 4096
 
@@ -43,23 +39,34 @@ class _Shared:
         return self._opened[name]
 
 
-@dataclass
-class _End:
-    """The loop's end of a link. It implements `LoopEnd` for the transports."""
+class OpenLink:
+    """A link with its socket: for the loop its struct in C, for the transport a `LoopEnd`. name: of
+    its block. way: receive or send."""
 
-    struct: LinkStruct
-    way: Literal["receive", "send"]
-    own: bool
-    shared: _Shared
-    frame: Frame
-    layout: FrameStruct
+    def __init__(self, live: LiveLink, shared: _Shared, kept: ExitStack) -> None:
+        """shared: resources shared by the links of a subdiagram. kept: closes what is opened.
+
+        Raises OSError.
+        """
+        self.live, self.name, self.way = live, live.name, live.way
+        self.own = (live.link.way == "in") == (live.way == "receive")
+        self.shared, self.frame, self.timeout = shared, live.link.frame, live.link.timeout
+        self._frame = frame_struct(live.link.frame, live.fields())
+        self._safe = None if live.link.safe is None else np.array(live.link.safe)
+        self.struct = LinkStruct(
+            fd=-1,
+            frame=ctypes.addressof(self._frame),
+            safe=None if self._safe is None else self._safe.ctypes.data,
+            timeout=live.link.timeout,
+        )
+        with ExitStack() as opened:
+            live.link.endpoint.open(self, opened)
+            kept.push(opened.pop_all())
+
+    # --- for its transport ----------------------------------------------------------------
 
     def is_frame(self, data: bytes) -> bool:
-        return bool(library().sb_frame_valid(ctypes.byref(self.layout), data, len(data)))
-
-    @property
-    def timeout(self) -> float:
-        return float(self.struct.timeout)
+        return bool(library().sb_frame_valid(ctypes.byref(self._frame), data, len(data)))
 
     @property
     def closed(self) -> bool:
@@ -75,31 +82,10 @@ class _End:
         library().sb_link_reopen(ctypes.byref(self.struct), fd)
 
     def stale(self, now: float) -> bool:
+        """Whether no valid frame has arrived within the timeout, or none at all."""
         return bool(library().sb_link_stale(ctypes.byref(self.struct), now))
 
-
-class OpenLink:
-    """A link with its socket. name: of its block. way: receive or send."""
-
-    def __init__(self, live: LiveLink, shared: _Shared, kept: ExitStack) -> None:
-        """shared: resources shared by the links of a subdiagram. kept: closes what is opened.
-
-        Raises OSError.
-        """
-        self.live, self.name, self.way = live, live.name, live.way
-        self._frame = frame_struct(live.link.frame, live.fields())
-        self._safe = None if live.link.safe is None else np.array(live.link.safe)
-        self.struct = LinkStruct(
-            fd=-1,
-            frame=ctypes.addressof(self._frame),
-            safe=None if self._safe is None else self._safe.ctypes.data,
-            timeout=live.link.timeout,
-        )
-        own = (live.link.way == "in") == (live.way == "receive")
-        self._end = _End(self.struct, live.way, own, shared, live.link.frame, self._frame)
-        with ExitStack() as opened:
-            live.link.endpoint.open(self._end, opened)
-            kept.push(opened.pop_all())
+    # --- for the loop ---------------------------------------------------------------------
 
     @property
     def address(self) -> int:
@@ -159,10 +145,6 @@ class OpenLink:
             for _ in range(MOST_DISCARDED):
                 os.read(self.struct.fd, 1)
 
-    def stale(self, now: float) -> bool:
-        """Whether no valid frame has arrived within the timeout, or none at all."""
-        return self._end.stale(now)
-
 
 class Links:
     """The open links of a subdiagram. As a context manager it closes them.
@@ -178,12 +160,7 @@ class Links:
     def __enter__(self) -> Links:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def discard(self) -> None:
@@ -201,10 +178,6 @@ class Links:
             link.name: {"way": link.way, "at": str(link.live.link.endpoint), **link.counts()}
             for link in (*self.receivers, *self.senders)
         }
-
-    def safe_frame(self, k: int, sequence: int) -> bytes | None:
-        """A frame of sender k with its safe values; None if none are declared."""
-        return self.senders[k].safe_frame(sequence)
 
 
 def open_links(diagram: Diagram, part: Subdiagram) -> Links:

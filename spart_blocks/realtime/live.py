@@ -15,12 +15,10 @@ import selectors
 import socket
 import time
 from threading import Thread
-from types import TracebackType
 from typing import Any
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.realtime.live_answers import (
-    RunningLoop,
     described,
     hello,
     set_values,
@@ -31,6 +29,7 @@ from spart_blocks.realtime.live_answers import (
 from spart_blocks.realtime.live_connection import ClientConnection
 from spart_blocks.realtime.live_places import LoopPlace, listen, same_token
 from spart_blocks.realtime.live_protocol import BadMessageError, plain_faults, read
+from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.structs import Phase
 
 MOST_CLIENTS = 16
@@ -57,7 +56,7 @@ class LiveServer:
 
     place: LoopPlace
 
-    def __init__(self, loop: RunningLoop, name: str, *, patience: float = PATIENCE) -> None:
+    def __init__(self, loop: Loop, name: str, *, patience: float = PATIENCE) -> None:
         """name: under which clients find the loop."""
         self.loop, self.name, self.patience = loop, name, patience
         self._clients: list[ClientConnection] = []
@@ -76,12 +75,7 @@ class LiveServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing = True
         self._wake.close()
         self._thread.join()

@@ -6,44 +6,21 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.paths import element_names, named, places, select
-from spart_blocks.export.step import StepCode
-from spart_blocks.realtime.exchange import LoopParameters, SignalColumn, SignalRows
+from spart_blocks.realtime.exchange import SignalColumn
 from spart_blocks.realtime.live_protocol import VERSION, Floats
-from spart_blocks.realtime.structs import Ended, Phase, told_end
+from spart_blocks.realtime.loop import Loop
+from spart_blocks.realtime.structs import Ended, told_end
 
 MOST_PER_SECOND = 1_000_000
 """Most numbers sent to one client per second."""
 _DEEPEST = 8
-
-
-class RunningLoop(Protocol):
-    """The members of realtime.loop.Loop that are used here."""
-
-    code: StepCode
-    parameters: LoopParameters
-    signals: SignalRows
-
-    @property
-    def phase(self) -> Phase: ...
-
-    @property
-    def ended(self) -> Ended: ...
-
-    @property
-    def fault(self) -> str: ...
-
-    @property
-    def time(self) -> float: ...
-
-    @property
-    def overruns(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -69,12 +46,12 @@ class Watch:
         return picked
 
 
-def hello(loop: RunningLoop, name: str) -> dict[str, Any]:
+def hello(loop: Loop, name: str) -> dict[str, Any]:
     """Identity and status of the loop, sent first to a client."""
     return {"protocol": VERSION, "name": name, "pid": os.getpid()} | status(loop)
 
 
-def status(loop: RunningLoop) -> dict[str, Any]:
+def status(loop: Loop) -> dict[str, Any]:
     """Status of the loop: its time [s], its rate [Hz], missed deadlines."""
     return {
         "time": loop.time,
@@ -84,7 +61,7 @@ def status(loop: RunningLoop) -> dict[str, Any]:
     }
 
 
-def why(loop: RunningLoop) -> str:
+def why(loop: Loop) -> str:
     """The reason why the loop has ended, as text."""
     unknown = loop.ended is Ended.NOT
     return "it can no longer be reached" if unknown else told_end(loop.ended, loop.fault)
@@ -93,7 +70,7 @@ def why(loop: RunningLoop) -> str:
 # --- parameters --------------------------------------------------------------------------
 
 
-def described(loop: RunningLoop) -> dict[str, Any]:
+def described(loop: Loop) -> dict[str, Any]:
     """Its status, parameters and signals, as JSON values."""
     units = loop.code.part.program.display.units
     inputs = {member.name for member in loop.code.interface.inputs}
@@ -109,7 +86,7 @@ def described(loop: RunningLoop) -> dict[str, Any]:
     return status(loop) | {"parameters": _parameters(loop, units), "signals": signals}
 
 
-def _parameters(loop: RunningLoop, units: Mapping[str, str]) -> list[dict[str, Any]]:
+def _parameters(loop: Loop, units: Mapping[str, str]) -> list[dict[str, Any]]:
     parameters = loop.parameters
     rows: list[dict[str, Any]] = []
     for name, value in parameters.values.items():
@@ -133,7 +110,7 @@ def _parameters(loop: RunningLoop, units: Mapping[str, str]) -> list[dict[str, A
     return rows
 
 
-def _nominal(loop: RunningLoop, name: str) -> Floats:
+def _nominal(loop: Loop, name: str) -> Floats:
     """The value that a parameter or input has in the diagram."""
     interface, p = loop.code.interface, loop.code.part.program.p
     for member in (*interface.parameters, *interface.inputs):
@@ -142,7 +119,7 @@ def _nominal(loop: RunningLoop, name: str) -> Floats:
     raise KeyError(name)
 
 
-def _fixed(loop: RunningLoop) -> dict[str, str]:
+def _fixed(loop: Loop) -> dict[str, str]:
     """The parameters that cannot be set while it runs, with the reason."""
     interface, free = loop.code.interface, set(loop.parameters.names)
     starts = {m.name: "is used at the start only" for m in interface.parameters}
@@ -150,7 +127,7 @@ def _fixed(loop: RunningLoop) -> dict[str, str]:
     return {name: reason for name, reason in (starts | links).items() if name not in free}
 
 
-def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
+def set_values(loop: Loop, asked: object) -> dict[str, Any]:
     """Set parameters and inputs, all or none; returns their values.
 
     asked: numbers or nested lists by name. One element of a vector can be named: 'ctrl.kp[0]'.
@@ -183,7 +160,7 @@ def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
     return {name: present[name].tolist() for name in values}
 
 
-def _named(written: str, loop: RunningLoop) -> tuple[str, str | None]:
+def _named(written: str, loop: Loop) -> tuple[str, str | None]:
     """The named parameter, and the index of its elements, or None for all."""
     known = loop.parameters.names
     name, index = named(written, known)
@@ -221,7 +198,7 @@ def _numbers(name: str, value: Any, depth: int = 0) -> Any:
 # --- signals -----------------------------------------------------------------------------
 
 
-def watch(loop: RunningLoop, names: object, rate: object) -> Watch:
+def watch(loop: Loop, names: object, rate: object) -> Watch:
     """The signals for a client to watch. names: signals or elements, by default the outputs. rate:
     rows per second, by default that of the loop. Raises InputError.
     """

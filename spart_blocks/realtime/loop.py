@@ -7,8 +7,6 @@ import errno
 import os
 from collections.abc import Sequence
 from threading import Event, Thread
-from types import TracebackType
-from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import LoopParameters, SignalRows, gathered
 from spart_blocks.realtime.library import address_of, check_machine, model_library, runtime
+from spart_blocks.realtime.links import OpenLink
 from spart_blocks.realtime.structs import (
     POLICIES,
     Ended,
@@ -28,17 +27,6 @@ from spart_blocks.realtime.structs import (
 )
 
 PATIENCE = 5.0  # s, for a thread to start and end
-
-
-class LoopLink(Protocol):
-    """The members of a link that the loop uses. address: of its struct sb_link. places: indices of
-    its elements in the inputs or the outputs of the subdiagram."""
-
-    @property
-    def address(self) -> int: ...
-
-    @property
-    def places(self) -> Sequence[int]: ...
 
 
 class Loop:
@@ -52,8 +40,8 @@ class Loop:
         self,
         code: StepCode,
         options: RealtimeOptions,
-        receivers: Sequence[LoopLink] = (),
-        senders: Sequence[LoopLink] = (),
+        receivers: Sequence[OpenLink] = (),
+        senders: Sequence[OpenLink] = (),
         heartbeat: HeartbeatStruct | None = None,
         library: ctypes.CDLL | None = None,
     ) -> None:
@@ -81,8 +69,8 @@ class Loop:
 
     def _fill(
         self,
-        receivers: Sequence[LoopLink],
-        senders: Sequence[LoopLink],
+        receivers: Sequence[OpenLink],
+        senders: Sequence[OpenLink],
         heartbeat: HeartbeatStruct | None,
     ) -> None:
         struct, options = self.struct, self.options
@@ -164,12 +152,7 @@ class Loop:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
         self.wait()
 

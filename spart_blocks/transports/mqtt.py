@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.base.errors import MissingExtraError, brief
+from spart_blocks.base.errors import brief, optional
 from spart_blocks.transports.carrier import Carrier, carry_out, hand_in, local_pair
 from spart_blocks.transports.endpoints import Endpoint, LoopEnd, place, read_address, read_port
 
@@ -29,7 +29,7 @@ class Mqtt(Endpoint):
     def open(self, end: LoopEnd, kept: ExitStack) -> None:
         """The connection is made by paho, and made anew when it ends; OSError where there is no
         broker now."""
-        mqtt = _library()
+        mqtt = optional("paho.mqtt.client", "paho-mqtt", "mqtt", "a link over MQTT")
         far = local_pair(end, kept)
         client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
         client.connect_timeout = 2.0
@@ -64,11 +64,3 @@ def read_mqtt(topic: Any, address: Any, port: Any) -> Mqtt:
     if not good or set(topic) & set("#+$"):
         raise ValueError(f"topic must be a text without #, + and $, not {brief(topic)}")
     return Mqtt(read_address(address), read_port(port), topic)
-
-
-def _library() -> Any:
-    try:
-        import paho.mqtt.client as mqtt
-    except ImportError:
-        raise MissingExtraError("paho-mqtt", "mqtt", "a link over MQTT") from None
-    return mqtt

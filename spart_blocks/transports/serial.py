@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from spart_blocks.base.errors import InputError, MissingExtraError, brief
+from spart_blocks.base.errors import InputError, brief, optional
 from spart_blocks.transports.endpoints import Carries, Endpoint, LoopEnd, read_whole
 
 FASTEST = 16_000_000
@@ -54,9 +54,6 @@ def _device(name: str, given: Any) -> str:
 
 
 def _port(device: str, baud: int) -> Any:
-    try:
-        import serial
-    except ImportError:
-        raise MissingExtraError("pyserial", "serial", "a link over a serial line") from None
+    serial = optional("serial", "pyserial", "serial", "a link over a serial line")
     # Exclusive: no other program that asks so shares it. It never blocks.
     return serial.Serial(device, baud, timeout=0, write_timeout=0, exclusive=True)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.base.errors import MissingExtraError
+from spart_blocks.base.errors import optional
 from spart_blocks.transports.carrier import PAUSE, Carrier, carry_out, hand_in, local_pair
 from spart_blocks.transports.endpoints import (
     Endpoint,
@@ -35,7 +35,7 @@ class Zmq(Endpoint):
         return f"ZeroMQ {place(self.address, self.port)}"
 
     def open(self, end: LoopEnd, kept: ExitStack) -> None:
-        zmq = _library()
+        zmq = optional("zmq", "pyzmq", "zmq", "a link over ZeroMQ")
         try:
             made = self._socket(zmq, end.way, kept)
         except zmq.ZMQError as error:
@@ -71,11 +71,3 @@ class Zmq(Endpoint):
 def read_zmq(address: Any, port: Any, server: Any) -> Zmq:
     """ValueError says what is wrong."""
     return Zmq(read_address(address), read_port(port), read_server(server))
-
-
-def _library() -> Any:
-    try:
-        import zmq
-    except ImportError:
-        raise MissingExtraError("pyzmq", "zmq", "a link over ZeroMQ") from None
-    return zmq

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from packed_arrays import unpacked
 
 import spart_blocks as sb
 from spart_blocks.animation.meshes import MeshStore
-from spart_blocks.animation.packed import unpacked
 from spart_blocks.animation.shapes import looks_of
 from spart_blocks.base.errors import SpartWarning
 

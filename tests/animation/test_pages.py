@@ -7,11 +7,12 @@ import shutil
 
 import numpy as np
 import pytest
+from packed_arrays import unpacked
 from tracks_of_pages import body_named, recording_in
 
 import spart_blocks as sb
 from spart_blocks.animation import animate as pages
-from spart_blocks.animation.packed import plain, rounded, steps, unpacked
+from spart_blocks.animation.packed import plain, rounded, steps
 from spart_blocks.animation.plants import moving_of
 from spart_blocks.base.errors import InputError
 from spart_blocks.cli import main

@@ -8,9 +8,8 @@ import re
 import zlib
 
 import numpy as np
+from packed_arrays import unpacked
 from scipy.spatial.transform import Rotation, Slerp
-
-from spart_blocks.animation.packed import unpacked
 
 
 def recording_in(page):

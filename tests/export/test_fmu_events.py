@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
+from fmu_slaves import fmu_slave
 from fmus import EVENTFUL, STOPPING, instance, references
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError
 from spart_blocks.export import export_fmu, verify_fmu
-from spart_blocks.export.fmu.verify import fmu_slave
 from spart_blocks.program.subdiagram import subdiagram_of
 
 

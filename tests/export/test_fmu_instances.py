@@ -6,10 +6,10 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
+from fmu_slaves import fmu_slave
 from fmus import SMOOTH, instance, references
 
 from spart_blocks.export import export_fmu
-from spart_blocks.export.fmu.verify import fmu_slave
 
 DISCARD, ERROR = 2, 3
 

@@ -77,7 +77,7 @@ def job(path, **more):
 def ran(path, script=(), **more):
     """A run that has ended: its runner, its clock, what it told."""
     wall, heard = Wall(script), Heard()
-    runner = wall.runner = Runner(job(path, **more), wall, heard, wall)
+    runner = wall.runner = Runner(job(path, **more), wall, heard, wall.now)
     with pytest.raises(EOFError):
         runner.go()
     return runner, wall, heard

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_page import in_page
+from packed_arrays import unpacked
 
-from spart_blocks.animation.packed import unpacked
 from spart_blocks.base.errors import InputError
 from spart_blocks.results import Results
 from spart_blocks.run import DiagramFile, begin, finish

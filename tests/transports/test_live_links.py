@@ -190,7 +190,7 @@ def test_the_safe_frame_is_what_c_sends(diagram, ports):
         far.bind(("127.0.0.1", ports[1]))
         assert links.senders[0].send(1.0, np.full(3, np.nan))
         data = far.recv(100)
-        assert data == links.safe_frame(0, 0)
+        assert data == links.senders[0].safe_frame(0)
         frame = links.senders[0].live.link.frame
         assert data == encode(frame, {"tau": [9, 9, 9], "mode": 1})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.base.errors import MissingExtraError, RunError
+from spart_blocks.base.errors import RunError, optional
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
 from spart_blocks.export.fmu.inputs import started
 from spart_blocks.export.fmu.model import slides
 from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.export.fmu.variables import Variable, variables_of
-from spart_blocks.export.reference import Stepper
-from spart_blocks.export.schedule import Schedule
 from spart_blocks.program.c.writer import selected
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.run import simulate
@@ -92,7 +89,7 @@ def verify_fmu(
     whole diagram; the inputs are then those of a run of it. Sines are added to constant inputs.
     Raises MissingExtraError without FMPy, RunError if a run fails.
     """
-    _fmpy()
+    optional("fmpy", "fmpy", "fmu", "checking an FMU")
     from fmpy.validation import validate_fmu
 
     problems = (*validate_fmu(str(path)), *_without_binary(path))
@@ -160,9 +157,11 @@ def _simulated(
     path: str | Path, kind: str, horizon: float, names: list[str], part: Subdiagram, fed: Excitation
 ) -> Any:
     """FMPy's run through one interface, as a structured array."""
+    import fmpy
+
     try:
         with _feeding(part, fed):
-            return _fmpy().simulate_fmu(
+            return fmpy.simulate_fmu(
                 str(path),
                 fmi_type=kind.title().replace(" ", "").replace("-", ""),
                 stop_time=horizon,
@@ -173,14 +172,6 @@ def _simulated(
             )
     except Exception as error:  # FMPy raises exceptions of no more specific type
         raise RunError(f"FMPy cannot run the FMU in {kind}: {error}") from error
-
-
-def _fmpy() -> Any:
-    try:
-        import fmpy
-    except ImportError:
-        raise MissingExtraError("fmpy", "fmu", "checking an FMU") from None
-    return fmpy
 
 
 def _without_binary(path: str | Path) -> list[str]:
@@ -205,7 +196,8 @@ def _columns(found: Any, variable: Variable) -> Floats:
 def _feeding(part: Subdiagram, fed: Excitation) -> Iterator[None]:
     """Make FMPy set the inputs of an FMU to these values. FMPy's own table of inputs accepts arrays
     of one shape only, and interpolates between its rows."""
-    simulation = _fmpy().simulation
+    from fmpy import simulation
+
     usual = simulation.Input
     if part.inputs:
         simulation.Input = lambda fmu, modelDescription, *_, **more: _Fed(
@@ -221,8 +213,14 @@ class _Fed:
     """Replaces FMPy's `Input`."""
 
     def __init__(self, fmu: Any, description: Any, part: Subdiagram, fed: Excitation) -> None:
-        self._fmu, self._part, self._fed = Slave(fmu, int(description.fmiVersion[0])), part, fed
-        self._segment = -1
+        self._fed, self._segment = fed, -1
+        titles = {v.title: v for v in variables_of(part) if v.causality == "input"}
+        inputs = [titles[slot.name] for slot in part.inputs]
+        if description.fmiVersion[0] == "3":
+            self._set, self._references = fmu.setFloat64, [v.reference for v in inputs]
+        else:
+            entries = [entry for v in inputs for entry in v.scalars()]
+            self._set, self._references = fmu.setReal, [entry.reference for entry in entries]
 
     def apply(self, time: float, *_: Any, after_event: bool = False, **more: Any) -> None:
         """Set the inputs at a time. A new segment starts at an event, not within a solver's
@@ -230,7 +228,7 @@ class _Fed:
         segment = min(int(time / self._fed.length + 1e-6), len(self._fed.rows) - 1)
         if self._segment < 0 or (after_event and segment != self._segment):
             self._segment = segment
-            self._fmu.set(self._part, self._fed.rows[segment])
+            self._set(self._references, self._fed.rows[segment].tolist())
 
     def nextEvent(self, time: float) -> float:
         following = int(time / self._fed.length + 1e-6) + 1
@@ -249,72 +247,3 @@ def _error(got: Floats, want: Floats, jumping: bool = False, floor: float = FLOO
     if jumping:
         differences = np.delete(differences, slice(None, None, SAMPLES // SEGMENTS), axis=0)
     return float(differences.max(initial=0.0) / scale)
-
-
-# --- with inputs -------------------------------------------------------------------------
-
-
-def stepped_error(path: str | Path, part: Subdiagram, schedule: Schedule, inputs: Floats) -> float:
-    """The largest relative difference between the outputs of co-simulation and those of the
-    program, stepped as in exported C, with these inputs (steps, nu) at each step."""
-    reference = Stepper(part, schedule)
-    entries = entries_of(part.inputs)
-    step = float(schedule.step)
-    wanted, found = [], []
-    with fmu_slave(path) as fmu:
-        for row in inputs:
-            reference.p[entries] = row
-            fmu.set(part, row)
-            wanted.append(reference.output()[0])
-            found.append(fmu.outputs(part))
-            fmu.slave.doStep(reference.t, step)
-            reference.update()
-    return _error(np.array(found), np.array(wanted))
-
-
-@dataclass
-class Slave:
-    """An FMU of either version in co-simulation."""
-
-    slave: Any
-    version: int
-
-    def set(self, part: Subdiagram, row: Floats) -> None:
-        """Set all inputs, in the order of the subdiagram's inputs."""
-        names = {v.title: v for v in variables_of(part) if v.causality == "input"}
-        references = self._references([names[slot.name] for slot in part.inputs])
-        setter = self.slave.setFloat64 if self.version == 3 else self.slave.setReal
-        setter(references, row.tolist())
-
-    def outputs(self, part: Subdiagram) -> Floats:
-        outputs = [v for v in variables_of(part) if v.causality == "output"]
-        references = self._references(outputs)
-        if self.version == 3:
-            size = sum(v.size for v in outputs)
-            return np.array(self.slave.getFloat64(references, nValues=size))
-        return np.array(self.slave.getReal(references))
-
-    def _references(self, variables: list[Variable]) -> list[int]:
-        if self.version == 3:
-            return [v.reference for v in variables]
-        return [entry.reference for v in variables for entry in v.scalars()]
-
-
-@contextmanager
-def fmu_slave(path: str | Path) -> Iterator[Slave]:
-    """An FMU in co-simulation from t = 0, through FMPy. Its extracted files are removed at exit."""
-    fmpy = _fmpy()
-    folder = fmpy.extract(str(path))
-    try:
-        description = fmpy.read_model_description(folder)
-        version = int(description.fmiVersion[0])
-        slave = fmpy.instantiate_fmu(folder, description, fmi_type="CoSimulation")
-        if version == 2:
-            slave.setupExperiment(startTime=0.0)
-        slave.enterInitializationMode()
-        slave.exitInitializationMode()
-        yield Slave(slave, version)
-        slave.terminate()
-        slave.freeInstance()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

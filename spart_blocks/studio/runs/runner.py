@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import RecordPart, shapes_of, so_far, state_from
 from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
+from spart_blocks.workers.boxes import Inbox, Outbox
 from spart_blocks.workers.faults import error_as_json
 
 if TYPE_CHECKING:
@@ -39,38 +40,18 @@ STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
 """Time between two messages of a kind [s]."""
 
 
-class Commands(Protocol):
-    """Source of commands."""
-
-    def next(self, seconds: float | None) -> dict[str, Any] | None: ...
-
-
-class Answers(Protocol):
-    """Destination of messages."""
-
-    @property
-    def has_room(self) -> bool: ...
-
-    def send(self, header: Mapping[str, Any], body: bytes = b"") -> None: ...
-
-
-class Clock(Protocol):
-    """Clock that returns the real time [s]."""
-
-    def now(self) -> float: ...
-
-
 class Runner:
     """One run.
 
     job: the file, end time T [s] and speed. start: the state from which it continues; states:
-    vectors of blocks that replace those of `start`; tuned: initial values of parameters.
+    vectors of blocks that replace those of `start`; tuned: initial values of parameters. now: the
+    real time [s].
     """
 
     def __init__(
-        self, job: Mapping[str, Any], inbox: Commands, outbox: Answers, clock: Clock
+        self, job: Mapping[str, Any], inbox: Inbox, outbox: Outbox, now: Callable[[], float]
     ) -> None:
-        self.job, self.inbox, self.outbox, self.clock = job, inbox, outbox, clock
+        self.job, self.inbox, self.outbox, self.now = job, inbox, outbox, now
         self.state, self.t = "preparing", 0.0
         self.doing: str | None = None
         self.compiled = False
@@ -155,7 +136,7 @@ class Runner:
             self.compiled = True
         if self.state != "paused":
             self._set_state("running")
-        self.pace.starts(self.t, self.clock.now())
+        self.pace.starts(self.t, self.now())
         self._obey()
         if self.next_setting is None and not self.stopping:
             return self._ran(run)
@@ -210,13 +191,13 @@ class Runner:
     def _look(self, t: float, end: float) -> None:
         """Called by the run between steps: reads commands and sends reports. t: time reached
         [s]."""
-        run, now = self.run, self.clock.now()
+        run, now = self.run, self.now()
         assert run is not None
         self.t = t
         run.steps_a_report = self.strides.next(run.stats.steps, t, now, self.pace.speed)
         self._obey()
         self._tell(run)
-        self.strides.rested(run.stats.steps, t, self.clock.now())
+        self.strides.rested(run.stats.steps, t, self.now())
 
     def _obey(self) -> None:
         """Process received commands, and wait until the run may continue."""
@@ -227,7 +208,7 @@ class Runner:
                 seconds = None
                 self._flush()
             else:
-                seconds = self.pace.left(self.t, self.clock.now())
+                seconds = self.pace.left(self.t, self.now())
             command = self.inbox.next(seconds)
             if command is not None:
                 self._take(command)
@@ -237,7 +218,7 @@ class Runner:
             self.run.cut = self.stopping or self.next_setting is not None
 
     def _tell(self, run: Run) -> None:
-        now = self.clock.now()
+        now = self.now()
         if now - self._told_at["rows"] >= 0.7 * PERIOD and self.outbox.has_room:
             self._tell_rows()
         if now - self._told_at["status"] >= self._status_period:
@@ -252,7 +233,7 @@ class Runner:
             self._tell_poses(self.run)
 
     def _tell_rows(self) -> None:
-        self._told_at["rows"] = self.clock.now()
+        self._told_at["rows"] = self.now()
         run = self.run
         count = 0 if run is None else row_count(run)
         if run is None or count <= self.sent:
@@ -272,7 +253,7 @@ class Runner:
     def _tell_poses(self, run: Run) -> None:
         if not self.outbox.has_room:
             return
-        self._told_at["poses"] = self.clock.now()
+        self._told_at["poses"] = self.now()
         row = None if self.posing is None else self.posing.row(self.t, run.engine, run.x)
         if row is not None:
             header = {"tell": "poses", "bodies": (len(row) - 1) // 7, "rows": 1}
@@ -283,7 +264,7 @@ class Runner:
         self._tell_status()
 
     def _tell_status(self, problem: Exception | None = None) -> None:
-        self._told_at["status"] = self.clock.now()
+        self._told_at["status"] = self.now()
         told = [str(w.message) for w in self._caught if issubclass(w.category, SpartWarning)]
         said: dict[str, Any] = {
             "tell": "status",
@@ -353,13 +334,13 @@ class Runner:
         if what == "pause":
             self._set_state("paused")
         elif what == "resume":
-            self.pace.starts(self.t, self.clock.now())
+            self.pace.starts(self.t, self.now())
             self._set_state("running")
         elif what == "stop":
             self.stopping = True
         elif what == "speed":
             self.pace.speed = command["speed"]
-            self.pace.starts(self.t, self.clock.now())
+            self.pace.starts(self.t, self.now())
             self._tell_status()
         elif what == "tune":
             now, name, text = self._now(), command["name"], command["text"]
@@ -380,7 +361,7 @@ class Runner:
         return found
 
     def _say_tuned(self) -> None:
-        self.pace.starts(self.t, self.clock.now())  # the change may have taken its time
+        self.pace.starts(self.t, self.now())  # the change may have taken its time
 
     def _push(self, command: Mapping[str, Any]) -> None:
         from spart_blocks.studio.runs.pushes import pushed

@@ -12,15 +12,8 @@ from spart_blocks.studio.runs.runner import Runner
 from spart_blocks.workers.boxes import Inbox, Outbox
 
 
-class WallClock:
-    """Real time [s]."""
-
-    def now(self) -> float:
-        return time.monotonic()
-
-
 def serve(inbox: Inbox, outbox: Outbox) -> None:
     """Perform the run of the job, then answer queries until the process ends."""
     job = inbox.next(None)
     assert job is not None
-    Runner(job, inbox, outbox, WallClock()).go()
+    Runner(job, inbox, outbox, time.monotonic).go()
