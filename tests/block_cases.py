@@ -132,3 +132,10 @@ def check_fmu(cases, folder):
     part = subdiagram_of(folder / "cases.yaml", [])
     found = verify_fmu(export_fmu(part, folder), part, horizon=1.0)
     assert found.passed, found
+
+
+def sampled(block, t):
+    """The outputs of a source at times t, one array for each port."""
+    return [
+        np.array(values) for values in zip(*(block.output(s, [], None) for s in t), strict=True)
+    ]

@@ -9,8 +9,10 @@ import tempfile
 import numpy as np
 import pytest
 import robots
+from browsers import SOFTWARE_GL, chromium
 from hypothesis import HealthCheck, configuration, settings
 
+import spart_blocks as sb
 from spart_blocks.diagram.build import own_blocks
 from spart_blocks.diagram.diagram import STANDARD
 
@@ -64,6 +66,25 @@ def stub_viewer(tmp_path_factory, monkeypatch):
     script.write_text("void 0;", encoding="utf-8")
     monkeypatch.setattr("spart_blocks.animation.page.built", lambda page, say=None: script)
     return script
+
+
+@pytest.fixture
+def load(tmp_path):
+    """load(text): the diagram of a YAML text."""
+
+    def make(text):
+        path = tmp_path / "diagram.yaml"
+        path.write_text(text)
+        return sb.load(path)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`."""
+    with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
+        yield browser
 
 
 def largest_error(got, want) -> float:

@@ -80,6 +80,14 @@ def check_fmu(cases, folder):
     assert found.passed, (found.problems, found.errors)
 
 
+def check_exports(part, folder, rate=100, horizon=1.0):
+    """The exported C, for a hundred steps, and the FMU give the program's numbers."""
+    found = verify(step_code(part, rate=rate), np.zeros((100, 0)))
+    assert found.passed, found
+    fmu = verify_fmu(export_fmu(part, folder), part, horizon=horizon)
+    assert fmu.passed, (fmu.problems, fmu.errors)
+
+
 def made(kind, clock, **given):
     """A block of a type on its own, its outputs named by position."""
     return find_type(kind).cls(**({"clock": clock} if is_sampled(kind) else {}), **given)

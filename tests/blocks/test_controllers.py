@@ -18,12 +18,6 @@ BASES = ("fixed", "floating")
 ALL = ["wx", "wy", "wz", "vx", "vy", "vz"]
 
 
-@pytest.fixture
-def make(bdsim_runtime):
-    """make(type, ...): a block by itself."""
-    return lambda name, **given: bdsim_runtime._blocklibrary[name]["class"](**given)
-
-
 def results_of(tmp_path, text, **options):
     (tmp_path / "test.yaml").write_text(text)
     return sb.simulate(tmp_path / "test.yaml", rtol=1e-10, atol=1e-12, **options)

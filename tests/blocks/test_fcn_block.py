@@ -17,16 +17,6 @@ from spart_blocks.formulas.reader import DEEPEST, FUNCTIONS, LONGEST, read_formu
 from spart_blocks.program.tracing.symbol import sx_of, symbols
 
 
-@pytest.fixture
-def load(tmp_path):
-    def make(text):
-        path = tmp_path / "diagram.yaml"
-        path.write_text(text)
-        return sb.load(path)
-
-    return make
-
-
 def valued(text, **known):
     """A formula's value on numbers, which must be that on symbols too."""
     known = {name: np.float64(value) for name, value in known.items()}

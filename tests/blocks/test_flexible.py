@@ -248,10 +248,7 @@ def test_both_engines_exported_c_and_an_fmu_give_the_same(tmp_path):
     assert native["contact.force"].max() > 0.1
     dynamic_blocks.assert_same_results(native, blocks_, rel=1e-6)
     part = dynamic_blocks.subdiagram_of(tmp_path / "it.yaml", [])
-    found = dynamic_blocks.verify(dynamic_blocks.step_code(part, rate=1000), np.zeros((100, 0)))
-    assert found.passed, found
-    fmu = dynamic_blocks.verify_fmu(dynamic_blocks.export_fmu(part, tmp_path), part, horizon=0.5)
-    assert fmu.passed, (fmu.problems, fmu.errors)
+    dynamic_blocks.check_exports(part, tmp_path, rate=1000, horizon=0.5)
 
 
 @pytest.mark.parametrize(

@@ -14,22 +14,6 @@ ENGINES = ("native", "interpreter")
 SOLVERS = ("RK45", "DOP853", "Radau", "LSODA", "CVODES")
 
 
-@pytest.fixture
-def load(tmp_path):
-    def make(text):
-        path = tmp_path / "diagram.yaml"
-        path.write_text(text)
-        return sb.load(path)
-
-    return make
-
-
-@pytest.fixture
-def make(bdsim_runtime):
-    """make("DEADZONE", ...): a block on its own."""
-    return lambda name, *given, **named: bdsim_runtime._blocklibrary[name]["class"](*given, **named)
-
-
 def output(block, *inputs):
     return block.output(0.0, list(inputs), None)[0]
 

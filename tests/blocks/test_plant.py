@@ -13,16 +13,6 @@ from spart_blocks.base import spatial
 from spart_blocks.base.errors import InputError
 
 
-@pytest.fixture
-def make(bdsim_runtime):
-    """make(type, robot, ...): a block by itself."""
-
-    def make(name, *args, **given):
-        return bdsim_runtime._blocklibrary[name]["class"](*args, **given)
-
-    return make
-
-
 def start_of(s):
     """A State as a plant's `initial`, base frame com."""
     q = spatial.dcm_quat(s.R0.T)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from block_cases import sampled
 from robots import rate
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, Slerp
@@ -64,13 +65,6 @@ def built(name, **changes):
     kind, parameters = CASES[name]
     bd = sb.new_diagram("references")
     return bd, find_type(kind).construct(bd, "reference", {**parameters, **changes})
-
-
-def sampled(block, t):
-    """The outputs at times t, one array for each port."""
-    return [
-        np.array(values) for values in zip(*(block.output(s, [], None) for s in t), strict=True)
-    ]
 
 
 def switching(block):

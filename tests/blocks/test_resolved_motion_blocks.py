@@ -19,16 +19,6 @@ TWIST = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
 NONE = np.zeros(3)
 
 
-@pytest.fixture
-def make(bdsim_runtime):
-    """make(type, robot, ...): a block by itself."""
-
-    def make(name, *args, **given):
-        return bdsim_runtime._blocklibrary[name]["class"](*args, **given)
-
-    return make
-
-
 def out(block, **given):
     """A block's outputs by name; inputs that are not given are zeros."""
     inputs = [np.asarray(given.pop(p.name, np.zeros(p.shape)), float) for p in block.in_ports]

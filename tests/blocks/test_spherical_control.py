@@ -17,16 +17,6 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.build.registry import new_diagram
 
 
-@pytest.fixture
-def make(bdsim_runtime):
-    """make(type, ...): a block by itself."""
-
-    def make(name, *args, **given):
-        return bdsim_runtime._blocklibrary[name]["class"](*args, **given)
-
-    return make
-
-
 def test_joint_pd_turns_a_spherical_joint_the_shortest_way(make, close):
     robot = robot_with_balls(2)
     s, other = random_state(robot, 1), random_state(robot, 2)

@@ -261,10 +261,7 @@ def test_both_engines_give_the_same(tmp_path):
 
 def test_exported_c_and_an_fmu_give_the_program_s_numbers(tmp_path):
     part = dynamic_blocks.subdiagram_of(family(tmp_path), [])
-    found = dynamic_blocks.verify(dynamic_blocks.step_code(part, rate=100), np.zeros((100, 0)))
-    assert found.passed, found
-    fmu = dynamic_blocks.verify_fmu(dynamic_blocks.export_fmu(part, tmp_path), part, horizon=1.0)
-    assert fmu.passed, (fmu.problems, fmu.errors)
+    dynamic_blocks.check_exports(part, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from block_cases import sampled
 from scipy.interpolate import CubicSpline
 
 import spart_blocks as sb
@@ -30,17 +31,11 @@ def block_of(tmp_path):
     return build
 
 
-def outputs(block, t):
-    return [
-        np.array(values) for values in zip(*(block.output(s, [], None) for s in t), strict=True)
-    ]
-
-
 @pytest.mark.parametrize("method", ["clamped", "natural"])
 def test_the_spline_is_scipys(block_of, method):
     block, spline = block_of(method=method), CubicSpline(T, Q, bc_type=method)
     t = np.linspace(0, 1.6, 201)[:-1]
-    for order, values in enumerate(outputs(block, t)):
+    for order, values in enumerate(sampled(block, t)):
         want = spline(t, order)
         np.testing.assert_allclose(values, want, rtol=0, atol=1e-12 * np.abs(want).max())
 
@@ -48,7 +43,7 @@ def test_the_spline_is_scipys(block_of, method):
 def test_lines_are_numpys_and_their_rates_the_slopes(block_of):
     block = block_of(method="linear")
     t = np.linspace(-0.2, 1.8, 100)
-    q, u, a = outputs(block, t)
+    q, u, a = sampled(block, t)
     want = np.stack([np.interp(t, T, column) for column in Q.T], axis=1)
     np.testing.assert_allclose(q, want, atol=1e-15)
     np.testing.assert_allclose(block.output(0.4, [], None)[1], [0.5, 2.5])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from network_of import outputs_of, wires_of
 
 from spart_blocks.base.errors import DiagramError
 from spart_blocks.diagram import complete, load
@@ -17,17 +16,6 @@ from spart_blocks.diagram.build.connect import wire_name
 from spart_blocks.diagram.build.registry import block_types, find_type, new_diagram
 
 MODELS = Path(__file__).parents[2] / "models"
-
-
-def wires(diagram):
-    return {wire_name(wire) for wire in diagram.bd.wirelist}
-
-
-def outputs(diagram):
-    """The outputs of each block at time 0, computed by bdsim."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        diagram.bd.compile()
-    return {block.name: block._output_values for block in diagram.bd.blocklist}
 
 
 def test_steps_on_and_off_are_parameters_and_a_scalar_is_repeated_beside_a_vector(read):
@@ -71,8 +59,8 @@ def test_wires_fan_out_and_slices_become_one_block_each(read):
       - v[-1] -> k
     """
     diagram = read(text)
-    assert {"v.0 -> v[0:2].0", "v[0:2].0 -> g.0", "v[0:2].0 -> h.0"} <= wires(diagram)
-    values = outputs(diagram)
+    assert {"v.0 -> v[0:2].0", "v[0:2].0 -> g.0", "v[0:2].0 -> h.0"} <= wires_of(diagram)
+    values = outputs_of(diagram)
     np.testing.assert_array_equal(values["g"][0], [1.0, 2.0])
     assert values["k"] == [3.0]
 
@@ -97,7 +85,7 @@ def test_a_scope_takes_its_width_from_labels_or_its_number_of_wires(read):
     assert (made["one"].nin, made["one"].vector) == (1, 2)
     assert (made["two"].nin, made["two"].vector) == (2, None)
     assert made["mux"].nin == 2
-    assert {"t.0 -> mux.1", "t.0 -> mux.0", "t.0 -> xy.y"} <= wires(diagram)
+    assert {"t.0 -> mux.1", "t.0 -> mux.0", "t.0 -> xy.y"} <= wires_of(diagram)
 
 
 def test_parameters_are_used_within_lists_and_refer_to_each_other(read):
@@ -160,8 +148,8 @@ run: {log: [a/g, b/s/err, b.u]}
 
 def test_a_subsystem_is_a_block_with_named_ports_and_its_own_parameters(read):
     diagram = read(SERVO)
-    assert {"r.0 -> a.r", "b.u -> a.y", "r.0 -> b.r"} == wires(diagram)
-    values = outputs(diagram)
+    assert {"r.0 -> a.r", "b.u -> a.y", "r.0 -> b.r"} == wires_of(diagram)
+    values = outputs_of(diagram)
     np.testing.assert_array_equal(values["a/g"][0], [10.0, 20.0])
     np.testing.assert_array_equal(values["b/s/g"][0], [3.0, 6.0])
     np.testing.assert_array_equal(values["a/top"][0], [70.0, 140.0])
@@ -185,7 +173,7 @@ def test_subsystems_may_lack_inputs_or_outputs(read):
     blocks: {a: {type: source}, b: {type: sink}}
     wires: [a -> b]
     """
-    assert outputs(read(text))["a/t"] == [0.0]
+    assert outputs_of(read(text))["a/t"] == [0.0]
 
 
 SUBSYSTEMS = {
@@ -237,7 +225,7 @@ def test_bdsims_own_subsystem_blocks_can_be_used(read):
       n: {type: "NULL"}
     wires: [r -> pid.0, r -> pid.1, pid -> d, d -> n]
     """
-    assert "pid/P" in outputs(read(text))
+    assert "pid/P" in outputs_of(read(text))
 
 
 def test_nothing_is_printed_while_a_diagram_is_read(read, capsys):
@@ -263,7 +251,7 @@ def test_a_yaml_diagram_equals_the_same_diagram_made_in_python(read):
     assert complete(bd) == []
     diagram = read(text)
     assert [repr(b) for b in bd.blocklist] == [repr(b) for b in diagram.bd.blocklist]
-    assert {wire_name(wire) for wire in bd.wirelist} == wires(diagram)
+    assert {wire_name(wire) for wire in bd.wirelist} == wires_of(diagram)
 
 
 def test_loading_nothing_heavy_until_a_diagram_is_read():
@@ -299,7 +287,7 @@ def test_block_types_carry_what_the_command_lists():
 
 def test_names_may_be_letters_of_any_script(read):
     diagram = read("blocks: {θ̈: {type: TIME}, глаз: {type: GAIN}}\nwires: [θ̈ -> глаз]\n")
-    assert wires(diagram) == {"θ̈.0 -> глаз.0"}
+    assert wires_of(diagram) == {"θ̈.0 -> глаз.0"}
 
 
 def test_the_name_is_the_files_unless_given(read):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
 import numpy as np
 import pytest
+from network_of import outputs_of, wires_of
 
 from spart_blocks.diagram import complete
-from spart_blocks.diagram.build.connect import wire_name
 
 pytestmark = pytest.mark.usefixtures("fake_plants")
 
@@ -24,22 +21,11 @@ wires:
 """
 
 
-def wires(diagram):
-    return {wire_name(wire) for wire in diagram.bd.wirelist}
-
-
-def outputs(diagram):
-    """The outputs of each block at the initial state, computed by bdsim."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        diagram.bd.compile()
-    return {block.name: block._output_values for block in diagram.bd.blocklist}
-
-
 def test_an_optional_input_without_a_wire_is_zeros_of_its_shape(read):
     diagram = read(PLANT)
     zeros = diagram.bd.blocknames["plant.push=0"]
     np.testing.assert_array_equal(zeros.value, np.zeros(2))
-    assert "plant.push=0.0 -> plant.push" in wires(diagram)
+    assert "plant.push=0.0 -> plant.push" in wires_of(diagram)
 
 
 def test_a_wire_from_a_companion_output_adds_one_companion(read):
@@ -56,8 +42,8 @@ def test_a_companion_takes_the_plants_input_wires_and_its_state(read):
         "plant.push=0.0 -> plant.companion.push",
         "plant.qdot -> plant.companion.qdot",
         "plant.companion.qddot -> scope.0",
-    } <= wires(diagram)
-    np.testing.assert_array_equal(outputs(diagram)["plant.companion"][0], [0.5, 1.0])
+    } <= wires_of(diagram)
+    np.testing.assert_array_equal(outputs_of(diagram)["plant.companion"][0], [0.5, 1.0])
 
 
 def test_a_companion_is_made_for_a_logged_signal_too(read):
@@ -68,7 +54,7 @@ def test_a_companion_is_made_for_a_logged_signal_too(read):
 
 def test_a_companion_output_can_be_sliced(read):
     diagram = read(PLANT.replace("plant.qddot ->", "plant.qddot[1] ->"))
-    assert outputs(diagram)["plant.companion.qddot[1]"] == [1.0]
+    assert outputs_of(diagram)["plant.companion.qddot[1]"] == [1.0]
 
 
 def test_a_companion_output_that_does_not_exist_is_named_with_those_that_do(faults):
@@ -147,4 +133,4 @@ def test_an_optional_input_of_any_shape_is_the_number_zero(read):
     """
     diagram = read(text)
     assert diagram.bd.blocknames["pd.ud=0"].value == 0.0
-    np.testing.assert_array_equal(outputs(diagram)["pd"][0], [-3.0, -6.0])
+    np.testing.assert_array_equal(outputs_of(diagram)["pd"][0], [-3.0, -6.0])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from network_of import wires_of
 
 import spart_blocks as sb
-from spart_blocks.diagram.build.connect import wire_name
 
 MODELS = Path(__file__).parents[2] / "models"
 ROBOT = f"robots: {{sc: {{urdf: {MODELS / 'spacecraft_3dof.urdf'}, base: floating}}}}\n"
@@ -38,10 +38,6 @@ BY_NAME = {
 SINGLE = ["plant.qm -> law.qm", "plant.um -> law.um", "law.taum -> plant.taum"]
 
 
-def wired(diagram):
-    return {wire_name(wire) for wire in diagram.bd.wirelist}
-
-
 def text(wires, head=HEAD):
     return head + "".join(f"  - {wire}\n" for wire in wires)
 
@@ -53,7 +49,7 @@ def read(read):
 
 @pytest.mark.parametrize("case", BY_NAME)
 def test_equal_names_are_wired(read, case):
-    assert wired(read(text(BY_NAME[case]))) == wired(read(text(SINGLE)))
+    assert wires_of(read(text(BY_NAME[case]))) == wires_of(read(text(SINGLE)))
 
 
 def test_a_wire_by_name_runs_as_the_wires_it_stands_for(read):
@@ -66,14 +62,14 @@ def test_a_wire_by_name_runs_as_the_wires_it_stands_for(read):
 def test_an_input_with_a_wire_of_its_own_is_left_alone_in_any_order(read):
     wires = ["goal -> law.um", "plant.* -> law", "law.* -> plant"]
     for order in (wires, wires[::-1]):
-        found = wired(read(text(order)))
+        found = wires_of(read(text(order)))
         assert "goal.0 -> law.um" in found
         assert "plant.um -> law.um" not in found
 
 
 def test_several_inputs_of_one_wire(read):
     more = HEAD.replace("law: {type: law}", "law: {type: law}\n  twin: {type: law}")
-    found = wired(read(text(["goal -> twin.goal", "plant.* -> law, twin", SINGLE[2]], more)))
+    found = wires_of(read(text(["goal -> twin.goal", "plant.* -> law, twin", SINGLE[2]], more)))
     assert {f"plant.{q} -> {law}.{q}" for q in ("qm", "um") for law in ("law", "twin")} <= found
 
 
@@ -118,7 +114,7 @@ wires:
 @pytest.mark.parametrize("wire", ["plant.* -> w", "plant.{umdot, qm} -> w"])
 def test_accelerations_are_wired_where_an_input_has_their_name(read, wire):
     diagram = read(text([wire], ROBOT + COMPANION))
-    assert "plant.companion.umdot -> w.umdot" in wired(diagram)
+    assert "plant.companion.umdot -> w.umdot" in wires_of(diagram)
 
 
 def test_without_such_an_input_there_are_no_accelerations(read):
@@ -129,7 +125,7 @@ def test_an_audit_by_name(read):
     head = ROBOT + COMPANION.replace("qm, umdot", "h, p").replace("in.qm", "in.h").replace(
         "in.umdot", "in.p"
     ).replace("robot: sc", "robot: sc, audit: true")
-    found = wired(read(text(["plant.audit.* -> w"], head)))
+    found = wires_of(read(text(["plant.audit.* -> w"], head)))
     assert {"plant.audit.h -> w.h", "plant.audit.p -> w.p"} <= found
 
 

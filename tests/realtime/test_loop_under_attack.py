@@ -37,14 +37,6 @@ realtime: {{watchdog: 60, policy: catch-up}}
 
 
 @pytest.fixture
-def actuator():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
-        made.bind(("127.0.0.1", 0))
-        made.settimeout(PATIENCE)
-        yield made
-
-
-@pytest.fixture
 def diagram(tmp_path, actuator):
     """A file, and the port at which its controller hears."""
     here = free_port()

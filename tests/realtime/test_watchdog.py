@@ -40,15 +40,6 @@ FULL = "header: [1, 2, 3], sequence: u16, time: f64, checksum: crc16, endian: bi
 
 
 @pytest.fixture
-def actuator():
-    """A socket in the place of an actuator."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
-        made.bind(("127.0.0.1", 0))
-        made.settimeout(PATIENCE)
-        yield made
-
-
-@pytest.fixture
 def diagram(tmp_path, actuator):
     """diagram(): a file that sends to the actuator, or over another link. watchdog [s]: by
     default longer than any machine stands still."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import robots
 
 import spart_blocks as sb
 from spart_blocks.block_support.ports import input_ports, output_ports
@@ -44,16 +45,26 @@ def diagram(bdsim_runtime):
     return lambda name="test": bdsim_runtime.blockdiagram(name=name)
 
 
+@pytest.fixture(params=["compiled", "virtual machine", "interpreter"])
+def engine(request, monkeypatch):
+    """The engine's name, with or without the compiled loop behind 'native'."""
+    if request.param == "virtual machine":
+        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
+    return "interpreter" if request.param == "interpreter" else "native"
+
+
 @pytest.fixture
-def load(tmp_path):
-    """load(text): the diagram of a YAML text."""
+def runtime():
+    """A BDSim of this test."""
+    import bdsim
 
-    def make(text):
-        path = tmp_path / "diagram.yaml"
-        path.write_text(text)
-        return sb.load(path)
+    return bdsim.BDSim(sysargs=False, graphics=False, toolboxes=False, quiet=True)
 
-    return make
+
+@pytest.fixture(scope="module")
+def spacecraft():
+    """A spacecraft with an arm of three joints."""
+    return robots.golden_robot("spart_sc_3dof")
 
 
 @pytest.fixture(params=ENGINES)

@@ -56,11 +56,6 @@ def assert_conserved(robot, res):
     assert np.ptp(balance) < 1e-8 * np.abs(energy).max(), "energy is not the joints' work"
 
 
-@pytest.fixture(scope="module")
-def spacecraft():
-    return robots.golden_robot("spart_sc_3dof")
-
-
 @pytest.mark.parametrize(("engine", "T"), [("native", 60), ("interpreter", 6)])
 def test_momentum_stays_and_energy_is_the_joints_work_all_along(
     spacecraft, diagram, wire, engine, T

@@ -52,13 +52,6 @@ def run(runtime):
     return make
 
 
-@pytest.fixture
-def runtime():
-    import bdsim
-
-    return bdsim.BDSim(sysargs=False, graphics=False, toolboxes=False, quiet=True)
-
-
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_a_blocks_own_step_is_taken(run, engine):
     own = energy(run(Pendulum, engine=engine, solver="euler"))

@@ -44,18 +44,8 @@ def test_a_block_whose_derivative_is_not_that_of_the_program_is_named():
         assert sb.simulate(bd, T=0.1).info["engine"] == "interpreter"
 
 
-class Remembering(ContinuousBlock):
+class Remembering(Counting):
     """Its mode is how often it has switched."""
-
-    nin = 1
-    nout = 1
-
-    def __init__(self, **blockargs):
-        super().__init__(nstates=1, x0=[0.0], **blockargs)
-        self.calls = 0
-
-    def output(self, t, inputs, x):
-        return [x[0]]
 
     def deriv(self, t, inputs, x):
         return [0.0 * inputs[0]]

@@ -10,11 +10,6 @@ TIGHT = {"rtol": 1e-11, "atol": 1e-12, "solver": "DOP853"}
 START = {"qm": [0.1, -0.2, 0.3], "um": [0.05, 0, -0.1], "u0": [0.02, -0.01, 0.03, 0.1, 0, 0]}
 
 
-@pytest.fixture(scope="module")
-def spacecraft():
-    return robots.golden_robot("spart_sc_3dof")
-
-
 def controlled(bd, robot):
     """A controller and its set-point, without a plant."""
     bd.STEP(T=0.5, on=np.array([0.5, -0.3, 0.2]), off=np.zeros(3), name="qd")

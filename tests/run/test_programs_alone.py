@@ -97,13 +97,6 @@ def bouncing(bdsim_runtime, seen):
     return bd
 
 
-@pytest.fixture
-def runtime():
-    import bdsim
-
-    return bdsim.BDSim(sysargs=False, graphics=False, toolboxes=False, quiet=True)
-
-
 def test_a_reset_map_is_part_of_the_program(runtime):
     seen = []
     diagram = as_diagram(bouncing(runtime, seen))

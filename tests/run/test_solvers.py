@@ -27,14 +27,6 @@ wires: [x -> hold, up -> sum.0, hold -> sum.1, sum -> x]
 ADAPTIVE = ["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams"]
 
 
-@pytest.fixture(params=["compiled", "virtual machine", "interpreter"])
-def engine(request, monkeypatch):
-    """The engine's name, with or without the compiled loop behind 'native'."""
-    if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
-    return "interpreter" if request.param == "interpreter" else "native"
-
-
 @pytest.mark.parametrize("solver", ADAPTIVE)
 def test_an_adaptive_solver_keeps_its_tolerance(load, engine, solver):
     if engine == "interpreter" and solver in ("CVODES", "Adams"):

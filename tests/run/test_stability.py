@@ -25,14 +25,6 @@ REAL_BORDER = {"euler": 2.0, "heun": 2.0, "RK4": 2.785293563405282}
 """Of Hairer and Wanner, sec. IV.2: R(z) = 1 at z = -2; of RK4 at -2.7853."""
 
 
-@pytest.fixture(params=["compiled", "virtual machine", "interpreter"])
-def engine(request, monkeypatch):
-    """The engine's name, with or without the compiled loop behind 'native'."""
-    if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
-    return "interpreter" if request.param == "interpreter" else "native"
-
-
 @pytest.mark.parametrize(("solver", "border"), REAL_BORDER.items())
 def test_the_border_on_the_real_axis_is_the_books(solver, border):
     assert stable_step(tableau(solver), -10.0) == pytest.approx(border / 10, rel=1e-9)

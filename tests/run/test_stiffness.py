@@ -41,14 +41,6 @@ STOPPED = VAN_DER_POL.replace(
 )
 
 
-@pytest.fixture(params=["compiled", "virtual machine", "interpreter"])
-def engine(request, monkeypatch):
-    """The engine's name, with or without the compiled loop behind 'native'."""
-    if request.param == "virtual machine":
-        monkeypatch.setattr("spart_blocks.run.engines.compiled.library_of", lambda *a: None)
-    return "interpreter" if request.param == "interpreter" else "native"
-
-
 def told(run):
     """What a run gives, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from browsers import SOFTWARE_GL, chromium
 from studio_pages import served
 
 PD = """\
@@ -35,10 +34,3 @@ def studio(project, tmp_path):
     """The studio of the project."""
     with served(project, tmp_path / "page") as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`."""
-    with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
-        yield browser

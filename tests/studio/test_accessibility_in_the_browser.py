@@ -65,6 +65,7 @@ def page(browser, tmp_path_factory, request):
         browser.wait("document.querySelector('.card')")
         browser.run(AXE.read_text(encoding="utf-8"))
         yield DiagramPage(browser, root)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.mark.parametrize("part", PARTS)
