@@ -1,9 +1,10 @@
 """The sets of tests: quick, which a plain `pytest` runs, slow (`pytest -m slow`), and long.
 
 Who belongs where follows from durations.json, the recorded duration [s] of each case that took SLOW
-or more. Slow are functions with such a case, and such diagrams. Long are cases that took LONG or
-more; they run by night (`pytest -m long`), but for those of the documentation. A case without a
-record is quick. Whoever names tests or folders gets all of them.
+or more. These are slow; cases that took LONG or more are long and run by night (`pytest -m long`),
+but for those of DAILY. A case without a record is quick. Whoever names tests or folders gets all
+of them. The two limits are such that on two cores the quick cases take four minutes and `.ci/run`
+takes twenty.
 `pytest --part-sets -m "slow or long or not slow"` measures anew; with names, those alone.
 """
 
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-SLOW, LONG = 0.5, 1.2  # s
+SLOW, LONG = 0.4, 1.5  # s
+DAILY = ("diagrams/", "tests/docs/", "tests/test_architecture.py", "shipped", "_bit")
+"""Parts of the names of tests that are never long: of pages, of shipped files, of equal bits."""
 DURATIONS = Path(__file__).with_name("durations.json")
 
 
@@ -47,9 +50,8 @@ def pytest_collection_modifyitems(items):
     slow, long = sets_of(recorded())
     for item in items:
         if item.nodeid in long:
-            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
             item.add_marker(pytest.mark.long)
-        elif function_of(item.nodeid) in slow:
+        elif item.nodeid in slow:
             item.add_marker(pytest.mark.slow)
 
 
@@ -62,14 +64,14 @@ def recorded() -> dict[str, float]:
 
 
 def sets_of(durations: dict[str, float]) -> tuple[set[str], set[str]]:
-    """The functions and diagrams that are slow, and the cases that are long."""
-    slow = {function_of(case) for case, seconds in durations.items() if seconds >= SLOW}
+    """The cases that are slow, and those that are long."""
+    taken = {case for case, seconds in durations.items() if seconds >= SLOW}
     long = {
         case
-        for case, seconds in durations.items()
-        if seconds >= LONG and not case.startswith("tests/docs/")
+        for case in taken
+        if durations[case] >= LONG and not any(part in function_of(case) for part in DAILY)
     }
-    return slow, long
+    return taken - long, long
 
 
 def function_of(case: str) -> str:

@@ -25,13 +25,14 @@ def test_every_recorded_test_exists():
 
 
 def test_sets_follow_from_durations():
-    took = {"tests/test_a.py::test_f[1]": 0.5, "tests/test_a.py::test_g": 1.2, "a.yaml::a-b": 2.0}
-    slow, long = sets_of(took | {"tests/docs/test_d.py::test_d": 9.0})
-    assert slow == {
-        "tests/test_a.py::test_f", "tests/test_a.py::test_g", "a.yaml",
-        "tests/docs/test_d.py::test_d",
+    took = {
+        "tests/test_a.py::test_f[1]": 0.5, "tests/test_a.py::test_f[2]": 0.3,
+        "tests/test_a.py::test_g": 1.6, "tests/test_a.py::test_no_bit_changes[x]": 4.0,
+        "tests/docs/test_d.py::test_d": 9.0, "diagrams/a.yaml::a-b": 2.0,
     }  # fmt: skip
-    assert long == {"tests/test_a.py::test_g", "a.yaml::a-b"}
+    slow, long = sets_of(took)
+    assert long == {"tests/test_a.py::test_g"}
+    assert slow == took.keys() - long - {"tests/test_a.py::test_f[2]"}
 
 
 def test_what_is_run_is_recorded_anew_and_the_rest_stays():
@@ -50,7 +51,7 @@ def test_named_tests_are_all_run_and_a_plain_call_leaves_out_the_slow(pytester, 
     (folder / "test_a.py").write_text(
         "def test_quick(): pass\ndef test_slow(): pass\ndef test_long(): pass\n"
     )
-    durations = {"tests/test_a.py::test_slow": 0.6, "tests/test_a.py::test_long": 1.3}
+    durations = {"tests/test_a.py::test_slow": 0.6, "tests/test_a.py::test_long": 1.6}
     (folder / "durations.json").write_text(json.dumps(durations))
 
     def passed(*more):

@@ -75,7 +75,6 @@ def test_lanes_and_threads_do_not_change_a_bit(name):
     every_way(work)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["joints/friction", "signals/limited_servo", "four_bar"])
 def test_lanes_of_a_shipped_diagram(name):
     """Those of all diagrams: tests/nightly/test_lanes_of_every_diagram.py."""
@@ -243,7 +242,6 @@ def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file,
     np.testing.assert_array_equal(found.steps, whole.steps)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("single", [False, True])
 def test_the_kernel_compiles_for_a_card_that_is_not_there(single, diagram_file, work_of):
     """That of a spacecraft: tests/nightly/test_kernels_of_a_spacecraft.py."""
