@@ -67,7 +67,7 @@ def of_robots(runtime):
         for name, entry in runtime._blocklibrary.items()
         if entry["package"] == "spart_blocks"
         and name not in OF_LOOPS
-        and "robot" in inspect.signature(entry["class"].__init__).parameters
+        and "robot" in inspect.signature(entry["class"]).parameters
     )
 
 
