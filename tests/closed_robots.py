@@ -65,7 +65,7 @@ def spatial_bar(**more: Any) -> Robot:
 
 def opening(robot: Robot, qm: Any, um: Any) -> tuple[float, float]:
     """How far the loops are open, and how fast they open, at most over samples."""
-    from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
+    from spart_blocks.dynamics import loop_errors, loop_jacobian
 
     errors = [np.abs(loop_errors(q, robot, True)).max() for q in qm]
     rates = [np.abs(loop_jacobian(q, robot, True) @ u).max() for q, u in zip(qm, um, strict=True)]

@@ -10,15 +10,18 @@ from free_bodies import Placed
 
 from spart_blocks.dynamics import (
     accelerations,
+    applied_forces,
+    assemble,
+    closed_rates,
     diff_kinematics,
     gravity_wrenches,
+    kept_rows,
     kinematics,
+    loop_jacobian,
+    port_widths,
+    row_names,
     velocities,
 )
-from spart_blocks.dynamics.applied_forces import applied_forces, port_widths
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.loops import kept_rows, loop_jacobian, row_names
 from spart_blocks.robot import Robot
 
 MODELS = Path(__file__).parents[1] / "models"

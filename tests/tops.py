@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.diagram import new_diagram
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Robot
 
 GRAVITY = 9.81

@@ -14,8 +14,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 import spart_blocks as sb
+from spart_blocks.analysis import compare as compare_files
 from spart_blocks.analysis.cases import MAX_CASES, as_texts, cases_of
-from spart_blocks.analysis.compare import compare as compare_files
 from spart_blocks.analysis.measures import NO_TRACK, measures_of
 from spart_blocks.base.errors import (
     DiagramError,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.base.tableaus import _MAKERS, CONTROLLED, FIXED_STEP, tableau
-from spart_blocks.diagram.sections.run_options import Solver
+from spart_blocks.diagram import Solver
 
 
 def test_the_names_are_those_of_the_table():

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
 from spart_blocks import dynamics
-from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.diagram import new_diagram
 
 
 @pytest.fixture

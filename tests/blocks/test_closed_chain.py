@@ -13,9 +13,7 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED
 from spart_blocks.diagram import as_diagram
-from spart_blocks.dynamics.actuated import actuated_map
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.loops import loop_errors, loop_jacobian, row_names
+from spart_blocks.dynamics import actuated_map, assemble, loop_errors, loop_jacobian, row_names
 
 TIGHT = {"rtol": 1e-9, "atol": 1e-11}
 BOOKS = ["energy", "work", "p", "h", "p_balance", "h_balance", "energy_balance"]

@@ -15,11 +15,13 @@ from spart_blocks.blocks.closed_control import (
     Closed_IK,
     Joint_Select,
 )
-from spart_blocks.dynamics import gravity_wrenches
-from spart_blocks.dynamics.actuated import actuated_rates
-from spart_blocks.dynamics.applied_forces import applied_forces
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
+from spart_blocks.dynamics import (
+    actuated_rates,
+    applied_forces,
+    assemble,
+    closed_rates,
+    gravity_wrenches,
+)
 
 MODELS = Path(__file__).parents[2] / "models"
 MOTORS = ("B", "C", "D")

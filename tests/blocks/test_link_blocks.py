@@ -7,7 +7,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
-from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.diagram import new_diagram
 from spart_blocks.transports.frames import read_frame
 
 LOOP = """

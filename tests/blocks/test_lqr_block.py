@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.plants.minimal_state import attitude_error
-from spart_blocks.diagram.build.registry import find_type, new_diagram
+from spart_blocks.diagram import new_diagram
+from spart_blocks.diagram.build.registry import find_type
 from spart_blocks.robot import Robot
 
 MODELS = Path(__file__).parents[2] / "models"

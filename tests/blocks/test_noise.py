@@ -9,8 +9,7 @@ from scipy import special, stats
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.base.random_numbers import advanced, normal, seeded, uniform
-from spart_blocks.export.step import step_code
-from spart_blocks.export.verify import verify
+from spart_blocks.export import step_code, verify
 from spart_blocks.program.subdiagram import subdiagram_of
 
 PUBLISHED = [

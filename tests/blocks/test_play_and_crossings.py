@@ -7,8 +7,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
-from spart_blocks.export.step import step_code
-from spart_blocks.export.verify import verify
+from spart_blocks.export import step_code, verify
 from spart_blocks.program.subdiagram import subdiagram_of
 
 ENGINES = ("native", "interpreter")

@@ -13,8 +13,7 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.random_numbers import advanced, normal, seeded, uniform
 from spart_blocks.diagram.network.clocks import meant
-from spart_blocks.export.step import step_code
-from spart_blocks.export.verify import verify
+from spart_blocks.export import step_code, verify
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.program.tracing.switching import rounded_times
 from spart_blocks.run.events.stops import just_before

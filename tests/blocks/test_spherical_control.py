@@ -14,7 +14,7 @@ from tops import Top
 import spart_blocks as sb
 from spart_blocks import dynamics
 from spart_blocks.base.errors import InputError
-from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.diagram import new_diagram
 
 
 def test_joint_pd_turns_a_spherical_joint_the_shortest_way(make, close):

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.dynamics import kinematics, multibody_inertia, potential_energy
-from spart_blocks.dynamics.loops import loop_errors
+from spart_blocks.dynamics import kinematics, loop_errors, multibody_inertia, potential_energy
 from spart_blocks.export import step_code, verify
 from spart_blocks.program.subdiagram import subdiagram_of
 

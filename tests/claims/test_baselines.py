@@ -21,7 +21,7 @@ from spart_blocks.claims.baselines import (
     text_of,
 )
 from spart_blocks.claims.outcome import Change
-from spart_blocks.diagram.diagram import RunOptions
+from spart_blocks.diagram import RunOptions
 from spart_blocks.diagram.sections.expectations import BaselineSection
 from spart_blocks.results import FinalState, Results
 

@@ -127,7 +127,7 @@ def test_one_report_that_cannot_be_written_keeps_no_other_from_it(spart, tmp_pat
     path = tmp_path / "ramp.yaml"
     path.write_text("blocks: {one: {type: CONSTANT, value: 1.0}, int: {type: INTEGRATOR}}\n"
                     "wires: [one -> int]\n")  # fmt: skip
-    from spart_blocks.realtime.report import Report
+    from spart_blocks.realtime import Report
 
     save = Report.save
 

@@ -17,8 +17,8 @@ from compositions.exporting import compiler, exported
 from compositions.files import content_of, opened
 from compositions.outcomes import Outcome
 from spart_blocks.base.errors import RunError, SpartError
+from spart_blocks.run import begin, finish
 from spart_blocks.run.measure.gauges import Gauge
-from spart_blocks.run.simulate import begin, finish
 
 
 def gauged(signals: list[str]) -> list[Gauge]:

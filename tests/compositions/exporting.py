@@ -14,9 +14,8 @@ import numpy as np
 from compositions.files import opened
 from compositions.outcomes import Outcome
 from spart_blocks.base.errors import DiagramError, InputError
-from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
+from spart_blocks.export import StepCode, export_fmu, step_code, verify, verify_fmu
 from spart_blocks.export.loaded import LoadedStep
-from spart_blocks.export.step import StepCode
 from spart_blocks.program.subdiagram import ALL, subdiagram_of
 
 MOST_STEPS = 2000

@@ -8,9 +8,8 @@ import robots
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.blocks.multibody import Multibody
-from spart_blocks.diagram import complete, load
+from spart_blocks.diagram import complete, load, new_diagram
 from spart_blocks.diagram.build.connect import wire_name
-from spart_blocks.diagram.build.registry import new_diagram
 from spart_blocks.diagram.diagram_drawing import draw
 from spart_blocks.drawing.picture import Text
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.diagram import load
-from spart_blocks.diagram.diagram import RunOptions
+from spart_blocks.diagram import RunOptions, load
 from spart_blocks.diagram.sections.schema import DiagramSection, PartSection, json_schema
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -11,9 +11,9 @@ import pytest
 from network_of import outputs_of, wires_of
 
 from spart_blocks.base.errors import DiagramError
-from spart_blocks.diagram import complete, load
+from spart_blocks.diagram import complete, load, new_diagram
 from spart_blocks.diagram.build.connect import wire_name
-from spart_blocks.diagram.build.registry import block_types, find_type, new_diagram
+from spart_blocks.diagram.build.registry import block_types, find_type
 
 MODELS = Path(__file__).parents[2] / "models"
 

@@ -93,7 +93,7 @@ def test_a_slice_beyond_the_ports_shape_is_refused(faults):
 def test_complete_gives_zeros_to_a_diagram_made_in_python_and_only_once():
     from fakeplants.blocks.plants import FakePlant
 
-    from spart_blocks.diagram.build.registry import new_diagram
+    from spart_blocks.diagram import new_diagram
 
     bd = new_diagram("python")
     plant = FakePlant(bd=bd, name="plant")

@@ -241,8 +241,7 @@ def test_a_slot_without_choices_is_refused(faults):
 
 
 def test_the_kept_program_is_of_the_choice_and_follows_every_file(tmp_path, monkeypatch):
-    from spart_blocks.run import DiagramFile
-    from spart_blocks.run.simulate import begin, finish
+    from spart_blocks.run import DiagramFile, begin, finish
 
     monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
     part = "inputs: [u]\noutputs: [y]\nblocks: {g: {type: GAIN, K: 10}}\n"

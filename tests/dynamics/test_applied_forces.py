@@ -13,12 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from spart_blocks import dynamics
 from spart_blocks.base.errors import InputError
-from spart_blocks.dynamics.applied_forces import (
-    applied_forces,
-    dissipation,
-    port_widths,
-    spring_energy,
-)
+from spart_blocks.dynamics import applied_forces, dissipation, port_widths, spring_energy
 from spart_blocks.program.tracing.constructors import constructors_of_symbols
 from spart_blocks.program.tracing.symbol import column_of, symbols, unbox
 from spart_blocks.robot import (

@@ -12,21 +12,24 @@ from test_loops import four_bar
 
 from spart_blocks import Robot
 from spart_blocks.base.errors import RobotError
-from spart_blocks.dynamics import gravity_wrenches
-from spart_blocks.dynamics.actuated import (
+from spart_blocks.dynamics import (
+    Target,
     actuated_forces,
     actuated_inertia,
     actuated_map,
     actuated_places,
     actuated_rates,
+    assemble,
+    closed_ik,
+    closed_projection,
+    closed_rates,
+    frame_of_link,
+    gravity_wrenches,
+    kinematics,
+    loop_errors,
+    loop_jacobian,
+    mobility,
 )
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.closed_ik import Target, closed_ik
-from spart_blocks.dynamics.closed_system import closed_projection
-from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
-from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
-from spart_blocks.dynamics.mobility import mobility
 
 MODELS = Path(__file__).parents[2] / "models"
 MOTORS = ("B", "C", "D")

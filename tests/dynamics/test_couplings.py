@@ -11,10 +11,8 @@ from scipy.integrate import solve_ivp
 
 import spart_blocks as sb
 from spart_blocks.base import errors
-from spart_blocks.dynamics import multibody_forces
-from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.robot import Loop
-from spart_blocks.robot.loop import Coupling
+from spart_blocks.dynamics import closed_rates, multibody_forces
+from spart_blocks.robot import Coupling, Loop
 
 G, RATIO, OFFSET = 9.81, -1.5, 0.2
 M1, L1, I1 = 2.0, 0.5, 0.03  # kg, m, kg m^2 about the centre of mass

@@ -9,20 +9,22 @@ import pytest
 from ball_robots import random_state, robot_with_balls, transform
 
 from spart_blocks.base.errors import RobotError
-from spart_blocks.dynamics import hybrid_rates, kinematics, multibody_forces
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.closed_system import closed_projection
-from spart_blocks.dynamics.loops import (
+from spart_blocks.dynamics import (
+    assemble,
+    closed_projection,
+    closed_rates,
     dropped_rows,
+    hybrid_rates,
     kept_rows,
+    kinematics,
     loop_bias,
     loop_errors,
     loop_jacobian,
     loop_jacobian_dot,
+    multibody_forces,
 )
-from spart_blocks.robot import BaseLink, Joint, JointType, Link, Loop, Robot
-from spart_blocks.robot.loop import ROWS, Coupling
+from spart_blocks.robot import BaseLink, Coupling, Joint, JointType, Link, Loop, Robot
+from spart_blocks.robot.loop import ROWS
 
 
 def at(x, y, z=0.0):

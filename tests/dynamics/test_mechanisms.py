@@ -26,12 +26,14 @@ from mechanisms import (
 from robots import golden
 from scipy.spatial.transform import Rotation
 
-from spart_blocks.dynamics import gravity_wrenches
-from spart_blocks.dynamics.actuated import actuated_forces
-from spart_blocks.dynamics.applied_forces import applied_forces
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.loops import loop_jacobian
-from spart_blocks.dynamics.mobility import mobility
+from spart_blocks.dynamics import (
+    actuated_forces,
+    applied_forces,
+    assemble,
+    gravity_wrenches,
+    loop_jacobian,
+    mobility,
+)
 from spart_blocks.robot import Robot
 
 

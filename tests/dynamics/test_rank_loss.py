@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from closed_robots import four_bar, spatial_bar
 
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.loops import loop_jacobian
+from spart_blocks.dynamics import assemble, loop_jacobian
 from spart_blocks.dynamics.rank_loss import LOST, dependent_row, distance, passing, reach
 
 

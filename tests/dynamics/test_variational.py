@@ -15,11 +15,14 @@ from test_loops import at, closed_robot, four_bar
 
 from spart_blocks import dynamics
 from spart_blocks.base.spatial import quaternion_rate, rotation_quaternion
-from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
-from spart_blocks.dynamics.closed_system import closed_projection
+from spart_blocks.dynamics import (
+    assemble,
+    closed_projection,
+    closed_rates,
+    loop_errors,
+    loop_jacobian,
+)
 from spart_blocks.dynamics.kinetic_gradient import kinetic_terms
-from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
 from spart_blocks.dynamics.variational import HeldInputs, PlantMotion, variational_step
 from spart_blocks.program.tracing.symbol import column_of, symbols
 from spart_blocks.robot import BaseLink, Joint, JointSpring, JointType, Link, Robot

@@ -8,8 +8,7 @@ from fmpy.validation import validate_fmu
 from fmu_slaves import stepped_error
 
 import spart_blocks as sb
-from spart_blocks.export import recorded_inputs, step_code, verify_fmu
-from spart_blocks.export.fmu.archive import export_fmu
+from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 
 DIAGRAMS = sorted((Path(__file__).parents[2] / "diagrams").glob("*.yaml"))

@@ -18,7 +18,7 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError, RunError, SpartWarning
 from spart_blocks.blocks.fmu import FMU
 from spart_blocks.cli import main
-from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.diagram import new_diagram
 from spart_blocks.fmu import input_record as past
 from spart_blocks.program import TraceError
 

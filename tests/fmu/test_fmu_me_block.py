@@ -10,8 +10,8 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, RunError, SpartWarning
+from spart_blocks.diagram import new_diagram
 from spart_blocks.diagram.build import own_blocks
-from spart_blocks.diagram.build.registry import new_diagram
 from spart_blocks.export import export_fmu
 from spart_blocks.fmu import continuous as _fmu_continuous
 from spart_blocks.fmu import hidden_states as _fmu_modes

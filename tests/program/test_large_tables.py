@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.export import step_code, verify
 from spart_blocks.export.loaded import STRICT
-from spart_blocks.export.step import step_code
-from spart_blocks.export.verify import verify
 from spart_blocks.program import trace
 from spart_blocks.program.c.called import table_texts
 from spart_blocks.program.c.compiler import strict_library

@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spart_blocks.program.tracing.symbol import (
-    Condition,
-    Symbol,
-    TraceError,
-    column_of,
-    symbols,
-    unbox,
-)
+from spart_blocks.program import TraceError
+from spart_blocks.program.tracing.symbol import Condition, Symbol, column_of, symbols, unbox
 
 RNG = np.random.default_rng(7)
 A, T = RNG.normal(size=(3, 3)), RNG.normal(size=(2, 3, 3))

@@ -10,8 +10,7 @@ from bodies_text import FOURBAR, ROUND, written
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.base.errors import RobotError, SpartWarning
-from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.dynamics.jacobians import link_quaternion
+from spart_blocks.dynamics import frame_of_link, kinematics, link_quaternion
 from spart_blocks.robot import (
     Drive,
     JointPort,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.dynamics.assembly import assemble
+from spart_blocks.dynamics import assemble, frame_of_link, kinematics
 from spart_blocks.robot import Robot
 
 MODELS = Path(__file__).parents[2] / "models"

@@ -9,7 +9,7 @@ import pytest
 from ball_robots import robot_with_balls
 
 from spart_blocks.base.errors import Place, RobotError
-from spart_blocks.dynamics.applied_forces import applied_forces, port_widths
+from spart_blocks.dynamics import applied_forces, port_widths
 from spart_blocks.robot import Force, JointPort, JointSpring, JointType, PointPort, PointSpring
 from spart_blocks.robot.force import check_forces
 

@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import spart_blocks as sb
 from spart_blocks.base.errors import RobotError, SpartWarning
-from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.dynamics.composite import multibody_inertia
+from spart_blocks.dynamics import frame_of_link, kinematics, multibody_inertia
 from spart_blocks.robot import JointType, Robot
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
-from spart_blocks.diagram.diagram import RunOptions
+from spart_blocks.diagram import RunOptions
 from spart_blocks.run.engines import from_file
 from spart_blocks.run.simulate import RunChanges
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartWarning
 from spart_blocks.cli.app import app
-from spart_blocks.run.simulate import begin
+from spart_blocks.run import begin
 
 TEXT = """
 blocks:

@@ -12,7 +12,7 @@ import robots
 from linkages import FiveBar
 
 import spart_blocks as sb
-from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
+from spart_blocks.dynamics import loop_errors, loop_jacobian
 from spart_blocks.robot import Robot
 
 LOOPS = robots.ROOT / "diagrams" / "loops"

@@ -7,9 +7,9 @@ import json
 import numpy as np
 
 import spart_blocks as sb
+from spart_blocks.run import begin, finish
 from spart_blocks.run.measure import measuring
 from spart_blocks.run.measure.gauges import Gauge
-from spart_blocks.run.simulate import begin, finish
 
 KINDS = ("extremes", "integral", "square", "displacement", "falling_back", "rising_back")
 

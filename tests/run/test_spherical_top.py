@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from tops import Top
 
 import spart_blocks as sb
-from spart_blocks.diagram.build.registry import new_diagram
+from spart_blocks.diagram import new_diagram
 
 TOP = Top()
 PRECISE = {"rtol": 1e-10, "atol": 1e-12}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run import DiagramFile
 from spart_blocks.sweeps.plan.assignments import works_of
 from spart_blocks.sweeps.plan.requested_plan import plan_of
 from spart_blocks.sweeps.plan.targets import dotted

@@ -11,7 +11,8 @@ from free_ports import free_ports
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
-from spart_blocks.export.exported_links import FrameSlice, link_initialisers, live_links
+from spart_blocks.export import live_links
+from spart_blocks.export.exported_links import FrameSlice, link_initialisers
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct
