@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import bdsim
@@ -208,12 +209,15 @@ def _an_fmu(tmp_path_factory):
         ARGUMENTS[name] = {**given, "clock": bdsim.Clock(1.0)}
 
 
+@cache
 def classes():
     """(file, class) of every top-level class in the files that bdsim reads."""
-    for path in FILES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                yield pytest.param(path, node, id=node.name)
+    return [
+        pytest.param(path, node, id=node.name)
+        for path in FILES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
 
 
 def library(runtime, package="spart_blocks"):
@@ -348,7 +352,7 @@ def test_no_block_takes_a_name_of_bdsim_s_own(bdsim_runtime):
         if info["package"] != "spart_blocks"
     }
     assert "INTEGRATOR" in others
-    assert len(ours) == len(library(bdsim_runtime)) == len(list(classes()))
+    assert len(ours) == len(library(bdsim_runtime)) == len(classes())
     assert not ours & others
 
 
