@@ -11,6 +11,7 @@ takes twenty.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -80,10 +81,26 @@ def function_of(case: str) -> str:
     return case.partition("[")[0] if file.endswith(".py") else file
 
 
+def exists(case: str) -> bool:
+    """Whether there is such a test function, or such a diagram."""
+    file, _, function = function_of(case).partition("::")
+    path = DURATIONS.parents[1] / file
+    return path.is_file() and (
+        not function
+        or re.search(rf"^def {function}\b", path.read_text("utf-8"), re.MULTILINE) is not None
+    )
+
+
 def updated(before: dict[str, float], took: dict[str, float]) -> dict[str, float]:
-    """Durations after tests were run: their functions are recorded anew, the others stay."""
+    """Durations after tests were run: their functions are recorded anew, the others that exist
+    stay.
+    """
     ran = {function_of(case) for case in took}
-    kept = {case: seconds for case, seconds in before.items() if function_of(case) not in ran}
+    kept = {
+        case: seconds
+        for case, seconds in before.items()
+        if function_of(case) not in ran and exists(case)
+    }
     fresh = {case: round(seconds, 2) for case, seconds in took.items() if seconds >= SLOW}
     return dict(sorted((kept | fresh).items()))
 

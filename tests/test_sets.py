@@ -1,27 +1,15 @@
 """The sets of tests follow from recorded durations, of tests that there are."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
-from sets import recorded, sets_of, updated
-
-ROOT = Path(__file__).parents[1]
+from sets import exists, recorded, sets_of, updated
 
 
 def test_every_recorded_test_exists():
-    gone = []
-    for name in recorded():
-        file, _, case = name.partition("::")
-        function = case.partition("[")[0] if file.endswith(".py") else ""
-        path = ROOT / file
-        there = path.is_file() and (
-            not function or re.search(rf"^def {function}\b", path.read_text("utf-8"), re.MULTILINE)
-        )
-        if not there:
-            gone.append(name)
-    assert not gone, 'record anew: pytest --part-sets -m "slow or long or not slow"'
+    gone = [case for case in recorded() if not exists(case)]
+    assert not gone, "record anew: pytest --part-sets FILES"
 
 
 def test_sets_follow_from_durations():
@@ -35,10 +23,12 @@ def test_sets_follow_from_durations():
     assert slow == took.keys() - long - {"tests/test_a.py::test_f[2]"}
 
 
-def test_what_is_run_is_recorded_anew_and_the_rest_stays():
-    before = {"tests/a.py::test_f[1]": 3.0, "tests/a.py::test_g": 2.0}
-    took = {"tests/a.py::test_f[2]": 0.712, "tests/a.py::test_h": 0.1}
-    assert updated(before, took) == {"tests/a.py::test_f[2]": 0.71, "tests/a.py::test_g": 2.0}
+def test_what_is_run_is_recorded_anew_and_the_rest_stays_while_it_exists():
+    here = "tests/test_sets.py::test_"
+    stays = f"{here}sets_follow_from_durations"
+    before = {f"{here}f[1]": 3.0, stays: 2.0, f"{here}gone": 2.0, "tests/gone.py::test_g": 2.0}
+    took = {f"{here}f[2]": 0.712, f"{here}h": 0.1}
+    assert updated(before, took) == {f"{here}f[2]": 0.71, stays: 2.0}
 
 
 @pytest.mark.parametrize("way", [("-p", "no:xdist"), ("-n", "2")], ids=["alone", "xdist"])
