@@ -14,7 +14,10 @@
 
 #include "sb_fmu_saved.h"
 
-#define SB_STATUS SB_EXPORT fmi2Status
+/* A function of FMI: its declaration, and the head of its definition. */
+#define SB_API(type, name, ...)               \
+  SB_EXPORT type SB_NAME(name)(__VA_ARGS__);  \
+  SB_EXPORT type SB_NAME(name)(__VA_ARGS__)
 #define SB_ENTER(modes, function) \
   sb_fmu *m = (sb_fmu *)c;        \
   if (!m || !sb_allowed(m, modes, #function)) return fmi2Error
@@ -31,20 +34,15 @@ static void sb_send(const sb_fmu *m, int status, const char *message) {
                                   message);
 }
 
-SB_EXPORT const char *SB_NAME(fmi2GetTypesPlatform)(void);
-SB_EXPORT const char *SB_NAME(fmi2GetTypesPlatform)(void) { return "default"; }
+SB_API(const char *, fmi2GetTypesPlatform, void) { return "default"; }
 
-SB_EXPORT const char *SB_NAME(fmi2GetVersion)(void);
-SB_EXPORT const char *SB_NAME(fmi2GetVersion)(void) { return "2.0"; }
+SB_API(const char *, fmi2GetVersion, void) { return "2.0"; }
 
 /* --- life cycle -------------------------------------------------------------------------- */
 
-SB_EXPORT fmi2Component SB_NAME(fmi2Instantiate)(fmi2String instanceName, fmi2Type fmuType,
-    fmi2String fmuGUID, fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
-    fmi2Boolean visible, fmi2Boolean loggingOn);
-SB_EXPORT fmi2Component SB_NAME(fmi2Instantiate)(fmi2String instanceName, fmi2Type fmuType,
-    fmi2String fmuGUID, fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
-    fmi2Boolean visible, fmi2Boolean loggingOn) {
+SB_API(fmi2Component, fmi2Instantiate, fmi2String instanceName, fmi2Type fmuType, fmi2String
+       fmuGUID, fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions, fmi2Boolean
+       visible, fmi2Boolean loggingOn) {
   sb_fmu *m = NULL;
   const char *reason = "there is no memory";
   (void)fmuResourceLocation;
@@ -66,23 +64,18 @@ SB_EXPORT fmi2Component SB_NAME(fmi2Instantiate)(fmi2String instanceName, fmi2Ty
   return m;
 }
 
-SB_EXPORT void SB_NAME(fmi2FreeInstance)(fmi2Component c);
-SB_EXPORT void SB_NAME(fmi2FreeInstance)(fmi2Component c) {
+SB_API(void, fmi2FreeInstance, fmi2Component c) {
   sb_free((sb_fmu *)c);
 }
 
-SB_STATUS SB_NAME(fmi2SetDebugLogging)(fmi2Component c, fmi2Boolean loggingOn, size_t
-    nCategories, const fmi2String categories[]);
-SB_STATUS SB_NAME(fmi2SetDebugLogging)(fmi2Component c, fmi2Boolean loggingOn, size_t
-    nCategories, const fmi2String categories[]) {
+SB_API(fmi2Status, fmi2SetDebugLogging, fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
+       const fmi2String categories[]) {
   SB_ENTER(SB_ALIVE, fmi2SetDebugLogging);
   return (fmi2Status)sb_listen(m, loggingOn, nCategories, categories);
 }
 
-SB_STATUS SB_NAME(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real
-    tolerance, fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime);
-SB_STATUS SB_NAME(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real
-    tolerance, fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime) {
+SB_API(fmi2Status, fmi2SetupExperiment, fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real
+       tolerance, fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime) {
   SB_ENTER(SB_INSTANTIATED, fmi2SetupExperiment);
   (void)stopTimeDefined;
   (void)stopTime;
@@ -90,27 +83,23 @@ SB_STATUS SB_NAME(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean toleranceDef
   return (fmi2Status)sb_set_time(m, startTime);
 }
 
-SB_STATUS SB_NAME(fmi2EnterInitializationMode)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2EnterInitializationMode)(fmi2Component c) {
+SB_API(fmi2Status, fmi2EnterInitializationMode, fmi2Component c) {
   SB_ENTER(SB_INSTANTIATED, fmi2EnterInitializationMode);
   return (fmi2Status)sb_initialize(m, m->s.t);
 }
 
-SB_STATUS SB_NAME(fmi2ExitInitializationMode)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2ExitInitializationMode)(fmi2Component c) {
+SB_API(fmi2Status, fmi2ExitInitializationMode, fmi2Component c) {
   SB_ENTER(SB_INITIALIZING, fmi2ExitInitializationMode);
   return (fmi2Status)sb_initialized(m);
 }
 
-SB_STATUS SB_NAME(fmi2Terminate)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2Terminate)(fmi2Component c) {
+SB_API(fmi2Status, fmi2Terminate, fmi2Component c) {
   SB_ENTER(SB_RUNNING, fmi2Terminate);
   m->s.mode = SB_TERMINATED;
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2Reset)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2Reset)(fmi2Component c) {
+SB_API(fmi2Status, fmi2Reset, fmi2Component c) {
   SB_ENTER(SB_ALIVE, fmi2Reset);
   sb_begin(m);
   return fmi2OK;
@@ -118,18 +107,14 @@ SB_STATUS SB_NAME(fmi2Reset)(fmi2Component c) {
 
 /* --- variables: all are Real --------------------------------------------------------------- */
 
-SB_STATUS SB_NAME(fmi2GetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
-    fmi2Real value[]);
-SB_STATUS SB_NAME(fmi2GetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
-    fmi2Real value[]) {
+SB_API(fmi2Status, fmi2GetReal, fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2Real
+       value[]) {
   SB_ENTER(SB_ALIVE, fmi2GetReal);
   return (fmi2Status)sb_get(m, vr, nvr, value, nvr);
 }
 
-SB_STATUS SB_NAME(fmi2SetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const
-    fmi2Real value[]);
-SB_STATUS SB_NAME(fmi2SetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const
-    fmi2Real value[]) {
+SB_API(fmi2Status, fmi2SetReal, fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const
+       fmi2Real value[]) {
   SB_ENTER(SB_ALIVE, fmi2SetReal);
   return (fmi2Status)sb_set(m, vr, nvr, value, nvr);
 }
@@ -140,22 +125,18 @@ static fmi2Status sb_none(fmi2Component c, size_t n, const char *type) {
   return (fmi2Status)sb_log((sb_fmu *)c, SB_ERROR, "there is no variable of type %s", type);
 }
 
-#define SB_NO_TYPE(type)                                                                   \
-  SB_STATUS SB_NAME(fmi2Get##type)(fmi2Component c, const fmi2ValueReference *vr, size_t n, \
-                                   fmi2##type *value);                                     \
-  SB_STATUS SB_NAME(fmi2Get##type)(fmi2Component c, const fmi2ValueReference *vr, size_t n, \
-                                   fmi2##type *value) {                                    \
-    (void)vr;                                                                              \
-    (void)value;                                                                           \
-    return sb_none(c, n, #type);                                                           \
-  }                                                                                        \
-  SB_STATUS SB_NAME(fmi2Set##type)(fmi2Component c, const fmi2ValueReference *vr, size_t n, \
-                                   const fmi2##type *value);                               \
-  SB_STATUS SB_NAME(fmi2Set##type)(fmi2Component c, const fmi2ValueReference *vr, size_t n, \
-                                   const fmi2##type *value) {                              \
-    (void)vr;                                                                              \
-    (void)value;                                                                           \
-    return sb_none(c, n, #type);                                                           \
+#define SB_NO_TYPE(type)                                                                         \
+  SB_API(fmi2Status, fmi2Get##type, fmi2Component c, const fmi2ValueReference *vr, size_t n,     \
+         fmi2##type *value) {                                                                    \
+    (void)vr;                                                                                    \
+    (void)value;                                                                                 \
+    return sb_none(c, n, #type);                                                                 \
+  }                                                                                              \
+  SB_API(fmi2Status, fmi2Set##type, fmi2Component c, const fmi2ValueReference *vr, size_t n,     \
+         const fmi2##type *value) {                                                              \
+    (void)vr;                                                                                    \
+    (void)value;                                                                                 \
+    return sb_none(c, n, #type);                                                                 \
   }
 
 SB_NO_TYPE(Integer)
@@ -164,20 +145,17 @@ SB_NO_TYPE(String)
 
 /* --- the state as a whole ------------------------------------------------------------------ */
 
-SB_STATUS SB_NAME(fmi2GetFMUstate)(fmi2Component c, fmi2FMUstate *FMUstate);
-SB_STATUS SB_NAME(fmi2GetFMUstate)(fmi2Component c, fmi2FMUstate *FMUstate) {
+SB_API(fmi2Status, fmi2GetFMUstate, fmi2Component c, fmi2FMUstate *FMUstate) {
   SB_ENTER(SB_ALIVE, fmi2GetFMUstate);
   return (fmi2Status)sb_save(m, FMUstate);
 }
 
-SB_STATUS SB_NAME(fmi2SetFMUstate)(fmi2Component c, fmi2FMUstate FMUstate);
-SB_STATUS SB_NAME(fmi2SetFMUstate)(fmi2Component c, fmi2FMUstate FMUstate) {
+SB_API(fmi2Status, fmi2SetFMUstate, fmi2Component c, fmi2FMUstate FMUstate) {
   SB_ENTER(SB_ALIVE, fmi2SetFMUstate);
   return (fmi2Status)sb_restore(m, FMUstate);
 }
 
-SB_STATUS SB_NAME(fmi2FreeFMUstate)(fmi2Component c, fmi2FMUstate *FMUstate);
-SB_STATUS SB_NAME(fmi2FreeFMUstate)(fmi2Component c, fmi2FMUstate *FMUstate) {
+SB_API(fmi2Status, fmi2FreeFMUstate, fmi2Component c, fmi2FMUstate *FMUstate) {
   if (!c) return fmi2Error;
   if (FMUstate) {
     free(*FMUstate);
@@ -186,39 +164,30 @@ SB_STATUS SB_NAME(fmi2FreeFMUstate)(fmi2Component c, fmi2FMUstate *FMUstate) {
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2SerializedFMUstateSize)(fmi2Component c, fmi2FMUstate FMUstate, size_t
-    *size);
-SB_STATUS SB_NAME(fmi2SerializedFMUstateSize)(fmi2Component c, fmi2FMUstate FMUstate, size_t
-    *size) {
+SB_API(fmi2Status, fmi2SerializedFMUstateSize, fmi2Component c, fmi2FMUstate FMUstate, size_t *size)
+       {
   if (!c || !FMUstate) return fmi2Error;
   *size = sizeof(sb_saved);
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2SerializeFMUstate)(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte
-    serializedState[], size_t size);
-SB_STATUS SB_NAME(fmi2SerializeFMUstate)(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte
-    serializedState[], size_t size) {
+SB_API(fmi2Status, fmi2SerializeFMUstate, fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte
+       serializedState[], size_t size) {
   SB_ENTER(SB_ALIVE, fmi2SerializeFMUstate);
   return (fmi2Status)sb_to_bytes(m, FMUstate, serializedState, size);
 }
 
-SB_STATUS SB_NAME(fmi2DeSerializeFMUstate)(fmi2Component c, const fmi2Byte serializedState[],
-    size_t size, fmi2FMUstate *FMUstate);
-SB_STATUS SB_NAME(fmi2DeSerializeFMUstate)(fmi2Component c, const fmi2Byte serializedState[],
-    size_t size, fmi2FMUstate *FMUstate) {
+SB_API(fmi2Status, fmi2DeSerializeFMUstate, fmi2Component c, const fmi2Byte serializedState[],
+       size_t size, fmi2FMUstate *FMUstate) {
   SB_ENTER(SB_ALIVE, fmi2DeSerializeFMUstate);
   return (fmi2Status)sb_from_bytes(m, serializedState, size, FMUstate);
 }
 
 /* --- derivatives --------------------------------------------------------------------------- */
 
-SB_STATUS SB_NAME(fmi2GetDirectionalDerivative)(fmi2Component c, const fmi2ValueReference
-    vUnknown_ref[], size_t nUnknown, const fmi2ValueReference vKnown_ref[], size_t nKnown, const
-    fmi2Real dvKnown[], fmi2Real dvUnknown[]);
-SB_STATUS SB_NAME(fmi2GetDirectionalDerivative)(fmi2Component c, const fmi2ValueReference
-    vUnknown_ref[], size_t nUnknown, const fmi2ValueReference vKnown_ref[], size_t nKnown, const
-    fmi2Real dvKnown[], fmi2Real dvUnknown[]) {
+SB_API(fmi2Status, fmi2GetDirectionalDerivative, fmi2Component c, const fmi2ValueReference
+       vUnknown_ref[], size_t nUnknown, const fmi2ValueReference vKnown_ref[], size_t nKnown, const
+       fmi2Real dvKnown[], fmi2Real dvUnknown[]) {
   SB_ENTER(SB_INITIALIZING | SB_RUNNING | SB_TERMINATED, fmi2GetDirectionalDerivative);
   return (fmi2Status)sb_forward(m, vUnknown_ref, nUnknown, vKnown_ref, nKnown, dvKnown, nKnown,
                                 dvUnknown, nUnknown);
@@ -226,15 +195,13 @@ SB_STATUS SB_NAME(fmi2GetDirectionalDerivative)(fmi2Component c, const fmi2Value
 
 /* --- model exchange ------------------------------------------------------------------------ */
 
-SB_STATUS SB_NAME(fmi2EnterEventMode)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2EnterEventMode)(fmi2Component c) {
+SB_API(fmi2Status, fmi2EnterEventMode, fmi2Component c) {
   SB_ENTER(SB_CONTINUOUS | SB_EVENT_MODE, fmi2EnterEventMode);
   sb_enter_events(m);
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2NewDiscreteStates)(fmi2Component c, fmi2EventInfo *eventInfo);
-SB_STATUS SB_NAME(fmi2NewDiscreteStates)(fmi2Component c, fmi2EventInfo *eventInfo) {
+SB_API(fmi2Status, fmi2NewDiscreteStates, fmi2Component c, fmi2EventInfo *eventInfo) {
   sb_change change;
   fmi2Status status;
   SB_ENTER(SB_EVENT_MODE, fmi2NewDiscreteStates);
@@ -248,19 +215,15 @@ SB_STATUS SB_NAME(fmi2NewDiscreteStates)(fmi2Component c, fmi2EventInfo *eventIn
   return status;
 }
 
-SB_STATUS SB_NAME(fmi2EnterContinuousTimeMode)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2EnterContinuousTimeMode)(fmi2Component c) {
+SB_API(fmi2Status, fmi2EnterContinuousTimeMode, fmi2Component c) {
   SB_ENTER(SB_EVENT_MODE, fmi2EnterContinuousTimeMode);
   m->s.mode = SB_CONTINUOUS;
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2CompletedIntegratorStep)(fmi2Component c, fmi2Boolean
-    noSetFMUStatePriorToCurrentPoint, fmi2Boolean *enterEventMode, fmi2Boolean
-    *terminateSimulation);
-SB_STATUS SB_NAME(fmi2CompletedIntegratorStep)(fmi2Component c, fmi2Boolean
-    noSetFMUStatePriorToCurrentPoint, fmi2Boolean *enterEventMode, fmi2Boolean
-    *terminateSimulation) {
+SB_API(fmi2Status, fmi2CompletedIntegratorStep, fmi2Component c, fmi2Boolean
+       noSetFMUStatePriorToCurrentPoint, fmi2Boolean *enterEventMode, fmi2Boolean
+       *terminateSimulation) {
   SB_ENTER(SB_CONTINUOUS, fmi2CompletedIntegratorStep);
   (void)noSetFMUStatePriorToCurrentPoint;
   *enterEventMode = sb_step_completed(m) != 0;
@@ -268,51 +231,41 @@ SB_STATUS SB_NAME(fmi2CompletedIntegratorStep)(fmi2Component c, fmi2Boolean
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2SetTime)(fmi2Component c, fmi2Real time);
-SB_STATUS SB_NAME(fmi2SetTime)(fmi2Component c, fmi2Real time) {
+SB_API(fmi2Status, fmi2SetTime, fmi2Component c, fmi2Real time) {
   SB_ENTER(SB_EVENT_MODE | SB_CONTINUOUS, fmi2SetTime);
   return (fmi2Status)sb_set_time(m, time);
 }
 
-SB_STATUS SB_NAME(fmi2SetContinuousStates)(fmi2Component c, const fmi2Real x[], size_t nx);
-SB_STATUS SB_NAME(fmi2SetContinuousStates)(fmi2Component c, const fmi2Real x[], size_t nx) {
+SB_API(fmi2Status, fmi2SetContinuousStates, fmi2Component c, const fmi2Real x[], size_t nx) {
   SB_ENTER(SB_CONTINUOUS | SB_EVENT_MODE, fmi2SetContinuousStates);
   return (fmi2Status)sb_set_states(m, x, nx);
 }
 
-SB_STATUS SB_NAME(fmi2GetDerivatives)(fmi2Component c, fmi2Real derivatives[], size_t nx);
-SB_STATUS SB_NAME(fmi2GetDerivatives)(fmi2Component c, fmi2Real derivatives[], size_t nx) {
+SB_API(fmi2Status, fmi2GetDerivatives, fmi2Component c, fmi2Real derivatives[], size_t nx) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi2GetDerivatives);
   return (fmi2Status)sb_get_row(m, SB_AT_DX, SB_NX, derivatives, nx);
 }
 
-SB_STATUS SB_NAME(fmi2GetEventIndicators)(fmi2Component c, fmi2Real eventIndicators[], size_t ni);
-SB_STATUS SB_NAME(fmi2GetEventIndicators)(fmi2Component c, fmi2Real eventIndicators[], size_t
-    ni) {
+SB_API(fmi2Status, fmi2GetEventIndicators, fmi2Component c, fmi2Real eventIndicators[], size_t ni) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi2GetEventIndicators);
   return (fmi2Status)sb_get_indicators(m, eventIndicators, ni);
 }
 
-SB_STATUS SB_NAME(fmi2GetContinuousStates)(fmi2Component c, fmi2Real x[], size_t nx);
-SB_STATUS SB_NAME(fmi2GetContinuousStates)(fmi2Component c, fmi2Real x[], size_t nx) {
+SB_API(fmi2Status, fmi2GetContinuousStates, fmi2Component c, fmi2Real x[], size_t nx) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi2GetContinuousStates);
   return (fmi2Status)sb_get_row(m, SB_AT_X, SB_NX, x, nx);
 }
 
-SB_STATUS SB_NAME(fmi2GetNominalsOfContinuousStates)(fmi2Component c, fmi2Real x_nominal[],
-    size_t nx);
-SB_STATUS SB_NAME(fmi2GetNominalsOfContinuousStates)(fmi2Component c, fmi2Real x_nominal[],
-    size_t nx) {
+SB_API(fmi2Status, fmi2GetNominalsOfContinuousStates, fmi2Component c, fmi2Real x_nominal[], size_t
+       nx) {
   SB_ENTER(SB_ALIVE, fmi2GetNominalsOfContinuousStates);
   return (fmi2Status)sb_nominals(m, x_nominal, nx);
 }
 
 /* --- co-simulation ------------------------------------------------------------------------- */
 
-SB_STATUS SB_NAME(fmi2DoStep)(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real
-    communicationStepSize, fmi2Boolean noSetFMUStatePriorToCurrentPoint);
-SB_STATUS SB_NAME(fmi2DoStep)(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real
-    communicationStepSize, fmi2Boolean noSetFMUStatePriorToCurrentPoint) {
+SB_API(fmi2Status, fmi2DoStep, fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real
+       communicationStepSize, fmi2Boolean noSetFMUStatePriorToCurrentPoint) {
   int status;
   SB_ENTER(SB_STEPPING, fmi2DoStep);
   (void)noSetFMUStatePriorToCurrentPoint;
@@ -320,18 +273,15 @@ SB_STATUS SB_NAME(fmi2DoStep)(fmi2Component c, fmi2Real currentCommunicationPoin
   return status == SB_OK && m->s.stopped ? fmi2Discard : (fmi2Status)status;
 }
 
-SB_STATUS SB_NAME(fmi2GetRealStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Real *value);
-SB_STATUS SB_NAME(fmi2GetRealStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Real *value) {
+SB_API(fmi2Status, fmi2GetRealStatus, fmi2Component c, const fmi2StatusKind s, fmi2Real *value) {
   SB_ENTER(SB_STEPPING | SB_TERMINATED, fmi2GetRealStatus);
   if (s != fmi2LastSuccessfulTime) return fmi2Discard;
   *value = m->s.t;
   return fmi2OK;
 }
 
-SB_STATUS SB_NAME(fmi2GetBooleanStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Boolean
-    *value);
-SB_STATUS SB_NAME(fmi2GetBooleanStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Boolean
-    *value) {
+SB_API(fmi2Status, fmi2GetBooleanStatus, fmi2Component c, const fmi2StatusKind s, fmi2Boolean
+       *value) {
   SB_ENTER(SB_STEPPING | SB_TERMINATED, fmi2GetBooleanStatus);
   if (s != fmi2Terminated) return fmi2Discard;
   *value = m->s.stopped != 0;
@@ -340,44 +290,36 @@ SB_STATUS SB_NAME(fmi2GetBooleanStatus)(fmi2Component c, const fmi2StatusKind s,
 
 /* --- functions that are not supported ------------------------------------------------------ */
 
-SB_STATUS SB_NAME(fmi2GetStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Status *value);
-SB_STATUS SB_NAME(fmi2GetStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {
+SB_API(fmi2Status, fmi2GetStatus, fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {
   (void)c;
   (void)s;
   (void)value;
   return fmi2Discard;
 }
 
-SB_STATUS SB_NAME(fmi2GetIntegerStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Integer
-    *value);
-SB_STATUS SB_NAME(fmi2GetIntegerStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Integer
-    *value) {
+SB_API(fmi2Status, fmi2GetIntegerStatus, fmi2Component c, const fmi2StatusKind s, fmi2Integer
+       *value) {
   (void)c;
   (void)s;
   (void)value;
   return fmi2Discard;
 }
 
-SB_STATUS SB_NAME(fmi2GetStringStatus)(fmi2Component c, const fmi2StatusKind s, fmi2String
-    *value);
-SB_STATUS SB_NAME(fmi2GetStringStatus)(fmi2Component c, const fmi2StatusKind s, fmi2String
-    *value) {
+SB_API(fmi2Status, fmi2GetStringStatus, fmi2Component c, const fmi2StatusKind s, fmi2String *value)
+       {
   (void)c;
   (void)s;
   (void)value;
   return fmi2Discard;
 }
 
-SB_STATUS SB_NAME(fmi2CancelStep)(fmi2Component c);
-SB_STATUS SB_NAME(fmi2CancelStep)(fmi2Component c) {
+SB_API(fmi2Status, fmi2CancelStep, fmi2Component c) {
   if (!c) return fmi2Error;
   return (fmi2Status)sb_log((sb_fmu *)c, SB_ERROR, "no step is under way");
 }
 
-SB_STATUS SB_NAME(fmi2SetRealInputDerivatives)(fmi2Component c, const fmi2ValueReference vr[],
-    size_t nvr, const fmi2Integer order[], const fmi2Real value[]);
-SB_STATUS SB_NAME(fmi2SetRealInputDerivatives)(fmi2Component c, const fmi2ValueReference vr[],
-    size_t nvr, const fmi2Integer order[], const fmi2Real value[]) {
+SB_API(fmi2Status, fmi2SetRealInputDerivatives, fmi2Component c, const fmi2ValueReference vr[],
+       size_t nvr, const fmi2Integer order[], const fmi2Real value[]) {
   (void)vr;
   (void)nvr;
   (void)order;
@@ -386,10 +328,8 @@ SB_STATUS SB_NAME(fmi2SetRealInputDerivatives)(fmi2Component c, const fmi2ValueR
   return (fmi2Status)sb_log((sb_fmu *)c, SB_ERROR, "inputs are not interpolated");
 }
 
-SB_STATUS SB_NAME(fmi2GetRealOutputDerivatives)(fmi2Component c, const fmi2ValueReference vr[],
-    size_t nvr, const fmi2Integer order[], fmi2Real value[]);
-SB_STATUS SB_NAME(fmi2GetRealOutputDerivatives)(fmi2Component c, const fmi2ValueReference vr[],
-    size_t nvr, const fmi2Integer order[], fmi2Real value[]) {
+SB_API(fmi2Status, fmi2GetRealOutputDerivatives, fmi2Component c, const fmi2ValueReference vr[],
+       size_t nvr, const fmi2Integer order[], fmi2Real value[]) {
   (void)vr;
   (void)nvr;
   (void)order;

@@ -16,7 +16,10 @@
 
 #include "sb_fmu_saved.h"
 
-#define SB_STATUS SB_EXPORT fmi3Status
+/* A function of FMI: its declaration, and the head of its definition. */
+#define SB_API(type, name, ...)               \
+  SB_EXPORT type SB_NAME(name)(__VA_ARGS__);  \
+  SB_EXPORT type SB_NAME(name)(__VA_ARGS__)
 #define SB_ENTER(modes, function)                                   \
   sb_fmu *m = (sb_fmu *)instance;                                   \
   if (!m || !sb_allowed(m, modes, #function)) return fmi3Error
@@ -32,8 +35,7 @@ static void sb_send(const sb_fmu *m, int status, const char *message) {
                                       status == SB_OK ? "logEvents" : "logStatusError", message);
 }
 
-SB_EXPORT const char *SB_NAME(fmi3GetVersion)(void);
-SB_EXPORT const char *SB_NAME(fmi3GetVersion)(void) { return "3.0"; }
+SB_API(const char *, fmi3GetVersion, void) { return "3.0"; }
 
 /* --- life cycle -------------------------------------------------------------------------- */
 
@@ -57,32 +59,21 @@ static fmi3Instance sb_made(fmi3String name, fmi3String token, int exchange, int
   return m;
 }
 
-SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateModelExchange)(
-    fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
-    fmi3Boolean visible, fmi3Boolean loggingOn, fmi3InstanceEnvironment instanceEnvironment,
-    fmi3LogMessageCallback logMessage);
-SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateModelExchange)(
-    fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
-    fmi3Boolean visible, fmi3Boolean loggingOn, fmi3InstanceEnvironment instanceEnvironment,
-    fmi3LogMessageCallback logMessage) {
+SB_API(fmi3Instance, fmi3InstantiateModelExchange, fmi3String instanceName, fmi3String
+       instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
+       fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage) {
   (void)resourcePath;
   (void)visible;
   return sb_made(instanceName, instantiationToken, 1, 0, loggingOn, instanceEnvironment,
                  logMessage);
 }
 
-SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateCoSimulation)(fmi3String instanceName, fmi3String
-    instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
-    fmi3Boolean eventModeUsed, fmi3Boolean earlyReturnAllowed, const fmi3ValueReference
-    requiredIntermediateVariables[], size_t nRequiredIntermediateVariables,
-    fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
-    fmi3IntermediateUpdateCallback intermediateUpdate);
-SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateCoSimulation)(fmi3String instanceName, fmi3String
-    instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
-    fmi3Boolean eventModeUsed, fmi3Boolean earlyReturnAllowed, const fmi3ValueReference
-    requiredIntermediateVariables[], size_t nRequiredIntermediateVariables,
-    fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
-    fmi3IntermediateUpdateCallback intermediateUpdate) {
+SB_API(fmi3Instance, fmi3InstantiateCoSimulation, fmi3String instanceName, fmi3String
+       instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
+       fmi3Boolean eventModeUsed, fmi3Boolean earlyReturnAllowed, const fmi3ValueReference
+       requiredIntermediateVariables[], size_t nRequiredIntermediateVariables,
+       fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
+       fmi3IntermediateUpdateCallback intermediateUpdate) {
   (void)resourcePath;
   (void)visible;
   (void)earlyReturnAllowed;
@@ -93,16 +84,11 @@ SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateCoSimulation)(fmi3String instanceN
                  instanceEnvironment, logMessage);
 }
 
-SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateScheduledExecution)(fmi3String instanceName,
-    fmi3String instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean
-    loggingOn, fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
-    fmi3ClockUpdateCallback clockUpdate, fmi3LockPreemptionCallback lockPreemption,
-    fmi3UnlockPreemptionCallback unlockPreemption);
-SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateScheduledExecution)(fmi3String instanceName,
-    fmi3String instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean
-    loggingOn, fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
-    fmi3ClockUpdateCallback clockUpdate, fmi3LockPreemptionCallback lockPreemption,
-    fmi3UnlockPreemptionCallback unlockPreemption) {
+SB_API(fmi3Instance, fmi3InstantiateScheduledExecution, fmi3String instanceName, fmi3String
+       instantiationToken, fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
+       fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
+       fmi3ClockUpdateCallback clockUpdate, fmi3LockPreemptionCallback lockPreemption,
+       fmi3UnlockPreemptionCallback unlockPreemption) {
   (void)instanceName;
   (void)instantiationToken;
   (void)resourcePath;
@@ -116,25 +102,19 @@ SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateScheduledExecution)(fmi3String ins
   return NULL;
 }
 
-SB_EXPORT void SB_NAME(fmi3FreeInstance)(fmi3Instance instance);
-SB_EXPORT void SB_NAME(fmi3FreeInstance)(fmi3Instance instance) {
+SB_API(void, fmi3FreeInstance, fmi3Instance instance) {
   sb_free((sb_fmu *)instance);
 }
 
-SB_STATUS SB_NAME(fmi3SetDebugLogging)(fmi3Instance instance, fmi3Boolean loggingOn, size_t
-    nCategories, const fmi3String categories[]);
-SB_STATUS SB_NAME(fmi3SetDebugLogging)(fmi3Instance instance, fmi3Boolean loggingOn, size_t
-    nCategories, const fmi3String categories[]) {
+SB_API(fmi3Status, fmi3SetDebugLogging, fmi3Instance instance, fmi3Boolean loggingOn, size_t
+       nCategories, const fmi3String categories[]) {
   SB_ENTER(SB_ALIVE, fmi3SetDebugLogging);
   return (fmi3Status)sb_listen(m, loggingOn, nCategories, categories);
 }
 
-SB_STATUS SB_NAME(fmi3EnterInitializationMode)(fmi3Instance instance, fmi3Boolean
-    toleranceDefined, fmi3Float64 tolerance, fmi3Float64 startTime, fmi3Boolean stopTimeDefined,
-    fmi3Float64 stopTime);
-SB_STATUS SB_NAME(fmi3EnterInitializationMode)(fmi3Instance instance, fmi3Boolean
-    toleranceDefined, fmi3Float64 tolerance, fmi3Float64 startTime, fmi3Boolean stopTimeDefined,
-    fmi3Float64 stopTime) {
+SB_API(fmi3Status, fmi3EnterInitializationMode, fmi3Instance instance, fmi3Boolean toleranceDefined,
+       fmi3Float64 tolerance, fmi3Float64 startTime, fmi3Boolean stopTimeDefined, fmi3Float64
+       stopTime) {
   SB_ENTER(SB_INSTANTIATED, fmi3EnterInitializationMode);
   (void)stopTimeDefined;
   (void)stopTime;
@@ -142,28 +122,24 @@ SB_STATUS SB_NAME(fmi3EnterInitializationMode)(fmi3Instance instance, fmi3Boolea
   return (fmi3Status)sb_initialize(m, startTime);
 }
 
-SB_STATUS SB_NAME(fmi3ExitInitializationMode)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3ExitInitializationMode)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3ExitInitializationMode, fmi3Instance instance) {
   SB_ENTER(SB_INITIALIZING, fmi3ExitInitializationMode);
   return (fmi3Status)sb_initialized(m);
 }
 
-SB_STATUS SB_NAME(fmi3EnterEventMode)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3EnterEventMode)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3EnterEventMode, fmi3Instance instance) {
   SB_ENTER(SB_CONTINUOUS, fmi3EnterEventMode);
   sb_enter_events(m);
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3Terminate)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3Terminate)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3Terminate, fmi3Instance instance) {
   SB_ENTER(SB_RUNNING, fmi3Terminate);
   m->s.mode = SB_TERMINATED;
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3Reset)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3Reset)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3Reset, fmi3Instance instance) {
   SB_ENTER(SB_ALIVE, fmi3Reset);
   sb_begin(m);
   return fmi3OK;
@@ -171,18 +147,14 @@ SB_STATUS SB_NAME(fmi3Reset)(fmi3Instance instance) {
 
 /* --- variables: all are Float64 ----------------------------------------------------------- */
 
-SB_STATUS SB_NAME(fmi3GetFloat64)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Float64 values[], size_t nValues);
-SB_STATUS SB_NAME(fmi3GetFloat64)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Float64 values[], size_t nValues) {
+SB_API(fmi3Status, fmi3GetFloat64, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, fmi3Float64 values[], size_t nValues) {
   SB_ENTER(SB_ALIVE, fmi3GetFloat64);
   return (fmi3Status)sb_get(m, valueReferences, nValueReferences, values, nValues);
 }
 
-SB_STATUS SB_NAME(fmi3SetFloat64)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Float64 values[], size_t nValues);
-SB_STATUS SB_NAME(fmi3SetFloat64)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Float64 values[], size_t nValues) {
+SB_API(fmi3Status, fmi3SetFloat64, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, const fmi3Float64 values[], size_t nValues) {
   SB_ENTER(SB_ALIVE, fmi3SetFloat64);
   return (fmi3Status)sb_set(m, valueReferences, nValueReferences, values, nValues);
 }
@@ -193,24 +165,20 @@ static fmi3Status sb_none(fmi3Instance instance, size_t n, const char *type) {
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there is no variable of type %s", type);
 }
 
-#define SB_NO_TYPE(type)                                                                       \
-  SB_STATUS SB_NAME(fmi3Get##type)(fmi3Instance instance, const fmi3ValueReference *references, \
-                                   size_t n, fmi3##type *values, size_t nValues);              \
-  SB_STATUS SB_NAME(fmi3Get##type)(fmi3Instance instance, const fmi3ValueReference *references, \
-                                   size_t n, fmi3##type *values, size_t nValues) {             \
-    (void)references;                                                                          \
-    (void)values;                                                                              \
-    (void)nValues;                                                                             \
-    return sb_none(instance, n, #type);                                                        \
-  }                                                                                            \
-  SB_STATUS SB_NAME(fmi3Set##type)(fmi3Instance instance, const fmi3ValueReference *references, \
-                                   size_t n, const fmi3##type *values, size_t nValues);        \
-  SB_STATUS SB_NAME(fmi3Set##type)(fmi3Instance instance, const fmi3ValueReference *references, \
-                                   size_t n, const fmi3##type *values, size_t nValues) {       \
-    (void)references;                                                                          \
-    (void)values;                                                                              \
-    (void)nValues;                                                                             \
-    return sb_none(instance, n, #type);                                                        \
+#define SB_NO_TYPE(type)                                                                         \
+  SB_API(fmi3Status, fmi3Get##type, fmi3Instance instance, const fmi3ValueReference *references, \
+         size_t n, fmi3##type *values, size_t nValues) {                                         \
+    (void)references;                                                                            \
+    (void)values;                                                                                \
+    (void)nValues;                                                                               \
+    return sb_none(instance, n, #type);                                                          \
+  }                                                                                              \
+  SB_API(fmi3Status, fmi3Set##type, fmi3Instance instance, const fmi3ValueReference *references, \
+         size_t n, const fmi3##type *values, size_t nValues) {                                   \
+    (void)references;                                                                            \
+    (void)values;                                                                                \
+    (void)nValues;                                                                               \
+    return sb_none(instance, n, #type);                                                          \
   }
 
 SB_NO_TYPE(Float32)
@@ -225,12 +193,8 @@ SB_NO_TYPE(UInt64)
 SB_NO_TYPE(Boolean)
 SB_NO_TYPE(String)
 
-SB_STATUS SB_NAME(fmi3GetBinary)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, size_t valueSizes[], fmi3Binary values[], size_t
-    nValues);
-SB_STATUS SB_NAME(fmi3GetBinary)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, size_t valueSizes[], fmi3Binary values[], size_t
-    nValues) {
+SB_API(fmi3Status, fmi3GetBinary, fmi3Instance instance, const fmi3ValueReference valueReferences[],
+       size_t nValueReferences, size_t valueSizes[], fmi3Binary values[], size_t nValues) {
   (void)valueReferences;
   (void)valueSizes;
   (void)values;
@@ -238,12 +202,9 @@ SB_STATUS SB_NAME(fmi3GetBinary)(fmi3Instance instance, const fmi3ValueReference
   return sb_none(instance, nValueReferences, "Binary");
 }
 
-SB_STATUS SB_NAME(fmi3SetBinary)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const size_t valueSizes[], const fmi3Binary
-    values[], size_t nValues);
-SB_STATUS SB_NAME(fmi3SetBinary)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const size_t valueSizes[], const fmi3Binary
-    values[], size_t nValues) {
+SB_API(fmi3Status, fmi3SetBinary, fmi3Instance instance, const fmi3ValueReference valueReferences[],
+       size_t nValueReferences, const size_t valueSizes[], const fmi3Binary values[], size_t
+       nValues) {
   (void)valueReferences;
   (void)valueSizes;
   (void)values;
@@ -251,19 +212,15 @@ SB_STATUS SB_NAME(fmi3SetBinary)(fmi3Instance instance, const fmi3ValueReference
   return sb_none(instance, nValueReferences, "Binary");
 }
 
-SB_STATUS SB_NAME(fmi3GetClock)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Clock values[]);
-SB_STATUS SB_NAME(fmi3GetClock)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Clock values[]) {
+SB_API(fmi3Status, fmi3GetClock, fmi3Instance instance, const fmi3ValueReference valueReferences[],
+       size_t nValueReferences, fmi3Clock values[]) {
   (void)valueReferences;
   (void)values;
   return sb_none(instance, nValueReferences, "Clock");
 }
 
-SB_STATUS SB_NAME(fmi3SetClock)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Clock values[]);
-SB_STATUS SB_NAME(fmi3SetClock)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Clock values[]) {
+SB_API(fmi3Status, fmi3SetClock, fmi3Instance instance, const fmi3ValueReference valueReferences[],
+       size_t nValueReferences, const fmi3Clock values[]) {
   (void)valueReferences;
   (void)values;
   return sb_none(instance, nValueReferences, "Clock");
@@ -271,20 +228,17 @@ SB_STATUS SB_NAME(fmi3SetClock)(fmi3Instance instance, const fmi3ValueReference
 
 /* --- the state as a whole ------------------------------------------------------------------ */
 
-SB_STATUS SB_NAME(fmi3GetFMUState)(fmi3Instance instance, fmi3FMUState *FMUState);
-SB_STATUS SB_NAME(fmi3GetFMUState)(fmi3Instance instance, fmi3FMUState *FMUState) {
+SB_API(fmi3Status, fmi3GetFMUState, fmi3Instance instance, fmi3FMUState *FMUState) {
   SB_ENTER(SB_ALIVE, fmi3GetFMUState);
   return (fmi3Status)sb_save(m, FMUState);
 }
 
-SB_STATUS SB_NAME(fmi3SetFMUState)(fmi3Instance instance, fmi3FMUState FMUState);
-SB_STATUS SB_NAME(fmi3SetFMUState)(fmi3Instance instance, fmi3FMUState FMUState) {
+SB_API(fmi3Status, fmi3SetFMUState, fmi3Instance instance, fmi3FMUState FMUState) {
   SB_ENTER(SB_ALIVE, fmi3SetFMUState);
   return (fmi3Status)sb_restore(m, FMUState);
 }
 
-SB_STATUS SB_NAME(fmi3FreeFMUState)(fmi3Instance instance, fmi3FMUState *FMUState);
-SB_STATUS SB_NAME(fmi3FreeFMUState)(fmi3Instance instance, fmi3FMUState *FMUState) {
+SB_API(fmi3Status, fmi3FreeFMUState, fmi3Instance instance, fmi3FMUState *FMUState) {
   if (!instance) return fmi3Error;
   if (FMUState) {
     free(*FMUState);
@@ -293,50 +247,38 @@ SB_STATUS SB_NAME(fmi3FreeFMUState)(fmi3Instance instance, fmi3FMUState *FMUStat
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3SerializedFMUStateSize)(fmi3Instance instance, fmi3FMUState FMUState,
-    size_t *size);
-SB_STATUS SB_NAME(fmi3SerializedFMUStateSize)(fmi3Instance instance, fmi3FMUState FMUState,
-    size_t *size) {
+SB_API(fmi3Status, fmi3SerializedFMUStateSize, fmi3Instance instance, fmi3FMUState FMUState, size_t
+       *size) {
   if (!instance || !FMUState) return fmi3Error;
   *size = sizeof(sb_saved);
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3SerializeFMUState)(fmi3Instance instance, fmi3FMUState FMUState, fmi3Byte
-    serializedState[], size_t size);
-SB_STATUS SB_NAME(fmi3SerializeFMUState)(fmi3Instance instance, fmi3FMUState FMUState, fmi3Byte
-    serializedState[], size_t size) {
+SB_API(fmi3Status, fmi3SerializeFMUState, fmi3Instance instance, fmi3FMUState FMUState, fmi3Byte
+       serializedState[], size_t size) {
   SB_ENTER(SB_ALIVE, fmi3SerializeFMUState);
   return (fmi3Status)sb_to_bytes(m, FMUState, serializedState, size);
 }
 
-SB_STATUS SB_NAME(fmi3DeserializeFMUState)(fmi3Instance instance, const fmi3Byte
-    serializedState[], size_t size, fmi3FMUState *FMUState);
-SB_STATUS SB_NAME(fmi3DeserializeFMUState)(fmi3Instance instance, const fmi3Byte
-    serializedState[], size_t size, fmi3FMUState *FMUState) {
+SB_API(fmi3Status, fmi3DeserializeFMUState, fmi3Instance instance, const fmi3Byte serializedState[],
+       size_t size, fmi3FMUState *FMUState) {
   SB_ENTER(SB_ALIVE, fmi3DeserializeFMUState);
   return (fmi3Status)sb_from_bytes(m, serializedState, size, FMUState);
 }
 
 /* --- derivatives --------------------------------------------------------------------------- */
 
-SB_STATUS SB_NAME(fmi3GetDirectionalDerivative)(fmi3Instance instance, const fmi3ValueReference
-    unknowns[], size_t nUnknowns, const fmi3ValueReference knowns[], size_t nKnowns, const
-    fmi3Float64 seed[], size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity);
-SB_STATUS SB_NAME(fmi3GetDirectionalDerivative)(fmi3Instance instance, const fmi3ValueReference
-    unknowns[], size_t nUnknowns, const fmi3ValueReference knowns[], size_t nKnowns, const
-    fmi3Float64 seed[], size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity) {
+SB_API(fmi3Status, fmi3GetDirectionalDerivative, fmi3Instance instance, const fmi3ValueReference
+       unknowns[], size_t nUnknowns, const fmi3ValueReference knowns[], size_t nKnowns, const
+       fmi3Float64 seed[], size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity) {
   SB_ENTER(SB_INITIALIZING | SB_RUNNING | SB_TERMINATED, fmi3GetDirectionalDerivative);
   return (fmi3Status)sb_forward(m, unknowns, nUnknowns, knowns, nKnowns, seed, nSeed, sensitivity,
                                  nSensitivity);
 }
 
-SB_STATUS SB_NAME(fmi3GetAdjointDerivative)(fmi3Instance instance, const fmi3ValueReference
-    unknowns[], size_t nUnknowns, const fmi3ValueReference knowns[], size_t nKnowns, const
-    fmi3Float64 seed[], size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity);
-SB_STATUS SB_NAME(fmi3GetAdjointDerivative)(fmi3Instance instance, const fmi3ValueReference
-    unknowns[], size_t nUnknowns, const fmi3ValueReference knowns[], size_t nKnowns, const
-    fmi3Float64 seed[], size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity) {
+SB_API(fmi3Status, fmi3GetAdjointDerivative, fmi3Instance instance, const fmi3ValueReference
+       unknowns[], size_t nUnknowns, const fmi3ValueReference knowns[], size_t nKnowns, const
+       fmi3Float64 seed[], size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity) {
   SB_ENTER(SB_INITIALIZING | SB_RUNNING | SB_TERMINATED, fmi3GetAdjointDerivative);
   return (fmi3Status)sb_backward(m, unknowns, nUnknowns, knowns, nKnowns, seed, nSeed, sensitivity,
                                  nSensitivity);
@@ -344,14 +286,10 @@ SB_STATUS SB_NAME(fmi3GetAdjointDerivative)(fmi3Instance instance, const fmi3Val
 
 /* --- model exchange ------------------------------------------------------------------------ */
 
-SB_STATUS SB_NAME(fmi3UpdateDiscreteStates)(fmi3Instance instance, fmi3Boolean
-    *discreteStatesNeedUpdate, fmi3Boolean *terminateSimulation, fmi3Boolean
-    *nominalsOfContinuousStatesChanged, fmi3Boolean *valuesOfContinuousStatesChanged,
-    fmi3Boolean *nextEventTimeDefined, fmi3Float64 *nextEventTime);
-SB_STATUS SB_NAME(fmi3UpdateDiscreteStates)(fmi3Instance instance, fmi3Boolean
-    *discreteStatesNeedUpdate, fmi3Boolean *terminateSimulation, fmi3Boolean
-    *nominalsOfContinuousStatesChanged, fmi3Boolean *valuesOfContinuousStatesChanged,
-    fmi3Boolean *nextEventTimeDefined, fmi3Float64 *nextEventTime) {
+SB_API(fmi3Status, fmi3UpdateDiscreteStates, fmi3Instance instance, fmi3Boolean
+       *discreteStatesNeedUpdate, fmi3Boolean *terminateSimulation, fmi3Boolean
+       *nominalsOfContinuousStatesChanged, fmi3Boolean *valuesOfContinuousStatesChanged, fmi3Boolean
+       *nextEventTimeDefined, fmi3Float64 *nextEventTime) {
   sb_change change;
   fmi3Status status;
   SB_ENTER(SB_EVENT_MODE, fmi3UpdateDiscreteStates);
@@ -365,26 +303,21 @@ SB_STATUS SB_NAME(fmi3UpdateDiscreteStates)(fmi3Instance instance, fmi3Boolean
   return status;
 }
 
-SB_STATUS SB_NAME(fmi3EvaluateDiscreteStates)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3EvaluateDiscreteStates)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3EvaluateDiscreteStates, fmi3Instance instance) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE, fmi3EvaluateDiscreteStates);
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3EnterContinuousTimeMode)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3EnterContinuousTimeMode)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3EnterContinuousTimeMode, fmi3Instance instance) {
   SB_ENTER(SB_EVENT_MODE, fmi3EnterContinuousTimeMode);
   if (!m->exchange) return fmi3Error;
   m->s.mode = SB_CONTINUOUS;
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3CompletedIntegratorStep)(fmi3Instance instance, fmi3Boolean
-    noSetFMUStatePriorToCurrentPoint, fmi3Boolean *enterEventMode, fmi3Boolean
-    *terminateSimulation);
-SB_STATUS SB_NAME(fmi3CompletedIntegratorStep)(fmi3Instance instance, fmi3Boolean
-    noSetFMUStatePriorToCurrentPoint, fmi3Boolean *enterEventMode, fmi3Boolean
-    *terminateSimulation) {
+SB_API(fmi3Status, fmi3CompletedIntegratorStep, fmi3Instance instance, fmi3Boolean
+       noSetFMUStatePriorToCurrentPoint, fmi3Boolean *enterEventMode, fmi3Boolean
+       *terminateSimulation) {
   SB_ENTER(SB_CONTINUOUS, fmi3CompletedIntegratorStep);
   (void)noSetFMUStatePriorToCurrentPoint;
   *enterEventMode = sb_step_completed(m) != 0;
@@ -392,66 +325,51 @@ SB_STATUS SB_NAME(fmi3CompletedIntegratorStep)(fmi3Instance instance, fmi3Boolea
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3SetTime)(fmi3Instance instance, fmi3Float64 time);
-SB_STATUS SB_NAME(fmi3SetTime)(fmi3Instance instance, fmi3Float64 time) {
+SB_API(fmi3Status, fmi3SetTime, fmi3Instance instance, fmi3Float64 time) {
   SB_ENTER(SB_EVENT_MODE | SB_CONTINUOUS, fmi3SetTime);
   return (fmi3Status)sb_set_time(m, time);
 }
 
-SB_STATUS SB_NAME(fmi3SetContinuousStates)(fmi3Instance instance, const fmi3Float64
-    continuousStates[], size_t nContinuousStates);
-SB_STATUS SB_NAME(fmi3SetContinuousStates)(fmi3Instance instance, const fmi3Float64
-    continuousStates[], size_t nContinuousStates) {
+SB_API(fmi3Status, fmi3SetContinuousStates, fmi3Instance instance, const fmi3Float64
+       continuousStates[], size_t nContinuousStates) {
   SB_ENTER(SB_CONTINUOUS, fmi3SetContinuousStates);
   return (fmi3Status)sb_set_states(m, continuousStates, nContinuousStates);
 }
 
-SB_STATUS SB_NAME(fmi3GetContinuousStateDerivatives)(fmi3Instance instance, fmi3Float64
-    derivatives[], size_t nContinuousStates);
-SB_STATUS SB_NAME(fmi3GetContinuousStateDerivatives)(fmi3Instance instance, fmi3Float64
-    derivatives[], size_t nContinuousStates) {
+SB_API(fmi3Status, fmi3GetContinuousStateDerivatives, fmi3Instance instance, fmi3Float64
+       derivatives[], size_t nContinuousStates) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi3GetContinuousStateDerivatives);
   return (fmi3Status)sb_get_row(m, SB_AT_DX, SB_NX, derivatives, nContinuousStates);
 }
 
-SB_STATUS SB_NAME(fmi3GetEventIndicators)(fmi3Instance instance, fmi3Float64 eventIndicators[],
-    size_t nEventIndicators);
-SB_STATUS SB_NAME(fmi3GetEventIndicators)(fmi3Instance instance, fmi3Float64 eventIndicators[],
-    size_t nEventIndicators) {
+SB_API(fmi3Status, fmi3GetEventIndicators, fmi3Instance instance, fmi3Float64 eventIndicators[],
+       size_t nEventIndicators) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi3GetEventIndicators);
   return (fmi3Status)sb_get_indicators(m, eventIndicators, nEventIndicators);
 }
 
-SB_STATUS SB_NAME(fmi3GetContinuousStates)(fmi3Instance instance, fmi3Float64
-    continuousStates[], size_t nContinuousStates);
-SB_STATUS SB_NAME(fmi3GetContinuousStates)(fmi3Instance instance, fmi3Float64
-    continuousStates[], size_t nContinuousStates) {
+SB_API(fmi3Status, fmi3GetContinuousStates, fmi3Instance instance, fmi3Float64 continuousStates[],
+       size_t nContinuousStates) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi3GetContinuousStates);
   return (fmi3Status)sb_get_row(m, SB_AT_X, SB_NX, continuousStates, nContinuousStates);
 }
 
-SB_STATUS SB_NAME(fmi3GetNominalsOfContinuousStates)(fmi3Instance instance, fmi3Float64
-    nominals[], size_t nContinuousStates);
-SB_STATUS SB_NAME(fmi3GetNominalsOfContinuousStates)(fmi3Instance instance, fmi3Float64
-    nominals[], size_t nContinuousStates) {
+SB_API(fmi3Status, fmi3GetNominalsOfContinuousStates, fmi3Instance instance, fmi3Float64 nominals[],
+       size_t nContinuousStates) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED,
            fmi3GetNominalsOfContinuousStates);
   return (fmi3Status)sb_nominals(m, nominals, nContinuousStates);
 }
 
-SB_STATUS SB_NAME(fmi3GetNumberOfEventIndicators)(fmi3Instance instance, size_t
-    *nEventIndicators);
-SB_STATUS SB_NAME(fmi3GetNumberOfEventIndicators)(fmi3Instance instance, size_t
-    *nEventIndicators) {
+SB_API(fmi3Status, fmi3GetNumberOfEventIndicators, fmi3Instance instance, size_t *nEventIndicators)
+       {
   if (!instance) return fmi3Error;
   *nEventIndicators = SB_CROSSINGS;
   return fmi3OK;
 }
 
-SB_STATUS SB_NAME(fmi3GetNumberOfContinuousStates)(fmi3Instance instance, size_t
-    *nContinuousStates);
-SB_STATUS SB_NAME(fmi3GetNumberOfContinuousStates)(fmi3Instance instance, size_t
-    *nContinuousStates) {
+SB_API(fmi3Status, fmi3GetNumberOfContinuousStates, fmi3Instance instance, size_t
+       *nContinuousStates) {
   if (!instance) return fmi3Error;
   *nContinuousStates = SB_NX;
   return fmi3OK;
@@ -459,14 +377,10 @@ SB_STATUS SB_NAME(fmi3GetNumberOfContinuousStates)(fmi3Instance instance, size_t
 
 /* --- co-simulation ------------------------------------------------------------------------- */
 
-SB_STATUS SB_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 currentCommunicationPoint,
-    fmi3Float64 communicationStepSize, fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean
-    *eventHandlingNeeded, fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn,
-    fmi3Float64 *lastSuccessfulTime);
-SB_STATUS SB_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 currentCommunicationPoint,
-    fmi3Float64 communicationStepSize, fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean
-    *eventHandlingNeeded, fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn,
-    fmi3Float64 *lastSuccessfulTime) {
+SB_API(fmi3Status, fmi3DoStep, fmi3Instance instance, fmi3Float64 currentCommunicationPoint,
+       fmi3Float64 communicationStepSize, fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean
+       *eventHandlingNeeded, fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn, fmi3Float64
+       *lastSuccessfulTime) {
   int status;
   SB_ENTER(SB_STEPPING, fmi3DoStep);
   (void)noSetFMUStatePriorToCurrentPoint;
@@ -480,23 +394,17 @@ SB_STATUS SB_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 currentCommunic
 
 /* --- functions that are not supported ------------------------------------------------------ */
 
-SB_STATUS SB_NAME(fmi3GetNumberOfVariableDependencies)(fmi3Instance instance, fmi3ValueReference
-    valueReference, size_t *nDependencies);
-SB_STATUS SB_NAME(fmi3GetNumberOfVariableDependencies)(fmi3Instance instance, fmi3ValueReference
-    valueReference, size_t *nDependencies) {
+SB_API(fmi3Status, fmi3GetNumberOfVariableDependencies, fmi3Instance instance, fmi3ValueReference
+       valueReference, size_t *nDependencies) {
   (void)valueReference;
   (void)nDependencies;
   if (!instance) return fmi3Error;
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "dependencies of single elements are not given");
 }
 
-SB_STATUS SB_NAME(fmi3GetVariableDependencies)(fmi3Instance instance, fmi3ValueReference
-    dependent, size_t elementIndicesOfDependent[], fmi3ValueReference independents[], size_t
-    elementIndicesOfIndependents[], fmi3DependencyKind dependencyKinds[], size_t nDependencies);
-SB_STATUS SB_NAME(fmi3GetVariableDependencies)(fmi3Instance instance, fmi3ValueReference
-    dependent, size_t elementIndicesOfDependent[], fmi3ValueReference independents[], size_t
-    elementIndicesOfIndependents[], fmi3DependencyKind dependencyKinds[], size_t nDependencies)
-    {
+SB_API(fmi3Status, fmi3GetVariableDependencies, fmi3Instance instance, fmi3ValueReference dependent,
+       size_t elementIndicesOfDependent[], fmi3ValueReference independents[], size_t
+       elementIndicesOfIndependents[], fmi3DependencyKind dependencyKinds[], size_t nDependencies) {
   (void)dependent;
   (void)elementIndicesOfDependent;
   (void)independents;
@@ -507,30 +415,24 @@ SB_STATUS SB_NAME(fmi3GetVariableDependencies)(fmi3Instance instance, fmi3ValueR
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "dependencies of single elements are not given");
 }
 
-SB_STATUS SB_NAME(fmi3EnterConfigurationMode)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3EnterConfigurationMode)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3EnterConfigurationMode, fmi3Instance instance) {
   if (!instance) return fmi3Error;
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no structural parameters");
 }
 
-SB_STATUS SB_NAME(fmi3ExitConfigurationMode)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3ExitConfigurationMode)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3ExitConfigurationMode, fmi3Instance instance) {
   if (!instance) return fmi3Error;
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no structural parameters");
 }
 
-SB_STATUS SB_NAME(fmi3EnterStepMode)(fmi3Instance instance);
-SB_STATUS SB_NAME(fmi3EnterStepMode)(fmi3Instance instance) {
+SB_API(fmi3Status, fmi3EnterStepMode, fmi3Instance instance) {
   if (!instance) return fmi3Error;
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "co-simulation has no event mode");
 }
 
-SB_STATUS SB_NAME(fmi3GetOutputDerivatives)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Int32 orders[], fmi3Float64 values[],
-    size_t nValues);
-SB_STATUS SB_NAME(fmi3GetOutputDerivatives)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Int32 orders[], fmi3Float64 values[],
-    size_t nValues) {
+SB_API(fmi3Status, fmi3GetOutputDerivatives, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, const fmi3Int32 orders[], fmi3Float64 values[],
+       size_t nValues) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)orders;
@@ -540,12 +442,9 @@ SB_STATUS SB_NAME(fmi3GetOutputDerivatives)(fmi3Instance instance, const fmi3Val
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "outputs have no derivatives");
 }
 
-SB_STATUS SB_NAME(fmi3GetIntervalDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Float64 intervals[], fmi3IntervalQualifier
-    qualifiers[]);
-SB_STATUS SB_NAME(fmi3GetIntervalDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Float64 intervals[], fmi3IntervalQualifier
-    qualifiers[]) {
+SB_API(fmi3Status, fmi3GetIntervalDecimal, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, fmi3Float64 intervals[], fmi3IntervalQualifier
+       qualifiers[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)intervals;
@@ -554,12 +453,9 @@ SB_STATUS SB_NAME(fmi3GetIntervalDecimal)(fmi3Instance instance, const fmi3Value
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3GetIntervalFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3UInt64 counters[], fmi3UInt64 resolutions[],
-    fmi3IntervalQualifier qualifiers[]);
-SB_STATUS SB_NAME(fmi3GetIntervalFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3UInt64 counters[], fmi3UInt64 resolutions[],
-    fmi3IntervalQualifier qualifiers[]) {
+SB_API(fmi3Status, fmi3GetIntervalFraction, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, fmi3UInt64 counters[], fmi3UInt64 resolutions[],
+       fmi3IntervalQualifier qualifiers[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)counters;
@@ -569,10 +465,8 @@ SB_STATUS SB_NAME(fmi3GetIntervalFraction)(fmi3Instance instance, const fmi3Valu
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3GetShiftDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Float64 shifts[]);
-SB_STATUS SB_NAME(fmi3GetShiftDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3Float64 shifts[]) {
+SB_API(fmi3Status, fmi3GetShiftDecimal, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, fmi3Float64 shifts[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)shifts;
@@ -580,12 +474,9 @@ SB_STATUS SB_NAME(fmi3GetShiftDecimal)(fmi3Instance instance, const fmi3ValueRef
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3GetShiftFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3UInt64 counters[], fmi3UInt64
-    resolutions[]);
-SB_STATUS SB_NAME(fmi3GetShiftFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, fmi3UInt64 counters[], fmi3UInt64 resolutions[])
-    {
+SB_API(fmi3Status, fmi3GetShiftFraction, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, fmi3UInt64 counters[], fmi3UInt64 resolutions[])
+       {
   (void)valueReferences;
   (void)nValueReferences;
   (void)counters;
@@ -594,10 +485,8 @@ SB_STATUS SB_NAME(fmi3GetShiftFraction)(fmi3Instance instance, const fmi3ValueRe
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3SetIntervalDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Float64 intervals[]);
-SB_STATUS SB_NAME(fmi3SetIntervalDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Float64 intervals[]) {
+SB_API(fmi3Status, fmi3SetIntervalDecimal, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, const fmi3Float64 intervals[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)intervals;
@@ -605,12 +494,9 @@ SB_STATUS SB_NAME(fmi3SetIntervalDecimal)(fmi3Instance instance, const fmi3Value
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3SetIntervalFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3UInt64 counters[], const fmi3UInt64
-    resolutions[]);
-SB_STATUS SB_NAME(fmi3SetIntervalFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3UInt64 counters[], const fmi3UInt64
-    resolutions[]) {
+SB_API(fmi3Status, fmi3SetIntervalFraction, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, const fmi3UInt64 counters[], const fmi3UInt64
+       resolutions[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)counters;
@@ -619,10 +505,8 @@ SB_STATUS SB_NAME(fmi3SetIntervalFraction)(fmi3Instance instance, const fmi3Valu
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3SetShiftDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Float64 shifts[]);
-SB_STATUS SB_NAME(fmi3SetShiftDecimal)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3Float64 shifts[]) {
+SB_API(fmi3Status, fmi3SetShiftDecimal, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, const fmi3Float64 shifts[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)shifts;
@@ -630,12 +514,9 @@ SB_STATUS SB_NAME(fmi3SetShiftDecimal)(fmi3Instance instance, const fmi3ValueRef
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3SetShiftFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3UInt64 counters[], const fmi3UInt64
-    resolutions[]);
-SB_STATUS SB_NAME(fmi3SetShiftFraction)(fmi3Instance instance, const fmi3ValueReference
-    valueReferences[], size_t nValueReferences, const fmi3UInt64 counters[], const fmi3UInt64
-    resolutions[]) {
+SB_API(fmi3Status, fmi3SetShiftFraction, fmi3Instance instance, const fmi3ValueReference
+       valueReferences[], size_t nValueReferences, const fmi3UInt64 counters[], const fmi3UInt64
+       resolutions[]) {
   (void)valueReferences;
   (void)nValueReferences;
   (void)counters;
@@ -644,10 +525,8 @@ SB_STATUS SB_NAME(fmi3SetShiftFraction)(fmi3Instance instance, const fmi3ValueRe
   return (fmi3Status)sb_log((sb_fmu *)instance, SB_ERROR, "there are no clocks");
 }
 
-SB_STATUS SB_NAME(fmi3ActivateModelPartition)(fmi3Instance instance, fmi3ValueReference
-    clockReference, fmi3Float64 activationTime);
-SB_STATUS SB_NAME(fmi3ActivateModelPartition)(fmi3Instance instance, fmi3ValueReference
-    clockReference, fmi3Float64 activationTime) {
+SB_API(fmi3Status, fmi3ActivateModelPartition, fmi3Instance instance, fmi3ValueReference
+       clockReference, fmi3Float64 activationTime) {
   (void)clockReference;
   (void)activationTime;
   if (!instance) return fmi3Error;
