@@ -78,8 +78,9 @@ stop."""
 
 SLOW = 1e-6
 """Mean steps shorter than this fraction of the run are checked for jumps."""
+CHATTER = 1_000
 CHATTERED = 1e-7
-"""Too many crossings within this fraction of the run are an error."""
+"""CHATTER crossings within the fraction CHATTERED of the run are an error."""
 
 # --- sliding -------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +31,13 @@ from spart_blocks.diagram.network.clocks import Clock, exact, grid
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.results import Event, FinalState
-from spart_blocks.run.constants import CHATTERED, MOST_SWITCHES
 from spart_blocks.run.engines.engine import Engine, Floats
-from spart_blocks.run.events.bounces import Bounces, after_resets
-from spart_blocks.run.events.crossings import jumped
+from spart_blocks.run.events.acting import enter
+from spart_blocks.run.events.bounces import Bounces
+from spart_blocks.run.events.crossings import Chatter
 from spart_blocks.run.events.holds import Held
-from spart_blocks.run.events.meeting import jumped_off, let_go, meet
 from spart_blocks.run.events.shrinking import Pace, look
 from spart_blocks.run.events.stops import just_before
-from spart_blocks.run.events.switches import told_switch
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.measure.measuring import Measuring, Panelled
 from spart_blocks.run.record.record import MOST_NUMBERS, Grid, Keeper, Lines, Sampled
@@ -54,8 +52,6 @@ LOOKS = 500
 """A measured run is divided into at least this many intervals."""
 LEAST_STEPS = 50
 """Smallest number of steps of a run, as in Simulink."""
-CHATTER = 1_000
-"""This number of crossings within the fraction CHATTERED of the run is an error."""
 STEPS_A_REPORT = 20_000
 
 Progress = Callable[[float, float], None]
@@ -112,8 +108,9 @@ class Run:
     interrupted: bool = False
     solvers: list[tuple[float, str]] = field(default_factory=list)
     stiff: bool = False
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=3))
     """The times of the latest crossings."""
+    chatter: Chatter = field(default_factory=Chatter)
     keeper: Keeper = field(init=False)
     measuring: Measuring | None = None
     crowded_at: float | None = None
@@ -256,7 +253,7 @@ class Run:
         self.keeper = self._keeper()
         begins = len(self.solvers) == 1
         if begins:
-            self._enter(self.engine.told(float(self.t), self.x, self.xd))
+            enter(self, self.engine.told(float(self.t), self.x, self.xd))
         self.keeper.state(self.t, self.x, self.xd, edge=begins)
         segments: SegmentSolver = segment_solver(self)
         try:
@@ -272,7 +269,7 @@ class Run:
                 self.t = reached
                 sides = reached < b or known
                 if reached == b:
-                    sides |= self._enter(self.engine.told(just_before(float(b)), self.x, self.xd))
+                    sides |= enter(self, self.engine.told(just_before(float(b)), self.x, self.xd))
                 self.keeper.state(self.t, self.x, self.xd, sides=sides)
                 if known and reached == b < self.end:
                     self.keeper.event(self.t, self.x, self.xd)
@@ -321,25 +318,6 @@ class Run:
             times.append(exact(named))
         return min([self.end, *times])
 
-    def _enter(self, inputs: Sequence[Any]) -> bool:
-        """Handle all that happens at this stop: known events and what they trigger, then ticks and
-        what they trigger. Returns whether anything happened. inputs: those before, of blocks that
-        are notified of jumps.
-        """
-        t, any_acts = float(self.t), False
-        due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
-        if due:
-            self._tell_jumps(t, inputs)
-            any_acts = self._jump(ticks_follow=True)
-            if self.before is not None:
-                self.before = self.watch(t, self.x)
-            inputs = self.engine.told(t, self.x, self.xd)
-            self.xd = self.engine.tick(t, self.x, self.xd, due)
-            for clock in due:
-                self.ticks[clock.name] += 1
-        self._tell_jumps(t, inputs)
-        return self._jump() or any_acts or bool(due)
-
     def report(self, t: float) -> None:
         """Report progress; called from time to time. t: the time reached [s]. Raises RunError if
         the run takes too many steps or makes no progress.
@@ -386,28 +364,6 @@ class Run:
 
     # --- crossings -------------------------------------------------------------------
 
-    def _jump(self, *, ticks_follow: bool = False) -> bool:
-        """Handle crossings by a jump at this stop, STOPs whose signal is positive, and modes that
-        request a switch. Returns whether there were any. ticks_follow: STOPs and faults wait for
-        the ticks at this stop.
-        """
-        jumped_off(self, float(self.t))
-        now, before = self.watch(float(self.t), self.x), self.before
-        crossed = [] if before is None else self.crossed(before, now)
-        leads = [k for k in self.held.leaders if now[k] * (self.crossings[k].direction or 1.0) > 0]
-        found = sorted({*jumped(self.crossings, crossed, now, ticks_follow), *leads})
-        self.cross(found, float(self.t), ticks_follow=ticks_follow)
-        return bool(found)
-
-    def _tell_jumps(self, t: float, before: Sequence[Any]) -> bool:
-        """Notify blocks of jumps of their inputs, and apply the switches that they request.
-        Returns whether there were any. before: the previous inputs.
-        """
-        found = self.engine.jumped(before, t, self.x, self.xd)
-        for k in found:
-            self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
-        return bool(found)
-
     def crossed(self, before: Floats, after: Floats) -> list[int]:
         """The crossings whose values have changed sides of zero, in their directions."""
         directions = self._directions
@@ -427,96 +383,6 @@ class Run:
     def _directions(self) -> Floats:
         """The directions of the crossings."""
         return np.array([crossing.direction for crossing in self.crossings], dtype=float)
-
-    def cross(self, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
-        """Handle the crossings found at t: stop the run, reset states by the function of an EVENT,
-        switch modes until none requests it, or set states to the limits that they reached. Returns
-        t as an exact fraction. ticks_follow: a STOP whose signal becomes positive by this waits
-        for the ticks at t.
-        """
-        if found:
-            self._refuse_chatter(found, t)
-        kinds = {self.crossings[k].kind for k in found}
-        x, xd = self.x, self.xd
-        inputs = self.engine.told(t, x, xd) if kinds & {"event", "mode"} else ()
-        free = [contact.k for contact in self.held.contacts if contact.k in found]
-        for k in (k for k in found if k not in free):
-            crossing = self.crossings[k]
-            if crossing.kind == "stop":
-                self._stop(crossing.block, t)
-            elif crossing.kind == "fault":
-                raise self.engine.failure(k, t, self.x, self.xd)
-            elif crossing.kind == "event":
-                self.events.append(Event(t, crossing.block, "crossed zero"))
-                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
-        if kinds & {"event", "mode"} and self.stopped is None:
-            self._settle_modes(t)
-            if self._tell_jumps(t, inputs):
-                self._settle_modes(t)
-        before, beside = self.held, self.x
-        if self.stopped is None:
-            meet(self, found, t)
-        if (self.held != before or self.x is not beside) and self.stopped is None:
-            self._settle_modes(t)
-        if kinds & {"event", "mode"}:
-            let_go(self, t, free)
-        if kinds & {"event", "mode", "limit"}:
-            self.x = self.project(t, self.x)
-        if kinds & {"event", "mode"} and self.stopped is None and not ticks_follow:
-            self._stop_after_reset(t)
-        if "event" in kinds and self.stopped is None:
-            events = [k for k in found if self.crossings[k].kind == "event" and k not in free]
-            self.limit = after_resets(self, t, x, xd, events)
-        return exact(t)
-
-    def _settle_modes(self, t: float) -> None:
-        """Let blocks switch their modes until no mode has a positive value."""
-        led = self.held.leaders  # their values belong to holds, not to modes
-        modes = {
-            k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode" and k not in led
-        }
-        for _ in range(MOST_SWITCHES if modes else 0):
-            now = self.watch(t, self.x)
-            unfit = {modes[k]: k for k in modes if now[k] > 0}
-            if not unfit:
-                return
-            for block, k in unfit.items():
-                before = self.x.copy()
-                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
-                what = told_switch(self.engine, block, before, self.x)
-                if what:
-                    self.events.append(Event(t, block, what))
-        if modes:
-            raise RunError(
-                f"it switches without end: {MOST_SWITCHES:,} times at once",
-                block=next(iter(unfit)),
-                time=t,
-                hint="leave a gap between the values at which it switches on and off",
-            )
-
-    def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
-        """Raise RunError if there are too many crossings within a short time."""
-        recent = self.recent
-        if found:
-            recent.append(t)
-        if found and len(recent) == CHATTER and t - recent[0] < CHATTERED * float(self.end):
-            raise RunError(
-                f"it crosses zero without end: {CHATTER:,} crossings in {t - recent[0]:.3g} s",
-                block=self.crossings[found[0]].block,
-                time=t,
-                hint="reset the state to the side that the signal came from, or add hysteresis",
-            )
-
-    def _stop(self, block: str, t: float) -> None:
-        self.events.append(Event(t, block, "stopped the run"))
-        self.stopped = f"stopped by block {block} at t = {t:.6g} s"
-
-    def _stop_after_reset(self, t: float) -> None:
-        """Stop the run if the new states make the signal of a STOP positive."""
-        for crossing, value in zip(self.crossings, self.watch(t, self.x), strict=True):
-            if crossing.kind == "stop" and value > 0:
-                self._stop(crossing.block, t)
-                return
 
     # --- the end -----------------------------------------------------------------------
 

@@ -254,8 +254,8 @@ def test_a_state_that_starts_beyond_its_limit_is_put_on_it(diagram, wire, simula
 
 
 def test_crossings_without_end_are_refused(diagram, wire, simulate, monkeypatch):
-    monkeypatch.setattr("spart_blocks.run.loop.CHATTER", 50)
-    monkeypatch.setattr("spart_blocks.run.loop.CHATTERED", 1e-6)
+    monkeypatch.setattr("spart_blocks.run.events.crossings.CHATTER", 50)
+    monkeypatch.setattr("spart_blocks.run.events.crossings.CHATTERED", 1e-6)
     bd = diagram()
     bd.INTEGRATOR(x0=0.1, name="x")
     bd.FUNCTION(lambda x: -np.sign(x), name="relay")

@@ -125,7 +125,8 @@ struct sb_fmu {
   double gap; /* of a step that is repeated to end before a bend */
   double end; /* of the present integration */
   int sloped; /* whether the first of the slopes is the one at s.x */
-  int why;    /* no step was possible */
+  int status, crossings; /* of the present events or integration */
+  unsigned char errs[SB_ROOM(SB_CROSSINGS)]; /* signals that go on in place of a reset (sb_errs) */
   double moved[SB_ROOM(SB_NX + SB_NXD)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];
 #if SB_SLIDES

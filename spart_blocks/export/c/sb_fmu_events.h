@@ -50,6 +50,18 @@
 #define SB_FIRST(k) sb_crossings[k].first
 #define SB_MEETS_RESETS
 #define SB_ADVANCES
+#define SB_MARKS
+#define SB_OWN_MARKS
+#define SB_HIT(m) ((m)->s.hit)
+#define SB_LOOPS
+#define SB_WAITS
+#define SB_GOES(m) ((m)->status == SB_OK)
+#define SB_XD(m) ((m)->s.xd)
+#define SB_BEFORE_TICKS(m) ((m)->moved)
+#define SB_AFTER_TICKS(m) ((m)->xd)
+#define SB_ACTS_IN_C
+#define SB_ENDED(m) ((m)->s.stopped)
+#define SB_SHORTEST_FLIGHT(m) sb_shortest(m)
 #define SB_SLOPED(m) ((m)->sloped)
 #define SB_LAST_SEEN(m) ((m)->end)
 #define SB_SHORTEST(t) (SB_TOO_SHORT * (nextafter(t, INFINITY) - (t)))
@@ -67,6 +79,12 @@ static void sb_signals(const sb_fmu *m, double t, const double *x, const double 
 static int sb_due(const sb_fmu *m, int c);
 static void sb_hand_over(sb_fmu *m, int k, const double *before, double *xd);
 static void sb_tick_clock(sb_fmu *m, int c, const double *before, double *xd);
+static void sb_watch_now(sb_fmu *m, double *out);
+static int sb_jumped(sb_fmu *m, int at, int ticks_follow);
+static double sb_shortest(const sb_fmu *m);
+#if SB_SLIDES
+static void sb_meet(sb_fmu *m, int where, int moved);
+#endif
 #if SB_SWITCHES
 static void sb_watch_modes(sb_fmu *m, double t, const double *x, const double *xd, double *out);
 static void sb_switch(sb_fmu *m, double t, int k, int where, double *x, double *xd);
@@ -143,6 +161,8 @@ static void sb_watch(const sb_fmu *m, double t, const double *x, double *out) {
   sb_watch_with(m, t, x, m->s.xd, out);
 }
 
+static void sb_watch_now(sb_fmu *m, double *out) { sb_watch(m, m->s.t, m->s.x, out); }
+
 static void sb_slope(sb_fmu *m, double t, const double *x, double *out) {
   sb_rates(m, t, x, m->s.x, out);
 }
@@ -190,7 +210,8 @@ static void sb_switch(sb_fmu *m, double t, int k, int where, double *x, double *
 
 /* Project the states onto their constraints: unit quaternions, limits of integrators, and the
    surfaces and contacts that hold them. */
-static void sb_project(sb_fmu *m) {
+static void sb_project(sb_fmu *m, int where) {
+  if (!where) return;
   if (SB_PROJECTS) {
     sb_model_project(m->s.t, m->s.x, m->s.xd, m->s.p, m->moved);
     sb_copy(m->s.x, m->moved, SB_NX);
@@ -257,63 +278,49 @@ static int sb_pass(sb_fmu *m) {
   return SB_OK;
 }
 
-/* The discrete states after the ticks that are due now. Returns whether any is due. */
-static int sb_after_ticks(sb_fmu *m, double *xd) {
-  double before[SB_ROOM(SB_NXD)];
-  sb_copy(before, m->s.xd, SB_NXD);
-  return sb_ticked(m, before, xd);
-}
-
-static int sb_any_due(const sb_fmu *m) {
+static int sb_any_due(sb_fmu *m, int at) {
   int any = 0;
   for (int c = 0; c < SB_NC; c++) any |= sb_due(m, c);
-  return any;
+  return at && any;
 }
 
-static int sb_tick(sb_fmu *m) {
-  double xd[SB_ROOM(SB_NXD)];
-  if (!sb_after_ticks(m, xd)) return SB_OK;
-  if (!sb_finite(xd, SB_NXD))
-    return sb_log(m, SB_DISCARD, "a discrete state is not finite after the tick at t = %.9g s",
-                  m->s.t);
-  for (int c = 0; c < SB_NC; c++) /* a clock whose time an importer has passed ticks once */
+static void sb_count_ticks(sb_fmu *m, int due, int bad) {
+  (void)due;
+  if (bad)
+    m->status = sb_log(m, SB_DISCARD, "a discrete state is not finite after the tick at t = %.9g s",
+                       m->s.t);
+  for (int c = 0; c < SB_NC && !bad; c++) /* a clock whose time an importer has passed ticks once */
     for (int i = 0; i < SB_MOST_EVENTS && sb_due(m, c); i++) m->s.ticks[c]++;
-  sb_copy(m->s.xd, xd, SB_NXD);
   m->s.changed = 1;
   m->fresh = 0;
-  return SB_OK;
+  sb_find_next(m);
 }
 
 /* --- crossings --------------------------------------------------------------------------- */
 
-static void sb_stop(sb_fmu *m, int k) {
+static void sb_stop(sb_fmu *m, int k, int where) {
+  (void)where;
   if (!m->s.stopped)
     sb_log(m, SB_OK, "stopped by block %s at t = %.9g s", sb_crossings[k].block, m->s.t);
   m->s.stopped = 1;
 }
 
-static void sb_reset_states(sb_fmu *m, int k) {
-  sb_model_reset(k, sb_seen(m, m->s.t), m->s.x, m->s.xd, m->s.p, m->moved);
-  sb_copy(m->s.x, m->moved, SB_NX);
-  sb_copy(m->s.xd, m->moved + SB_NX, SB_NXD);
+static void sb_fault(sb_fmu *m, int k, int where) {
+  (void)where;
+  m->status = sb_log(m, SB_ERROR, "%s at t = %.9g s", sb_crossings[k].fault, m->s.t);
 }
 
-/* Let blocks switch modes until none of their zero-crossing functions is positive: changes x and
-   xd. */
-static int sb_settle(sb_fmu *m, double *x, double *xd) {
+static void sb_settle(sb_fmu *m, int where, double *x, double *xd) {
 #if SB_SWITCHES
   if (sb_switched(m, m->s.t, x, xd, m->g) < 0)
-    return sb_log(m, SB_ERROR, "a block switches without end at t = %.9g s", m->s.t);
+    m->status = sb_log(m, SB_ERROR, "a block switches without end at t = %.9g s", m->s.t);
 #endif
-  (void)m, (void)x, (void)xd;
-  return SB_OK;
+  (void)m, (void)where, (void)x, (void)xd;
 }
 
-/* The time span [s] over which the rates of signals are differenced. */
-static double sb_span(void) { return SB_PROBED * SB_MAX_STEP; }
-
-static sb_motion sb_moves(sb_fmu *m, int k, const double *x, const double *xd) {
-  return sb_motion_of(m, k, x, xd, sb_span());
+static double sb_span(const sb_fmu *m) {
+  (void)m;
+  return SB_PROBED * SB_MAX_STEP;
 }
 
 /* The shortest flight [s] that is resolved. */
@@ -323,160 +330,137 @@ static double sb_shortest(const sb_fmu *m) {
 
 /* A signal that does not come back from zero: it rests there if the diagram slides, and is an error
    otherwise. */
-static int sb_stays(sb_fmu *m, int k) {
+static void sb_stays(sb_fmu *m, int k) {
   m->s.quiet[k] = m->s.landing[k] = -INFINITY;
 #if SB_SLIDES
-  return sb_rest(m, k);
+  m->status = sb_rest(m, k);
 #else
-  return sb_log(m, SB_ERROR,
+  m->status = sb_log(m, SB_ERROR,
                 "the resets of block %s accumulate (Zeno), or leave its signal at zero, at "
                 "t = %.9g s: it would go on through zero", sb_crossings[k].block, m->s.t);
 #endif
 }
 
-/* Start a flight after a time [s]: the next step does not miss the return, and in model exchange
-   does not mistake rounding for one. Importers end steps within rounding of zero, on either
-   side. */
+/* A flight after a time [s]: in model exchange the next step does not mistake rounding for the return.
+   Importers end steps within rounding of zero, on either side. */
 static void sb_flies(sb_fmu *m, int k, double after, double flight) {
-  double apex = after + flight / 2;
-  if (apex < m->s.limit) m->s.limit = apex;
-  m->s.quiet[k] = m->s.t + after + fmin(flight / 4, sb_span());
+  m->s.quiet[k] = m->s.t + after + fmin(flight / 4, sb_span(m));
   m->s.landing[k] = m->s.t + after + flight;
 }
 
-/* Whether the signal of an EVENT returns to its old side after a reset that turned it back. The
-   signal of a ball that loses speed at each bounce would fall through the floor after the last
-   bounce. x, xd: the states before. */
-static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
-  sb_motion before = sb_moves(m, k, x, xd), after = sb_moves(m, k, m->s.x, m->s.xd);
-  if (!sb_turned(before, after)) return SB_OK; /* it passes through zero */
+static void sb_bounced(sb_fmu *m, int k, int turned, int rests, const double *x, sb_motion before,
+                       double flight) {
+  if (!turned) return; /* it passes through zero */
 #if SB_SLIDES
-  sb_bounced(m, k, x, before.v);
+  sb_note_bounce(m, k, x, before.v);
 #endif
-  if (sb_at_rest(before, after, sb_shortest(m))) return sb_stays(m, k);
-  sb_flies(m, k, 0, sb_flight(after));
-  return SB_OK;
+  (void)x, (void)before;
+  if (rests) sb_stays(m, k);
+  else sb_flies(m, k, 0, flight);
 }
 
 /* Whether a signal that was just turned back is beyond zero only by the error of an importer's
    solver, on its way to its old side. A reset would send it through zero. */
 static int sb_errs(sb_fmu *m, int k) {
-  return m->exchange && m->s.t < m->s.landing[k] && sb_moves(m, k, m->s.x, m->s.xd).v < 0;
+  return m->exchange && m->s.t < m->s.landing[k] &&
+         sb_motion_of(m, k, m->s.x, m->s.xd, sb_span(m)).v < 0;
 }
 
 /* Let such a signal continue, if it reaches its old side. */
-static int sb_goes_on(sb_fmu *m, int k) {
-  sb_motion now = sb_moves(m, k, m->s.x, m->s.xd);
-  double flight = sb_flight(now), depth = now.v * now.v - 2 * now.a * now.q;
-  if (flight < sb_shortest(m)) return sb_stays(m, k);
-  sb_flies(m, k, now.a > 0 ? (-now.v - sqrt(depth)) / now.a : -now.q / now.v, flight);
-  return SB_OK;
+static void sb_let_on(sb_fmu *m, int k) {
+  const sb_motion now = sb_motion_of(m, k, m->s.x, m->s.xd, sb_span(m));
+  double flight = sb_flight(now), depth = now.v * now.v - 2 * now.a * now.q, after;
+  if (flight < sb_shortest(m)) {
+    sb_stays(m, k);
+    return;
+  }
+  after = now.a > 0 ? (-now.v - sqrt(depth)) / now.a : -now.q / now.v;
+  m->s.limit = fmin(m->s.limit, after + flight / 2);
+  sb_flies(m, k, after, flight);
 }
 
-/* Handle the marked crossings, and unmark them: stop, reset states, switch modes, put states on the
-   limit that they reached. ticks_follow: a STOP whose signal these put above zero waits for the
-   ticks at this time. */
-static int sb_act(sb_fmu *m, int ticks_follow) {
-  int moved = 0, limits = 0, status = SB_OK;
-  double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
-  unsigned char reset[SB_ROOM(SB_CROSSINGS)] = {0}, goes[SB_ROOM(SB_CROSSINGS)] = {0};
-#if SB_SLIDES
-  int any = 0;
-  unsigned char found[SB_ROOM(SB_CROSSINGS)];
-  memcpy(found, m->s.hit, sizeof found);
-#endif
-  sb_copy(x, m->s.x, SB_NX);
-  sb_copy(xd, m->s.xd, SB_NXD);
-  for (int k = 0; k < SB_CROSSINGS; k++) {
-    if (!m->s.hit[k]) continue;
-    m->s.hit[k] = 0;
-    m->s.changed = 1;
-#if SB_SLIDES
-    if (!any) sb_remember(m);
-    any = 1;
-#endif
-    limits |= sb_crossings[k].kind == SB_LIMIT;
-    moved |= sb_crossings[k].kind == SB_MODE || sb_crossings[k].kind == SB_EVENT;
-    if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);
-    if (sb_crossings[k].kind == SB_FAULT)
-      return sb_log(m, SB_ERROR, "%s at t = %.9g s", sb_crossings[k].fault, m->s.t);
-    reset[k] = sb_crossings[k].kind == SB_EVENT;
-#if SB_SLIDES
-    reset[k] = reset[k] && sb_contact(m, k) < 0; /* it releases a signal at rest */
-#endif
-    goes[k] = reset[k] && sb_errs(m, k);
-    reset[k] = reset[k] && !goes[k];
-    if (reset[k]) sb_reset_states(m, k);
-  }
+static void sb_count_crossings(sb_fmu *m, int where) {
+  (void)where;
+  memset(m->errs, 0, sizeof m->errs);
+  m->s.changed = 1;
   m->fresh = 0;
-  if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
 #if SB_SLIDES
-  if (status == SB_OK) status = sb_meet(m, found);
-  if (status == SB_OK && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
-  if (moved) sb_let_go(m, found);
+  sb_remember(m);
 #endif
-  if (moved || limits) sb_project(m);
-  if (!moved || m->s.stopped || status != SB_OK) return status;
-  sb_watch(m, m->s.t, m->s.x, m->g);
-  for (int k = 0; k < SB_CROSSINGS; k++)
-    if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0 && !ticks_follow) sb_stop(m, k);
-  for (int k = 0; k < SB_CROSSINGS && SB_NX > 0 && !m->s.stopped; k++) {
-    if (reset[k] && sb_comes_back(m, k, x, xd) != SB_OK) return SB_ERROR;
-    if (goes[k] && sb_goes_on(m, k) != SB_OK) return SB_ERROR;
+}
+
+static int sb_reset(sb_fmu *m, int k, int where) {
+#if SB_SLIDES
+  if (sb_contact(m, k) >= 0) return 0; /* it releases a signal at rest */
+#endif
+  m->errs[k] = (unsigned char)sb_errs(m, k);
+  if (m->errs[k]) return 0;
+  sb_model_reset(k, sb_seen(m, m->s.t), m->s.x, m->s.xd, m->s.p, m->moved);
+  sb_copy(m->s.x, m->moved, SB_NX);
+  sb_copy(m->s.xd, m->moved + SB_NX, SB_NXD);
+  return where;
+}
+
+#if SB_SLIDES
+static void sb_meet(sb_fmu *m, int where, int moved) {
+  m->status = sb_meet_surfaces(m, m->s.hit);
+  if (where && m->status == SB_OK) sb_settle(m, where, m->s.x, m->s.xd);
+  if (moved) sb_let_go(m, m->s.hit);
+}
+#endif
+
+static void sb_acted(sb_fmu *m, int where, int ends) {
+  (void)where;
+  for (int k = 0; k < SB_CROSSINGS; k++) {
+    if (SB_NX && m->errs[k] && !ends && m->status == SB_OK) sb_let_on(m, k);
+    m->s.hit[k] = 0;
   }
-  return SB_OK;
 }
 
 /* Mark the functions that have crossed zero since the last check, and all of STOPs and modes that
    are positive. jump: only those that act on a jump. ticks_follow: STOPs and faults wait for the
-   ticks at this time. */
-static void sb_mark(sb_fmu *m, int jump, int ticks_follow) {
-  sb_watch(m, m->s.t, m->s.x, m->g);
+   ticks at this time. Returns whether any is marked. */
+static int sb_mark(sb_fmu *m, int jump, int ticks_follow) {
+  int any = 0;
+  sb_watch_now(m, m->g);
   for (int k = 0; k < SB_CROSSINGS; k++) {
     int kind = sb_crossings[k].kind, ends = kind == SB_STOP || kind == SB_FAULT;
     int seen = !jump || kind == SB_EVENT;
     int above = ends || kind == SB_MODE;
+    any |= m->s.hit[k];
     if (ends && ticks_follow) continue;
 #if SB_SLIDES
     if (sb_leads(m, k) && m->g[k] * sb_direction(k) > 0) m->s.hit[k] = 1;
 #endif
     if (above ? m->g[k] > 0 : seen && sb_crossed(m->s.g[k], m->g[k], sb_crossings[k].direction)) m->s.hit[k] = 1;
+    any |= m->s.hit[k];
   }
+  return any;
 }
 
-static void sb_look(sb_fmu *m) { sb_watch(m, m->s.t, m->s.x, m->s.g); }
-
-/* Act on jumps at the present time. first: at the start of the run. */
-static int sb_jump(sb_fmu *m, int first, int ticks_follow) {
+/* Mark what jumps at the present time; in model exchange also what has crossed zero up to it. */
+static int sb_jumped(sb_fmu *m, int at, int ticks_follow) {
 #if SB_SLIDES
-  if (sb_jumped_off(m) != SB_OK) return SB_ERROR;
+  if (sb_jumped_off(m) != SB_OK) m->status = SB_ERROR;
 #endif
-  if (first) sb_look(m);
-  sb_mark(m, !m->exchange, ticks_follow);
-  return sb_act(m, ticks_follow);
+  if (m->exchange && !m->s.begun) sb_take_values(m, 1);
+  return at && m->status == SB_OK && sb_mark(m, !m->exchange, ticks_follow);
 }
 
-/* All events at the present time. first: at the start of the run. */
-static int sb_events(sb_fmu *m, int first) {
-  int status;
+/* All events at the present time. */
+static int sb_events(sb_fmu *m) {
+  int stage = SB_COMES;
   m->fresh = 0;
-  status = sb_pass(m);
-  if (status == SB_OK && sb_any_due(m)) { /* what is known ahead, and what it sets off */
-    status = sb_jump(m, first, 1);
-    if (status == SB_OK) sb_look(m);
-    if (status == SB_OK) status = sb_tick(m);
-  }
-  if (status != SB_OK) return status;
-  sb_find_next(m);
-  status = sb_jump(m, first, 0);
-  if (status != SB_OK) return status;
+  m->status = sb_pass(m);
+  if (m->status == SB_OK) sb_enter(m, 1, &stage);
+  if (m->status != SB_OK) return m->status;
   if (m->exchange && m->s.limit < INFINITY) { /* so that a step of the importer does not miss the return */
     m->s.apex = m->s.t + m->s.limit;
     m->s.limit = INFINITY;
     sb_find_next(m);
   }
-  sb_project(m);
-  sb_look(m);
+  sb_project(m, 1);
+  sb_take_values(m, 1);
   sb_copy(m->s.start, m->s.x, SB_NX);
   m->fresh = 0;
   if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_NXD)) return SB_OK;

@@ -22,7 +22,7 @@
 #define SB_ROWS (SB_CONTACTS > SB_SURFACES ? SB_CONTACTS : SB_SURFACES)
 #define SB_WIDE SB_ROOM(SB_NX)
 
-static void sb_project(sb_fmu *m);
+static void sb_project(sb_fmu *m, int where);
 
 static int sb_held(const sb_fmu *m) { return m->s.holds.surfaces + m->s.holds.contacts > 0; }
 
@@ -609,7 +609,7 @@ static int sb_decide(sb_fmu *m, const int *switching, int n) {
   }
   sb_tell(m, holds, &before, "slides along zero");
   sb_tell(m, &before, holds, "leaves zero");
-  if (count) sb_project(m);
+  if (count) sb_project(m, 1);
   m->s.changed = 1;
   m->fresh = 0;
   return SB_OK;
@@ -638,7 +638,7 @@ static void sb_remember(sb_fmu *m) {
 }
 
 /* Make the motion pass through, slide along or leave the surfaces of the crossings found. */
-static int sb_meet(sb_fmu *m, const unsigned char *found) {
+static int sb_meet_surfaces(sb_fmu *m, const unsigned char *found) {
   int switching[SB_ROOM(SB_CROSSINGS)], n = 0, decides = m->s.holds.surfaces > 0;
   for (int k = 0; k < SB_CROSSINGS; k++)
     if (found[k] && (sb_crossings[k].kind == SB_BEND || sb_crossings[k].kind == SB_MODE))
@@ -716,7 +716,7 @@ static int sb_reset_number(int crossing) {
 
 /* Store the change of the states x by a reset that was not merely a touch. speed: of the signal
    before it. */
-static void sb_bounced(sb_fmu *m, int k, const double *x, double speed) {
+static void sb_note_bounce(sb_fmu *m, int k, const double *x, double speed) {
   sb_bounce *bounce = &m->s.holds.bounce[sb_reset_number(k)];
   if (speed >= 1e-3 * bounce->hardest)
     for (int i = 0; i < SB_NX; i++) bounce->jump[i] = m->s.x[i] - x[i];
@@ -735,7 +735,7 @@ static int sb_rest(sb_fmu *m, int k) {
   for (int i = 0; i < SB_NX; i++) contact->jump[i] = length > 0 ? bounce->jump[i] / length : 0;
   m->s.holds.contacts++;
   sb_log(m, SB_OK, "block %s rests at zero at t = %.9g s", sb_crossings[k].block, m->s.t);
-  sb_project(m);
+  sb_project(m, 1);
   return SB_OK;
 }
 

@@ -5,12 +5,6 @@
 #ifndef SB_FMU_STEP_H
 #define SB_FMU_STEP_H
 
-/* No step is possible: the loop says what that means. */
-static void sb_fail(sb_fmu *m, int where, int why, const sb_trial *s) {
-  (void)where, (void)s;
-  m->why = why;
-}
-
 #if SB_SLIDES
 
 /* Whether the straight line of length h along the first slope crosses a surface. */
@@ -49,70 +43,59 @@ static int sb_meets_lines(sb_fmu *m, sb_trial *s, int good) {
 
 /* --- steps ------------------------------------------------------------------------------- */
 
-/* A step without states, from which signals that depend only on time may cross. */
-static sb_trial sb_waited(sb_fmu *m, double end) {
-  const double left = end - m->s.t;
-  sb_trial s = {0};
-  s.last = !SB_CROSSINGS || left <= SB_STEP;
-  s.h = s.last ? left : SB_STEP;
-  s.theta = SB_CROSSINGS ? sb_find_crossing(m, s.h, end) : 2;
-  s.taken = 1;
-  s.cut = s.theta < 2;
-  s.until = s.cut ? m->s.t + s.theta * s.h : s.last ? end : m->s.t + s.h;
-  return s;
+static double sb_next_look(const sb_fmu *m, double stop) {
+  return SB_CROSSINGS && stop - m->s.t > SB_STEP ? m->s.t + SB_STEP : stop;
 }
 
 /* No step is possible; but steps become short, too, when the states are at a surface, along which they
    may begin to slide. */
-static int sb_stuck(sb_fmu *m) {
+static void sb_fail(sb_fmu *m, int where, int why, const sb_trial *s) {
+  (void)where, (void)s;
 #if SB_SLIDES
-  int lands = m->why == SB_NO_END ? 0 : sb_lands(m);
-  if (lands < 0) return SB_ERROR;
-  if (lands) {
-    m->s.h = 0;
-    m->sloped = 0;
-    sb_look(m);
-    return SB_OK;
+  if (why != SB_NO_END) {
+    int lands = sb_lands(m);
+    if (lands < 0) m->status = SB_ERROR;
+    if (lands > 0) {
+      m->s.h = 0;
+      m->sloped = 0;
+      sb_take_values(m, 1);
+    }
+    if (lands) return;
   }
 #endif
-  if (m->why == SB_NO_END)
-    return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
-  return sb_log(m, SB_DISCARD,
-                "no step is short enough after t = %.9g s: the states do not stay finite, or "
-                "change too fast", m->s.t);
+  m->status = why == SB_NO_END
+                  ? sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t)
+                  : sb_log(m, SB_DISCARD,
+                           "no step is short enough after t = %.9g s: the states do not stay finite, "
+                           "or change too fast", m->s.t);
 }
 
-/* Act on what the step just accepted has crossed. */
-static int sb_cross(sb_fmu *m) {
-  sb_mark(m, 0, 0);
+static void sb_record_step(sb_fmu *m, sb_trial *s) {
+  (void)s;
+  if (!SB_CONTROLLED(m)) m->sloped = 0; /* the next step finds its own slope */
+}
+
+static void sb_hits(sb_fmu *m, int cut) {
+  if (SB_DRIFTS) sb_project(m, cut);
+  if (++m->crossings > SB_MOST_EVENTS) {
+    m->status = sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
+    return;
+  }
+  cut = sb_mark(m, 0, 0);
   for (int k = 0; k < SB_CROSSINGS; k++)
     if (m->s.hit[k] && (SB_SLIDES || SB_ACTS_AT(sb_crossings[k].kind))) m->s.h = 0;
-  if (sb_act(m, 0) != SB_OK) return SB_ERROR;
-  sb_look(m);
-  return SB_OK;
+  if (cut) sb_cross(m, cut, 0);
+  if (m->status == SB_OK) sb_take_values(m, 1);
 }
 
 /* Integrate to the time `end`, before which there is no known event. */
 static int sb_integrate(sb_fmu *m, double end) {
-  int crossings = 0, status = SB_OK;
+  m->crossings = m->sloped = 0;
   m->gap = 0;
   m->end = end;
-  m->sloped = 0;
-  while (m->s.t < end && !m->s.stopped && status == SB_OK) {
-    sb_trial s;
-    if (SB_NX) sb_begin_step(m, 1, end - m->s.t);
-    s = SB_NX ? sb_tried(m, 1, end) : sb_waited(m, end);
-    if (s.failed) status = sb_stuck(m);
-    if (!s.taken) continue;
-    sb_accept(m, &s);
-    if (SB_DRIFTS) sb_project(m);
-    if (SB_DRIFTS || !SB_CONTROLLED(m)) m->sloped = 0;
-    if (!s.cut) continue;
-    if (++crossings > SB_MOST_EVENTS)
-      return sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
-    status = sb_cross(m);
-  }
-  return status;
+  m->status = SB_OK;
+  while (m->s.t < end && !m->s.stopped && m->status == SB_OK) sb_go_on(m, 1, end);
+  return m->status;
 }
 
 /* One communication step. Known switches at its end are passed; ticks there wait until the inputs
@@ -126,12 +109,12 @@ static int sb_do_step(sb_fmu *m, double from, double h) {
   m->saved = m->s;
   for (int events = 0; status == SB_OK; events++) {
     double until = end;
-    status = sb_events(m, 0);
+    status = sb_events(m);
     if (status != SB_OK || m->s.stopped) break;
     if (m->s.next <= end + close) until = m->s.next;
     if (m->s.t < until) status = sb_integrate(m, until);
     if (status != SB_OK || m->s.stopped) break;
-    sb_project(m);
+    sb_project(m, 1);
     if (until >= end - close) {
       status = sb_pass(m);
       break;

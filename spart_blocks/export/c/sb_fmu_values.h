@@ -86,7 +86,7 @@ static int sb_initialized(sb_fmu *m) {
   sb_take_start(m);
   m->fresh = 0;
   sb_find_next(m);
-  sb_look(m);
+  sb_take_values(m, 1);
   m->s.mode = m->exchange ? SB_EVENT_MODE : SB_STEPPING;
   if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_NXD)) return SB_OK;
   return sb_log(m, SB_ERROR, "the initial states are not finite");
@@ -109,10 +109,11 @@ static const double *sb_discrete(sb_fmu *m) {
   if (m->fresh & SB_FRESH_XD) return m->xd;
   sb_copy(x, m->s.x, SB_NX);
   sb_copy(xd, m->s.xd, SB_NXD);
-  if (sb_any_due(m)) sb_settle(m, m->s.x, m->s.xd);
-  sb_after_ticks(m, m->xd);
+  if (sb_any_due(m, 1)) sb_settle(m, 1, m->s.x, m->s.xd);
+  sb_copy(m->moved, m->s.xd, SB_NXD);
+  sb_ticked(m, m->moved, m->xd);
   sb_copy(m->x, m->s.x, SB_NX);
-  sb_settle(m, m->x, m->xd);
+  sb_settle(m, 1, m->x, m->xd);
   sb_copy(m->s.x, x, SB_NX);
   sb_copy(m->s.xd, xd, SB_NXD);
   m->fresh |= SB_FRESH_XD;
@@ -314,7 +315,7 @@ static void sb_enter_events(sb_fmu *m) {
 #if SB_SLIDES
   double before[SB_ROOM(SB_NX)];
   sb_copy(before, m->s.x, SB_NX);
-  if (sb_held(m)) sb_project(m);
+  if (sb_held(m)) sb_project(m, 1);
   for (int i = 0; i < SB_NX; i++) m->s.changed |= m->s.x[i] != before[i];
   m->fresh = 0;
 #endif
@@ -359,7 +360,7 @@ static int sb_update(sb_fmu *m, sb_change *change) {
   double before[SB_ROOM(SB_NX)];
   int status;
   sb_copy(before, m->s.x, SB_NX);
-  status = sb_events(m, !m->s.begun);
+  status = sb_events(m);
   m->s.begun = 1;
   change->states = SB_NX > 0 && m->s.changed;
   for (int i = 0; i < SB_NX; i++) change->states |= before[i] != m->s.x[i];

@@ -51,7 +51,8 @@
 
 /* Runs that make no progress. */
 #define SB_SLOW 1e-6 /* mean steps that are a shorter part of the run are looked at */
-#define SB_CHATTERED 1e-7 /* part of a run with too many crossings */
+#define SB_CHATTER 1000 /* so many crossings within */
+#define SB_CHATTERED 1e-7 /* this part of the run are too many */
 
 /* Sliding. */
 #define SB_BESIDE 1e-8 /* of the states: distance at which a surface's sides are evaluated */

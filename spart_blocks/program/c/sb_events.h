@@ -53,6 +53,8 @@ SB_FUNCTION void sb_take_values(SB_SELF *m, SB_MASK where) {
   for (int k = 0; k < SB_NG(m); k++) SB_G0(m)[k] = SB_SELECT(where, SB_G(m)[k], SB_G0(m)[k]);
 }
 
+#ifndef SB_OWN_MARKS
+
 /* Mark the crossings by a jump at a stop, in the lanes that are there, and those that act whenever
    their value is above zero: modes that do not fit, and STOPs and faults, unless ticks follow. Returns
    where there are any. */
@@ -98,6 +100,8 @@ SB_FUNCTION void sb_changes(SB_SELF *m, SB_REAL *changes) {
   sb_watch(m, SB_T(m) + (SB_SCALAR)SB_AHEAD, SB_XT(m), SB_GS(m));
   for (int k = 0; k < SB_NG(m); k++) changes[k] = SB_GS(m)[k] - SB_G(m)[k];
 }
+
+#endif
 
 #endif
 

@@ -41,6 +41,7 @@
      whether a step without dense output of its own needs the slope at its end; and
      sb_fail(m, where, why, s), called where no step is possible. With SB_MEETS_LINES, the host's own
      sb_meets_lines(m, s, good) in place of SB_HOLDS_OFF.
+   SB_LOOPS: the host takes the whole loop. See sb_advance.h.
    SB_SEES_STIFFNESS: the host tests for stiffness: sb_tests_stiffness, sb_at_border, sb_seems_stiff.
    SB_MARKS: crossings are marked: sb_jumped, sb_reached. Then SB_HIT(m), the marks; SB_BEGUN(m),
      whether the run has begun; sb_watch_now(m, out), the watched values of the present state.
@@ -79,6 +80,9 @@
 #endif
 #ifndef SB_SCALAR /* constants, which all lanes have in common */
 #define SB_SCALAR SB_REAL
+#endif
+#ifndef SB_ROOM /* an array has at least one entry, since C has no arrays of length zero */
+#define SB_ROOM(n) ((n) > 0 ? (n) : 1)
 #endif
 #ifndef SB_TIME /* may be of more digits than states */
 #define SB_TIME SB_REAL
@@ -346,5 +350,8 @@ SB_FUNCTION SB_TIME sb_length(SB_SELF *m, SB_TIME left, SB_MASK *last) {
 #endif
 
 #include "sb_events.h"
+#ifndef SB_NO_STATES
+#include "sb_advance.h"
+#endif
 
 #endif

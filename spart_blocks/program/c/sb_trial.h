@@ -96,7 +96,7 @@ SB_FUNCTION SB_MASK sb_searched(SB_SELF *m, sb_trial *s, SB_MASK good, SB_MASK f
 SB_FUNCTION void sb_cut_short(SB_SELF *m, sb_trial *s) {
   const SB_MASK cut = s->cut & SB_NOT(s->over);
 #if defined(SB_LANES) && SB_LANES > 1
-  SB_REAL end[SB_N(m) > 0 ? SB_N(m) : 1], slope[SB_N(m) > 0 ? SB_N(m) : 1];
+  SB_REAL end[SB_ROOM(SB_N(m))], slope[SB_ROOM(SB_N(m))];
   sb_try(m, s->h); /* the search has tried other steps in all lanes */
   sb_slope(m, s->until, SB_XN(m), SB_SLOPE(m));
   for (int i = 0; i < SB_N(m); i++) end[i] = SB_XN(m)[i], slope[i] = SB_SLOPE(m)[i];
@@ -178,5 +178,27 @@ SB_FUNCTION void sb_accept(SB_SELF *m, const sb_trial *s) {
   SB_T(m) = SB_SELECT(s->taken, s->until, SB_T(m));
   SB_SLOPED(m) &= SB_NOT(s->cut);
 }
+
+#ifdef SB_WAITS
+
+SB_FUNCTION SB_TIME sb_next_look(const SB_SELF *m, SB_TIME stop);
+
+/* The same without states: a time from which on signals that depend on time alone may cross. */
+SB_FUNCTION sb_trial sb_waited(SB_SELF *m, SB_MASK on, SB_TIME stop) {
+  const SB_MASK none = {0};
+  sb_trial s;
+  s.until = sb_next_look(m, stop);
+  s.last = s.until >= stop;
+  s.h = s.until - SB_T(m);
+  s.theta = SB_OF(2);
+  if (SB_NG(m) && SB_ANY(on)) s.theta = sb_find_crossing(m, s.h, SB_MIN(s.until, SB_LAST_SEEN(m)));
+  s.failed = s.over = none;
+  s.taken = on;
+  s.cut = on & (s.theta < 2);
+  s.until = SB_SELECT(s.cut, SB_T(m) + s.theta * s.h, s.until);
+  return s;
+}
+
+#endif
 
 #endif

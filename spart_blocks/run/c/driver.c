@@ -2,8 +2,8 @@
 
    Explicit Runge-Kutta steps by tableau, between stops: clock ticks and known event
    times. At a stop the clocks due read the values before it and update together. Samples
-   come from the dense output of a step, or, at a stop, from after it. What one step is, and how
-   long, stands in sb_step.h.
+   come from the dense output of a step, or, at a stop, from after it. The step stands in sb_step.h,
+   and the loop in sb_advance.h; crossings act in Python, between two calls.
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
@@ -59,7 +59,7 @@ typedef struct sb_run {
   double limit; /* bound on the next step alone [s] */
   double taken; /* the step that was just tried */
   long long stop, sample, steps, evaluations, budget;
-  int crossed, have_slope, entered, behind, far_slope;
+  int crossed, have_slope, entered, behind, far_slope, status;
   /* whether stiffness is looked for, steps at the border of stability, steps within it in a
      row, and the length of the last */
   int heeds_stiffness, stiff, calm;
@@ -145,6 +145,12 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_ADVANCES
 #define SB_SEES_STIFFNESS
 #define SB_MARKS
+#define SB_LOOPS
+#define SB_GOES(r) ((r)->status == SB_DONE)
+#define SB_WAITS
+#define SB_XD(r) ((r)->xd)
+#define SB_BEFORE_TICKS(r) ((r)->xd)
+#define SB_AFTER_TICKS(r) ((r)->xdn)
 #define SB_SLOPED(r) ((r)->have_slope)
 #define SB_LAST_SEEN(r) ((r)->hi)
 #define SB_SHORTEST(t) (SB_TOO_SHORT * (nextafter(t, INFINITY) - (t)))
@@ -180,6 +186,8 @@ static void sb_own_steps(sb_run *r, double h) {
 static int sb_samples_before(const sb_run *r, double t) {
   return r->sample < r->nsamples && r->samples[r->sample] < t;
 }
+
+enum { SB_KEPT = 3 }; /* after the stages of sb_enter: its rows are kept */
 
 #include "sb_step.h"
 
@@ -282,6 +290,13 @@ static int sb_sample_step(sb_run *r, double h, double until) {
   return 1;
 }
 
+/* Keep the state at t as the samples up to then. */
+static int sb_sample_now(sb_run *r, double t) {
+  while (r->sample < r->nsamples && r->samples[r->sample] <= t)
+    if (!sb_record(r, t, r->x)) return 0;
+  return 1;
+}
+
 /* What ends a step: nothing else, a stop, or a crossing. */
 enum { SB_PLAIN, SB_STOPPED, SB_CROSSES };
 
@@ -342,9 +357,9 @@ static double sb_near_side(sb_run *r, double h) {
   return SB_JUST_BEFORE(end);
 }
 
-/* Mark the crossings that act where the first one has led. Whether one of them is for the caller to
-   act on: also a bend to which its signal comes back at once, along the rates on its new side. */
-static int sb_hits(sb_run *r) {
+/* Mark the crossings where the first one has led. Returns whether one of them acts: also a bend to which
+   its signal comes back at once, along the rates on its new side. */
+static int sb_acts(sb_run *r) {
   int bends, acts = sb_reached(r, 1, &bends);
   if (acts || !bends || !r->nx) return acts;
   sb_changes(r, r->gs);
@@ -364,115 +379,75 @@ static int sb_unfit(sb_run *r, double end) {
   return 1;
 }
 
-/* Pass over an interval without states, watching signals that depend on time alone. */
-static int sb_idle(sb_run *r, double at) {
-  double before_end = nextafter(at, r->t);
-  r->lo = SB_JUST_AFTER(r->t);
-  while (r->t < at) {
-    if (r->budget-- <= 0) return SB_MORE;
-    if (sb_is_full(r)) return SB_FULL;
-    if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
-    double next = at, theta = 2, h;
-    double coarse = r->log ? r->log->coarse : r->gauge ? r->gauge->coarse : INFINITY;
-    if (r->t + coarse < SB_JUST_BEFORE(at)) next = r->t + coarse; /* nearer, it is at `at` */
-    if (r->sample < r->nsamples && r->samples[r->sample] <= r->t) {
-      if (!sb_record(r, r->t, r->x)) return SB_BAD_SAMPLE;
-      continue;
-    }
-    if (r->sample < r->nsamples && r->samples[r->sample] < at) next = r->samples[r->sample];
-    h = next - r->t;
-    if (r->ncross) {
-      if (sb_unfit(r, at)) {
-        r->behind = 1;
-        return SB_CROSSED;
-      }
-      theta = sb_find_crossing(r, h, next == at ? before_end : next);
-    }
-    if (r->log || r->gauge) {
-      double until = theta <= 1 ? r->t + theta * h : next;
-      if (!sb_keep_step(r, h, until, theta <= 1 ? SB_CROSSES : next < at ? SB_PLAIN : SB_STOPPED))
-        return SB_BAD_SAMPLE;
-    }
-    if (theta <= 1) {
-      r->t += theta * h;
-      r->behind = 1;
-      if (sb_hits(r)) return SB_CROSSED;
-      continue;
-    }
-    memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
-    r->t = next;
-  }
-  return SB_DONE;
-}
-
-/* How far a stop has been entered: not yet; what comes before its ticks has been acted on; it has
-   ticked; its rows are kept. */
-enum { SB_COMES, SB_ARRIVED, SB_TICKED, SB_KEPT };
-
-static int sb_any_due(sb_run *r) {
+static int sb_any_due(sb_run *r, int at) {
   int any = 0;
   for (int c = 0; c < r->nclocks; c++) any |= sb_due(r, c);
-  return any;
+  return at && any;
 }
 
-static int sb_tick(sb_run *r) {
-  if (!sb_ticked(r, r->xd, r->xdn)) return 1;
-  if (!sb_finite(r->xdn, r->nd)) return 0;
-  memcpy(r->xd, r->xdn, (size_t)r->nd * sizeof(double));
+static void sb_count_ticks(sb_run *r, int due, int bad) {
+  (void)due;
+  if (bad) r->status = SB_BAD_TICK;
   r->have_slope = 0;
-  return 1;
 }
 
-/* Put the states on their constraints. */
-static void sb_project(sb_run *r) {
-  if (!SB_PROJECTS || !r->nx) return;
+static void sb_project(sb_run *r, int where) {
+  if (!SB_PROJECTS || !r->nx || !where) return;
   sb_call(r, program_project, r->t, r->x, r->xm);
   memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
 }
 
-/* Integrate from r->t to the stop at `end`. */
+static void sb_record_step(sb_run *r, sb_trial *s) {
+  if (s->failed) r->status = SB_STEP_TOO_SMALL;
+  if (!s->taken) return;
+  r->steps += r->nx > 0;
+  if (sb_stiff(r, s->h) && !s->cut && !s->last) r->status = SB_STIFF;
+  if (s->over) sb_try(r, s->h);
+  if (sb_keep_step(r, s->h, s->until, s->cut ? SB_CROSSES : s->last ? SB_STOPPED : SB_PLAIN)) return;
+  r->status = SB_BAD_SAMPLE;
+  s->taken = s->cut = 0;
+}
+
+static void sb_cross(sb_run *r, int where, int ticks_follow) {
+  (void)where, (void)ticks_follow;
+  r->behind = 1;
+  r->status = SB_CROSSED;
+}
+
+static void sb_hits(sb_run *r, int cut) {
+  r->behind = 1;
+  if (sb_acts(r)) {
+    r->h = 0;
+    sb_cross(r, cut, 0);
+    return;
+  }
+  sb_project(r, cut);
+  if (!sb_keep_state(r, 1, 0)) r->status = SB_BAD_SAMPLE;
+  sb_take_values(r, 1);
+}
+
+static double sb_next_look(const sb_run *r, double stop) {
+  double coarse = r->log ? r->log->coarse : r->gauge ? r->gauge->coarse : INFINITY;
+  if (r->sample < r->nsamples && r->samples[r->sample] < stop) return r->samples[r->sample];
+  return r->t + coarse < SB_JUST_BEFORE(stop) ? r->t + coarse : stop; /* nearer, it is at the stop */
+}
+
+/* Advance from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
   r->lo = SB_JUST_AFTER(r->t);
-  r->hi = SB_JUST_BEFORE(end);
+  r->hi = r->nx ? SB_JUST_BEFORE(end) : nextafter(end, r->t);
   if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
-  if (r->ncross && sb_unfit(r, end)) return SB_CROSSED;
-  if (end - r->t < SB_SAME_STOP * (end > 1 ? end : 1)) { /* they differ only by rounding */
-    sb_slope(r, r->t, r->x, r->K);
-    for (long long i = 0; i < r->nx; i++) r->x[i] += (end - r->t) * r->K[i];
-    r->t = end;
-    return SB_DONE;
+  if (r->ncross && sb_unfit(r, end)) {
+    r->behind = !r->nx;
+    return SB_CROSSED;
   }
-  while (r->t < end) {
-    sb_trial s;
-    int stiff;
-    sb_begin_step(r, 1, end - r->t);
+  while (r->t < end && r->status == SB_DONE) {
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
-    s = sb_tried(r, 1, end);
-    if (s.failed) return SB_STEP_TOO_SMALL;
-    if (!s.taken) continue; /* in a shorter step */
-    r->steps++;
-    stiff = sb_stiff(r, s.h);
-    if (s.over) sb_try(r, s.h); /* for what is kept of it */
-    if (!sb_keep_step(r, s.h, s.until, s.cut ? SB_CROSSES : s.last ? SB_STOPPED : SB_PLAIN))
-      return SB_BAD_SAMPLE;
-    sb_accept(r, &s);
-    if (s.cut) {
-      r->behind = 1;
-      if (sb_hits(r)) {
-        r->h = 0;
-        return SB_CROSSED;
-      }
-      sb_project(r);
-      if (!sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
-      sb_take_values(r, 1);
-    } else if (SB_DRIFTS) {
-      sb_project(r);
-      r->have_slope = 0;
-    }
-    if (stiff && !s.cut && r->t < end) return SB_STIFF;
+    if (!r->nx && !sb_sample_now(r, r->t)) return SB_BAD_SAMPLE;
+    sb_go_on(r, 1, end);
   }
-  return SB_DONE;
+  return r->status;
 }
 
 /* Compute all kept signals (nkept) of rows kept by lines. Each row, at time t, holds the signals
@@ -494,41 +469,24 @@ long long sb_complete(sb_run *r, long long rows, const double *t, const double *
 }
 
 int sb_advance(sb_run *r) {
+  r->status = SB_DONE;
   while (1) {
     double at = r->stops[r->stop];
-    if (r->entered == SB_COMES) {
-      if (r->t < at) {
-        int status = r->nx ? sb_integrate(r, at) : sb_idle(r, at);
-        if (status != SB_DONE) return status;
-        sb_project(r);
-        r->have_slope = 0; /* knowledge of the far side is discarded */
-      } else if (r->ncross) { /* a crossing led here, and its action is done */
-        sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
-      }
-      r->entered = SB_ARRIVED;
-      if (sb_any_due(r) && sb_jumped(r, 1, 1)) {
-        r->behind = 1;
-        return SB_CROSSED;
-      }
+    if (r->entered == SB_COMES && r->t < at) {
+      int status = sb_integrate(r, at);
+      if (status != SB_DONE) return status;
+      sb_project(r, 1);
+      r->have_slope = 0; /* knowledge of the far side is discarded */
+    } else if (r->entered == SB_COMES && r->ncross) { /* a crossing led here, and its action is done */
+      sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
     }
-    if (r->entered == SB_ARRIVED) {
-      if (sb_any_due(r)) {
-        sb_take_values(r, 1);
-        if (!sb_tick(r)) return SB_BAD_TICK;
-      }
-      r->entered = SB_TICKED;
-      if (sb_jumped(r, 1, 0)) {
-        r->behind = 1;
-        return SB_CROSSED;
-      }
-    }
-    if (r->entered == SB_TICKED) {
-      r->entered = SB_KEPT;
+    if (r->entered < SB_KEPT) {
       int sides = r->sides[r->stop];
+      if (!sb_enter(r, 1, &r->entered)) return r->status;
+      r->entered = SB_KEPT;
       if (!sb_keep_state(r, (sides && r->stop) || r->behind, sides == SB_TICK && !r->behind)) return SB_BAD_SAMPLE;
       if (sides == SB_SWITCH && r->stop + 1 < r->nstops && !sb_keep_event(r)) return SB_BAD_SAMPLE;
-      while (r->sample < r->nsamples && r->samples[r->sample] <= at)
-        if (!sb_record(r, at, r->x)) return SB_BAD_SAMPLE;
+      if (!sb_sample_now(r, at)) return SB_BAD_SAMPLE;
     }
     if (r->stop + 1 >= r->nstops) return SB_DONE;
     r->stop++;

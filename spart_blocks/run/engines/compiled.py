@@ -33,6 +33,7 @@ from spart_blocks.program.c.writer import (
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.run.constants import COMPILED
 from spart_blocks.run.engines.engine import Floats, not_finite
+from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import held_at
 from spart_blocks.run.events.shrinking import no_step
 from spart_blocks.run.record.compiled_record import (
@@ -83,7 +84,7 @@ _ROOM = [
     "res",
 ]
 _PROGRESS = ["stop", "sample", "steps", "evaluations", "budget"]
-_STATE = ["crossed", "have_slope", "entered", "behind", "far_slope"]
+_STATE = ["crossed", "have_slope", "entered", "behind", "far_slope", "status"]
 
 
 class _RunStruct(ctypes.Structure):
@@ -366,7 +367,7 @@ class CompiledLoop:
         """Handle the crossings at one time. Returns whether they end the run."""
         run, struct = self.run, self.struct
         found = np.flatnonzero(self.arrays["hit"]).tolist()
-        run.cross(found, struct.t, ticks_follow=struct.entered == ARRIVED)
+        cross(run, found, struct.t, ticks_follow=struct.entered == ARRIVED)
         self.arrays["x"][: len(run.x)] = run.x
         self.arrays["xd"][: len(run.xd)] = run.xd
         struct.limit, run.limit = run.limit, np.inf

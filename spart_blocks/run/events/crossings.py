@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from spart_blocks.program.tracing.switching import Crossing
-from spart_blocks.run.constants import LOCATED
+from spart_blocks.run.constants import CHATTER, CHATTERED, LOCATED
 from spart_blocks.run.engines.engine import Floats
 
 
@@ -59,3 +60,21 @@ def jumped(
         if (crossings[k].kind in ends and now[k] > 0)
         or (crossings[k].kind == "event" and k in crossed)
     ]
+
+
+@dataclass
+class Chatter:
+    """Counts crossings. since [s]: the time of the first that counts."""
+
+    since: float = 0.0
+    count: int = 0
+
+
+def chatters(chatter: Chatter, t: float, whole: float) -> bool:
+    """Count a crossing at t in a run of this length. Returns whether there have been too many
+    within a short time.
+    """
+    if t - chatter.since > CHATTERED * whole:
+        chatter.since, chatter.count = t, 0
+    chatter.count += 1
+    return chatter.count >= CHATTER

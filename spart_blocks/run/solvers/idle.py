@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.solvers.solver import SegmentSolver
 
@@ -32,7 +33,7 @@ class Idle(SegmentSolver):
             near = self.near_side(before, lambda _: run.x, t0, until) if found else None
             run.keeper.step(standing, last, run.xd, near)
             if found:
-                return run.cross(found[1], found[0])
+                return cross(run, found[1], found[0])
             run.before = after
             run.t = t
         run.report(float(b))

@@ -14,6 +14,7 @@ from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.constants import LOCATED
 from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import leads_back
 from spart_blocks.run.events.stops import just_after, just_before, within
 from spart_blocks.run.record.record import Dense, Grid
@@ -88,7 +89,7 @@ class Multistep(SegmentSolver):
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
-        if self.passed_by(float(a), float(b)):
+        if self.pass_by(float(a), float(b)):
             return b
         while True:
             run.t, end = a, b
@@ -140,7 +141,7 @@ class Multistep(SegmentSolver):
         run.stats.evaluations = self.before.evaluations + self.cvodes.evaluations
         if found:
             run.x = found[2]
-            reached = run.cross(found[1], until)
+            reached = cross(run, found[1], until)
             run.report(until)
             return reached, True
         run.report(until)

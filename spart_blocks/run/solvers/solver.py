@@ -35,7 +35,7 @@ class SegmentSolver(ABC):
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         """Advance the states from a to b, or to a crossing before b. Returns the time reached."""
 
-    def passed_by(self, t0: float, t1: float) -> bool:
+    def pass_by(self, t0: float, t1: float) -> bool:
         """If two stops differ by rounding only, take one Euler step between them. Returns whether
         it did.
         """

@@ -25,6 +25,7 @@ from spart_blocks.base.tableaus import FIXED_STEP, tableau
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.constants import AHEAD, EARLY, LAST_LINE, SHORT_OF
 from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import held_at, straight
 from spart_blocks.run.events.shrinking import no_step
 from spart_blocks.run.events.stops import just_after, just_before, within
@@ -81,7 +82,7 @@ class Stepwise(SegmentSolver):
         run = self.run
         t0, t1 = float(a), float(b)
         run.before = run.watch(t0, run.x)
-        if self.passed_by(t0, t1):
+        if self.pass_by(t0, t1):
             return b
         inside = within(t0, t1)
         self.start, self.last = run.x, inside[1]
@@ -93,7 +94,7 @@ class Stepwise(SegmentSolver):
             self.past = remembered(solver) if self.bends else None
             allowed = getattr(solver, "h_abs", None)
             try:
-                solver = self._stepped(solver, rates, t1)
+                solver = self.tried(solver, rates, t1)
             except RunError as failure:  # it may have landed on a surface
                 if held_at(run, float(run.t)):
                     return run.t
@@ -115,7 +116,7 @@ class Stepwise(SegmentSolver):
                 return self._go_over(min(near[0], inside[1]), near[1])
             stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
             substitute = self._goes_on(solver, t1)
-            reached = self._accept(solver, inside[1], found, after)
+            reached = self.accept(solver, inside[1], found, after)
             if reached is not None:
                 return reached
             if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
@@ -128,7 +129,7 @@ class Stepwise(SegmentSolver):
         run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
         return b
 
-    def _accept(
+    def accept(
         self, solver: Any, last: float, found: Found | None, after: Floats | None
     ) -> Fraction | None:
         """Keep the step just taken, up to its first crossing. Returns the time at which
@@ -164,7 +165,7 @@ class Stepwise(SegmentSolver):
             return None
         if run.slides or not run.acting.isdisjoint(acting):
             self.last_step = None
-        return run.cross(acting, until)
+        return cross(run, acting, until)
 
     def _rates(self, lo: float, hi: float) -> Rates:
         run = self.run
@@ -244,7 +245,7 @@ class Stepwise(SegmentSolver):
         elif isinstance(solver, FixedStep):
             solver.move(self.run.project(solver.t, solver.y))
 
-    def _stepped(self, solver: Any, rates: Rates, end: float) -> Any:
+    def tried(self, solver: Any, rates: Rates, end: float) -> Any:
         """Take one step. Returns the solver, which may be a new one. Raises RunError if no step is
         possible.
         """
@@ -492,7 +493,7 @@ class Stepwise(SegmentSolver):
         run.t, run.x = exact(until), np.asarray(line(until))
         run.report(until)
         self.last_step = None
-        return run.cross(self.run.crossed(before, run.watch(until, run.x)), until)
+        return cross(run, self.run.crossed(before, run.watch(until, run.x)), until)
 
 
 def _reached(t: float) -> float:

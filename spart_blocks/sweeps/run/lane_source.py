@@ -102,7 +102,7 @@ def _choices(program: Program, writer: Writer) -> list[str]:
     """Functions that call one of several numbered functions: resets, ticks, handovers."""
     events = _events(program)
     numbered = {
-        "sb_reset": {
+        "sb_reset_by": {
             k: f"program_reset_{events.index(c.block)}"
             for k, c in enumerate(program.crossings)
             if c.kind == "event"

@@ -2,8 +2,8 @@
 
    Every lane has its own time, step, next stop and crossing; a lane that is done takes the next run
    from the queue. What a lane computes depends on its run alone, so that results are the same
-   in one lane, in eight, in a thread of a GPU, and in any order. The step itself stands in sb_step.h;
-   the rules between steps are those of run/c/driver.c and run/loop.py. A run that
+   in one lane, in eight, in a thread of a GPU, and in any order. The step stands in sb_step.h, and
+   the loop in sb_advance.h. A run that
    needs more than is here (sliding, an implicit solver, a search for the cause of a failure) is
    handed back: that depends on the run alone too.
 
@@ -17,7 +17,7 @@
      SB_TICKING                    number of clocks; SB_HANDOVERS, SB_HANDOVER_CLOCKS, and the
                                    masks sb_clock_states[c][i], sb_handover_states[k][i]
      SB_PROJECTS SB_DRIFTS SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
-     SB_ACTS SB_SWITCHES           crossings that act; that let blocks switch; sb_first[k],
+     SB_SWITCHES SB_RESETS         crossings that let blocks switch; EVENTs; sb_first[k],
                                    sb_kind[k], sb_direction[k], and sb_mode_states[k][i]
      SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
 
@@ -28,7 +28,6 @@ enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HAND
 enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 
 #define SB_LOOKED 20000     /* steps between two looks at the progress of a run */
-#define SB_CROSSINGS 500    /* so many within SB_CHATTERED of the run are too many */
 #define SB_NO_CHANGE 1e-6   /* of the change before something acted: none */
 #define SB_HALVINGS 5       /* of a panel that is not smooth */
 #define SB_SMOOTH 3e-6      /* largest error of a panel between its nodes, relative to a signal's range */
@@ -64,7 +63,7 @@ typedef struct {
   const volatile int *stop; /* not zero: leave off */
 } sb_work;
 
-#define SB_MOST(n) ((n) > 0 ? (n) : 1)
+#define SB_ROOM(n) ((n) > 0 ? (n) : 1)
 
 #if SB_LANES == 1
 #define SB_LANE(value, k) (value)
@@ -78,24 +77,24 @@ typedef struct {
 
 typedef struct {
   SB_TIME t, stop, lo, hi;
-  SB_REAL h, x[SB_MOST(SB_STATES)], xn[SB_MOST(SB_STATES)], xt[SB_MOST(SB_STATES)], xm[SB_MOST(SB_STATES)];
-  SB_REAL K[(SB_STAGES_COUNT + 1) * SB_MOST(SB_STATES)];
-  SB_REAL kept[SB_MOST(SB_STATES)], far[SB_MOST(SB_STATES)];
-  SB_REAL xd[SB_MOST(SB_DISCRETE)], xdn[SB_MOST(SB_DISCRETE)], xdo[SB_MOST(SB_DISCRETE)], p[SB_MOST(SB_PARAMETERS)];
-  SB_REAL g0[SB_MOST(SB_WATCHED)], g1[SB_MOST(SB_WATCHED)], gs[SB_MOST(SB_WATCHED)], g[SB_MOST(SB_WATCHED)];
-  SB_REAL v[(SB_NODES + 1) * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
-  SB_REAL low[SB_MOST(SB_WIDTH)], high[SB_MOST(SB_WIDTH)]; /* the range of measured signals */
+  SB_REAL h, x[SB_ROOM(SB_STATES)], xn[SB_ROOM(SB_STATES)], xt[SB_ROOM(SB_STATES)], xm[SB_ROOM(SB_STATES)];
+  SB_REAL K[(SB_STAGES_COUNT + 1) * SB_ROOM(SB_STATES)];
+  SB_REAL kept[SB_ROOM(SB_STATES)], far[SB_ROOM(SB_STATES)];
+  SB_REAL xd[SB_ROOM(SB_DISCRETE)], xdn[SB_ROOM(SB_DISCRETE)], xdo[SB_ROOM(SB_DISCRETE)], p[SB_ROOM(SB_PARAMETERS)];
+  SB_REAL g0[SB_ROOM(SB_WATCHED)], g1[SB_ROOM(SB_WATCHED)], gs[SB_ROOM(SB_WATCHED)], g[SB_ROOM(SB_WATCHED)];
+  SB_REAL v[(SB_NODES + 1) * SB_ROOM(SB_WIDTH)], f[SB_ROOM(SB_STATES + SB_DISCRETE)];
+  SB_REAL low[SB_ROOM(SB_WIDTH)], high[SB_ROOM(SB_WIDTH)]; /* the range of measured signals */
   SB_REAL limit, longest, gap;
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
-  SB_MASK due[SB_MOST(SB_TICKING)], hit[SB_MOST(SB_WATCHED)];
+  SB_MASK due[SB_ROOM(SB_TICKING)], hit[SB_ROOM(SB_WATCHED)];
   SB_INDEX crossed, staged;
   const sb_work *w;
   long long run[SB_LANES], steps[SB_LANES], tick[SB_LANES], event[SB_LANES], sample[SB_LANES];
   long long looked_steps[SB_LANES], crossings[SB_LANES];
   double looked_at[SB_LANES], crossed_from[SB_LANES], recent[SB_LANES][3];
   int stiff[SB_LANES], calm[SB_LANES];
-  double meters[SB_LANES][SB_MOST(SB_METER_NUMBERS)];
-  double events[SB_LANES][SB_MOST(SB_BLOCKS)];
+  double meters[SB_LANES][SB_ROOM(SB_METER_NUMBERS)];
+  double events[SB_LANES][SB_ROOM(SB_BLOCKS)];
 } sb_crew;
 
 #define SB_SELF sb_crew
@@ -122,6 +121,11 @@ typedef struct {
 #define SB_LOCATES
 #define SB_RECORDS
 #define SB_ADVANCES
+#define SB_LOOPS
+#define SB_GOES(m) ((m)->alive)
+#define SB_XD(m) ((m)->xd)
+#define SB_BEFORE_TICKS(m) ((m)->xdo)
+#define SB_AFTER_TICKS(m) ((m)->xdn)
 #define SB_SLOPED(m) ((m)->sloped)
 #define SB_LAST_SEEN(m) ((m)->hi)
 #define SB_SHORTEST(t) (2.3e-15 * (t) + 5e-323) /* ten units in the last place, at zero too */
@@ -133,6 +137,11 @@ typedef struct {
 #define SB_MARKS
 #define SB_HIT(m) ((m)->hit)
 #define SB_BEGUN(m) ((m)->stop > 0)
+#endif
+#if SB_WATCHED
+#define SB_ACTS_IN_C
+#define SB_ENDED(m) SB_NOT((m)->alive == (m)->alive)
+#define SB_SHORTEST_FLIGHT(m) SB_OF(SB_FLIGHT)
 #endif
 #if SB_WATCHED && SB_RESETS
 #define SB_MEETS_RESETS
@@ -274,13 +283,12 @@ SB_FUNCTION void sb_switch(sb_crew *m, SB_TIME t, int k, SB_MASK where, SB_REAL 
 #define SB_NG(m) SB_WATCHED
 #include "sb_step.h"
 
-/* x on its constraints, where a mask says so. */
-SB_FUNCTION void sb_project_where(sb_crew *m, SB_MASK where, SB_TIME t, SB_REAL *x) {
+SB_FUNCTION void sb_project(sb_crew *m, SB_MASK where) {
 #if SB_PROJECTS && SB_STATES
-  program_project(t, x, m->xd, m->p, m->far);
-  for (int i = 0; i < SB_STATES; i++) x[i] = SB_SELECT(where, m->far[i], x[i]);
+  program_project(m->t, m->x, m->xd, m->p, m->far);
+  for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(where, m->far[i], m->x[i]);
 #else
-  (void)m, (void)where, (void)t, (void)x;
+  (void)m, (void)where;
 #endif
 }
 
@@ -395,114 +403,82 @@ SB_FUNCTION void sb_happened(sb_crew *m, int j, SB_MASK where) {
 
 #if SB_WATCHED
 
-#ifdef SB_MEETS_RESETS
+#if SB_RESETS
 
-/* After resets: the length of the next step so that no return to zero is missed. Where a signal
-   is turned back and rests, the run is handed back. x, xd: the states before. */
-SB_FUNCTION void sb_bounced(sb_crew *m, SB_MASK where, const SB_REAL *x, const SB_REAL *xd) {
-  SB_REAL span = SB_PROBED * SB_MIN(SB_OF(m->w->max_step), m->w->end - m->t);
-  SB_MASK wide = where & (span > SB_FLIGHT), rests = {0};
-  if (!SB_STATES || !SB_ANY(wide)) return;
-  m->limit = SB_SELECT(where, SB_OF((double)INFINITY), m->limit);
-  for (int j = 0; j < SB_WATCHED; j++) {
-    SB_MASK hit = wide & m->hit[j], turned;
-    SB_REAL apex;
-    sb_motion before, after;
-    if (sb_kind[j] != SB_EVENT || !SB_ANY(hit)) continue;
-    before = sb_motion_of(m, j, x, xd, span);
-    after = sb_motion_of(m, j, m->x, m->xd, span);
-    turned = hit & sb_turned(before, after);
-    apex = 0.5 * sb_flight(after);
-    rests = rests | (turned & sb_at_rest(before, after, SB_OF(SB_FLIGHT)));
-    m->limit = SB_SELECT(turned & (apex < m->limit), apex, m->limit);
-  }
+SB_FUNCTION SB_REAL sb_span(const sb_crew *m) {
+  return SB_PROBED * SB_MIN(SB_OF(m->w->max_step), m->w->end - m->t);
+}
+
+SB_FUNCTION void sb_bounced(sb_crew *m, int k, SB_MASK turned, SB_MASK rests, const SB_REAL *x,
+                            sb_motion before, SB_REAL flight) {
+  (void)k, (void)turned, (void)x, (void)before, (void)flight;
   sb_over_where(m, rests, SB_HANDED_BACK, 0);
 }
 
 #endif
 
-/* Too many crossings, or three at once, in lane k: who looks for the cause is the general
-   engine. */
-SB_FUNCTION int sb_chatters(sb_crew *m, int k, int switched) {
-  double t = SB_LANE(m->t, k), *recent = m->recent[k];
-  recent[0] = recent[1], recent[1] = recent[2], recent[2] = t;
-  if (t - m->crossed_from[k] > SB_CHATTERED * m->w->end) m->crossed_from[k] = t, m->crossings[k] = 0;
-  if (++m->crossings[k] >= SB_CROSSINGS) return 1;
-  return switched && recent[0] >= 0 && t - recent[0] < SB_RAPID;
+/* Too many crossings, or three switches at once: who looks for the cause is the general engine. */
+SB_FUNCTION void sb_count_crossings(sb_crew *m, SB_MASK where) {
+  for (int k = 0; k < SB_LANES; k++) {
+    double t = SB_LANE(m->t, k), *recent = m->recent[k];
+    int many, switched = 0;
+    if (!SB_LANE(where, k)) continue;
+    for (int j = 0; j < SB_WATCHED; j++) switched |= sb_kind[j] == SB_MODE && SB_LANE(m->hit[j], k);
+    recent[0] = recent[1], recent[1] = recent[2], recent[2] = t;
+    many = sb_chatters(t, m->w->end, &m->crossed_from[k], &m->crossings[k]);
+    if (many || (switched && recent[0] >= 0 && t - recent[0] < SB_RAPID))
+      sb_over(m, k, SB_HANDED_BACK, 0);
+  }
 }
 
-/* Act on the crossings in m->hit, where a mask says so. */
-SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
-  SB_MASK ends = {0}, fails = {0}, acts = {0}, resets = {0}, modes = {0}, stuck;
-#ifdef SB_MEETS_RESETS
-  SB_REAL x[SB_MOST(SB_STATES)], xd[SB_MOST(SB_DISCRETE)];
+SB_FUNCTION void sb_stop(sb_crew *m, int k, SB_MASK where) { sb_happened(m, k, where); }
+
+SB_FUNCTION void sb_fault(sb_crew *m, int k, SB_MASK where) {
+  (void)k;
+  sb_over_where(m, where, SB_HANDED_BACK, 0);
+}
+
+SB_FUNCTION SB_MASK sb_reset(sb_crew *m, int k, SB_MASK where) {
+#if SB_RESETS
+  sb_happened(m, k, where);
+  sb_reset_by(k, m->t, m->x, m->xd, m->p, m->f);
+  for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(where, m->f[i], m->x[i]);
+  for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(where, m->f[SB_STATES + i], m->xd[i]);
+#else
+  (void)m, (void)k;
 #endif
-  for (int j = 0; j < SB_WATCHED; j++) {
-    SB_MASK hit = m->hit[j] & where;
-    if (sb_kind[j] == SB_STOP) ends = ends | hit;
-    if (sb_kind[j] == SB_FAULT) fails = fails | hit;
-    if (sb_kind[j] == SB_EVENT) resets = resets | hit;
-    if (sb_kind[j] == SB_MODE) modes = modes | hit;
-    if (sb_kind[j] == SB_STOP || sb_kind[j] == SB_EVENT) sb_happened(m, j, hit);
-  }
-  sb_over_where(m, fails, SB_HANDED_BACK, 0);
-  where = where & m->alive;
-  stuck = fails;
-  for (int k = 0; k < SB_LANES; k++)
-    SB_MASK_SET(stuck, k, SB_LANE(where, k) && sb_chatters(m, k, SB_LANE(modes, k) != 0));
-  sb_over_where(m, stuck & SB_NOT(ends), SB_HANDED_BACK, 0);
-  where = where & m->alive;
-#ifdef SB_MEETS_RESETS
-  for (int i = 0; i < SB_STATES; i++) x[i] = m->x[i];
-  for (int i = 0; i < SB_DISCRETE; i++) xd[i] = m->xd[i];
-  for (int j = 0; j < SB_WATCHED; j++) {
-    SB_MASK hit = m->hit[j] & where & SB_NOT(ends);
-    if (sb_kind[j] != SB_EVENT || !SB_ANY(hit)) continue;
-    sb_reset(j, m->t, m->x, m->xd, m->p, m->f);
-    for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(hit, m->f[i], m->x[i]);
-    for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(hit, m->f[SB_STATES + i], m->xd[i]);
-  }
-#endif
-  acts = (resets | modes) & where & SB_NOT(ends);
+  return where;
+}
+
+SB_FUNCTION void sb_settle(sb_crew *m, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
 #if SB_SWITCHES
-  if (SB_ANY(acts)) {
-    m->within = acts;
-    if (sb_switched(m, m->t, m->x, m->xd, m->g) < 0) { /* those that still switch */
-      SB_MASK still = {0};
-      sb_watch_modes(m, m->t, m->x, m->xd, m->g);
-      for (int j = 0; j < SB_WATCHED; j++)
-        if (sb_kind[j] == SB_MODE) still = still | (m->g[j] > 0);
-      sb_over_where(m, still, SB_HANDED_BACK, 0);
-    }
-  }
+  SB_MASK still = {0};
+  m->within = where;
+  if (sb_switched(m, m->t, x, xd, m->g) >= 0) return;
+  sb_watch_modes(m, m->t, x, xd, m->g);
+  for (int j = 0; j < SB_WATCHED; j++) /* those that still switch */
+    if (sb_kind[j] == SB_MODE) still = still | (m->g[j] > 0);
+  sb_over_where(m, still, SB_HANDED_BACK, 0);
+#else
+  (void)m, (void)where, (void)x, (void)xd;
 #endif
-  sb_project_where(m, where, m->t, m->x);
-  if (SB_ANY(acts)) {
-    program_cross(m->t, m->x, m->xd, m->p, m->g);
-    for (int j = 0; j < SB_WATCHED; j++)
-      if (sb_kind[j] == SB_STOP) {
-        SB_MASK over = acts & (m->g[j] > 0);
-        sb_happened(m, j, over & SB_NOT(ends));
-        ends = ends | over;
-      }
-  }
+}
+
+SB_FUNCTION void sb_acted(sb_crew *m, SB_MASK where, SB_MASK ends) {
   sb_over_where(m, ends & where, SB_STOPPED, 0);
-#ifdef SB_MEETS_RESETS
-  sb_bounced(m, resets & m->alive & where & SB_NOT(ends), x, xd);
-#endif
 }
 
 /* The crossings that act where the first one has led, into m->hit: it and those that coincide
    with it. A bend to which its signal comes back at once, after what acts, is for the general
    engine. */
 SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
-  SB_MASK bends, acts = sb_reached(m, where, &bends), back = {0}, hit[SB_MOST(SB_WATCHED)];
-  SB_REAL before[SB_MOST(SB_WATCHED)] = {0}, after[SB_MOST(SB_WATCHED)];
+  SB_MASK bends, acts = sb_reached(m, where, &bends), back = {0}, hit[SB_ROOM(SB_WATCHED)];
+  SB_REAL before[SB_ROOM(SB_WATCHED)] = {0}, after[SB_ROOM(SB_WATCHED)];
   int look;
   for (int j = 0; j < SB_WATCHED; j++) hit[j] = m->hit[j];
   look = SB_STATES && SB_SEES_RETURNS && SB_ANY(bends);
   if (look && SB_ANY(acts)) sb_changes(m, before);
-  if (SB_ANY(acts)) sb_act(m, acts);
+  if (SB_ANY(acts)) sb_cross(m, acts, 0);
   m->h = SB_SELECT(acts, SB_OF(0), m->h);
   if (look) {
     sb_changes(m, after);
@@ -513,29 +489,22 @@ SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
     }
     sb_over_where(m, back & m->alive, SB_HANDED_BACK, 0);
   }
-  sb_project_where(m, where & SB_NOT(acts), m->t, m->x);
+  sb_project(m, where & SB_NOT(acts));
+  where = where & m->alive;
+  for (int k = 0; k < SB_LANES; k++)
+    if (SB_LANE(where, k)) sb_bound(m, k);
+  sb_take_values(m, where);
 }
 
 #endif
 
 /* --- stops --------------------------------------------------------------------------------------- */
 
-#if SB_WATCHED
-
-/* Act on jumps where some lanes have got to a stop. */
-SB_FUNCTION void sb_jump(sb_crew *m, SB_MASK at, int ticks_follow) {
-  SB_MASK any = sb_jumped(m, at, ticks_follow);
-  if (SB_ANY(any)) sb_act(m, any);
-}
-
-#endif
-
 #if SB_TICKING
 
-/* Tick the clocks due in the lanes that have got to a stop, after what comes before the ticks. */
-SB_FUNCTION void sb_tick_where(sb_crew *m, SB_MASK at) {
+/* Mark the clocks due in the lanes that have got to a stop. */
+SB_FUNCTION void sb_take_due(sb_crew *m, SB_MASK at) {
   const sb_work *w = m->w;
-  SB_MASK any, bad;
   for (int c = 0; c < SB_TICKING; c++) m->due[c] = SB_NOT(at == at);
   for (int k = 0; k < SB_LANES; k++)
     if (SB_LANE(at, k) && m->tick[k] < w->nticks && w->ticks[m->tick[k]] == SB_LANE(m->stop, k)) {
@@ -543,38 +512,30 @@ SB_FUNCTION void sb_tick_where(sb_crew *m, SB_MASK at) {
         SB_MASK_SET(m->due[c], k, w->due[m->tick[k] * SB_TICKING + c]);
       m->tick[k]++;
     }
-  any = m->due[0];
+}
+
+SB_FUNCTION SB_MASK sb_any_due(sb_crew *m, SB_MASK at) {
+  SB_MASK any = m->due[0];
   for (int c = 1; c < SB_TICKING; c++) any = any | m->due[c];
-  if (!SB_ANY(any)) return;
-#if SB_WATCHED
-  sb_jump(m, any, 1);
-  any = any & m->alive;
-  for (int c = 0; c < SB_TICKING; c++) m->due[c] = m->due[c] & m->alive;
-  sb_take_values(m, any);
-#endif
-  for (int i = 0; i < SB_DISCRETE; i++) m->xdo[i] = m->xd[i];
-  sb_ticked(m, m->xdo, m->xdn);
-  for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(any, m->xdn[i], m->xd[i]);
-  bad = any & SB_NOT(sb_finite(m->xdn, SB_DISCRETE));
+  return any & at;
+}
+
+SB_FUNCTION void sb_count_ticks(sb_crew *m, SB_MASK due, SB_MASK bad) {
+  (void)due;
   sb_over_where(m, bad, SB_FAILED, SB_BAD_TICK);
 }
 
 #endif
 
-/* Enter the stops at which some lanes are: ticks, jumps, samples there; then go on to the next. */
-SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
+/* Enter the stops at which some lanes are, and keep the samples there; then go on to the next. */
+SB_FUNCTION void sb_stop_at(sb_crew *m, SB_MASK at) {
   const sb_work *w = m->w;
+  int stage = SB_COMES;
 #if SB_TICKING
-  sb_tick_where(m, at);
-  at = at & m->alive;
+  sb_take_due(m, at);
 #endif
   m->sloped = m->sloped & SB_NOT(at);
-#if SB_WATCHED
-  if (SB_ANY(at)) {
-    sb_jump(m, at, 0);
-    at = at & m->alive;
-  }
-#endif
+  at = sb_enter(m, at, &stage);
   for (int k = 0; k < SB_LANES; k++) {
     double now = SB_LANE(m->stop, k);
     if (!SB_LANE(at, k)) continue;
@@ -754,10 +715,10 @@ SB_FUNCTION void sb_look_for_stiffness(sb_crew *m, SB_MASK done, SB_REAL h) {
 #endif
 
 /* Whether lane k makes no progress. */
-SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
+SB_FUNCTION void sb_look_at_progress(sb_crew *m) {
   for (int k = 0; k < SB_LANES; k++) {
     double t = SB_LANE(m->t, k);
-    if (!SB_LANE(done, k) || !SB_LANE(m->alive, k)) continue;
+    if (!SB_LANE(m->alive, k)) continue;
     if (m->steps[k] - m->looked_steps[k] < SB_LOOKED) continue;
     if (SB_IS_CONTROLLED && t - m->looked_at[k] < SB_SLOW * SB_LOOKED * m->w->end)
       sb_over(m, k, SB_HANDED_BACK, 0);
@@ -771,11 +732,26 @@ SB_FUNCTION void sb_fail(sb_crew *m, SB_MASK where, int why, const sb_trial *s) 
   sb_over_where(m, where, SB_FAILED, SB_NO_STEP);
 }
 
-/* Measure and sample the step s. */
-SB_FUNCTION void sb_keep(sb_crew *m, sb_trial *s) {
+/* The lanes of the step s that still have a run. */
+SB_FUNCTION void sb_alive_of(const sb_crew *m, sb_trial *s) {
+  s->taken = s->taken & m->alive;
+  s->cut = s->cut & m->alive;
+}
+
+SB_FUNCTION void sb_record_step(sb_crew *m, sb_trial *s) {
 #if SB_WIDTH
-  SB_MASK plain = SB_NOT(s->cut) & SB_NOT(s->last);
+  SB_MASK plain;
   SB_TIME to = s->until;
+#endif
+  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(s->taken, k);
+#ifdef SB_SEES_STIFFNESS
+  if (m->w->heeds_stiffness) {
+    sb_look_for_stiffness(m, s->taken, s->h);
+    sb_alive_of(m, s);
+  }
+#endif
+#if SB_WIDTH
+  plain = SB_NOT(s->cut) & SB_NOT(s->last);
   for (int k = 0; k < SB_LANES; k++)
     if (SB_LANE(s->taken, k) && !SB_LANE(plain, k))
       SB_LANE_SET(to, k, sb_just(SB_LANE(s->until, k), -1));
@@ -784,48 +760,9 @@ SB_FUNCTION void sb_keep(sb_crew *m, sb_trial *s) {
   to = SB_SELECT(s->cut & (to > s->until - SB_LOCATED), s->until - SB_LOCATED, to);
 #endif
   sb_measure(m, s->taken, s->h, SB_SELECT(m->t < m->lo, m->lo, m->t), to);
-  s->taken = s->taken & m->alive;
-  s->cut = s->cut & m->alive;
+  sb_alive_of(m, s);
 #endif
   if (m->w->nsamples) sb_sample(m, s->taken, s->h, s->until);
-}
-
-/* One trial step of all lanes that have a run. */
-SB_FUNCTION void sb_go_on(sb_crew *m) {
-  SB_MASK on = m->alive, tiny;
-  SB_TIME left = SB_SELECT(on, m->stop - m->t, SB_OF(0));
-  sb_trial s;
-  sb_begin_step(m, on, left);
-  tiny = on & (left < SB_SAME_STOP * SB_SELECT(m->stop > 1, m->stop, SB_OF(1)));
-  s = sb_tried(m, on & SB_NOT(tiny), m->stop);
-  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(s.taken, k);
-#ifdef SB_SEES_STIFFNESS
-  if (m->w->heeds_stiffness) {
-    sb_look_for_stiffness(m, s.taken, s.h);
-    s.taken = s.taken & m->alive;
-    s.cut = s.cut & m->alive;
-  }
-#endif
-  sb_keep(m, &s);
-  sb_accept(m, &s);
-  if (SB_ANY(tiny)) { /* two stops that differ only by rounding */
-    for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(tiny, m->x[i] + left * m->K[i], m->x[i]);
-    m->t = SB_SELECT(tiny, m->stop, m->t);
-  }
-#if SB_DRIFTS
-  sb_project_where(m, s.taken & SB_NOT(s.cut), m->t, m->x);
-  m->sloped = m->sloped & SB_NOT(s.taken);
-#endif
-#if SB_WATCHED
-  if (SB_ANY(s.cut)) {
-    sb_hits(m, s.cut);
-    s.cut = s.cut & m->alive;
-    for (int k = 0; k < SB_LANES; k++)
-      if (SB_LANE(s.cut, k)) sb_bound(m, k);
-    sb_take_values(m, s.cut);
-  }
-#endif
-  sb_look_at_progress(m, s.taken);
 }
 
 #ifdef __CUDACC__
@@ -848,13 +785,13 @@ SB_FUNCTION void sb_refill(sb_crew *m, const long long *last, long long *next) {
     any = 1;
   }
   if (!any) return;
-  sb_project_where(m, fresh, m->t, m->x);
+  sb_project(m, fresh);
 #if SB_WATCHED
   program_cross(SB_OF(SB_BEFORE_START), m->x, m->xd, m->p, m->g);
   for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(fresh, m->g[j], m->g0[j]);
 #endif
   m->longest = SB_OF(SB_IS_CONTROLLED ? m->w->max_step : m->w->fixed_step);
-  sb_enter(m, fresh);
+  sb_stop_at(m, fresh);
 }
 
 /* All runs of the queue, from *next up to *last. */
@@ -872,10 +809,11 @@ SB_FUNCTION void sb_go_through(sb_crew *m, const sb_work *w, const long long *la
     }
     at = m->alive & (m->t >= m->stop);
     if (SB_ANY(at)) {
-      sb_project_where(m, at, m->t, m->x);
-      sb_enter(m, at);
+      sb_project(m, at);
+      sb_stop_at(m, at);
       continue;
     }
-    sb_go_on(m);
+    sb_go_on(m, m->alive, m->stop);
+    sb_look_at_progress(m);
   }
 }

@@ -1,0 +1,159 @@
+"""What acts at one time of a run: the ticks and events of a stop, and crossings.
+
+The functions of the same names in C stand in sb_advance.h, and take the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.results import Event
+from spart_blocks.run.constants import MOST_SWITCHES
+from spart_blocks.run.events.bounces import after_resets
+from spart_blocks.run.events.crossings import chatters, jumped
+from spart_blocks.run.events.meeting import jumped_off, let_go, meet
+from spart_blocks.run.events.switches import told_switch
+
+if TYPE_CHECKING:
+    from spart_blocks.run.loop import Run
+
+
+def enter(run: Run, inputs: Sequence[Any]) -> bool:
+    """Handle all that happens at this stop: known events and what they trigger, then ticks and
+    what they trigger. Returns whether anything happened. inputs: those before, of blocks that
+    are notified of jumps.
+    """
+    t, any_acts = float(run.t), False
+    due = [c for c in run.clocks if c.time(run.ticks[c.name]) == run.t]
+    if due:
+        _tell_jumps(run, t, inputs)
+        any_acts = jump(run, ticks_follow=True)
+        if run.before is not None:
+            run.before = run.watch(t, run.x)
+        inputs = run.engine.told(t, run.x, run.xd)
+        run.xd = run.engine.tick(t, run.x, run.xd, due)
+        for clock in due:
+            run.ticks[clock.name] += 1
+    _tell_jumps(run, t, inputs)
+    return jump(run) or any_acts or bool(due)
+
+
+def jump(run: Run, *, ticks_follow: bool = False) -> bool:
+    """Handle crossings by a jump at this stop, STOPs whose signal is positive, and modes that
+    request a switch. Returns whether there were any. ticks_follow: STOPs and faults wait for
+    the ticks at this stop.
+    """
+    jumped_off(run, float(run.t))
+    now, before = run.watch(float(run.t), run.x), run.before
+    crossed = [] if before is None else run.crossed(before, now)
+    leads = [k for k in run.held.leaders if now[k] * (run.crossings[k].direction or 1.0) > 0]
+    found = sorted({*jumped(run.crossings, crossed, now, ticks_follow), *leads})
+    cross(run, found, float(run.t), ticks_follow=ticks_follow)
+    return bool(found)
+
+
+def _tell_jumps(run: Run, t: float, before: Sequence[Any]) -> bool:
+    """Notify blocks of jumps of their inputs, and apply the switches that they request.
+    Returns whether there were any. before: the previous inputs.
+    """
+    found = run.engine.jumped(before, t, run.x, run.xd)
+    for k in found:
+        run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+    return bool(found)
+
+
+def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
+    """Handle the crossings found at t: stop the run, reset states by the function of an EVENT,
+    switch modes until none requests it, or set states to the limits that they reached. Returns
+    t as an exact fraction. ticks_follow: a STOP whose signal becomes positive by this waits
+    for the ticks at t.
+    """
+    if found:
+        count_crossings(run, found, t)
+    kinds = {run.crossings[k].kind for k in found}
+    x, xd = run.x, run.xd
+    inputs = run.engine.told(t, x, xd) if kinds & {"event", "mode"} else ()
+    free = [contact.k for contact in run.held.contacts if contact.k in found]
+    for k in (k for k in found if k not in free):
+        crossing = run.crossings[k]
+        if crossing.kind == "stop":
+            stop(run, crossing.block, t)
+        elif crossing.kind == "fault":
+            raise run.engine.failure(k, t, run.x, run.xd)
+        elif crossing.kind == "event":
+            run.events.append(Event(t, crossing.block, "crossed zero"))
+            run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+    if kinds & {"event", "mode"} and run.stopped is None:
+        settle(run, t)
+        if _tell_jumps(run, t, inputs):
+            settle(run, t)
+    before, beside = run.held, run.x
+    if run.stopped is None:
+        meet(run, found, t)
+    if (run.held != before or run.x is not beside) and run.stopped is None:
+        settle(run, t)
+    if kinds & {"event", "mode"}:
+        let_go(run, t, free)
+    if kinds & {"event", "mode", "limit"}:
+        run.x = run.project(t, run.x)
+    if kinds & {"event", "mode"} and run.stopped is None and not ticks_follow:
+        _stop_after_reset(run, t)
+    if "event" in kinds and run.stopped is None:
+        events = [k for k in found if run.crossings[k].kind == "event" and k not in free]
+        run.limit = after_resets(run, t, x, xd, events)
+    return exact(t)
+
+
+def settle(run: Run, t: float) -> None:
+    """Let blocks switch their modes until no mode has a positive value."""
+    led = run.held.leaders  # their values belong to holds, not to modes
+    modes = {k: c.block for k, c in enumerate(run.crossings) if c.kind == "mode" and k not in led}
+    for _ in range(MOST_SWITCHES if modes else 0):
+        now = run.watch(t, run.x)
+        unfit = {modes[k]: k for k in modes if now[k] > 0}
+        if not unfit:
+            return
+        for block, k in unfit.items():
+            before = run.x.copy()
+            run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+            what = told_switch(run.engine, block, before, run.x)
+            if what:
+                run.events.append(Event(t, block, what))
+    if modes:
+        raise RunError(
+            f"it switches without end: {MOST_SWITCHES:,} times at once",
+            block=next(iter(unfit)),
+            time=t,
+            hint="leave a gap between the values at which it switches on and off",
+        )
+
+
+def count_crossings(run: Run, found: Sequence[int], t: float) -> None:
+    """Count the crossings at t. Raises RunError if there are too many within a short time."""
+    chatter = run.chatter
+    run.recent.append(t)
+    if chatters(chatter, t, float(run.end)):
+        within = f"{chatter.count:,} crossings in {t - chatter.since:.3g} s"
+        raise RunError(
+            f"it crosses zero without end: {within}",
+            block=run.crossings[found[0]].block,
+            time=t,
+            hint="reset the state to the side that the signal came from, or add hysteresis",
+        )
+
+
+def stop(run: Run, block: str, t: float) -> None:
+    run.events.append(Event(t, block, "stopped the run"))
+    run.stopped = f"stopped by block {block} at t = {t:.6g} s"
+
+
+def _stop_after_reset(run: Run, t: float) -> None:
+    """Stop the run if the new states make the signal of a STOP positive."""
+    for crossing, value in zip(run.crossings, run.watch(t, run.x), strict=True):
+        if crossing.kind == "stop" and value > 0:
+            stop(run, crossing.block, t)
+            return
