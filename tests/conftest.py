@@ -80,7 +80,7 @@ def load(tmp_path):
     return make
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`."""
     with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
