@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from inspect import CO_VARKEYWORDS, Parameter, Signature, cleandoc
 from typing import Any, ClassVar
 
+import numpy as np
 from bdsim.components import SampledBlock, SinkBlock, SourceBlock
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.parameters import (
     CLOCK,
     REQUIRED,
@@ -31,6 +33,12 @@ shape.
 """
 
 _OR = "float or "
+_OF_SYMBOL = {
+    "nu": ", the robot has {} active joints",
+    "n_a": ", the robot has {} actuated joints",
+    "k": ", {} components are controlled",
+}
+"""What a size is, for errors."""
 _TERM = re.compile(r"(\d*)([A-Za-z]\w*)?")
 
 
@@ -109,10 +117,15 @@ def resolved(
 ) -> tuple[Port, ...]:
     """The ports of a block of a robot: n is the number of its links, nq and nu are the lengths
     of qm and um."""
-    of_robot: dict[str, Size] = {}
-    if robot is not None:
-        of_robot = {"n": robot.n_links_joints, "nq": robot.nq, "nu": robot.nu}
-    return tuple(spec.port(of_robot | sizes, robot) for spec in specs)
+    known = of_robot(robot) | sizes
+    return tuple(spec.port(known, robot) for spec in specs)
+
+
+def of_robot(robot: Robot | None) -> dict[str, Size]:
+    """The sizes of a robot, by symbol."""
+    if robot is None:
+        return {}
+    return {"n": robot.n_links_joints, "nq": robot.nq, "nu": robot.nu}
 
 
 class _SignatureOfParameters:
@@ -136,11 +149,13 @@ class Declared:
     nin and nout are literals in its class, for bdsim reads them without importing the file. A
     parameter is an attribute made by `fixed` or `tunable`, with a field `:arg name: text` in the
     docstring. A class inherits the parameters of its bases, and its docstring may have other texts
-    for them; a class without any says `parameters = ()`. A sampled block has a parameter clock.
+    for them; those that it does not have are named in `omits`. A class without any says
+    `parameters = ()`. A sampled block has a parameter clock.
 
     The constructor takes the parameters by place, those that must be given first, or by name, and
     arguments of bdsim's blocks by name. It checks each, and calls `build` with those that `build`
-    names, or with all of them if it takes any; the others become attributes.
+    names, or with all of them if it takes any; the others become attributes. T is the period of
+    the clock [s].
 
     A class whose `parameters` are None has a constructor of its own, which calls this one with the
     arguments of bdsim's.
@@ -150,6 +165,10 @@ class Declared:
     gives: ClassVar[tuple[PortSpec, ...]] = ()
     own_parameters: ClassVar[tuple[ParamSpec, ...]] = ()
     vector_names: ClassVar[tuple[str, ...]] = ()
+    omits: ClassVar[tuple[str, ...]] = ()
+    told_tunable: ClassVar[tuple[str, ...] | None] = None
+    to_build: ClassVar[frozenset[str]] = frozenset()
+    T: float
     parameters: ClassVar[tuple[ParamSpec, ...] | None] = None
     tunable: tuple[str, ...]
     in_ports: tuple[Port, ...]
@@ -161,17 +180,25 @@ class Declared:
         cls.own_parameters = take_declared(cls)
         each = [vars(base).get("own_parameters", ()) for base in reversed(cls.__mro__)]
         merged: dict[str, ParamSpec] = {}
-        for own in each:
-            merged |= {spec.name: spec for spec in own}
+        for spec in (spec for own in each for spec in own):
+            told = spec.text or (merged[spec.name].text if spec.name in merged else "")
+            merged[spec.name] = replace(spec, text=told)
         merged |= retold(cls, merged)
+        merged = {name: spec for name, spec in merged.items() if name not in cls.omits}
+        merged = {name: _with_unit(spec, cls.gives) for name, spec in merged.items()}
         if merged or cls.parameters is not None:
             clock = [merged.pop("clock")] if "clock" in merged else []
-            found = sorted(merged.values(), key=lambda spec: not spec.required)
+            found = sorted(merged.values(), key=lambda spec: (not spec.required, spec.late))
             first = [CLOCK] if issubclass(cls, SampledBlock) and not clock else []
             cls.parameters = (*first, *found, *clock)
             cls.vector_names = tuple(s.name for s in merged.values() if s.type == "float or n")
-            if "tunable" not in vars(cls):
-                cls.tunable = tuple(spec.name for spec in merged.values() if spec.tunable)
+            cls.told_tunable = vars(cls).get("tunable", cls.told_tunable)
+            can_change = tuple(spec.name for spec in merged.values() if spec.tunable)
+            cls.tunable = can_change if cls.told_tunable is None else cls.told_tunable
+            code = cls.build.__code__
+            takes_any = code.co_flags & CO_VARKEYWORDS and cls.build is not Declared.build
+            named = merged if takes_any else code.co_varnames[1 : code.co_argcount]
+            cls.to_build = frozenset(named)
         cls.__doc__ = _with_fields(cls.__doc__ or "", cls.parameters or (), cls.takes, cls.gives)
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -182,19 +209,16 @@ class Declared:
 
     def _bdsim_arguments(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """The arguments of bdsim's constructor from those of this block."""
-        given, kind = self._by_name(arguments, named), type(self)
-        block = kind.__name__.upper()
-        code = kind.build.__code__
-        apart = code.co_varnames[1 : code.co_argcount]
-        all_apart = code.co_flags & CO_VARKEYWORDS and kind.build is not Declared.build
-        values = {}
+        given, block = self._by_name(arguments, named), type(self).__name__.upper()
+        values, clock = {}, {}
         for spec in self.parameters or ():
             value = spec.checked(given[spec.name], block)
-            if spec.name in apart or (all_apart and spec.type != "Clock"):
+            if spec.type == "Clock":
+                clock, self.T = {"clock": value}, float(value.T)
+            elif spec.name in self.to_build:
                 values[spec.name] = value
-            elif spec.type != "Clock":
+            else:
                 setattr(self, spec.name, value)
-        clock = {"clock": given["clock"]} if "clock" in given else {}
         return {**clock, **self.build(**values), **named}
 
     def finish(self) -> None:
@@ -225,6 +249,16 @@ class Declared:
         robot = self.__dict__.get("robot")
         return self.resolve_ports(robot) if robot else self.resolve_ports(n=self.shared_shape())
 
+    def _refuse_lengths(self, sizes: Mapping[str, Size]) -> None:
+        """InputError for a vector among the parameters that has not the size of its symbol."""
+        for spec in self.parameters or ():
+            count: Any = sizes.get(spec.symbol)
+            value: Any = self.__dict__.get(spec.name)
+            if isinstance(count, int) and np.ndim(value) == 1 and len(value) != count:
+                told = _OF_SYMBOL.get(spec.symbol, "").format(count)
+                hint = f"give a number, or one for each of {count}"
+                raise InputError(Fault(f"{spec.name} has {len(value)} entries{told}", hint=hint))
+
     def shared_shape(self, width: Any = None, **more: Any) -> tuple[int, ...]:
         """The shape () or (n,) of the attributes that are declared as "float or n", of more values,
         and of a vector of this width; an InputError where they differ.
@@ -251,6 +285,7 @@ class Declared:
         inputs and outputs that only some robots need. sizes: the values of symbols. shapes, units:
         by name of a port, where they differ from the declared ones.
         """
+        self._refuse_lengths(of_robot(robot) | sizes)
         sides = []
         for specs, extra in zip((self.takes, self.gives), more, strict=True):
             kept = (spec for spec in specs if spec.name not in without.split())
@@ -259,14 +294,25 @@ class Declared:
         for field, given in (("shape", shapes or {}), ("unit", units or {})):
             for name, value in given.items():
                 changes.setdefault(name, {})[field] = value
-        self.in_ports, self.out_ports = (
-            tuple(replace(port, **changes.get(port.name, {})) for port in side) for side in sides
+        return self.set_ports(
+            *([replace(port, **changes.get(port.name, {})) for port in side] for side in sides)
         )
+
+    def set_ports(self, inputs: Iterable[Port], outputs: Iterable[Port]) -> dict[str, Any]:
+        """Set the ports of the block; returns the arguments of bdsim's constructor."""
+        self.in_ports, self.out_ports = tuple(inputs), tuple(outputs)
         arguments = port_arguments(self.in_ports, self.out_ports)
         for kind, side in ((SourceBlock, "in"), (SinkBlock, "out")):
             if isinstance(self, kind):  # which gives the number of these ports itself
                 del arguments[f"n{side}"], arguments[f"{side[0]}names"]
         return arguments
+
+
+def _with_unit(spec: ParamSpec, gives: Iterable[PortSpec]) -> ParamSpec:
+    """A parameter whose unit is that of an output, with that unit."""
+    if "{" not in spec.unit or not gives:
+        return spec
+    return replace(spec, unit=spec.unit.format_map({port.name: port.unit for port in gives}))
 
 
 def _with_fields(

@@ -15,8 +15,9 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.values import chosen, numbers, scalar_or_vector
+from spart_blocks.block_support.channels import Channels
+from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.values import numbers
 
 METHODS = ("zoh", "tustin")
 MOST_STATES = 1_000
@@ -196,12 +197,11 @@ def refuse_improper(zeros: int, poles: int, where: str) -> None:
         raise InputError(f"{where} has {zeros} zeros and {poles} poles; it needs as many poles")
 
 
-class Channels(Declared):
+class System(Channels):
     """A linear system that works on each entry of a signal: its state is (n, w) in rows."""
 
     takes: ClassVar[tuple[PortSpec, ...]] = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "the signal behind the system"),)
-    in_ports: Any
     delays = True
 
     def _rows(self, x: Any) -> Any:
@@ -209,15 +209,7 @@ class Channels(Declared):
 
     def _entries(self, inputs: list[Any]) -> Any:
         """The input (w,); None where it is not known."""
-        return None if inputs[0] is None else np.reshape(inputs[0], (self._width,))
-
-    def _signal(self, y: Any) -> Any:
-        return y if self.in_ports[0].shape else y[0]
-
-    @property
-    def _width(self) -> int:
-        shape = self.in_ports[0].shape
-        return int(shape[0]) if shape else 1
+        return None if inputs[0] is None else self._each(inputs[0])
 
     def _arguments(self, start: Array, shape: tuple[int, ...], direct: bool) -> dict[str, Any]:
         """The arguments of bdsim's constructor for a state (n, w)."""
@@ -226,7 +218,7 @@ class Channels(Declared):
         return {"x0": start.ravel(), "feedthrough": direct, **self.resolve_ports(n=shape)}
 
 
-class Rational(Channels):
+class Rational(System):
     """A transfer function whose coefficients are formulas of tunable parameters, `law`."""
 
     def law(self) -> Polynomials:
@@ -234,17 +226,13 @@ class Rational(Channels):
         raise NotImplementedError
 
     def build(self, u0: Any, width: Any) -> dict[str, Any]:
-        return self._start(u0, self.shared_shape(width, u0=u0))
-
-    def _start(self, u0: Any, shape: tuple[int, ...]) -> dict[str, Any]:
-        """The arguments of bdsim's constructor, at rest under u0."""
+        shape = self.shared_shape(width, u0=u0)
         each = by_channel(self.law(), shape)
         start = np.concatenate(
             [one.at_rest(u) for one, u in zip(each, _inputs_at(u0, shape), strict=True)], axis=1
         )
         num, den = self.law()
-        found = self._arguments(start, shape, len(num) == len(den))
-        return {"nstates": start.size, **found}
+        return self._arguments(start, shape, len(num) == len(den))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(shifted(self.law(), self._rows(x), self._entries(inputs))[0])]
@@ -253,16 +241,16 @@ class Rational(Channels):
         return shifted(self.law(), self._rows(x), self._entries(inputs))[1]
 
 
-class Cascade(Channels):
+class Cascade(System):
     """Constant matrices in continuous time, the same for all entries."""
 
-    def _start(self, one: Matrices, u0: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    def _start(self, one: Matrices, u0: Any, width: Any) -> dict[str, Any]:
         """Keep the matrices; returns the arguments of bdsim's constructor, at rest under u0."""
+        shape = self.shared_shape(width, u0=u0)
         self._A, self._B = one.A, one.B
         self._C, self._D = one.C[0], float(one.D[0, 0])
         start = np.concatenate([one.at_rest(u) for u in _inputs_at(u0, shape)], axis=1)
-        found = self._arguments(start, shape, bool(self._D))
-        return {"nstates": start.size, **found}
+        return self._arguments(start, shape, bool(self._D))
 
     def _y(self, inputs: list[Any], x: Any) -> Any:
         """The output (w,) before any gain."""
@@ -273,28 +261,26 @@ class Cascade(Channels):
         return np.ravel(self._A @ self._rows(x) + self._B * self._entries(inputs))
 
 
-class Discretised(Channels):
+class Discretised(System):
     """Constant matrices at the ticks of a clock: A (n, n, w), B and C (n, w), D (w,); w is 1 where
     they are those of all entries. `gain` multiplies the output.
     """
 
     gain: Any = 1.0
 
-    def _start(
-        self, clock: Any, each: Sequence[Matrices], u0: Any, shape: tuple[int, ...]
-    ) -> dict[str, Any]:
+    def _start(self, each: Sequence[Matrices], u0: Any, width: Any) -> dict[str, Any]:
         """Keep the matrices of each channel; returns the arguments of bdsim's constructor."""
-        each = list(each)
+        shape = self.shared_shape(width, u0=u0)
         self._A = np.stack([one.A for one in each], axis=-1)
         self._B = np.stack([one.B[:, 0] for one in each], axis=-1)
         self._C = np.stack([one.C[0] for one in each], axis=-1)
         self._D = np.array([one.D[0, 0] for one in each])
         inputs = _inputs_at(u0, shape)
-        of = each if len(each) == len(inputs) else each * len(inputs)
+        of = each if len(each) == len(inputs) else [*each] * len(inputs)
         start = np.concatenate(
             [one.at_rest(u, sampled=True) for one, u in zip(of, inputs, strict=True)], axis=1
         )
-        return {"clock": clock, **self._arguments(start, shape, bool(self._D.any()))}
+        return self._arguments(start, shape, bool(self._D.any()))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         y = np.sum(self._C * self._rows(x), axis=0)
@@ -315,15 +301,11 @@ def by_channel(law: Polynomials, shape: tuple[int, ...]) -> list[Matrices]:
     return [observer_form(num[:, k], den[:, k]) for k in range(w)]
 
 
-def discretised(
-    clock: Any, law: Polynomials, shape: tuple[int, ...], method: str
-) -> list[Matrices]:
-    """The matrices of each channel at the ticks of a clock."""
-    chosen(method, "method", METHODS)
-    return [one.at(float(clock.T), method) for one in by_channel(law, shape)]
+def discretised(T: float, law: Polynomials, shape: tuple[int, ...], method: str) -> list[Matrices]:
+    """The matrices of each channel at the ticks of a clock of the period T [s]."""
+    return [one.at(T, method) for one in by_channel(law, shape)]
 
 
 def _inputs_at(u0: Any, shape: tuple[int, ...]) -> Array:
     """The input of each channel before the start (w, 1)."""
-    given = scalar_or_vector(u0, "u0")
-    return np.broadcast_to(given, shape or (1,)).reshape(-1, 1)
+    return np.broadcast_to(u0, shape or (1,)).reshape(-1, 1)

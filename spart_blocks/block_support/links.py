@@ -105,8 +105,7 @@ class Incoming(Connected):
         self.link = LinkConnection("in", self._endpoint, layout, timeout, None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
-        self.in_ports, self.out_ports = (() if self.recording else ports), _ports(layout)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports((() if self.recording else ports), _ports(layout))
 
     def start(self, simstate: Any) -> None:
         """Declare the times at which a recording switches."""

@@ -15,7 +15,8 @@ import numpy as np
 
 from spart_blocks.base.errors import brief
 from spart_blocks.base.spatial import Array, zeros
-from spart_blocks.block_support.parameters import need_robot
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT, fixed, need_robot
 from spart_blocks.block_support.quantities import link_id
 from spart_blocks.block_support.values import numbers
 from spart_blocks.dynamics import (
@@ -31,6 +32,7 @@ from spart_blocks.dynamics import (
     reaction_equations,
     row_space,
 )
+from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.robot import Robot
 
 _PROBES = 6
@@ -142,6 +144,18 @@ class LinkPoint:
         return self.at(at_home, np.zeros(3), qm), multibody_inertia(at_home, qm, self.robot)
 
 
+class OfPoint(Declared):
+    """A block of a point of a robot, its `point`."""
+
+    robot = ROBOT
+    frame = FRAME
+    offset = OFFSET
+
+    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
+        self.point = LinkPoint.of(self.robot, frame, offset)
+        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
+
+
 class RateEquations(NamedTuple):
     """A (k,nu) and b (k,): the equations A um = b for the joint rates, with the weight W
     (nu,nu).
@@ -177,6 +191,20 @@ class TwistTask:
             return picked(self.point.motion(qm, still).J, self.chosen, R0)
 
         return _reachable(self.point.robot, rows)
+
+
+class OfTwist(OfPoint):
+    """A block that gives a point of a robot a twist, its `task`."""
+
+    components = fixed(
+        *("str or list of str", "", ALL),
+        text='the components of the twist that are controlled, as "wz vx vy"; all six by default',
+    )
+
+    def build(self, frame: Any, offset: Any, components: Any) -> dict[str, Any]:  # type: ignore[override]
+        given = super().build(frame, offset)
+        self.task = TwistTask(self.point, tuple(rows_of(components)))
+        return given
 
 
 @dataclass(frozen=True)

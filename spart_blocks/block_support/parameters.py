@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import InputError, brief
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.values import (
     above_zero,
     chosen,
@@ -22,6 +22,7 @@ from spart_blocks.block_support.values import (
     numbers,
     scalar_or_vector,
     true_or_false,
+    whole,
 )
 from spart_blocks.environment.constants import MU_EARTH
 from spart_blocks.robot import Robot
@@ -61,7 +62,11 @@ def need_robot(robot: Any, block: str) -> Robot:
     return robot
 
 
-_CHECKS: dict[str, Callable[[Any, str], Any]] = {"Robot": need_robot, "bool": true_or_false}
+_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "Robot": need_robot,
+    "bool": true_or_false,
+    "float": number,
+}
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,14 @@ class ParamSpec:
 
     type: what it takes. "float" is a number, "n, n" an array of that shape, "float or n" a number
     or a vector; the other words are int, bool, str, path, mapping, list, "list of str", Robot and
-    Clock. unit: "" where there is none. default: REQUIRED where it must be given; a default of None
+    Clock. unit: "" where there is none; {y} is the unit of the
+    output y. default: REQUIRED where it must be given; a default of None
     means that it may be left out. tunable: whether it may change without building the block anew.
     above, least, most: bounds of its numbers. choices: the words that it can be. check: a function
     of the value and the name of the parameter, of the block for a robot, that returns the value as
     the block keeps it or raises an error; by default it follows from the type, the bounds and the
-    choices. entries: the units of the entries of a mapping. name, text: by default those of the
+    choices, and the bounds are checked after it. entries: the units of the entries of a mapping.
+    late: it comes behind those of derived classes. name, text: by default those of the
     attribute and of the class's docstring, which has a field `:arg name: text`.
     """
 
@@ -91,6 +98,7 @@ class ParamSpec:
     entries: Mapping[str, str] | None = None
     name: str = ""
     text: str = ""
+    late: bool = False
 
     @property
     def required(self) -> bool:
@@ -146,34 +154,37 @@ class ParamSpec:
         """What the value and the name of the parameter are given to."""
         first, *others = self.type.split(" or ")
         size = "" if others else first.replace(", ", "")
-        if self.check is not None:
-            return self.check
+        bounded = self.above is not None or self.least is not None or self.most is not None
         if self.choices:
             return lambda value, name: chosen(value, name, self.choices)
-        if size == "int" and self.most is not None:
-            return self._whole
-        if size.isdigit():
+        if size == "int" and bounded and self.check is None:
+            return lambda value, name: whole(value, name, int(self.least or 0), self.most)
+        check = self.check or _CHECKS.get(size) or (lambda value, _: value)
+        if self.check is None and size.isdigit():
             shape = tuple(map(int, first.split(", ")))
             return lambda value, name: numbers(value, name, shape)
-        if first == "float" and len(others) == 1 and _is_one_axis(others[0]):
-            return lambda value, name: self._within(scalar_or_vector(value, name), value)
-        if size == "float":
-            return lambda value, name: self._within(number(value, name), value)
-        return _CHECKS.get(size, lambda value, _: value)
+        if self.check is None and self.symbol:
+            check = self._one_or_each if self.symbol.isdigit() else scalar_or_vector
+        return (lambda value, name: self._within(check(value, name), value)) if bounded else check
 
-    def _whole(self, value: Any, name: str) -> int:
-        least, whole = self.least or 0, isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not least <= value <= (self.most or 0):
-            text = f"{name} must be a whole number from {least} to {self.most}"
-            raise InputError(f"{text}, not {brief(value)}")
-        return int(value)
+    @property
+    def symbol(self) -> str:
+        """n of the type "float or n": the size of a vector; otherwise ""."""
+        first, *others = self.type.split(" or ")
+        return others[0] if first == "float" and len(others) == 1 and _is_one_axis(*others) else ""
+
+    def _one_or_each(self, value: Any, name: str) -> Any:
+        """A number, or a vector of the size in the type."""
+        found = scalar_or_vector(value, name)
+        if np.shape(found) not in ((), (int(self.symbol),)):
+            hint = f"give a number, or one for each of {self.symbol}"
+            raise InputError(Fault(f"{name} has {len(found)} entries", hint=hint))
+        return found
 
     def _within(self, found: Any, value: Any) -> Any:
         """The number or vector; an error where it is out of bounds."""
         if self.above == 0:
-            return above_zero(found, self.name, self.unit)
-        if self.least is None and self.most is None:
-            return found
+            above_zero(found, self.name, self.unit)
         for bound, sign, words in ((self.least, 1, "at least"), (self.most, -1, "at most")):
             if bound is not None and np.any(sign * (np.asarray(found) - bound) < 0):
                 limit = "not be negative" if bound == 0 and sign > 0 else f"be {words} {bound:g}"
@@ -226,10 +237,7 @@ WIDTH = fixed(
     *("int", "", None),
     text="length of u, if all other parameters are scalars; by default u is a scalar then",
 )
-SEED = fixed("int", "", 0, text="an integer that selects the noise")
-LATENCY = fixed("int", "", 0, text="ticks until a measurement is given")
-OUTAGES = fixed("k, 2", "s", None, text="pairs of times [from, to] without measurements")
-CORRELATION_TIME = fixed("float or n", "s", None, text="of the Markov process")
+NIN = fixed("int", "", 2, least=1, most=1000, text="number of inputs")
 MU = tunable("float", "m^3/s^2", MU_EARTH, above=0, text="gravitational parameter")
 EPOCH = fixed("str", text="UTC at t = 0, such as 2026-03-20T12:00:00; from 1972 on")
 ARGUMENTS = fixed("list of str", "", None, text="names of the inputs, one u by default")

@@ -28,6 +28,11 @@ class Port:
     levels: tuple[str, ...] = ()
 
 
+def numbered(count: int) -> tuple[Port, ...]:
+    """Ports u1, u2, ... of any shape."""
+    return tuple(Port(f"u{k + 1}") for k in range(count))
+
+
 def port_arguments(inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str, Any]:
     """The arguments of bdsim's Block.__init__ that give a block these ports."""
     return {
@@ -72,6 +77,15 @@ def _numbered(count: int) -> tuple[Port, ...]:
 def _named(names: tuple[str, ...]) -> tuple[Port, ...]:
     """Ports of any shape, cached, since thousands of blocks have the same."""
     return tuple(map(Port, names))
+
+
+def one_shape(signals: Iterable[Any], more: str = "") -> Shape:
+    """The shape of signals, () of none; a ValueError where it is not one. more: what else fits."""
+    shapes = {np.shape(signal) for signal in signals}
+    if len(shapes) > 1:
+        told = " and ".join(map(str, sorted(shapes)))
+        raise ValueError(f"its signals are {told}; they must be of one shape{more}")
+    return next(iter(shapes), ())
 
 
 def taken_names(kind: type[Any], names: Iterable[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,13 +9,25 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.axes import at_least_zero, directions_of, for_each, positive_each
+from spart_blocks.block_support.axes import directions_of
 from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.values import numbers
 
 OUTAGE = PortSpec("outage", "", "", "above 0.5 where there is no measurement", optional=True)
 VALID = PortSpec("valid", "", "", "1 if y is of this measurement, 0 during an outage")
-_MOST_LATE = 1000
+SEED = fixed("int", "", 0, least=0, late=True, text="an integer that selects the noise")
+LATENCY = fixed(
+    "int", "", 0, least=0, most=1000, late=True, text="ticks until a measurement is given"
+)
+
+
+def _outages(value: Any, name: str) -> tuple[tuple[float, float], ...]:
+    found = numbers(value, name)
+    if found.size and (found.ndim != 2 or found.shape[1] != 2 or (found[:, 0] > found[:, 1]).any()):
+        text = f"{name} must be pairs of times [from, to], not {brief(value)}"
+        raise InputError(Fault(text, hint="such as [[10, 12.5], [30, 31]]"))
+    return tuple((float(a), float(b)) for a, b in found.reshape(-1, 2))
 
 
 class Sensor(Declared):
@@ -29,19 +40,25 @@ class Sensor(Declared):
 
     is_random: ClassVar[bool] = True
     random_entries: int
+    latency = LATENCY
+    outages = fixed(
+        *("k, 2", "s", None),
+        check=_outages,
+        late=True,
+        text="pairs of times [from, to] without measurements",
+    )
+    seed = SEED
 
-    def _begin(
-        self, clock: Any, seed: Any, channels: int, start: Array, memory: Array, latency: Any,
-        outages: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        """Check and store what all sensors have; returns arguments of bdsim's constructor."""
-        self._outages = _outages(outages)
+    def _begin(self, channels: int, start: Array, memory: Array, **sizes: Any) -> dict[str, Any]:
+        """The arguments of bdsim's constructor. channels: number of random numbers at a tick.
+        start: the values before the first measurement. sizes: those of the ports.
+        """
         self._channels, self.random_entries = channels, channels * NUMBERS
         self._memory, self._values = len(memory), len(start)
-        rows = 1 + _ticks(latency)
-        drawn = advanced(seeded(_seed(seed), channels)) if channels else np.zeros((0, NUMBERS))
-        held = np.tile(np.append(start, 0.0), rows)
-        return {"clock": clock, "x0": np.concatenate([drawn.ravel(), memory, held])}
+        drawn = advanced(seeded(self.seed, channels)) if channels else np.zeros((0, NUMBERS))
+        held = np.tile(np.append(start, 0.0), 1 + self.latency)
+        x0 = np.concatenate([drawn.ravel(), memory, held])
+        return {"x0": x0, **self.resolve_ports(**sizes)}
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         """z (channels,): normal numbers of this tick."""
@@ -60,7 +77,7 @@ class Sensor(Declared):
         drawn = x[: self.random_entries].reshape(self._channels, NUMBERS)
         z = normal(uniform(drawn)) if self._channels else None
         value, memory, fails = self.measure(t, inputs[:-1], z, x[self.random_entries : begin])
-        for first, last in self._outages:
+        for first, last in self.outages or ():
             fails = np.logical_or(fails, np.logical_and(t >= first, t < last))
         fails = np.logical_or(fails, inputs[-1] > 0.5)
         newest = np.where(fails, x[begin : begin + self._values], value)
@@ -69,57 +86,49 @@ class Sensor(Declared):
         return np.concatenate([moved, memory, newest, valid, x[begin : -self._values - 1]])
 
 
-_OF_AXES: dict[str, Callable[[Any, str, int], Any]] = {
-    **dict.fromkeys(("bias", "scale"), for_each),
-    **dict.fromkeys(("noise", "random_walk", "instability"), at_least_zero),
-    **dict.fromkeys(("resolution", "limit"), positive_each),
-}
-
-
 class Axes(Sensor):
     """A sensor of a vector along its axes: y = (1 + scale) (axes + misalignment) u + bias + noise,
     within its range and in its resolution.
     """
 
-    bias: Any
-    noise: Any
-    scale: Any
-    random_walk: Any
-    instability: Any
-    resolution: Any
-    limit: Any
+    noise = tunable("float or n", "", 0.0, least=0)
+    bias = tunable("float or n", "{y}", 0.0, text="constant part of b")
+    random_walk = tunable("float or n", "{y}/sqrt(s)", None, least=0)
+    instability = tunable(
+        "float or n", "{y}", None, least=0, text="standard deviation of the Markov process"
+    )
+    correlation_time = fixed("float or n", "s", None, above=0, text="of the Markov process")
+    scale = tunable("float or n", "", 0.0, text="scale factor errors")
+    axes = fixed(
+        *("n, 3", "", None),
+        check=directions_of,
+        text="sensitive axes in base axes, of any length; x, y and z by default",
+    )
+    misalignment = fixed("n, 3", "rad", None, text="what is added to these axes")
+    resolution = tunable(
+        "float or n", "{y}", None, above=0, text="step of the output, none by default"
+    )
+    limit = tunable("float or n", "{y}", None, above=0, text="largest output, none by default")
     _kept: Any
+    tunable = ("bias", "scale", "noise", "random_walk", "instability", "resolution", "limit")
 
-    def build(
-        self, clock: Any, axes: Any, misalignment: Any, correlation_time: Any, seed: Any,
-        latency: Any, outages: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        along = np.eye(3) if axes is None else directions_of(axes, "axes")
+    def build(self, axes: Any, misalignment: Any) -> dict[str, Any]:
+        along = np.eye(3) if axes is None else axes
         if misalignment is not None:
             along = along + numbers(misalignment, "misalignment", (len(along), 3))
-        return self.along(along, clock, correlation_time, seed, latency, outages)
+        return self.along(along)
 
-    def along(
-        self, axes: Array, clock: Any, correlation_time: Any, seed: Any, latency: Any, outages: Any
-    ) -> dict[str, Any]:
+    def along(self, axes: Array) -> dict[str, Any]:
         """The arguments of bdsim's constructor for axes (n,m) as they are."""
         n = len(axes)
-        self._axes, self.T = axes, float(clock.T)
-        for name, check in _OF_AXES.items():
-            value = getattr(self, name)
-            setattr(self, name, None if value is None else check(value, name, n))
-        self._kept = 0.0
+        self._axes, self._kept = axes, 0.0
         if self.instability is not None:
-            if correlation_time is None:
+            if self.correlation_time is None:
                 hint = "give correlation_time, after which the bias has changed"
                 raise InputError(Fault("instability needs a time", hint=hint))
-            time = positive_each(correlation_time, "correlation_time", n)
-            self._kept = np.exp(-self.T / time)
+            self._kept = np.exp(-self.T / self.correlation_time)
         drifts = (self.random_walk is not None) + (self.instability is not None)
-        begun = self._begin(
-            clock, seed, n * (1 + drifts), np.zeros(n), np.zeros(n * drifts), latency, outages
-        )
-        return {**begun, **self.resolve_ports(n=n)}
+        return self._begin(n * (1 + drifts), np.zeros(n), np.zeros(n * drifts), n=n)
 
     def measured(self, u: Any, z: Any, memory: Any) -> tuple[Any, Any]:
         """The measurement (n,) of a vector u (m,) in base axes, and the drifts."""
@@ -139,25 +148,3 @@ class Axes(Sensor):
         if self.resolution is not None:
             y = self.resolution * np.floor(y / self.resolution + 0.5)
         return y, np.concatenate([np.zeros(0), *drifts])
-
-
-def _outages(value: Any) -> tuple[tuple[float, float], ...]:
-    found = numbers([] if value is None else value, "outages")
-    if found.size and (found.ndim != 2 or found.shape[1] != 2 or (found[:, 0] > found[:, 1]).any()):
-        text = f"outages must be pairs of times [from, to], not {brief(value)}"
-        raise InputError(Fault(text, hint="such as [[10, 12.5], [30, 31]]"))
-    return tuple((float(a), float(b)) for a, b in found.reshape(-1, 2))
-
-
-def _ticks(value: Any) -> int:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not 0 <= value <= _MOST_LATE:
-        text = f"latency must be a whole number of ticks from 0 to {_MOST_LATE}"
-        raise InputError(f"{text}, not {brief(value)}")
-    return int(value)
-
-
-def _seed(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(f"seed must be a whole number from 0 on, not {brief(value)}")
-    return int(value)

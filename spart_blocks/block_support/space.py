@@ -9,7 +9,8 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import EPOCH, fixed
 from spart_blocks.block_support.values import counted, number, numbers, positive_number
 from spart_blocks.environment.constants import ZONALS
 from spart_blocks.environment.frames import EarthFrames
@@ -27,9 +28,23 @@ WRENCH = PortSpec("w", "6", "N m, N", "torque and force at the centre of mass, E
 Z = np.array([0.0, 0.0, 1.0])
 
 
-def earth_frames(epoch: Any, dut1: Any = 0.0) -> EarthFrames:
+def earth_frames(epoch: Any, dut1: float = 0.0) -> EarthFrames:
     """The Earth's frames at an epoch that a user writes."""
-    return EarthFrames.at(epoch_of(epoch, number(dut1, "dut1")))
+    return EarthFrames.at(epoch_of(epoch, dut1))
+
+
+class OfEpoch(Declared):
+    """A block of the frames of the Earth from an epoch on, its `frames`.
+
+    :arg dut1: UT1 - UTC, from IERS Bulletin A
+    """
+
+    epoch = EPOCH
+    dut1 = fixed("float", "s", 0.0)
+
+    def build(self, epoch: Any, dut1: float = 0.0) -> dict[str, Any]:
+        self.frames = earth_frames(epoch, dut1)
+        return self.resolve_ports()
 
 
 def earth_axis(epoch: Any) -> Array:
@@ -50,27 +65,27 @@ def zonals(degree: Any, given: Any) -> Array:
     return ZONALS[: counted(degree, "degree", most) - 1].copy()
 
 
-def symmetric_inertia(value: Any) -> Array:
+def symmetric_inertia(value: Any, name: str) -> Array:
     """An inertia (3,3) [kg m^2] from a matrix or its diagonal; ValueError unless it is symmetric
     and positive definite.
     """
-    found = numbers(value, "inertia")
+    found = numbers(value, name)
     out = np.diag(found) if found.shape == (3,) else found
     if out.shape != (3, 3):
-        raise ValueError(f"inertia must be a matrix (3, 3) or its diagonal, not {brief(value)}")
+        raise ValueError(f"{name} must be a matrix (3, 3) or its diagonal, not {brief(value)}")
     if not np.allclose(out, out.T) or np.linalg.eigvalsh(out)[0] <= 0:
-        raise ValueError("inertia must be symmetric and positive definite")
+        raise ValueError(f"{name} must be symmetric and positive definite")
     return out
 
 
 _PLATE = ("area", "normal", "centre", "specular", "diffuse")
 
 
-def plates_of(given: Any) -> Plates:
+def plates_of(given: Any, name: str) -> Plates:
     """Plates from a list of {area, normal, centre, specular, diffuse}, the last three optional."""
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise InputError(f"plates must be a list of one plate or more, not {brief(given)}")
-    rows = [_plate(plate, f"plates[{k}]") for k, plate in enumerate(given)]
+        raise InputError(f"{name} must be a list of one plate or more, not {brief(given)}")
+    rows = [_plate(plate, f"{name}[{k}]") for k, plate in enumerate(given)]
     return Plates(*(np.array(column) for column in zip(*rows, strict=True)))
 
 

@@ -5,7 +5,7 @@ error.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from spart_blocks.base.spatial import (
     solve_spd,
 )
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.gains import gain
+from spart_blocks.block_support.parameters import ROBOT, fixed
 from spart_blocks.block_support.quantities import KNOWN, link_id, quantities
 from spart_blocks.dynamics import FrameMotion, frame_motion, joint_equations, joint_jacobian
-from spart_blocks.dynamics.components import rows_of
+from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.robot import Robot
 
 
@@ -42,10 +42,6 @@ class Task:
     def moves(self) -> bool:
         """Whether it controls a component of the position."""
         return max(self.rows) >= 3
-
-    def gain(self, value: Any, name: str) -> Array:
-        """A gain, one number or one for each component."""
-        return gain(value, name, len(self.rows), of="{} components are controlled")
 
     def pick(self, six: Array) -> Array:
         """The controlled components out of six."""
@@ -98,13 +94,17 @@ class OfTask(Declared):
         *quantities("tau"),
         PortSpec("error", "k", "rad, m", "from the frame to its reference"),
     )
-    robot: Robot
+    inverts: ClassVar[bool] = True
     task: Task
+    robot = ROBOT
+    frame = fixed("str or int", text="name or id of the link whose frame is controlled")
+    components = fixed(
+        *("str or list", "", ALL),
+        text="the k controlled components of wx wy wz vx vy vz, inertial, in this order",
+    )
 
-    def task_ports(self) -> dict[str, Any]:
-        """Set the ports of the block. A pose that no component uses need not be wired, and a fixed
-        base has no rates.
-        """
+    def build(self, frame: Any, components: Any) -> dict[str, Any]:
+        self.task = task_of(self.robot, frame, components, self.inverts)
         needed = {
             "rd": self.task.moves,
             "quatd": self.task.turns,

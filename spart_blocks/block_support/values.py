@@ -42,11 +42,18 @@ def number(value: Any, name: str) -> float:
     return float(numbers(value, name, ()))
 
 
+def whole(value: Any, name: str, least: int = 0, most: float | None = None) -> int:
+    """A whole number from the least to the most; an InputError otherwise."""
+    number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not number or value < least or (most is not None and value > most):
+        end = "on" if most is None else f"to {most:g}"
+        raise InputError(f"{name} must be a whole number from {least} {end}, not {brief(value)}")
+    return int(value)
+
+
 def counted(value: Any, name: str, most: int = 1000) -> int:
     """A whole number from 1 to the most; an InputError otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
-        raise InputError(f"{name} must be a whole number from 1 to {most}, not {brief(value)}")
-    return value
+    return whole(value, name, 1, most)
 
 
 def scalar_or_vector(value: Any, name: str) -> Any:

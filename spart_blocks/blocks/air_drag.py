@@ -120,13 +120,9 @@ class Drag_Plates(Declared, FunctionBlock):
     nout = 1
     takes = (_DENSITY, POSITION, VELOCITY, ATTITUDE)
     gives = (WRENCH,)
-    plates = fixed("list", entries={"area": "m^2", "centre": "m"})
+    plates = fixed("list", entries={"area": "m^2", "centre": "m"}, check=plates_of)
     Cd = tunable("float", "", 2.2, above=0)
     omega = tunable("float", "rad/s", EARTH_RATE)
-
-    def build(self, plates: Any) -> dict[str, Any]:
-        self.plates = plates_of(plates)
-        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rho, _, _, R = inputs

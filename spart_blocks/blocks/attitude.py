@@ -6,7 +6,8 @@ direction cosine matrices are the transpose.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from bdsim.components import FunctionBlock
@@ -14,12 +15,40 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base import spatial
 from spart_blocks.block_support.declared import Declared, PortSpec
 
+_R = PortSpec("R", "3, 3", "", "rotation, body to inertial")
+_Q = PortSpec("q", "4", "", "unit quaternion, scalar last")
+_QUATERNION = PortSpec("q", "4", "", "quaternion, scalar last")
+_ANGLES = PortSpec("angles", "3", "rad", "[x, y, z]")
+_TURN = PortSpec("turn", "3", "rad", "rotation vector")
+_AXIS_ANGLE = (PortSpec("e", "3", "", "unit axis"), PortSpec("alpha", "", "rad", "angle"))
+
 
 class _Conversion(Declared):
-    def __init__(self, **blockargs: Any) -> None:
-        super().__init__(**self.resolve_ports(), **blockargs)
+    """A function of the inputs that gives the output."""
 
     parameters = ()
+    function: ClassVar[Callable[..., Any]]
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [type(self).function(*inputs)]
+
+
+class _OfRotation(_Conversion):
+    """A function of the transpose of a rotation."""
+
+    takes = (_R,)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [type(self).function(spatial.transpose(inputs[0]))]
+
+
+class _ToRotation(_Conversion):
+    """A function that gives the transpose of a rotation."""
+
+    gives = (_R,)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [type(self).function(*inputs).T]
 
 
 class Quat_R(_Conversion, FunctionBlock):
@@ -30,14 +59,12 @@ class Quat_R(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
-    gives = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.quaternion_rotation(inputs[0])]
+    takes = (_Q,)
+    gives = (_R,)
+    function = staticmethod(spatial.quaternion_rotation)
 
 
-class R_Quat(_Conversion, FunctionBlock):
+class R_Quat(_OfRotation, FunctionBlock):
     """Quaternion of a rotation; its largest component is positive.
 
     Source: SPART's manual, DCM_quat of the transpose.
@@ -45,14 +72,11 @@ class R_Quat(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-    gives = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.dcm_quat(spatial.transpose(inputs[0]))]
+    gives = (_Q,)
+    function = staticmethod(spatial.dcm_quat)
 
 
-class Angles321_R(_Conversion, FunctionBlock):
+class Angles321_R(_ToRotation, FunctionBlock):
     """Rotation of the 321 Euler angles.
 
     Source: SPART's manual, Angles321_DCM, transposed.
@@ -60,14 +84,11 @@ class Angles321_R(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("angles", "3", "rad", "[x, y, z]"),)
-    gives = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.angles321_dcm(inputs[0]).T]
+    takes = (_ANGLES,)
+    function = staticmethod(spatial.angles321_dcm)
 
 
-class Angles123_R(_Conversion, FunctionBlock):
+class Angles123_R(_ToRotation, FunctionBlock):
     """Rotation of the 123 Euler angles.
 
     Source: SPART's manual, Angles123_DCM, transposed.
@@ -75,14 +96,11 @@ class Angles123_R(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("angles", "3", "rad", "[x, y, z]"),)
-    gives = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.angles123_dcm(inputs[0]).T]
+    takes = (_ANGLES,)
+    function = staticmethod(spatial.angles123_dcm)
 
 
-class R_Angles321(_Conversion, FunctionBlock):
+class R_Angles321(_OfRotation, FunctionBlock):
     """The 321 Euler angles of a rotation.
 
     Source: SPART's manual, DCM_Angles321 of the transpose.
@@ -90,11 +108,8 @@ class R_Angles321(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-    gives = (PortSpec("angles", "3", "rad", "[x, y, z]"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.dcm_angles321(spatial.transpose(inputs[0]))]
+    gives = (_ANGLES,)
+    function = staticmethod(spatial.dcm_angles321)
 
 
 class Quat_Angles321(_Conversion, FunctionBlock):
@@ -105,14 +120,12 @@ class Quat_Angles321(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
-    gives = (PortSpec("angles", "3", "rad", "[x, y, z]"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.quat_angles321(inputs[0])]
+    takes = (_Q,)
+    gives = (_ANGLES,)
+    function = staticmethod(spatial.quat_angles321)
 
 
-class Axis_Angle_R(_Conversion, FunctionBlock):
+class Axis_Angle_R(_ToRotation, FunctionBlock):
     """Rotation by an angle about a unit axis.
 
     Source: SPART's manual, Euler_DCM, transposed.
@@ -120,14 +133,8 @@ class Axis_Angle_R(_Conversion, FunctionBlock):
 
     nin = 2
     nout = 1
-    takes = (
-        PortSpec("e", "3", "", "unit axis"),
-        PortSpec("alpha", "", "rad", "angle"),
-    )
-    gives = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.euler_dcm(*inputs).T]
+    takes = _AXIS_ANGLE
+    function = staticmethod(spatial.euler_dcm)
 
 
 class R_Axis_Angle(_Conversion, FunctionBlock):
@@ -139,11 +146,8 @@ class R_Axis_Angle(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 2
-    takes = (PortSpec("R", "3, 3", "", "rotation, body to inertial"),)
-    gives = (
-        PortSpec("e", "3", "", "unit axis"),
-        PortSpec("alpha", "", "rad", "angle"),
-    )
+    takes = (_R,)
+    gives = _AXIS_ANGLE
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         turn = spatial.dcm_euler(spatial.transpose(inputs[0]))
@@ -163,9 +167,7 @@ class Quat_Product(_Conversion, FunctionBlock):
         PortSpec("q2", "4", "", "quaternion, scalar last"),
     )
     gives = (PortSpec("q", "4", "", "their product, scalar last"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.quaternion_product(*inputs)]
+    function = staticmethod(spatial.quaternion_product)
 
 
 class Quat_Conjugate(_Conversion, FunctionBlock):
@@ -173,11 +175,9 @@ class Quat_Conjugate(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("q", "4", "", "quaternion, scalar last"),)
+    takes = (_QUATERNION,)
     gives = (PortSpec("conjugate", "4", "", "its conjugate, scalar last"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.conjugate(inputs[0])]
+    function = staticmethod(spatial.conjugate)
 
 
 class Quat_Rotate(_Conversion, FunctionBlock):
@@ -189,7 +189,7 @@ class Quat_Rotate(_Conversion, FunctionBlock):
     nin = 2
     nout = 1
     takes = (
-        PortSpec("q", "4", "", "unit quaternion, scalar last"),
+        _Q,
         PortSpec("v", "3", "", "vector"),
     )
     gives = (PortSpec("turned", "3", "", "the turned vector, in the unit of v"),)
@@ -209,11 +209,9 @@ class Quat_Log(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
-    gives = (PortSpec("turn", "3", "rad", "rotation vector"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.turn_of_quaternion(inputs[0])]
+    takes = (_Q,)
+    gives = (_TURN,)
+    function = staticmethod(spatial.turn_of_quaternion)
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [-inputs[0][3]]
@@ -228,11 +226,9 @@ class Quat_Exp(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("turn", "3", "rad", "rotation vector"),)
-    gives = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.quaternion_of_turn(inputs[0])]
+    takes = (_TURN,)
+    gives = (_Q,)
+    function = staticmethod(spatial.quaternion_of_turn)
 
 
 class Slerp(_Conversion, FunctionBlock):
@@ -269,11 +265,9 @@ class Quat_Left_Matrix(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("q", "4", "", "quaternion, scalar last"),)
+    takes = (_QUATERNION,)
     gives = (PortSpec("M", "4, 4", "", "the matrix for which M p is the product q p"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.quat_left_matrix(inputs[0])]
+    function = staticmethod(spatial.quat_left_matrix)
 
 
 class Quat_Right_Matrix(_Conversion, FunctionBlock):
@@ -284,11 +278,9 @@ class Quat_Right_Matrix(_Conversion, FunctionBlock):
 
     nin = 1
     nout = 1
-    takes = (PortSpec("q", "4", "", "quaternion, scalar last"),)
+    takes = (_QUATERNION,)
     gives = (PortSpec("M", "4, 4", "", "the matrix for which M p is the product p q"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.quat_right_matrix(inputs[0])]
+    function = staticmethod(spatial.quat_right_matrix)
 
 
 class Skew_Matrix(_Conversion, FunctionBlock):
@@ -301,6 +293,4 @@ class Skew_Matrix(_Conversion, FunctionBlock):
     nout = 1
     takes = (PortSpec("v", "3", "", "vector"),)
     gives = (PortSpec("S", "3, 3", "", "the matrix for which S x is the cross product of v and x"),)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [spatial.skew(inputs[0])]
+    function = staticmethod(spatial.skew)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.spatial import Array, cross, normalised, quaternion_rotation, rotation_error
+from spart_blocks.base.spatial import cross, normalised, quaternion_rotation, rotation_error
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.gains import gain
 from spart_blocks.block_support.parameters import tunable
 from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.space import symmetric_inertia
 
 
 class Attitude_PD(Declared, FunctionBlock):
@@ -50,15 +50,9 @@ class Attitude_PD(Declared, FunctionBlock):
             "2 sin(angle / 2) along the axis of the remaining rotation, base axes",
         ),
     )
-    kp = tunable("float or 3", "N m/rad")
-    kd = tunable("float or 3", "N m s/rad")
-    inertia = tunable("3, 3 or 3", "kg m^2", None)
-
-    def build(self, kp: Any, kd: Any, inertia: Any) -> dict[str, Any]:
-        of = "one for each of {} axes"
-        self.kp, self.kd = gain(kp, "kp", 3, of), gain(kd, "kd", 3, of)
-        self.inertia = None if inertia is None else _inertia(inertia)
-        return self.resolve_ports()
+    kp = tunable("float or 3", "N m/rad", least=0)
+    kd = tunable("float or 3", "N m s/rad", least=0)
+    inertia = tunable("3, 3 or 3", "kg m^2", None, check=symmetric_inertia)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         quatd, omegad, omegadotd, R0, u0 = inputs
@@ -69,21 +63,3 @@ class Attitude_PD(Declared, FunctionBlock):
             I = self.inertia
             torque = torque + cross(w, I @ w) + I @ (R0.T @ omegadotd - cross(w, wd))
         return [np.concatenate([torque, np.zeros(3)]), e]
-
-
-def _inertia(value: Any) -> Array:
-    """An inertia (3,3) from a matrix or its diagonal; a ValueError if it is invalid."""
-    try:
-        I = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        I = np.zeros(())
-    I = np.diag(I) if I.shape == (3,) else I
-    if (
-        I.shape != (3, 3)
-        or not np.isfinite(I).all()
-        or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max()
-    ):
-        raise ValueError("inertia must be a symmetric matrix of 3 by 3 numbers, or its diagonal")
-    if np.linalg.eigvalsh(I)[0] <= 0:
-        raise ValueError("inertia must be positive definite")
-    return I

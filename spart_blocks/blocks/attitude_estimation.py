@@ -13,6 +13,7 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.base import spatial
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.channels import Channels
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.estimation import (
     corrected,
@@ -23,7 +24,7 @@ from spart_blocks.block_support.estimation import (
     where,
 )
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.values import not_negative, numbers, positive
+from spart_blocks.block_support.values import numbers
 
 _TINY = 1e-30
 _GIVES = (
@@ -72,29 +73,18 @@ class Mekf_S(Declared, SampledBlock):
         PortSpec("reference", "3", "", "the same vector in inertial axes", optional=True),
     )
     gives = (*_GIVES, PortSpec("variance", "6", "rad^2", "of the errors of attitude and bias"))
-    gyro_noise = tunable("float", "rad/s^0.5")
-    bias_noise = tunable("float", "rad/s^1.5")
-    q_noise = tunable("float or 3", "rad", 1e-4)
+    gyro_noise = tunable("float", "rad/s^0.5", least=0)
+    bias_noise = tunable("float", "rad/s^1.5", least=0)
+    q_noise = tunable("float or 3", "rad", 1e-4, above=0)
     vector_noise = tunable("float", "rad", 1e-2, above=0)
     P0 = fixed("float or 6, 6", "", 0.01)
-    q0 = fixed("4", "", (0.0, 0.0, 0.0, 1.0))
+    q0 = fixed("4", "", (0.0, 0.0, 0.0, 1.0), check=spatial.unit_quaternion)
     bias0 = fixed("3", "rad/s", (0.0, 0.0, 0.0))
 
-    def build(
-        self, gyro_noise: Any, bias_noise: Any, q_noise: Any, P0: Any, q0: Any, bias0: Any
-    ) -> dict[str, Any]:
-        self.gyro_noise = float(not_negative(gyro_noise, "gyro_noise"))
-        self.bias_noise = float(not_negative(bias_noise, "bias_noise"))
-        self.q_noise = np.broadcast_to(positive(q_noise, "q_noise"), (3,)).copy()
-        start = np.concatenate(
-            [
-                spatial.unit_quaternion(q0, "q0"),
-                bias0,
-                packed(covariance(P0, "P0", 6)),
-            ]
-        )
-        ports = self.resolve_ports()
-        return {"x0": start, "feedthrough": True, **ports}
+    def build(self, P0: Any, q0: Any, bias0: Any) -> dict[str, Any]:
+        self.q_noise = np.broadcast_to(self.q_noise, (3,)).copy()
+        start = np.concatenate([q0, bias0, packed(covariance(P0, "P0", 6))])
+        return {"x0": start, "feedthrough": True, **self.resolve_ports()}
 
     def _corrected(self, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
         """Attitude, bias and covariance with the measurements of the tick."""
@@ -192,17 +182,17 @@ class _Mahony(Declared):
     references = fixed("k, 3")
     kp = tunable("float", "1/s", 1.0, above=0)
     ki = tunable("float", "1/s^2", 0.3, least=0)
-    weights = tunable("float or k", "", 1.0)
-    q0 = fixed("4", "", (0.0, 0.0, 0.0, 1.0))
+    weights = tunable("float or k", "", 1.0, above=0)
+    q0 = fixed("4", "", (0.0, 0.0, 0.0, 1.0), check=spatial.unit_quaternion)
     bias0 = fixed("3", "rad/s", (0.0, 0.0, 0.0))
 
-    def build(self, references: Any, weights: Any, q0: Any, bias0: Any) -> dict[str, Any]:
+    def build(self, references: Any, q0: Any, bias0: Any) -> dict[str, Any]:
         rows = np.atleast_2d(numbers(references, "references"))
         if rows.shape not in ((1, 3), (2, 3)) or not rows.any(axis=1).all():
             raise InputError("references takes one or two rows of 3 numbers, not all zero")
         self.references = rows / np.linalg.norm(rows, axis=1)[:, None]
-        self.weights = np.broadcast_to(positive(weights, "weights"), (len(rows),)).copy()
-        start = np.concatenate([spatial.unit_quaternion(q0, "q0"), bias0])
+        self.weights = np.broadcast_to(self.weights, (len(rows),)).copy()
+        start = np.concatenate([q0, bias0])
         return {"x0": start, "feedthrough": True, **self.resolve_ports()}
 
     def _rates(self, inputs: list[Any], q: Any, bias: Any) -> tuple[Any, Any]:
@@ -232,9 +222,6 @@ class Mahony_Filter(_Mahony, ContinuousBlock):
 
     nin = 3
     nout = 3
-
-    def build(self, references: Any, weights: Any, q0: Any, bias0: Any) -> dict[str, Any]:
-        return {"nstates": 7, **super().build(references, weights, q0, bias0)}
 
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         q = spatial.normalised(x[:4])
@@ -268,7 +255,7 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
         return _turned_nearby(x, spread, rng)
 
 
-class _Complementary(Declared):
+class _Complementary(Channels):
     """What COMPLEMENTARY_FILTER and COMPLEMENTARY_FILTER_S share.
 
     :arg tau: time constant
@@ -286,12 +273,7 @@ class _Complementary(Declared):
     width = fixed("int", "", None)
 
     def build(self, y0: Any, width: Any) -> dict[str, Any]:
-        shape = self.shared_shape(width, y0=y0)
-        start = np.broadcast_to(y0, shape or (1,)).copy()
-        return {"x0": start, **self.resolve_ports(n=shape)}
-
-    def _signal(self, y: Any) -> Any:
-        return y if self.out_ports[0].shape else y[0]
+        return self.begin(width, y0=y0)
 
 
 class Complementary_Filter(_Complementary, ContinuousBlock):
@@ -307,15 +289,8 @@ class Complementary_Filter(_Complementary, ContinuousBlock):
     nin = 2
     nout = 1
 
-    def build(self, y0: Any, width: Any) -> dict[str, Any]:
-        given = super().build(y0, width)
-        return {"nstates": len(given["x0"]), **given}
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [self._signal(x)]
-
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
-        rate, value = (np.reshape(signal, (-1,)) for signal in inputs)
+        rate, value = map(self._each, inputs)
         return rate + (value - x) / self.tau
 
 
@@ -341,6 +316,6 @@ class Complementary_Filter_S(_Complementary, SampledBlock):
         return [self._signal(self.next(t, inputs, x))]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        rate, value = (np.reshape(signal, (-1,)) for signal in inputs)
+        rate, value = map(self._each, inputs)
         kept = self.tau / (self.tau + self.T)
         return kept * (x + self.T * rate) + (1 - kept) * value

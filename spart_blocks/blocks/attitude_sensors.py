@@ -14,34 +14,18 @@ from spart_blocks.base.spatial import (
     quaternion_product,
     rotation_quaternion,
 )
-from spart_blocks.block_support.axes import at_least_zero, direction_of
+from spart_blocks.block_support.axes import direction_of
 from spart_blocks.block_support.declared import PortSpec
 from spart_blocks.block_support.parameters import (
-    CORRELATION_TIME,
-    LATENCY,
-    OUTAGES,
-    SEED,
     fixed,
     tunable,
 )
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.sensor import OUTAGE, VALID, Sensor
-from spart_blocks.block_support.values import not_negative, number, positive_number
+from spart_blocks.block_support.space import Z
 
 _NOWHERE = 1e-30
 """The square of a direction's length below which there is none."""
-
-
-def _angle(value: Any, name: str) -> float:
-    """An angle [rad] from 0 to half a turn."""
-    found = number(value, name)
-    if not 0 < found <= np.pi:
-        raise InputError(f"{name} must be an angle above 0 and up to pi, not {found:g}")
-    return found
-
-
-def _sigma(value: Any, name: str) -> float:
-    return float(not_negative(number(value, name), name))
 
 
 def _along(axis: Array, direction: Any) -> Any:
@@ -82,26 +66,18 @@ class Star_Tracker(Sensor, SampledBlock):
         PortSpec("quat", "4", "", "measured attitude, scalar last; the last one in an outage"),
         VALID,
     )
-    across = tunable("float", "rad", 0.0, check=_sigma)
-    about = tunable("float", "rad", 0.0, check=_sigma)
-    boresight = fixed("3", "", None)
-    rate_limit = fixed("float", "rad/s", None)
-    exclusion = fixed("float", "rad", None)
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
+    across = tunable("float", "rad", 0.0, least=0)
+    about = tunable("float", "rad", 0.0, least=0)
+    boresight = fixed("3", "", None, check=direction_of)
+    rate_limit = fixed("float", "rad/s", None, above=0)
+    exclusion = fixed("float", "rad", None, above=0, most=np.pi)
 
-    def build(
-        self, clock: Any, boresight: Any, rate_limit: Any, exclusion: Any, latency: Any,
-        outages: Any, seed: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        self._axis = direction_of([0, 0, 1] if boresight is None else boresight, "boresight")
+    def build(self, boresight: Any, rate_limit: Any, exclusion: Any) -> dict[str, Any]:
+        self._axis = Z if boresight is None else boresight
+        self._rate = rate_limit
         self._basis = np.linalg.svd(self._axis[None])[2]  # the boresight, or its negative, first
-        self._rate = None if rate_limit is None else positive_number(rate_limit, "rate_limit")
-        self._near = None if exclusion is None else np.cos(_angle(exclusion, "exclusion"))
-        start = np.array([0.0, 0.0, 0.0, 1.0])
-        given = self._begin(clock, seed, 3, start, np.zeros(0), latency, outages)
-        return {**given, **self.resolve_ports()}
+        self._near = None if exclusion is None else np.cos(exclusion)
+        return self._begin(3, np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(0))
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         R0, u0, sun = inputs
@@ -144,20 +120,14 @@ class Sun_Sensor(Sensor, SampledBlock):
         PortSpec("direction", "3", "", "to the Sun, base axes; the last one in an outage"),
         VALID,
     )
-    noise = tunable("float", "rad", 0.0, check=_sigma)
-    boresight = fixed("3", "", None)
-    field_of_view = fixed("float", "rad", np.pi)
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
+    noise = tunable("float", "rad", 0.0, least=0)
+    boresight = fixed("3", "", None, check=direction_of)
+    field_of_view = fixed("float", "rad", np.pi, above=0, most=np.pi)
 
-    def build(
-        self, clock: Any, boresight: Any, field_of_view: Any, latency: Any, outages: Any, seed: Any
-    ) -> dict[str, Any]:
-        self._axis = direction_of([0, 0, 1] if boresight is None else boresight, "boresight")
-        self._edge = float(np.cos(_angle(field_of_view, "field_of_view")))
-        given = self._begin(clock, seed, 3, np.zeros(3), np.zeros(0), latency, outages)
-        return {**given, **self.resolve_ports()}
+    def build(self, boresight: Any, field_of_view: Any) -> dict[str, Any]:
+        self._axis = Z if boresight is None else boresight
+        self._edge = float(np.cos(field_of_view))
+        return self._begin(3, np.zeros(3), np.zeros(0))
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         sun, R0 = inputs
@@ -191,29 +161,18 @@ class Gnss(Sensor, SampledBlock):
         PortSpec("v", "3", "m/s", "measured velocity, inertial; the last one in an outage"),
         VALID,
     )
-    noise_r = tunable("float or 3", "m", 0.0)
-    noise_v = tunable("float or 3", "m/s", 0.0)
-    drift = tunable("float or 3", "m", None)
-    correlation_time = CORRELATION_TIME
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
+    noise_r = tunable("float or 3", "m", 0.0, least=0)
+    noise_v = tunable("float or 3", "m/s", 0.0, least=0)
+    drift = tunable("float or 3", "m", None, least=0)
+    correlation_time = fixed("float", "s", None, above=0, text="of the Markov process")
 
-    def build(
-        self, clock: Any, noise_r: Any, noise_v: Any, drift: Any, correlation_time: Any,
-        latency: Any, outages: Any, seed: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        self.noise_r = at_least_zero(noise_r, "noise_r", 3)
-        self.noise_v = at_least_zero(noise_v, "noise_v", 3)
-        self.drift = None if drift is None else at_least_zero(drift, "drift", 3)
-        if (drift is None) != (correlation_time is None):
+    def build(self, correlation_time: float | None) -> dict[str, Any]:
+        if (self.drift is None) != (correlation_time is None):
             raise InputError(Fault("drift and correlation_time come together", hint="give both"))
         more, self._kept = 0, 0.0
         if correlation_time is not None:
-            time = positive_number(correlation_time, "correlation_time", "s")
-            more, self._kept = 3, float(np.exp(-float(clock.T) / time))
-        given = self._begin(clock, seed, 6 + more, np.zeros(6), np.zeros(more), latency, outages)
-        return {**given, **self.resolve_ports()}
+            more, self._kept = 3, float(np.exp(-self.T / correlation_time))
+        return self._begin(6 + more, np.zeros(6), np.zeros(more))
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         r = inputs[0] + self.noise_r * z[:3]
@@ -253,18 +212,15 @@ class Encoder(Sensor, SampledBlock):
     )
     resolution = tunable("float or n", above=0)
     offset = tunable("float or n", "", 0.0)
-    latency = LATENCY
-    outages = OUTAGES
-    width = fixed("int", "", None)
+    width = fixed("int", "", None, late=True)
+    omits = ("seed",)
     is_random: ClassVar[bool] = False
 
-    def build(self, clock: Any, latency: Any, outages: Any, width: Any) -> dict[str, Any]:
+    def build(self, width: Any) -> dict[str, Any]:
         shape = self.shared_shape(width)
-        n, self.T = int(np.prod(shape)), float(clock.T)
-        # The position before, and whether there was one.
-        memory = np.zeros(n + 1)
-        given = self._begin(clock, 0, 0, np.zeros(3 * n), memory, latency, outages)
-        return {**given, **self.resolve_ports(n=shape)}
+        n = int(np.prod(shape))
+        # The memory is the position before, and whether there was one.
+        return self._begin(0, np.zeros(3 * n), np.zeros(n + 1), n=shape)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         q = np.reshape(inputs[0], (self._values // 3,))

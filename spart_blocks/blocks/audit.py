@@ -51,7 +51,6 @@ class Audit(Declared, ContinuousBlock):
         optional = "" if self.robot.nu and not self.closed else "taum"
         more = (*prescribed_ports(self.robot), *mode_ports(self.robot), *force_ports(self.robot))
         return {
-            "nstates": 7,
             "x0": np.zeros(7),
             "feedthrough": True,
             **self.resolve_ports(self.robot, optional=optional, more=(more, ())),

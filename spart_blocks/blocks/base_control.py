@@ -9,7 +9,6 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.gains import gain
 from spart_blocks.block_support.motion import need_floating
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import KNOWN, ports, quantities
@@ -55,23 +54,19 @@ class Base_Control(Declared, FunctionBlock):
     )
     gives = quantities("tau0")
     robot = fixed("Robot", check=need_floating)
-    kp = tunable("float or 6", "1/s^2")
-    kd = tunable("float or 6", "1/s")
+    kp = tunable("float or 6", "1/s^2", least=0)
+    kd = tunable("float or 6", "1/s", least=0)
     joints = fixed("str", "", "free", choices=("free", "prescribed"))
 
-    def build(self, kp: Any, kd: Any) -> dict[str, Any]:
+    def build(self) -> dict[str, Any]:
         if self.joints == "free" and self.robot.kinematic:
             raise ValueError(
                 f"joints are free, but {self.robot.name} has kinematic ones: say prescribed"
             )
-        of = "the base has {} components of motion"
-        self.kp, self.kd = gain(kp, "kp", 6, of), gain(kd, "kd", 6, of)
         if self.joints == "free":
-            given = self.resolve_ports(self.robot)
-        else:
-            more = ports(self.robot, "umdot?"), ports(self.robot, "taum")
-            given = self.resolve_ports(self.robot, without="taum", more=more)
-        return given
+            return self.resolve_ports(self.robot)
+        more = ports(self.robot, "umdot?"), ports(self.robot, "taum")
+        return self.resolve_ports(self.robot, without="taum", more=more)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0d, r0d, u0d, u0dotd, wF0, wFm, R0, r0, qm, u0, um, driven = inputs

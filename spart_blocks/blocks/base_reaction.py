@@ -10,12 +10,12 @@ from bdsim.components import FunctionBlock
 from spart_blocks.block_support.declared import Declared
 from spart_blocks.block_support.gains import one_gain
 from spart_blocks.block_support.motion import (
-    LinkPoint,
+    OfPoint,
     ReactionTask,
     momentum_in_base_axes,
     need_floating,
 )
-from spart_blocks.block_support.parameters import FRAME, OFFSET, fixed, tunable
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import base_rates_from_momentum, multibody_inertia
 from spart_blocks.dynamics.components import ALL, rows_of
@@ -46,7 +46,7 @@ class Base_Reaction(Declared, FunctionBlock):
         return [np.concatenate([u0[:3], R0 @ u0[3:]])]
 
 
-class Desired_Reaction(Declared, FunctionBlock):
+class Desired_Reaction(OfPoint, FunctionBlock):
     """The joint rates that give an end-effector a twist and a free base a motion simultaneously.
 
     The chosen rows of two sets of equations hold at once: Jstar um = td - drift for the
@@ -67,21 +67,17 @@ class Desired_Reaction(Declared, FunctionBlock):
     takes = quantities("R0 r0 qm td u0d? p? h?")
     gives = quantities("um")
     robot = fixed("Robot", check=need_floating)
-    frame = FRAME
-    offset = OFFSET
     components = fixed("str or list of str", "", ALL)
     base_components = fixed("str or list of str", "", "wx wy wz")
     damping = tunable("float", "", 0.0, check=one_gain)
 
-    def build(
+    def build(  # type: ignore[override]
         self, frame: Any, offset: Any, components: Any, base_components: Any
     ) -> dict[str, Any]:
-        self.task = ReactionTask(
-            LinkPoint.of(self.robot, frame, offset),
-            tuple(rows_of(components)),
-            tuple(rows_of(base_components, "base_components")),
-        )
-        return self.resolve_ports(self.robot)
+        given = super().build(frame, offset)
+        chosen = rows_of(components), rows_of(base_components, "base_components")
+        self.task = ReactionTask(self.point, *map(tuple, chosen))
+        return given
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td, u0d, p, h = inputs

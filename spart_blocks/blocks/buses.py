@@ -15,7 +15,7 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.block_support.ports import Port, port_arguments, taken_names
+from spart_blocks.block_support.ports import Port, taken_names
 
 MOST_SIGNALS = 1000
 _NAME = re.compile(r"[^\s.,/=\[\]\\${}^*]+(\.[^\s.,/=\[\]\\${}^*]+)*")
@@ -38,8 +38,7 @@ class _Bus(Declared):
         if taken:
             raise InputError(f"signals cannot be called {', '.join(taken)}: every block has these")
         self.passes = tuple(passes)
-        self.in_ports, self.out_ports = tuple(map(Port, inputs)), tuple(map(Port, outputs))
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(tuple(map(Port, inputs)), tuple(map(Port, outputs)))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [inputs[k] for k in self.passes]

@@ -38,7 +38,7 @@ class Assert(CheckInTime, ContinuousBlock):
 
     def build(self, action: Any, message: Any, after: Any) -> dict[str, Any]:
         self.set_check(action, message, after)
-        return {"nstates": 1, "x0": UNFAILED, **self.resolve_ports(any=None)}
+        return {"x0": UNFAILED, **self.resolve_ports(any=None)}
 
     def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
         u = np.ravel(inputs[0])
@@ -73,7 +73,7 @@ class Check_Range(CheckInTime, ContinuousBlock):
         shape = self.shared_shape()
         self.set_check(action, message, after)
         ports = self.resolve_ports(any=shape or None)
-        return {"nstates": 1, "x0": UNFAILED, **ports}
+        return {"x0": UNFAILED, **ports}
 
     @property
     def claim(self) -> str:
@@ -113,7 +113,7 @@ class Check_Settling(CheckInTime, ContinuousBlock):
     def build(self, action: Any, message: Any) -> dict[str, Any]:
         self.set_check(action, message)
         ports = self.resolve_ports(any=self.shared_shape() or None)
-        return {"nstates": 1, "x0": UNFAILED, **ports}
+        return {"x0": UNFAILED, **ports}
 
     @property
     def claim(self) -> str:
@@ -150,16 +150,13 @@ class Check_Rate(Check, SampledBlock):
     after = tunable("float", "s", 0.0)
     width = fixed("int", "", None)
 
-    def build(
-        self, clock: Any, action: Any, message: Any, after: Any, width: Any
-    ) -> dict[str, Any]:
+    def build(self, action: Any, message: Any, after: Any, width: Any) -> dict[str, Any]:
         self.set_check(action, message, after)
         # The time of the first failure, whether there was a tick, u at it, and the rate there.
         shape = self.shared_shape(width)
         self.size = shape[0] if shape else 1
-        self.period = float(clock.T)
+        self.period = self.T
         return {
-            "ndstates": 2 + 2 * self.size,
             "x0": [*UNFAILED, *np.zeros(1 + 2 * self.size)],
             **self.resolve_ports(n=shape),
         }

@@ -17,7 +17,7 @@ from spart_blocks.block_support.loops import checked_damping, closed_rates_of, f
 from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.plants.closed_state import ClosedState
 from spart_blocks.block_support.plants.state import STATE_UNITS, Parts
-from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.ports import Port
 from spart_blocks.block_support.quantities import mode_ports, prescribed_ports, quantities
 from spart_blocks.blocks._plant import RATES, rate_ports
 from spart_blocks.blocks._variational import Steps
@@ -94,7 +94,6 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
         more = (*prescribed_ports(self.robot), *force_ports(self.robot)), mode_ports(self.robot)
         without = "tau0 wF0" if self.robot.base == "fixed" else ""
         return {
-            "nstates": len(x0),
             "x0": x0,
             "snames": list(self.plant_state.names),
             **self.resolve_ports(self.robot, without=without, more=more, N=len(x0)),
@@ -173,9 +172,9 @@ class Closed_Chain_Rates(Declared, FunctionBlock):
     def build(self, damping: Any) -> dict[str, Any]:
         self.damping = damping
         more = (*prescribed_ports(self.robot), *mode_ports(self.robot), *force_ports(self.robot))
-        self.in_ports = (*resolved(self.takes, self.robot), *more)
-        self.out_ports = closed_rate_ports(self.robot)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(
+            (*resolved(self.takes, self.robot), *more), closed_rate_ports(self.robot)
+        )
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))

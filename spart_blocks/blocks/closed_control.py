@@ -9,7 +9,6 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.gains import gain
 from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
 from spart_blocks.block_support.quantities import KNOWN, link_id, quantities
 from spart_blocks.dynamics.actuated import (
@@ -81,13 +80,8 @@ class Closed_ID(Declared, FunctionBlock):
     def build(self, actuated: Any) -> dict[str, Any]:
         self.actuated = actuated_places(self.robot, actuated)
         driven_robot(self.robot, tuple(self.actuated))
-        given = self.resolve_ports(
-            self.robot,
-            optional=_optional(self.robot),
-            n_a=len(self.actuated),
-            m=len(kept_rows(self.robot)),
-        )
-        return given
+        n_a, m = len(self.actuated), len(kept_rows(self.robot))
+        return self.resolve_ports(self.robot, optional=_optional(self.robot), n_a=n_a, m=m)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         ad, *given = inputs
@@ -120,15 +114,14 @@ class Closed_Computed_Torque(Declared, FunctionBlock):
     gives = (PortSpec("tau", "n_a", "N m, N", "forces of the actuated joints"),)
     robot = ROBOT
     actuated = fixed("list of str")
-    kp = tunable("float or n_a", "1/s^2")
-    kd = tunable("float or n_a", "1/s")
+    kp = tunable("float or n_a", "1/s^2", least=0)
+    kd = tunable("float or n_a", "1/s", least=0)
 
-    def build(self, actuated: Any, kp: Any, kd: Any) -> dict[str, Any]:
+    def build(self, actuated: Any) -> dict[str, Any]:
         self.actuated = actuated_places(self.robot, actuated)
         self.positions = [position_of(self.robot, k) for k in self.actuated]
-        count = len(self.actuated)
-        self.kp, self.kd = gain(kp, "kp", count), gain(kd, "kd", count)
         driven_robot(self.robot, tuple(self.actuated))
+        count = len(self.actuated)
         return self.resolve_ports(self.robot, optional=_optional(self.robot), n_a=count)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -179,13 +172,11 @@ class Closed_IK(Declared, FunctionBlock):
     link = fixed("str")
     actuated = fixed("list of str")
     pose = fixed("bool", "", False)
-    iterations = fixed("int", "", 4)
+    iterations = fixed("int", "", 4, least=1, most=MOST_ITERATIONS)
 
-    def build(self, actuated: Any, pose: Any, iterations: Any) -> dict[str, Any]:
-        if isinstance(iterations, bool) or iterations not in range(1, MOST_ITERATIONS + 1):
-            raise ValueError(f"iterations is {iterations!r}; it takes 1 to {MOST_ITERATIONS} steps")
+    def build(self, actuated: Any, pose: bool) -> dict[str, Any]:
         link_id(self.robot, self.link)
-        self.pose, self.iterations = bool(pose), int(iterations)
+        self.pose = pose
         self.actuated = actuated_places(self.robot, actuated)
         self.positions = [position_of(self.robot, k) for k in self.actuated]
         without = "" if pose else "R w wdot"
@@ -197,14 +188,8 @@ class Closed_IK(Declared, FunctionBlock):
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         *target, qm = inputs
         found = closed_ik(qm, Target(*target), self.robot, self.link, self.iterations)
-        places = self.actuated
-        return [
-            found.qm[self.positions],
-            found.um[places],
-            found.umdot[places],
-            found.qm,
-            found.error,
-        ]
+        q, u, a = found.qm[self.positions], found.um[self.actuated], found.umdot[self.actuated]
+        return [q, u, a, found.qm, found.error]
 
 
 class Joint_Select(Declared, FunctionBlock):

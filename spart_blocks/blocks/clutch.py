@@ -88,7 +88,7 @@ class Clutch(_Plates, ContinuousBlock):
         self._check_friction()
         parts = [w10, w20, np.sign(np.subtract(w10, w20))]
         begin = np.concatenate([np.broadcast_to(part, shape or (1,)) for part in parts])
-        return {"nstates": begin.size, "x0": begin, **self.resolve_ports(n=shape)}
+        return {"x0": begin, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         parts = self._parts(x)

@@ -12,17 +12,16 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.parameters import ARGUMENTS, PARAMS, fixed, tunable
-from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.block_support.values import counted, numbers
+from spart_blocks.block_support.of_formulas import OfFormulas
+from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.ports import Port, numbered, one_shape
+from spart_blocks.block_support.values import numbers
 from spart_blocks.formulas.crossings import bare, flat, zero_or_one
-from spart_blocks.formulas.reader import Formula, read_formula
-from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
 
 MOST_CHOICES = 100
 
 
-class If(Declared, FunctionBlock):
+class If(OfFormulas, FunctionBlock):
     """Which of several conditions holds first: `if`, `elseif1`, `elseif2` and so on, or `else`.
 
     One output is 1, that of the first condition that holds, or else the last; the others are 0.
@@ -40,30 +39,15 @@ class If(Declared, FunctionBlock):
         PortSpec("else", "", "", "1 if none holds"),
     )
     conditions = fixed("str or list of str")
-    arguments = ARGUMENTS
-    params = PARAMS
 
     def build(self, conditions: Any, arguments: Any, params: Any) -> dict[str, Any]:
-        names = ("u",) if arguments is None else input_names(arguments, "arguments")
-        values = parameter_values(params, names)
-        texts: Any = [conditions] if isinstance(conditions, str) else conditions
-        if not isinstance(texts, (list, tuple)) or not 0 < len(texts) <= MOST_CHOICES:
-            text = f"conditions is a formula or a list of up to {MOST_CHOICES}"
-            raise InputError(f"{text}, not {brief(conditions)}")
-        self.formulas: list[Formula] = [read_formula(text, {*names, *values}) for text in texts]
-        self.varies_between_ticks = any("t" in _words(text) for text in texts)
-        self.in_ports = tuple(Port(name) for name in names)
-        between = (f"elseif{k}" for k in range(1, len(texts)))
-        self.out_ports = tuple(Port(name, ()) for name in ("if", *between, "else"))
-        self.tunable, self._values = tuple(values), values
-        return port_arguments(self.in_ports, self.out_ports)
-
-    def finish(self) -> None:
-        refuse_taken((name for name in self._values if hasattr(self, name)), "params")
-        self.__dict__.update(self._values)
+        kinds = f"conditions is a formula or a list of up to {MOST_CHOICES}"
+        inputs = self.read(conditions, kinds, MOST_CHOICES, arguments, params)
+        between = (f"elseif{k}" for k in range(1, len(self.formulas)))
+        return self.set_ports(inputs, (Port(name, ()) for name in ("if", *between, "else")))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        known, found, none = self._known(t, inputs), [], np.equal(0.0, 0.0)
+        known, found, none = self._values(t, inputs), [], np.equal(0.0, 0.0)
         for formula in self.formulas:
             with np.errstate(all="ignore"):
                 value = formula.value(known)
@@ -73,22 +57,6 @@ class If(Declared, FunctionBlock):
             found.append(bare(zero_or_one(np.logical_and(none, holds))))
             none = np.logical_and(none, np.logical_not(holds))
         return [*found, bare(zero_or_one(none))]
-
-    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        known = self._known(t, inputs)
-        with np.errstate(all="ignore"):
-            return [value for formula in self.formulas for value in formula.crossings(known)]
-
-    def _known(self, t: Any, inputs: list[Any]) -> dict[str, Any]:
-        """Values by name, as NumPy numbers."""
-        known = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
-        known |= {name: self.__dict__[name] for name in self.tunable} | {"t": t}
-        return {name: as_number(value) for name, value in known.items()}
-
-
-def _words(text: str) -> set[str]:
-    """The names in a formula."""
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 
 class Case(Declared, FunctionBlock):
@@ -120,10 +88,8 @@ class Case(Declared, FunctionBlock):
         twice = sorted({one for one in listed if listed.count(one) > 1})
         if twice:
             raise InputError(Fault(f"{twice[0]} is in cases twice", hint="the first would count"))
-        self.in_ports = (Port("u", ()),)
         names = (f"case{k + 1}" for k in range(len(self.cases)))
-        self.out_ports = tuple(Port(name, ()) for name in (*names, "default"))
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports([Port("u", ())], [Port(name, ()) for name in (*names, "default")])
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         number = np.floor(inputs[0] + 0.5)
@@ -165,26 +131,21 @@ class Merge(Declared, ContinuousBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the one of the subsystem that runs or ran last"),)
-    nin_ = fixed("int", "", 2)
+    nin_ = fixed("int", "", 2, least=1, most=MOST_CHOICES)
     initial = tunable("float or array_like", "", 0.0)
     told: ClassVar[tuple[str, ...]] = ()
 
     def build(self, nin: Any, initial: Any) -> dict[str, Any]:
-        self.inputs_merged = counted(nin, "nin", MOST_CHOICES)
+        self.inputs_merged = nin
         start = numbers(initial, "initial")
         self.initial = start if start.ndim else float(start)
-        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(nin))
-        self.out_ports = (Port("y"),)
-        ports = port_arguments(self.in_ports, self.out_ports)
+        ports = self.set_ports(numbered(nin), [Port("y")])
         # The number of the input whose subsystem ran last, 0 if none has.
-        return {"nstates": 1, "x0": [0.0], "feedthrough": True, **ports}
+        return {"x0": [0.0], "feedthrough": True, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         signals, _ = self._parts(inputs)
-        shapes = {np.shape(signal) for signal in signals}
-        if len(shapes) > 1:
-            told = " and ".join(map(str, sorted(shapes)))
-            raise ValueError(f"its signals are {told}; they must be of one shape")
+        one_shape(signals)
         number = self._number(inputs, x)
         value: Any = np.zeros(np.shape(signals[0])) + self.initial
         for k, signal in enumerate(signals):

@@ -8,9 +8,9 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import Declared
-from spart_blocks.block_support.gains import gain, one_length
 from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
 from spart_blocks.block_support.quantities import KNOWN, quantities
+from spart_blocks.block_support.values import common_shape
 from spart_blocks.dynamics import (
     accelerations,
     diff_kinematics,
@@ -41,15 +41,15 @@ class Joint_PD(Declared, FunctionBlock):
     nout = 1
     takes = quantities("qd ud? qm um")
     gives = quantities("tau")
-    kp = tunable("float or nu", "N m/rad, N/m")
-    kd = tunable("float or nu", "N m s/rad, N s/m")
+    kp = tunable("float or nu", "N m/rad, N/m", least=0)
+    kd = tunable("float or nu", "N m s/rad, N s/m", least=0)
     robot = fixed("Robot", "", None)
 
-    def build(self, kp: Any, kd: Any) -> dict[str, Any]:
-        joints = None if self.robot is None else self.robot.nu
-        self.kp, self.kd = gain(kp, "kp", joints), gain(kd, "kd", joints)
-        length = one_length({"kp": self.kp, "kd": self.kd}, without=joints)
-        return self.resolve_ports(nu=length, nq=length if self.robot is None else self.robot.nq)
+    def build(self) -> dict[str, Any]:
+        if self.robot is not None:
+            return self.resolve_ports(self.robot)
+        shape = common_shape(kp=self.kp, kd=self.kd) or None
+        return self.resolve_ports(nu=shape, nq=shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, qm, um = inputs
@@ -83,11 +83,10 @@ class Computed_Torque(Declared, FunctionBlock):
     )
     gives = quantities("tau")
     robot = ROBOT
-    kp = tunable("float or nu", "1/s^2")
-    kd = tunable("float or nu", "1/s")
+    kp = tunable("float or nu", "1/s^2", least=0)
+    kd = tunable("float or nu", "1/s", least=0)
 
-    def build(self, kp: Any, kd: Any) -> dict[str, Any]:
-        self.kp, self.kd = gain(kp, "kp", self.robot.nu), gain(kd, "kd", self.robot.nu)
+    def build(self) -> dict[str, Any]:
         optional = "" if self.robot.base == "floating" else "u0"
         return self.resolve_ports(self.robot, optional=optional)
 

@@ -45,7 +45,7 @@ class Hit_Crossing(Declared, ContinuousBlock):
     def build(self) -> dict[str, Any]:
         # The side (1 above, 0 below, 0.5 not known yet), the pulse (1 or 0), its start, the count.
         start = [0.5, 0.0, 0.0, 0.0]
-        return {"nstates": 4, "x0": start, **self.resolve_ports()}
+        return {"x0": start, **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [np.where(x[1] > 0.5, 1.0, 0.0), x[3]]
@@ -114,7 +114,7 @@ class Edge(Declared, SampledBlock):
         shape = self.shared_shape(width, initial=initial)
         begin = np.broadcast_to(initial, shape or (1,)).copy()
         ports = self.resolve_ports(n=shape)
-        return {"ndstates": begin.size, "x0": begin, "feedthrough": True, **ports}
+        return {"x0": begin, "feedthrough": True, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         above, before = self._above(inputs, x), x > 0.5

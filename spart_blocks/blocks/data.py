@@ -14,7 +14,7 @@ from spart_blocks.base.curves.lines import LineTable, parted
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.block_support.ports import Port, port_arguments, taken_names
+from spart_blocks.block_support.ports import Port, taken_names
 from spart_blocks.block_support.tables import MOST_NUMBERS
 from spart_blocks.results.recordings import read_recording
 
@@ -83,10 +83,7 @@ class Data(Declared, SourceBlock):
             LineTable(self._times, array.reshape(len(times), -1), interpolation) for array in arrays
         ]
         pairs = zip(named, self._shapes, strict=True)
-        self.in_ports, self.out_ports = (), tuple(Port(name, shape) for name, shape in pairs)
-        ports = port_arguments(self.in_ports, self.out_ports)
-        del ports["nin"]  # which bdsim's SourceBlock gives
-        return ports
+        return self.set_ports((), (Port(name, shape) for name, shape in pairs))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         pairs = zip(self._lines, self._shapes, strict=True)

@@ -61,16 +61,13 @@ class Unit_Delay(Declared, SampledBlock):
     delays = True
     initial = fixed("float or array_like", "", 0.0)
     shape = fixed("d", "", None)
-    N = fixed("int", "", 1)
+    N = fixed("int", "", 1, least=1)
 
     def build(self, initial: Any, shape: Any, N: Any) -> dict[str, Any]:
         start = _start(initial, shape)
-        if isinstance(N, bool) or not isinstance(N, int | float) or N < 1 or N % 1:
-            raise ValueError(f"N must be a whole number above 0, not {N}")
-        _refuse_many(int(N) * start.size, "make N smaller, or its clock slower")
+        _refuse_many(N * start.size, "make N smaller, or its clock slower")
         self.signal_shape = start.shape
-        ports = self.resolve_ports(any=start.shape)
-        return {"x0": np.tile(start.ravel(), int(N)), **ports}
+        return {"x0": np.tile(start.ravel(), N), **self.resolve_ports(any=start.shape)}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [_of(x[-math.prod(self.signal_shape) :], self.signal_shape)]
@@ -108,13 +105,10 @@ class Transport_Delay(Declared, SampledBlock):
     shape = fixed("d", "", None)
     interpolation = fixed("str", "", "linear", choices=("linear", "cubic"))
 
-    def build(
-        self, clock: Any, delay: Any, initial: Any, shape: Any, interpolation: Any
-    ) -> dict[str, Any]:
+    def build(self, delay: Any, initial: Any, shape: Any, interpolation: Any) -> dict[str, Any]:
         self.cubic = interpolation == "cubic"
         start = _start(initial, shape)
-        self.period, self.offset = float(clock.T), float(clock.offset)
-        self.ticks = _ticks(delay, self.period, 2 if self.cubic else 1)
+        self.ticks = _ticks(delay, self.T, 2 if self.cubic else 1)
         self.signal_shape, self.initial = start.shape, start.ravel()
         # From the newest sample to the oldest that an interpolation reads.
         self.held = math.ceil(self.ticks) + 1 + self.cubic
@@ -128,7 +122,7 @@ class Transport_Delay(Declared, SampledBlock):
         newest first. An age is counted in periods from the newest sample.
         """
         last, count, samples = x[0], x[1], x[2:].reshape(self.held, -1)
-        age = self.ticks - (t - last) / self.period
+        age = self.ticks - (t - last) / self.T
         whole = math.floor(self.ticks)
         parts = [self._between(samples, k, age, count) for k in (whole - 1, whole)]
         value = np.where(age >= whole, parts[1], parts[0])
@@ -161,7 +155,7 @@ class Transport_Delay(Declared, SampledBlock):
         if the delay is a whole number of periods, these are the ticks.
         """
         rest = self.ticks % 1
-        return [(self.offset + rest * self.period, self.period)] if rest else []
+        return [(float(self._clock.offset) + rest * self.T, self.T)] if rest else []
 
 
 class Variable_Delay(Declared, SampledBlock):
@@ -194,10 +188,9 @@ class Variable_Delay(Declared, SampledBlock):
     initial = fixed("float or array_like", "", 0.0)
     shape = fixed("d", "", None)
 
-    def build(self, clock: Any, max_delay: Any, initial: Any, shape: Any) -> dict[str, Any]:
+    def build(self, max_delay: Any, initial: Any, shape: Any) -> dict[str, Any]:
         start = _start(initial, shape)
-        self.period = float(clock.T)
-        self.most = _ticks(max_delay, self.period, 1, "max_delay")
+        self.most = _ticks(max_delay, self.T, 1, "max_delay")
         self.signal_shape, self.initial = start.shape, start.ravel()
         self.held = math.ceil(self.most) + 1
         _refuse_many(self.held * start.size, "give it a clock of a longer period")
@@ -210,7 +203,7 @@ class Variable_Delay(Declared, SampledBlock):
         periods, and the samples, newest first. An age is counted in periods from the newest sample.
         """
         last, count, ticks, samples = x[0], x[1], x[2], x[3:].reshape(self.held, -1)
-        age = np.maximum(ticks - (t - last) / self.period, 0.0)
+        age = np.maximum(ticks - (t - last) / self.T, 0.0)
         weights = np.maximum(1.0 - np.abs(age - np.arange(self.held, dtype=float)), 0.0)
         value = np.where(age > count - 1, self.initial, weights @ samples)
         return [_of(value, self.signal_shape)]
@@ -218,7 +211,7 @@ class Variable_Delay(Declared, SampledBlock):
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         u, delay = inputs
         count = np.minimum(x[1:2] + 1, self.held)
-        ticks = np.clip(delay / self.period, 1.0, self.most)
+        ticks = np.clip(delay / self.T, 1.0, self.most)
         kept = x[3 : -len(self.initial)]
         return np.concatenate([np.ravel(t), count, np.ravel(ticks), np.ravel(u), kept])
 

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import cross
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import positive_number
 from spart_blocks.formulas.crossings import flat
 
 _WRENCH = "N m, N"
@@ -63,25 +61,18 @@ class Docking_Contact(Declared, FunctionBlock):
         PortSpec("force", "", "N", "normal force"),
         PortSpec("depth", "", "m", "of the tip in the wall; below 0 without contact"),
     )
-    radius = fixed("float", "m")
-    half_angle = fixed("float", "rad")
+    radius = fixed("float", "m", above=0)
+    half_angle = fixed("float", "rad", above=0, most=np.pi / 2)
     stiffness = tunable("float", "N/m^exponent", above=0)
-    mouth = fixed("float", "m", None)
-    exponent = fixed("float", "", 1.5)
+    mouth = fixed("float", "m", None, above=0)
+    exponent = fixed("float", "", 1.5, least=1)
     dissipation = tunable("float", "s/m", 0.0, least=0)
     friction = tunable("float", "", 0.0, least=0)
     slow = tunable("float", "m/s", 1e-3, above=0)
 
     def build(self, radius: Any, half_angle: Any, mouth: Any, exponent: Any) -> dict[str, Any]:
-        self._radius = positive_number(radius, "radius", "m")
-        angle = half_angle
-        if not 0 < angle <= np.pi / 2:
-            raise InputError(f"half_angle must be above 0 and up to pi / 2, not {angle:g}")
-        self._sine, self._cosine = float(np.sin(angle)), float(np.cos(angle))
-        self._mouth = None if mouth is None else positive_number(mouth, "mouth", "m")
-        self._exponent = exponent
-        if self._exponent < 1:
-            raise InputError(f"exponent must be at least 1, not {self._exponent:g}")
+        self._radius, self._mouth, self._exponent = radius, mouth, exponent
+        self._sine, self._cosine = float(np.sin(half_angle)), float(np.cos(half_angle))
         return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:

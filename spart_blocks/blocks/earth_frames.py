@@ -13,7 +13,7 @@ from bdsim.components import FunctionBlock, SourceBlock
 from spart_blocks.base.spatial import cross
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import EPOCH, fixed
-from spart_blocks.block_support.space import POSITION, VELOCITY, earth_frames
+from spart_blocks.block_support.space import POSITION, VELOCITY, OfEpoch
 from spart_blocks.environment.constants import EARTH_RATE
 from spart_blocks.environment.frames import ecef_position, geodetic, ned_rotation, orbit_frames
 from spart_blocks.environment.time import epoch_of
@@ -66,7 +66,7 @@ class Julian_Date(Declared, SourceBlock):
         return [(at, 0.0) for at in self.epoch.later_leaps()]
 
 
-class Earth_Rotation(Declared, SourceBlock):
+class Earth_Rotation(OfEpoch, SourceBlock):
     """The attitude of the Earth: the rotation from ECEF to ECI, and sidereal time.
 
     Precession (IAU 1976), the four largest terms of nutation, both at the epoch, and apparent
@@ -84,35 +84,21 @@ class Earth_Rotation(Declared, SourceBlock):
         PortSpec("R", "3, 3", "", "rotation, ECEF to ECI"),
         PortSpec("angle", "", "rad", "Greenwich apparent sidereal time, rising without jumps"),
     )
-    epoch = EPOCH
-    dut1 = fixed("float", "s", 0.0)
-
-    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
-        self.frames = earth_frames(epoch, dut1)
-        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         return [self.frames.rotation(t), self.frames.sidereal_time(t)]
 
 
-class Eci_Ecef(Declared, FunctionBlock):
+class Eci_Ecef(OfEpoch, FunctionBlock):
     """Position and velocity from ECI to ECEF: R' r and R' v - omega x R' r, R as in EARTH_ROTATION.
 
     Source: Vallado (2013), 3.7.
-
-    :arg dut1: UT1 - UTC, from IERS Bulletin A
     """
 
     nin = 2
     nout = 2
     takes = (POSITION, PortSpec("v", "3", "m/s", "velocity, ECI", optional=True))
     gives = (_R_ECEF, _V_ECEF)
-    epoch = EPOCH
-    dut1 = fixed("float", "s", 0.0)
-
-    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
-        self.frames = earth_frames(epoch, dut1)
-        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         turn = self.frames.rotation(t).T
@@ -120,12 +106,10 @@ class Eci_Ecef(Declared, FunctionBlock):
         return [r, v - cross(_SPIN, r)]
 
 
-class Ecef_Eci(Declared, FunctionBlock):
+class Ecef_Eci(OfEpoch, FunctionBlock):
     """Position and velocity from ECEF to ECI: R r and R (v + omega x r), R as in EARTH_ROTATION.
 
     Source: Vallado (2013), 3.7.
-
-    :arg dut1: UT1 - UTC, from IERS Bulletin A
     """
 
     nin = 2
@@ -135,12 +119,6 @@ class Ecef_Eci(Declared, FunctionBlock):
         PortSpec("v_ecef", "3", "m/s", "velocity relative to the turning Earth", optional=True),
     )
     gives = (POSITION, VELOCITY)
-    epoch = EPOCH
-    dut1 = fixed("float", "s", 0.0)
-
-    def build(self, epoch: Any, dut1: Any) -> dict[str, Any]:
-        self.frames = earth_frames(epoch, dut1)
-        return self.resolve_ports()
 
     def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
         r, v = inputs

@@ -9,8 +9,8 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.spatial import dcm_quat, quaternion_product
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.motion import LinkPoint
-from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT
+from spart_blocks.block_support.motion import OfPoint
+from spart_blocks.block_support.parameters import ROBOT
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import (
     center_of_mass,
@@ -25,7 +25,7 @@ from spart_blocks.dynamics import (
 )
 
 
-class End_Effector(Declared, FunctionBlock):
+class End_Effector(OfPoint, FunctionBlock):
     """Pose and twist of an end-effector.
 
     The quaternion is the product of that of the base, with a non-negative scalar part, and those of
@@ -44,13 +44,6 @@ class End_Effector(Declared, FunctionBlock):
         PortSpec("q", "4", "", "the same as a unit quaternion, scalar last"),
         *quantities("tp"),
     )
-    robot = ROBOT
-    frame = FRAME
-    offset = OFFSET
-
-    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
-        self.point = LinkPoint.of(self.robot, frame, offset)
-        return self.resolve_ports(self.robot)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, u0, um = inputs

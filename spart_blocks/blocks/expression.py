@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.errors import InputError, brief
-from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.parameters import ARGUMENTS, PARAMS, fixed
-from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.base.errors import brief
+from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.of_formulas import OfFormulas
+from spart_blocks.block_support.parameters import fixed
+from spart_blocks.block_support.ports import Port
 from spart_blocks.formulas.crossings import bare
-from spart_blocks.formulas.reader import Formula, read_formula
-from spart_blocks.formulas.values import (
-    MOST_NAMES,
-    as_number,
-    input_names,
-    parameter_values,
-    refuse_taken,
-)
+from spart_blocks.formulas.values import MOST_NAMES
 
 
-class Fcn(Declared, FunctionBlock):
+class Fcn(OfFormulas, FunctionBlock):
     """A formula of its inputs, of time and of parameters.
 
     A formula has numbers, the arguments, the params, t [s], pi and e; + - * / and % as Python has
@@ -45,29 +38,15 @@ class Fcn(Declared, FunctionBlock):
     takes = (PortSpec("u", "any", "", "or an input for each of `arguments`, by its name"),)
     gives = (PortSpec("y", "any", "", "the formula's value"),)
     expression = fixed("str or list of str")
-    arguments = ARGUMENTS
-    params = PARAMS
 
     def build(self, expression: Any, arguments: Any, params: Any) -> dict[str, Any]:
-        names = ("u",) if arguments is None else input_names(arguments, "arguments")
-        values = parameter_values(params, names)
+        kinds = "expression is a text or a list of them"
+        inputs = self.read(expression, kinds, MOST_NAMES, arguments, params)
         self.several = not isinstance(expression, str)
-        texts: Any = [expression] if isinstance(expression, str) else expression
-        if not isinstance(texts, (list, tuple)) or not 0 < len(texts) <= MOST_NAMES:
-            raise InputError(f"expression is a text or a list of them, not {brief(expression)}")
-        self.formulas: list[Formula] = [read_formula(text, {*names, *values}) for text in texts]
-        self.varies_between_ticks = any(re.search(r"\bt\b", text) for text in texts)
-        self.in_ports = tuple(Port(name) for name in names)
-        self.out_ports = (Port("y", (len(texts),) if self.several else None),)
-        self.tunable, self._values = tuple(values), values
-        return port_arguments(self.in_ports, self.out_ports)
-
-    def finish(self) -> None:
-        refuse_taken((name for name in self._values if hasattr(self, name)), "params")
-        self.__dict__.update(self._values)
+        return self.set_ports(inputs, [Port("y", (len(self.formulas),) if self.several else None)])
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        known = self._known(t, inputs)
+        known = self._values(t, inputs)
         with np.errstate(all="ignore"):  # mainly of the branch that is not chosen
             values = [bare(formula.value(known)) for formula in self.formulas]
         if not self.several:
@@ -76,14 +55,3 @@ class Fcn(Declared, FunctionBlock):
             if np.ndim(value):
                 raise ValueError(f"formula {brief(formula.text)} in a list gives {np.shape(value)}")
         return [np.stack(values)]
-
-    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        known = self._known(t, inputs)
-        with np.errstate(all="ignore"):
-            return [value for formula in self.formulas for value in formula.crossings(known)]
-
-    def _known(self, t: Any, inputs: list[Any]) -> dict[str, Any]:
-        """Values by name, as NumPy numbers, since Python floats raise errors at 1/0."""
-        known = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
-        known |= {name: self.__dict__[name] for name in self.tunable} | {"t": t}
-        return {name: as_number(value) for name, value in known.items()}

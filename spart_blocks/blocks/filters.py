@@ -10,7 +10,8 @@ from bdsim.components import ContinuousBlock, SampledBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.designs import low_pass
+from spart_blocks.block_support.declared import Declared
+from spart_blocks.block_support.designs import DESIGNS, HIGHEST_ORDER, NORMS, Roots, low_pass
 from spart_blocks.block_support.linear import (
     Cascade,
     Discretised,
@@ -25,12 +26,22 @@ from spart_blocks.block_support.linear import (
 from spart_blocks.block_support.parameters import U0, WIDTH, fixed, tunable
 
 
-def _notch(frequency: Any, width: Any, depth: Any) -> Polynomials:
-    omega, band = 2 * math.pi * frequency, 2 * math.pi * width
-    return [1.0, depth * band, omega * omega], [1.0, band, omega * omega]
+class _Notch(Declared):
+    """The parameters of NOTCH and NOTCH_S.
+
+    :arg frequency: the frequency to take out
+    :arg bandwidth: width of the notch
+    :arg depth: gain at the frequency
+    """
+
+    frequency = tunable("float or n", "Hz", above=0)
+    bandwidth = tunable("float or n", "Hz", above=0)
+    depth = tunable("float or n", "", 0.0, least=0)
+    u0 = U0
+    width = WIDTH
 
 
-class Notch(Rational, ContinuousBlock):
+class Notch(_Notch, Rational, ContinuousBlock):
     """A notch filter, which takes one frequency out of a signal, for each entry of u.
 
     y = (s^2 + depth b s + w^2) / (s^2 + b s + w^2) u, w = 2 pi frequency, b = 2 pi bandwidth: its
@@ -39,25 +50,17 @@ class Notch(Rational, ContinuousBlock):
 
     Source: S. J. Orfanidis, "Introduction to Signal Processing" (1996), sec. 11.3, in continuous
     time.
-
-    :arg frequency: the frequency to take out
-    :arg bandwidth: width of the notch
-    :arg depth: gain at the frequency
     """
 
     nin = 1
     nout = 1
-    frequency = tunable("float or n", "Hz", above=0)
-    bandwidth = tunable("float or n", "Hz", above=0)
-    depth = tunable("float or n", "", 0.0, least=0)
-    u0 = U0
-    width = WIDTH
 
     def law(self) -> Polynomials:
-        return _notch(self.frequency, self.bandwidth, self.depth)
+        omega, band = 2 * math.pi * self.frequency, 2 * math.pi * self.bandwidth
+        return [1.0, self.depth * band, omega * omega], [1.0, band, omega * omega]
 
 
-class Notch_S(Discretised, SampledBlock):
+class Notch_S(_Notch, Discretised, SampledBlock):
     """A notch filter at the ticks of a clock, for each entry of u.
 
     Its gain is `depth` at `frequency` exactly, as the trapezoidal rule is warped to it, and 1 at
@@ -68,38 +71,55 @@ class Notch_S(Discretised, SampledBlock):
 
     :arg frequency: the frequency to take out, below half the clock's rate
     :arg bandwidth: width of the notch, below half the clock's rate
-    :arg depth: gain at the frequency
     """
 
     nin = 1
     nout = 1
-    frequency = fixed("float or n", "Hz", above=0)
-    bandwidth = fixed("float or n", "Hz", above=0)
-    depth = fixed("float or n", "", 0.0, least=0)
-    u0 = U0
-    width = WIDTH
+    tunable = ()
 
-    def build(
-        self, clock: Any, frequency: Any, bandwidth: Any, depth: Any, u0: Any, width: Any
-    ) -> dict[str, Any]:
-        _below_half(frequency, clock, "frequency")
-        _below_half(bandwidth, clock, "bandwidth")
-        shape = self.shared_shape(
-            width, frequency=frequency, bandwidth=bandwidth, depth=depth, u0=u0
-        )
+    def build(self, u0: Any, width: Any) -> dict[str, Any]:
+        _below_half(self.frequency, self.T, "frequency")
+        _below_half(self.bandwidth, self.T, "bandwidth")
+        shape = self.shared_shape(width, u0=u0)
         # In z = exp(i w T) the trapezoidal rule takes w to tan(w T / 2).
-        w, b = np.tan(np.pi * frequency * clock.T), np.tan(np.pi * bandwidth * clock.T)
+        w, b = np.tan(np.pi * self.frequency * self.T), np.tan(np.pi * self.bandwidth * self.T)
         band = b * (1 + w * w)
-        warped = 2 / clock.T
+        warped = 2 / self.T
         law = (
-            [1.0, depth * band * warped, (w * warped) ** 2],
+            [1.0, self.depth * band * warped, (w * warped) ** 2],
             [1.0, band * warped, (w * warped) ** 2],
         )
-        each = discretised(clock, law, shape, "tustin")
-        return self._start(clock, each, u0, shape)
+        return self._start(discretised(self.T, law, shape, "tustin"), u0, width)
 
 
-class Low_Pass(Cascade, ContinuousBlock):
+class _LowPass(Declared):
+    """The parameters of LOW_PASS and LOW_PASS_S.
+
+    :arg cutoff: cut-off frequency
+    :arg order: order of the filter, 1 to 20
+    :arg width: length of u; by default u is a scalar, or as long as cutoff and u0
+    :arg design: butterworth, critical, bessel, chebyshev1 or chebyshev2
+    :arg ripple: of chebyshev1: how deep its gain falls below 1 in the pass band, by default 0.5
+    :arg attenuation: of chebyshev2: how far its gain is below 1 in the stop band, by default 40
+    :arg norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
+    """
+
+    cutoff = tunable("float or n", "Hz", above=0)
+    order = fixed("int", "", 2, least=1, most=HIGHEST_ORDER)
+    u0 = U0
+    width = fixed("int", "", None)
+    design = fixed("str", "", "butterworth", choices=DESIGNS)
+    ripple = fixed("float", "dB", None, above=0)
+    attenuation = fixed("float", "dB", None, above=0)
+    norm = fixed("str", "", None, choices=NORMS)
+
+    def _roots(self) -> Roots:
+        """Those of the filter of 1 rad/s."""
+        given = {name: getattr(self, name) for name in ("ripple", "attenuation", "norm")}
+        return low_pass(self.design, self.order, **given)
+
+
+class Low_Pass(_LowPass, Cascade, ContinuousBlock):
     """A low-pass filter of a design, for each entry of u.
 
     With x = f / cutoff at the frequency f, abs(y / u) is
@@ -126,34 +146,14 @@ class Low_Pass(Cascade, ContinuousBlock):
     Source: R. Schaumann and M. E. Van Valkenburg, "Design of Analog Filters" (2001), ch. 6 to 10;
     scipy.signal.butter, bessel, cheby1 and cheby2; Modelica.Blocks.Continuous.Filter.
 
-    :arg cutoff: cut-off frequency
-    :arg order: order of the filter, 1 to 20
-    :arg width: length of u; by default u is a scalar, or as long as cutoff and u0
-    :arg design: butterworth, critical, bessel, chebyshev1 or chebyshev2
-    :arg ripple: of chebyshev1: how deep its gain falls below 1 in the pass band, by default 0.5
-    :arg attenuation: of chebyshev2: how far its gain is below 1 in the stop band, by default 40
-    :arg norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
     """
 
     nin = 1
     nout = 1
-    cutoff = tunable("float or n", "Hz", above=0)
-    order = fixed("int", "", 2)
-    u0 = U0
-    width = fixed("int", "", None)
-    design = fixed("str", "", "butterworth")
-    ripple = fixed("float", "dB", None)
-    attenuation = fixed("float", "dB", None)
-    norm = fixed("str", "", None)
 
-    def build(
-        self, order: Any, u0: Any, width: Any, design: Any, ripple: Any, attenuation: Any, norm: Any
-    ) -> dict[str, Any]:
-        shape = self.shared_shape(width, u0=u0)
-        # The filter of 1 rad/s, whose time runs faster by the cut-off.
-        roots = low_pass(design, order, ripple=ripple, attenuation=attenuation, norm=norm)
-        one = _realised(*roots, analog=True)
-        return self._start(one, u0, shape)
+    def build(self, u0: Any, width: Any) -> dict[str, Any]:
+        # Its time runs faster by the cut-off.
+        return self._start(_realised(*self._roots(), analog=True), u0, width)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(self._y(inputs, x))]
@@ -163,7 +163,7 @@ class Low_Pass(Cascade, ContinuousBlock):
         return np.ravel(rate * self._rows(super().deriv(t, inputs, x)))
 
 
-class Low_Pass_S(Discretised, SampledBlock):
+class Low_Pass_S(_LowPass, Discretised, SampledBlock):
     """A low-pass filter of a design at the ticks of a clock, for each entry of u.
 
     It is the filter of LOW_PASS by the trapezoidal rule, warped so that at the cut-off its gain is
@@ -176,39 +176,21 @@ class Low_Pass_S(Discretised, SampledBlock):
     scipy.signal.butter, bessel, cheby1 and cheby2.
 
     :arg cutoff: cut-off frequency, below half the clock's rate
-    :arg order: order of the filter, 1 to 20
     :arg width: length of u; by default u is a scalar, or as long as u0
-    :arg design: butterworth, critical, bessel, chebyshev1 or chebyshev2
-    :arg ripple: of chebyshev1: how deep its gain falls below 1 in the pass band, by default 0.5
-    :arg attenuation: of chebyshev2: how far its gain is below 1 in the stop band, by default 40
-    :arg norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
     """
 
     nin = 1
     nout = 1
     cutoff = fixed("float", "Hz", above=0)
-    order = fixed("int", "", 2)
-    u0 = U0
-    width = fixed("int", "", None)
-    design = fixed("str", "", "butterworth")
-    ripple = fixed("float", "dB", None)
-    attenuation = fixed("float", "dB", None)
-    norm = fixed("str", "", None)
 
-    def build(
-        self, clock: Any, cutoff: Any, order: Any, u0: Any, width: Any, design: Any, ripple: Any,
-        attenuation: Any, norm: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+    def build(self, u0: Any, width: Any) -> dict[str, Any]:
         from scipy.signal import bilinear_zpk, lp2lp_zpk
 
-        _below_half(cutoff, clock, "cutoff")
-        shape = self.shared_shape(width, u0=u0)
-        roots = low_pass(design, order, ripple=ripple, attenuation=attenuation, norm=norm)
+        _below_half(self.cutoff, self.T, "cutoff")
         # In units of half the clock's period, as SciPy does it.
-        warped = 4 * math.tan(math.pi * cutoff * clock.T)
-        zeros, poles, gain = bilinear_zpk(*lp2lp_zpk(*roots, warped), fs=2.0)
-        one = _realised(zeros, poles, gain, analog=False)
-        return self._start(clock, [one], u0, shape)
+        warped = 4 * math.tan(math.pi * self.cutoff * self.T)
+        zeros, poles, gain = bilinear_zpk(*lp2lp_zpk(*self._roots(), warped), fs=2.0)
+        return self._start([_realised(zeros, poles, gain, analog=False)], u0, width)
 
 
 def _realised(zeros: Array, poles: Array, gain: float, analog: bool) -> Matrices:
@@ -219,9 +201,9 @@ def _realised(zeros: Array, poles: Array, gain: float, analog: bool) -> Matrices
     return in_series(leveled(sections, float(np.real(at_rest)), analog))
 
 
-def _below_half(frequency: Any, clock: Any, name: str) -> None:
-    """InputError for a frequency [Hz] from half the clock's rate on."""
-    half = 0.5 / clock.T
+def _below_half(frequency: Any, T: float, name: str) -> None:
+    """InputError for a frequency [Hz] from half the rate on of a clock of the period T [s]."""
+    half = 0.5 / T
     if np.any(np.asarray(frequency) >= half):
         text = f"{name} must be below half the clock's rate, {half:g} Hz, not {brief(frequency)}"
         raise InputError(Fault(text, hint="give it a faster clock"))

@@ -7,16 +7,22 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array, cross
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.motion import LinkPoint
-from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT, fixed, tunable
+from spart_blocks.block_support.motion import OfPoint
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.values import numbers
 from spart_blocks.dynamics import frame_of_link, kinematics
 
 _WRENCH = "N m, N"
+
+
+def _participation(value: Any, name: str) -> Array:
+    found = np.atleast_2d(numbers(value, name))
+    if found.ndim != 2 or found.shape[1] != 3:
+        raise ValueError(f"{name} must be rows of three numbers, not {found.shape}")
+    return found
 
 
 class Flexible_Appendage(Declared, ContinuousBlock):
@@ -52,23 +58,17 @@ class Flexible_Appendage(Declared, ContinuousBlock):
     )
     frequency = tunable("float or n", "rad/s", above=0)
     damping = tunable("float or n", least=0)
-    participation = fixed("n, 3", "sqrt(kg) m")
+    participation = fixed("n, 3", "sqrt(kg) m", check=_participation)
     q0 = fixed("n", "sqrt(kg) m", None)
     omega0 = fixed("3", "rad/s", None)
 
     def build(self, participation: Any, q0: Any, omega0: Any) -> dict[str, Any]:
-        self._d = np.atleast_2d(numbers(participation, "participation"))
-        if self._d.ndim != 2 or self._d.shape[1] != 3:
-            raise ValueError(f"participation must be rows of three numbers, not {self._d.shape}")
-        n = len(self._d)
-        for name in ("frequency", "damping"):
-            if np.shape(getattr(self, name)) not in ((), (n,)):
-                raise InputError(f"{name} has other than {n} entries, the rows of participation")
+        self._d, n = participation, len(participation)
+        given = {**self.resolve_ports(n=n), "feedthrough": True}
         start = np.zeros(n) if q0 is None else numbers(q0, "q0", (n,))
         rate = np.zeros(3) if omega0 is None else omega0
         x0 = np.concatenate([start, self._d @ rate])
-        given = {**self.resolve_ports(n=n), "feedthrough": True}
-        return {"nstates": 2 * n, "x0": x0, **given}
+        return {"x0": x0, **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         n, w = len(self._d), inputs[0][:3]
@@ -119,15 +119,8 @@ class Slosh(Declared, ContinuousBlock):
     v0 = fixed("3", "m/s", None)
 
     def build(self, s0: Any, v0: Any) -> dict[str, Any]:
-        for name in ("frequency", "damping"):
-            if np.shape(getattr(self, name)) not in ((), (3,)):
-                raise InputError(f"{name} must be a number or three, for the axes of the frame")
-        start = [
-            np.zeros(3) if value is None else numbers(value, name, (3,))
-            for name, value in (("s0", s0), ("v0", v0))
-        ]
-        given = {**self.resolve_ports(), "feedthrough": True}
-        return {"nstates": 6, "x0": np.concatenate(start), **given}
+        start = [np.zeros(3) if value is None else value for value in (s0, v0)]
+        return {"x0": np.concatenate(start), "feedthrough": True, **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         R, s = inputs[0], x[:3]
@@ -149,7 +142,7 @@ class Slosh(Declared, ContinuousBlock):
         return w * w * x[:3] + 2.0 * self.damping * w * self._rate(inputs, x)
 
 
-class Link_Wrench(Declared, FunctionBlock):
+class Link_Wrench(OfPoint, FunctionBlock):
     """A wrench at a point of a link as the plant's inputs wF0 and wFm: at the centre of mass of the
     link, and zero on all other links.
 
@@ -163,13 +156,6 @@ class Link_Wrench(Declared, FunctionBlock):
         *quantities("R0 r0 qm"),
     )
     gives = quantities("wF0 wFm")
-    robot = ROBOT
-    frame = FRAME
-    offset = OFFSET
-
-    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
-        self.point = LinkPoint.of(self.robot, frame, offset)
-        return self.resolve_ports(self.robot)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         wrench, R0, r0, qm = inputs

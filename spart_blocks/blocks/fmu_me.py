@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import weakref
 from functools import partial
-from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bdsim.components import ContinuousBlock
 
-from spart_blocks.base.errors import RunError
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.declared import Declared
-from spart_blocks.block_support.parameters import fixed
-from spart_blocks.block_support.ports import Port, port_arguments
-from spart_blocks.fmu.archive import read_model
+from spart_blocks.blocks._fmu import OWN, OfFmu, flat
 from spart_blocks.fmu.continuous import Continuous
 from spart_blocks.fmu.hidden_states import FmuMode
-from spart_blocks.fmu.instance import FmuError
-from spart_blocks.fmu.ports import groups_of
-from spart_blocks.fmu.start_values import start_values
 
-_OWN = ("nin", "nout", "in_ports", "out_ports")
-_TAKEN = frozenset((*_OWN, *dir(ContinuousBlock)))
 _JUMP = 1e-9
 """Relative change of an input that counts as a jump; less is rounding."""
 
 
-class FMU_ME(Declared, ContinuousBlock):
+class FMU_ME(OfFmu, ContinuousBlock):
     """A Functional Mock-up Unit of another tool for model exchange, FMI 2.0 or 3.0.
 
     The ports are the FMU's inputs and outputs, as for the block FMU. The run's solver integrates
@@ -43,55 +32,28 @@ class FMU_ME(Declared, ContinuousBlock):
     docs/fmu_import.md.
 
     Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
-
-    :arg file: the FMU
-    :arg start: start values of parameters, inputs and states by variable
-    :arg input_ports: variables used as inputs, or a mapping from ports to variables
-    :arg output_ports: variables used as outputs, or a mapping from ports to variables
     """
 
     nin = 0
     nout = 0
-    file = fixed("path")
-    start = fixed("mapping", "", None)
-    input_ports = fixed("list or mapping", "", None)
-    output_ports = fixed("list or mapping", "", None)
-    loads_code = True
-    untraced = "an FMU is machine code of another tool, called as it is"
-
-    @staticmethod
-    def ports_of(file: str | Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """The default input and output ports of a block with this FMU."""
-        model = read_model(Path(file).expanduser(), exchange=True)
-        sides = ("input", _TAKEN), ("output", _OWN)
-        inputs, outputs = (groups_of(model, side, None, taken) for side, taken in sides)
-        return tuple(group.port for group in inputs), tuple(group.port for group in outputs)
+    exchange = True
+    taken = frozenset((*OWN, *dir(ContinuousBlock)))
 
     def build(self, file: Any, start: Any, input_ports: Any, output_ports: Any) -> dict[str, Any]:
-        model = read_model(Path(file).expanduser(), exchange=True)
-        assert model.equations is not None
-        values = {} if start is None else start_values(model, start)
-        inputs = groups_of(model, "input", input_ports, _TAKEN)
-        outputs = groups_of(model, "output", output_ports, _OWN)
-        self.in_ports = tuple(group.port for group in inputs)
-        self.out_ports = tuple(group.port for group in outputs)
-        sizes = [prod(port.shape or ()) for port in self.out_ports]
-        self._ends = np.cumsum([0, *sizes]).tolist()
-        given = [v.name for group in outputs for v in group.variables]
+        found = self.read(file, start, input_ports, output_ports)
+        ports, equations = self.take(found), found.model.equations
+        assert equations is not None
+        given = [v.name for group in found.outputs for v in group.variables]
         # Inputs that are set at events only act through the mode.
-        flowing = [v.name for group in inputs for v in group.variables if v.flows]
-        self._direct = model.equations.direct(given, flowing)
+        flowing = [v.name for group in found.inputs for v in group.variables if v.flows]
+        self._direct = equations.direct(given, flowing)
         # A value for each indicator, one for event times, one for inputs and requests.
-        self.watched_kinds = (*["mode"] * (model.equations.nz + 2), "stop")
-        self.told_of_steps = model.equations.told_of_steps
+        self.watched_kinds = (*["mode"] * (equations.nz + 2), "stop")
+        self.told_of_steps = equations.told_of_steps
         # Its state: the FMU's continuous states, and the name of its mode, see _fmu_modes.
-        self._nx = model.equations.nx
-        self._continuous = partial(Continuous, model, values=values, inputs=inputs, outputs=outputs)
-        return {
-            "nstates": self._nx + 1,
-            "feedthrough": self._direct,
-            **port_arguments(self.in_ports, self.out_ports),
-        }
+        self._nx = equations.nx
+        self._continuous = partial(Continuous, **found._asdict())
+        return {"nstates": self._nx + 1, "feedthrough": self._direct, **ports}
 
     def finish(self) -> None:
         self._fmu = self._continuous(name=str(self.name))
@@ -99,23 +61,17 @@ class FMU_ME(Declared, ContinuousBlock):
 
     def getstate0(self) -> Array:
         """The continuous states at the FMU's start."""
-        try:
-            return _state(self._fmu.start(0.0))
-        except FmuError as error:
-            message, _, told = str(error).partition("\n")
-            name = str(self.name)
-            raise RunError(message, block=name, time=0.0, hint=told.strip() or None) from error
+        return _state(self.started(self._fmu.start, 0.0))
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         mode, states = self._parts(x)
-        u = _flat(inputs) if self._direct else None
+        u = flat(inputs) if self._direct else None
         y = self._fmu.asks(mode, lambda fmu: fmu.outputs_at(max(t, mode.t), states, u))
-        parts = zip(self.out_ports, self._ends, self._ends[1:], strict=False)
-        return [y[a:b].reshape(port.shape) if port.shape else y[a] for port, a, b in parts]
+        return self.signals(y)
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
         mode, states = self._parts(x)
-        u = _flat(inputs)
+        u = flat(inputs)
         rates = self._fmu.asks(mode, lambda fmu: fmu.rates(max(t, mode.t), states, u))
         return np.append(rates, 0.0)
 
@@ -124,7 +80,7 @@ class FMU_ME(Declared, ContinuousBlock):
         the next event on, if the FMU requests an event or must handle new inputs, and at the end.
         """
         mode, states = self._parts(x)
-        update, u = mode.update, _flat(inputs)
+        update, u = mode.update, flat(inputs)
         if update.ended:
             return [*[-1.0] * (len(self.watched_kinds) - 1), 1.0]
         values = self._fmu.asks(mode, lambda fmu: fmu.indicators(max(t, mode.t), states, u))
@@ -138,7 +94,7 @@ class FMU_ME(Declared, ContinuousBlock):
         mode, states = self._parts(x)
         if mode.update.ended:
             return x
-        return _state(self._fmu.event(mode, t, states, _flat(inputs)))
+        return _state(self._fmu.event(mode, t, states, flat(inputs)))
 
     def next_stop(self, x: Array) -> float:
         """The time [s] of the next known event of the FMU."""
@@ -146,7 +102,7 @@ class FMU_ME(Declared, ContinuousBlock):
 
     def jumped(self, before: list[Any], inputs: list[Any], x: Array) -> bool:
         """Whether inputs jump, which is an event of the FMU."""
-        u, v = _flat(before), _flat(inputs)
+        u, v = flat(before), flat(inputs)
         if np.isnan(self._parts(x)[0].u).any():  # none have been set yet
             return True
         change = np.abs(v - u)
@@ -158,7 +114,7 @@ class FMU_ME(Declared, ContinuousBlock):
         mode, states = self._parts(x)
         if mode.update.ended:
             return False
-        return self._fmu.completed(mode, max(t, mode.t), states, _flat(inputs))
+        return self._fmu.completed(mode, max(t, mode.t), states, flat(inputs))
 
     def _parts(self, x: Array) -> tuple[FmuMode, Array]:
         states = np.ascontiguousarray(x[: self._nx], dtype=float)
@@ -167,7 +123,3 @@ class FMU_ME(Declared, ContinuousBlock):
 
 def _state(mode: FmuMode) -> Array:
     return np.append(mode.update.x, mode.name)
-
-
-def _flat(inputs: list[Any]) -> Array:
-    return np.concatenate([np.zeros(0), *(np.ravel(value) for value in inputs)]).astype(float)

@@ -88,7 +88,7 @@ class Friction_Mass(Declared, DryFriction, ContinuousBlock):
         parts = [x0, v0, np.sign(v0)]
         begin = np.concatenate([np.broadcast_to(part, shape or (1,)) for part in parts])
         ports = self.resolve_ports(n=shape, without="" if pressed else "normal")
-        return {"nstates": begin.size, "x0": begin, **ports}
+        return {"x0": begin, **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         parts = self._parts(x)

@@ -9,11 +9,10 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cos, cross, sin, solve_spd
-from spart_blocks.block_support.axes import directions_of, for_each, positive_each
+from spart_blocks.block_support.axes import directions_of
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import number, positive_number
 from spart_blocks.formulas.crossings import flat
 
 _ANGLES = PortSpec("angles", "n", "rad", "of the gimbals")
@@ -26,29 +25,31 @@ PYRAMID = np.arctan(np.sqrt(2.0))
 _WOBBLE = 0.01
 
 
-def _layout(skew: Any, gimbals: Any, spins: Any) -> tuple[Array, Array, Array]:
-    """Gimbal axes g, spin axes s at the angle zero, and g x s (n,3)."""
-    if gimbals is None and spins is None:
-        turn, tilt = np.arange(4) * np.pi / 2, number(skew, "skew")
-        flat_ = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
-        g = np.sin(tilt) * flat_ + np.cos(tilt) * np.array([0.0, 0.0, 1.0])
-        s = np.stack([-np.sin(turn), np.cos(turn), 0 * turn], axis=1)
-        return g, s, cross(g, s)
-    if gimbals is None or spins is None:
-        raise InputError(Fault("gimbals and spins come together", hint="or give skew alone"))
-    g, s = directions_of(gimbals, "gimbals"), directions_of(spins, "spins")
-    if g.shape != s.shape:
-        raise InputError(f"gimbals has {len(g)} rows and spins has {len(s)}")
-    if np.abs(np.sum(g * s, axis=1)).max() > 1e-6:
-        raise InputError("each of spins must be at right angles to its gimbal axis")
-    return g, s, cross(g, s)
-
-
 class _Cluster(Declared):
     """Geometry of a cluster of gyroscopes with single gimbals."""
 
+    skew = fixed("float", "rad", PYRAMID)
+    gimbals = fixed("n, 3", "", None, check=directions_of)
+    spins = fixed("n, 3", "", None, check=directions_of)
     _s: Array
     _t: Array
+
+    def _layout(self) -> tuple[Array, Array]:
+        """The axes of the spins at the angle 0, and those across (n, 3)."""
+        if self.gimbals is None and self.spins is None:
+            turn, tilt = np.arange(4) * np.pi / 2, self.skew
+            flat_ = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
+            g = np.sin(tilt) * flat_ + np.cos(tilt) * np.array([0.0, 0.0, 1.0])
+            s = np.stack([-np.sin(turn), np.cos(turn), 0 * turn], axis=1)
+            return s, cross(g, s)
+        if self.gimbals is None or self.spins is None:
+            raise InputError(Fault("gimbals and spins come together", hint="or give skew alone"))
+        g, s = self.gimbals, self.spins
+        if g.shape != s.shape:
+            raise InputError(f"gimbals has {len(g)} rows and spins has {len(s)}")
+        if np.abs(np.sum(g * s, axis=1)).max() > 1e-6:
+            raise InputError("each of spins must be at right angles to its gimbal axis")
+        return s, cross(g, s)
 
     def _directions(self, angles: Any) -> tuple[Any, Any]:
         """Directions (n,3) of the momenta, and their derivatives by the angles."""
@@ -88,30 +89,18 @@ class Control_Moment_Gyros(_Cluster, ContinuousBlock):
         *_MOMENTUM,
         PortSpec("measure", "", "", "sqrt(det(A A')), of directions A (3, n); 0 at a singularity"),
     )
-    momentum = tunable("float or n", "N m s")
-    skew = fixed("float", "rad", PYRAMID)
-    gimbals = fixed("n, 3", "", None)
-    spins = fixed("n, 3", "", None)
-    lag = fixed("float", "s", 0.02)
-    rate_limit = tunable("float or n", "rad/s", None)
+    momentum = tunable("float or n", "N m s", above=0)
+    lag = fixed("float", "s", 0.02, above=0)
+    rate_limit = tunable("float or n", "rad/s", None, above=0)
     angles0 = fixed("float or n", "rad", 0.0)
     companion: ClassVar[str] = "MOMENTUM_TORQUE"
     companion_outputs: tuple[str, ...] = ("tau0",)
 
-    def build(
-        self, momentum: Any, skew: Any, gimbals: Any, spins: Any, lag: Any, rate_limit: Any,
-        angles0: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        _, self._s, self._t = _layout(skew, gimbals, spins)
+    def build(self) -> dict[str, Any]:
+        self._s, self._t = self._layout()
         n = len(self._s)
-        self.momentum = positive_each(momentum, "momentum", n)
-        self.rate_limit = None
-        if rate_limit is not None:
-            self.rate_limit = positive_each(rate_limit, "rate_limit", n)
-        self._lag = positive_number(lag, "lag", "s")
-        start = np.broadcast_to(for_each(angles0, "angles0", n), (n,))
-        x0 = np.concatenate([start, np.zeros(n)])
-        return {"nstates": 2 * n, "x0": x0, **self.resolve_ports(n=n)}
+        ports = self.resolve_ports(n=n)
+        return {"x0": np.concatenate([np.broadcast_to(self.angles0, (n,)), np.zeros(n)]), **ports}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         n = len(self._s)
@@ -126,7 +115,7 @@ class Control_Moment_Gyros(_Cluster, ContinuousBlock):
         n, wanted = len(self._s), inputs[0]
         if self.rate_limit is not None:
             wanted = np.clip(wanted, -self.rate_limit, self.rate_limit)
-        return np.concatenate([x[n:], (wanted - x[n:]) / self._lag])
+        return np.concatenate([x[n:], (wanted - x[n:]) / self.lag])
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         if self.rate_limit is None:
@@ -190,19 +179,14 @@ class Gyro_Steering(_Cluster, FunctionBlock):
     )
     gives = (PortSpec("rates", "n", "rad/s", "commanded rates of the gimbals"),)
     momentum = tunable("float", "N m s", above=0)
-    skew = fixed("float", "rad", PYRAMID)
-    gimbals = fixed("n, 3", "", None)
-    spins = fixed("n, 3", "", None)
     damping = tunable("float", "", 0.01, above=0)
     sharpness = tunable("float", "", 10.0, least=0)
     null_gain = tunable("float", "1/s", 0.0, least=0)
     preferred = tunable("float or n", "rad", 0.0)
 
-    def build(self, skew: Any, gimbals: Any, spins: Any, preferred: Any) -> dict[str, Any]:
-        _, self._s, self._t = _layout(skew, gimbals, spins)
-        n = len(self._s)
-        self.preferred = for_each(preferred, "preferred", n)
-        return self.resolve_ports(n=n)
+    def build(self) -> dict[str, Any]:
+        self._s, self._t = self._layout()
+        return self.resolve_ports(n=len(self._s))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         tau0, angles, u0, h = inputs

@@ -7,21 +7,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import cross
-from spart_blocks.block_support.declared import PortSpec
-from spart_blocks.block_support.parameters import (
-    CORRELATION_TIME,
-    LATENCY,
-    OUTAGES,
-    SEED,
-    fixed,
-    tunable,
-)
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.sensor import OUTAGE, VALID, Axes
-from spart_blocks.block_support.values import numbers
-
-_TUNABLE = ("bias", "scale", "noise", "random_walk", "instability", "resolution", "limit")
+from spart_blocks.block_support.values import scalar_or_vector
 
 
 class Gyro(Axes, SampledBlock):
@@ -40,40 +32,29 @@ class Gyro(Axes, SampledBlock):
     annexes B and C.
 
     :arg noise: N, angle random walk
-    :arg bias: constant part of b
     :arg random_walk: K, rate random walk
-    :arg instability: standard deviation of the Markov process
-    :arg scale: scale factor errors
-    :arg axes: sensitive axes in base axes, of any length; x, y and z by default
-    :arg misalignment: what is added to these axes
-    :arg resolution: step of the output, none by default
-    :arg limit: largest output, none by default
     """
 
     nin = 2
     nout = 2
     takes = (*quantities("u0"), OUTAGE)
     gives = (PortSpec("y", "n", "rad/s", "measured rates; the last ones in an outage"), VALID)
-    noise = tunable("float or n", "rad/sqrt(s)", 0.0)
-    bias = tunable("float or n", "rad/s", 0.0)
-    random_walk = tunable("float or n", "rad/s/sqrt(s)", None)
-    instability = tunable("float or n", "rad/s", None)
-    correlation_time = CORRELATION_TIME
-    scale = tunable("float or n", "", 0.0)
-    axes = fixed("n, 3", "", None)
-    misalignment = fixed("n, 3", "rad", None)
-    resolution = tunable("float or n", "rad/s", None)
-    limit = tunable("float or n", "rad/s", None)
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
-    tunable = _TUNABLE
+    noise = tunable("float or n", "rad/sqrt(s)", 0.0, least=0)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         return *self.measured(inputs[0][:3], z, memory), False
 
 
-class Accelerometer(Axes, SampledBlock):
+class _OffCentre(Declared):
+    """A sensor at a point of the base.
+
+    :arg position: p, from the base's centre of mass, base axes
+    """
+
+    position = fixed("3", "m", (0.0, 0.0, 0.0))
+
+
+class Accelerometer(Axes, _OffCentre, SampledBlock):
     """An accelerometer on the base, at the ticks of a clock: it measures the specific force.
 
     The errors are those of a GYRO, of the specific force f = R0' (r0'' - g) + w' x p + w x (w x p)
@@ -81,16 +62,8 @@ class Accelerometer(Axes, SampledBlock):
 
     Source: J. Farrell, "Aided Navigation" (2008), sec. 11.1; IEEE Std 1293-1998.
 
-    :arg position: p, from the base's centre of mass, base axes
     :arg noise: N, velocity random walk
-    :arg bias: constant part of b
     :arg random_walk: K, random walk of the bias
-    :arg instability: standard deviation of the Markov process
-    :arg scale: scale factor errors
-    :arg axes: sensitive axes in base axes, of any length; x, y and z by default
-    :arg misalignment: what is added to these axes
-    :arg resolution: step of the output, none by default
-    :arg limit: largest output, none by default
     """
 
     nin = 5
@@ -101,33 +74,23 @@ class Accelerometer(Axes, SampledBlock):
         OUTAGE,
     )
     gives = (PortSpec("y", "n", "m/s^2", "measured force; the last one in an outage"), VALID)
-    position = fixed("3", "m", (0.0, 0.0, 0.0))
-    noise = tunable("float or n", "m/s/sqrt(s)", 0.0)
-    bias = tunable("float or n", "m/s^2", 0.0)
-    random_walk = tunable("float or n", "m/s^2/sqrt(s)", None)
-    instability = tunable("float or n", "m/s^2", None)
-    correlation_time = CORRELATION_TIME
-    scale = tunable("float or n", "", 0.0)
-    axes = fixed("n, 3", "", None)
-    misalignment = fixed("n, 3", "rad", None)
-    resolution = tunable("float or n", "m/s^2", None)
-    limit = tunable("float or n", "m/s^2", None)
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
-    tunable = _TUNABLE
+    noise = tunable("float or n", "m/s/sqrt(s)", 0.0, least=0)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         return *self.measured(_specific_force(inputs, self.position), z, memory), False
 
 
 def _six(value: Any, name: str) -> Any:
-    """A pair for gyro and accelerometer as six numbers; anything else as it is."""
-    found = numbers(value, name)
-    return np.repeat(found, 3) if found.shape == (2,) else found
+    """A number, or six; a pair for gyro and accelerometer as six numbers."""
+    found = scalar_or_vector(value, name)
+    found = np.repeat(found, 3) if np.shape(found) == (2,) else found
+    if np.shape(found) not in ((), (6,)):
+        hint = "give a number, a pair for gyro and accelerometer, or one for each of 6"
+        raise InputError(Fault(f"{name} has {len(found)} entries", hint=hint))
+    return found
 
 
-class Imu(Axes, SampledBlock):
+class Imu(Axes, _OffCentre, SampledBlock):
     """An inertial measurement unit on the base, at the ticks of a clock: rates and specific force.
 
     It is a GYRO and an ACCELEROMETER at one position, with one clock, latency and outages; their
@@ -136,13 +99,8 @@ class Imu(Axes, SampledBlock):
 
     Source: as of GYRO and ACCELEROMETER.
 
-    :arg position: p, from the base's centre of mass, base axes
     :arg noise: N, random walks of angle [rad/sqrt(s)] and of velocity [m/s/sqrt(s)]
-    :arg bias: constant part of b
     :arg random_walk: K, random walk of the bias
-    :arg instability: standard deviation of the Markov process
-    :arg correlation_time: of the Markov process
-    :arg scale: scale factor errors
     :arg misalignment: what is added to the axes x, y, z of the gyro, then of the accelerometer
     :arg resolution: steps of the outputs, none by default
     :arg limit: largest outputs, none by default
@@ -156,30 +114,26 @@ class Imu(Axes, SampledBlock):
         PortSpec("force", "3", "m/s^2", "measured specific force; the last one in an outage"),
         VALID,
     )
-    position = fixed("3", "m", (0.0, 0.0, 0.0))
-    noise = tunable("float or 2 or 6", "", 0.0, check=_six)
+    noise = tunable("float or 2 or 6", "", 0.0, check=_six, least=0)
     bias = tunable("float or 2 or 6", "rad/s, m/s^2", 0.0, check=_six)
-    random_walk = tunable("float or 2 or 6", "rad/s/sqrt(s), m/s^2/sqrt(s)", None, check=_six)
-    instability = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six)
-    correlation_time = fixed("float or 2 or 6", "s", None, check=_six)
+    random_walk = tunable(
+        "float or 2 or 6", "rad/s/sqrt(s), m/s^2/sqrt(s)", None, check=_six, least=0
+    )
+    instability = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six, least=0)
+    correlation_time = fixed("float or 2 or 6", "s", None, check=_six, above=0)
     scale = tunable("float or 2 or 6", "", 0.0, check=_six)
     misalignment = fixed("6, 3", "rad", None)
-    resolution = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six)
-    limit = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six)
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
-    tunable = _TUNABLE
+    resolution = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six, above=0)
+    limit = tunable("float or 2 or 6", "rad/s, m/s^2", None, check=_six, above=0)
 
-    def build(  # type: ignore[override]
-        self, clock: Any, misalignment: Any, correlation_time: Any, seed: Any, latency: Any,
-        outages: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+    omits = ("axes",)
+
+    def build(self, misalignment: Any) -> dict[str, Any]:  # type: ignore[override]
         along = np.eye(6)
         if misalignment is not None:
             along[:3, :3] += misalignment[:3]
             along[3:, 3:] += misalignment[3:]
-        return self.along(along, clock, correlation_time, seed, latency, outages)
+        return self.along(along)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         force = _specific_force(inputs, self.position)
@@ -200,14 +154,7 @@ class Magnetometer(Axes, SampledBlock):
     7.5.
 
     :arg noise: density of the noise
-    :arg bias: constant part of b
     :arg random_walk: random walk of the bias
-    :arg instability: standard deviation of the Markov process
-    :arg scale: scale factor errors
-    :arg axes: sensitive axes in base axes, of any length; x, y and z by default
-    :arg misalignment: what is added to these axes
-    :arg resolution: step of the output, none by default
-    :arg limit: largest output, none by default
     """
 
     nin = 3
@@ -218,20 +165,7 @@ class Magnetometer(Axes, SampledBlock):
         OUTAGE,
     )
     gives = (PortSpec("y", "n", "T", "measured field; the last one in an outage"), VALID)
-    noise = tunable("float or n", "T/sqrt(Hz)", 0.0)
-    bias = tunable("float or n", "T", 0.0)
-    random_walk = tunable("float or n", "T/sqrt(s)", None)
-    instability = tunable("float or n", "T", None)
-    correlation_time = CORRELATION_TIME
-    scale = tunable("float or n", "", 0.0)
-    axes = fixed("n, 3", "", None)
-    misalignment = fixed("n, 3", "rad", None)
-    resolution = tunable("float or n", "T", None)
-    limit = tunable("float or n", "T", None)
-    latency = LATENCY
-    outages = OUTAGES
-    seed = SEED
-    tunable = _TUNABLE
+    noise = tunable("float or n", "T/sqrt(Hz)", 0.0, least=0)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
         field, R0 = inputs

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.base.errors import brief
 from spart_blocks.base.spatial import Array, eye, filled
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import CLOCK, ROBOT, fixed, tunable
@@ -71,21 +70,14 @@ class IK(Declared, SampledBlock):
     frame = fixed("str or int")
     q0 = fixed("nq", "rad, m")
     components = fixed("str or list of str", "", COMPONENTS)
-    iterations = fixed("int", "", 3)
+    iterations = fixed("int", "", 3, least=1, most=MOST_ITERATIONS)
     damping = tunable("float", "", 1e-6, above=0)
     limits = fixed("bool", "", True)
     clock = CLOCK
 
-    def build(
-        self, frame: Any, q0: Any, components: Any, iterations: Any, limits: Any
-    ) -> dict[str, Any]:
+    def build(self, frame: Any, q0: Any, components: Any, limits: Any) -> dict[str, Any]:
         self.frame = frame_id(self.robot, frame)
         self.rows = rows_of(components)
-        if isinstance(iterations, bool) or iterations not in range(1, MOST_ITERATIONS + 1):
-            raise ValueError(
-                f"iterations is {brief(iterations)}; it takes 1 to {MOST_ITERATIONS} steps"
-            )
-        self.iterations = int(iterations)
         none = np.full(self.robot.nq, np.inf)
         self.limits = joint_limits(self.robot) if limits else (-none, none)
         start = _within(self.limits, numbers(q0, "q0", (self.robot.nq,)), self.robot)

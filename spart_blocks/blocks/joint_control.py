@@ -101,7 +101,6 @@ class Joint_PID(_Pid, ContinuousBlock):
         start = self._start(z0, n)
         names = [f"{part}{k + 1}" for part in ("I", "z") for k in range(self.n)]
         return {
-            "nstates": 2 * self.n,
             "x0": start,
             "snames": names,
             "feedthrough": True,
@@ -160,13 +159,11 @@ class Joint_PID_S(_Pid, SampledBlock):
     gives = quantities("tau", tau="joint torques and forces, held between ticks")
     Tt = tunable("float or nu", "s", 1.0, check=_time)
 
-    def build(self, clock: Any, z0: Any, n: Any) -> dict[str, Any]:
+    def build(self, z0: Any, n: Any) -> dict[str, Any]:
         start = self._start(z0, n)
-        if (self.Tt < clock.T).any():
-            raise ValueError(f"Tt must not be below the period of the clock, {clock.T:.6g} s")
-        self.T = clock.T
+        if (self.Tt < self.T).any():
+            raise ValueError(f"Tt must not be below the period of the clock, {self.T:.6g} s")
         return {
-            "ndstates": 3 * self.n,
             "x0": np.concatenate([start, np.zeros(self.n)]),
             **self.resolve_ports(nu=self.n),
         }

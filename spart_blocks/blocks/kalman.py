@@ -84,7 +84,7 @@ class Kalman(_Matrices, ContinuousBlock):
             self.tunable = ()
         else:
             start = np.concatenate([start, packed(covariance(P0, "P0", len(start)))])
-        return {"nstates": len(start), "x0": start, **ports}
+        return {"x0": start, **ports}
 
     def _split(self, x: Any) -> tuple[Any, Any]:
         """The estimate and its covariance."""
@@ -144,7 +144,7 @@ class Kalman_S(_Matrices, Filter, SampledBlock):
     current = fixed("bool", "", True)
 
     def build(
-        self, clock: Any, A: Any, C: Any, Q: Any, R: Any, B: Any, D: Any, x0: Any, P0: Any,
+        self, A: Any, C: Any, Q: Any, R: Any, B: Any, D: Any, x0: Any, P0: Any,
         method: Any,
     ) -> dict[str, Any]:  # fmt: skip
         system = plant(A, B, C, D)
@@ -152,8 +152,8 @@ class Kalman_S(_Matrices, Filter, SampledBlock):
         self._n = len(system.A)
         self.tunable: tuple[str, ...] = () if P0 is None else ("C", "D", "R")
         if method == "zoh":
-            self.Q = intensity_at_ticks(self.A, self.Q, clock.T)
-            self.A, self.B, _, _ = system.at(float(clock.T), "zoh")
+            self.Q = intensity_at_ticks(self.A, self.Q, self.T)
+            self.A, self.B, _, _ = system.at(self.T, "zoh")
         elif P0 is not None:
             self.tunable = ("A", "B", "C", "D", "Q", "R")
         if P0 is None:

@@ -39,10 +39,9 @@ class _Sampled(_Lag, Discretised):
 
     method = fixed("str", "", "zoh", choices=METHODS)
 
-    def build(self, clock: Any, u0: Any, width: Any, method: str) -> dict[str, Any]:
+    def build(self, u0: Any, width: Any, method: str) -> dict[str, Any]:
         shape = self.shared_shape(width, u0=u0)
-        each = discretised(clock, self.of_gain(1.0), shape, method)
-        return self._start(clock, each, u0, shape)
+        return self._start(discretised(self.T, self.of_gain(1.0), shape, method), u0, width)
 
 
 class _Pt1(_Lag):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
+from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.linear import (
     METHODS,
@@ -28,7 +29,7 @@ from spart_blocks.block_support.linear import (
     shifted,
     state_of_size,
 )
-from spart_blocks.block_support.parameters import fixed, tunable
+from spart_blocks.block_support.parameters import U0, fixed, tunable
 
 _IN_Z = (*METHODS, "none")
 
@@ -52,14 +53,14 @@ class _StateSpace(Declared):
     D = tunable("p, m", "", None)
     x0 = fixed("float or n", "", 0.0)
 
-    def _take(self, given: Matrices, x0: Any) -> tuple[Any, dict[str, Any]]:
-        """Keep the matrices; returns the initial state and the arguments of the constructor."""
+    def _take(self, given: Matrices, x0: Any) -> dict[str, Any]:
+        """Keep the matrices; returns the arguments of the constructor."""
         self.A, self.B, self.C, self.D = given
         n, m, p = len(given.A), given.B.shape[1], len(given.C)
         start = state_of_size(x0, n)
         self.direct = bool(given.D.any())
         shapes: dict[str, Any] = {"m": () if m == 1 else m, "p": () if p == 1 else p}
-        return start, {"feedthrough": self.direct, **self.resolve_ports(**shapes)}
+        return {"x0": start, "feedthrough": self.direct, **self.resolve_ports(**shapes)}
 
     def _tunable(self) -> tuple[str, ...]:
         return ("A", "B", "C", "D") if self.direct else ("A", "B", "C")
@@ -70,7 +71,7 @@ class _StateSpace(Declared):
             y = y + self.D @ np.reshape(inputs[0], (-1,))
         return [y if self.out_ports[0].shape else y[0]]
 
-    def _moved(self, inputs: list[Any], x: Any) -> Any:
+    def _moved(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self.A @ x + self.B @ np.reshape(inputs[0], (-1,))
 
 
@@ -85,14 +86,12 @@ class State_Space(_StateSpace, ContinuousBlock):
 
     nin = 1
     nout = 1
+    deriv = _StateSpace._moved
 
     def build(self, A: Any, B: Any, C: Any, D: Any, x0: Any) -> dict[str, Any]:
-        start, given = self._take(matrices(A, B, C, D), x0)
+        given = self._take(matrices(A, B, C, D), x0)
         self.tunable = self._tunable()
-        return {"nstates": len(start), "x0": start, **given}
-
-    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._moved(inputs, x)
+        return given
 
 
 class State_Space_S(_StateSpace, SampledBlock):
@@ -110,26 +109,42 @@ class State_Space_S(_StateSpace, SampledBlock):
 
     nin = 1
     nout = 1
+    next = _StateSpace._moved
     method = fixed("str", "", "zoh", choices=_IN_Z)
     delays = True
 
-    def build(
-        self, clock: Any, A: Any, B: Any, C: Any, D: Any, x0: Any, method: Any
-    ) -> dict[str, Any]:
+    def build(self, A: Any, B: Any, C: Any, D: Any, x0: Any, method: Any) -> dict[str, Any]:
         found = matrices(A, B, C, D)
         if method == "tustin":
             # SciPy's state is x - T/2 x' there.
-            half = np.eye(len(found.A)) - clock.T / 2 * found.A
+            half = np.eye(len(found.A)) - self.T / 2 * found.A
             x0 = half @ state_of_size(x0, len(found.A))
-        start, given = self._take(found if method == "none" else found.at(clock.T, method), x0)
+        given = self._take(found if method == "none" else found.at(self.T, method), x0)
         self.tunable = self._tunable() if method == "none" else ()
-        return {"x0": start, **given}
-
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._moved(inputs, x)
+        return given
 
 
-class Transfer_Function(Rational, ContinuousBlock):
+class _Transfer(Declared):
+    """The parameters of TRANSFER_FUNCTION and TRANSFER_FUNCTION_S.
+
+    :arg num: numerator, the highest power of s first
+    :arg den: denominator, the highest power of s first
+    :arg u0: input before the start, under which the system is at rest then
+    :arg width: length of u; by default u is a scalar, or as long as u0
+    """
+
+    num = tunable("float or m", check=polynomial)
+    den = tunable("n", check=polynomial)
+    u0 = U0
+    width = fixed("int", "", None)
+
+    def law(self) -> Polynomials:
+        """The numerator and the denominator."""
+        refuse_improper(len(self.num) - 1, len(self.den) - 1, "num / den")
+        return self.num, self.den
+
+
+class Transfer_Function(_Transfer, Rational, ContinuousBlock):
     """A transfer function of s. y = num(s) / den(s) u, for each entry of u.
 
     Its state is that of the observer form, whose first entry is y but for what feeds through. If
@@ -139,28 +154,13 @@ class Transfer_Function(Rational, ContinuousBlock):
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 7.2 and 8.2.
 
-    :arg num: numerator, the highest power of s first
-    :arg den: denominator, the highest power of s first
-    :arg u0: input before the start, under which the system is at rest then
-    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
-    num = tunable("float or m")
-    den = tunable("n")
-    u0 = fixed("float or n", "", 0.0)
-    width = fixed("int", "", None)
-
-    def build(self, u0: Any, width: Any) -> dict[str, Any]:
-        self.num, self.den = _proper(self.num, self.den)
-        return super().build(u0, width)
-
-    def law(self) -> Polynomials:
-        return self.num, self.den
 
 
-class Transfer_Function_S(Discretised, SampledBlock):
+class Transfer_Function_S(_Transfer, Discretised, SampledBlock):
     """A transfer function at the ticks of a clock, for each entry of u.
 
     num and den are polynomials of s, as of TRANSFER_FUNCTION, and discretised: `zoh` is exact for
@@ -172,48 +172,33 @@ class Transfer_Function_S(Discretised, SampledBlock):
 
     :arg num: numerator, the highest power first
     :arg den: denominator, the highest power first
-    :arg u0: input before the start, under which the system is at rest then
-    :arg width: length of u; by default u is a scalar, or as long as u0
     :arg method: zoh, tustin or none
     """
 
     nin = 1
     nout = 1
-    num = tunable("float or m")
-    den = tunable("n")
-    u0 = fixed("float or n", "", 0.0)
-    width = fixed("int", "", None)
     method = fixed("str", "", "zoh", choices=_IN_Z)
 
-    def build(
-        self, clock: Any, num: Any, den: Any, u0: Any, width: Any, method: Any
-    ) -> dict[str, Any]:
-        self.num, self.den = law = _proper(num, den)
-        shape = self.shared_shape(width, u0=u0)
+    def build(self, u0: Any, width: Any, method: Any) -> dict[str, Any]:
+        law = self.law()
         self.in_z = method == "none"
         self.tunable = ("num", "den") if self.in_z else ()
-        each = [observer_form(*law)] if self.in_z else discretised(clock, law, (), method)
-        return self._start(clock, each, u0, shape)
+        each = [observer_form(*law)] if self.in_z else discretised(self.T, law, (), method)
+        return self._start(each, u0, width)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         if not self.in_z:
             return super().output(t, inputs, x)
-        law = self.num, self.den
-        return [self._signal(shifted(law, self._rows(x), self._entries(inputs))[0])]
+        return [self._signal(shifted(self.law(), self._rows(x), self._entries(inputs))[0])]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         if not self.in_z:
             return super().next(t, inputs, x)
-        return shifted((self.num, self.den), self._rows(x), self._entries(inputs))[1]
+        return shifted(self.law(), self._rows(x), self._entries(inputs))[1]
 
 
-class Zero_Pole(Cascade, ContinuousBlock):
-    """A linear system by its zeros, poles and gain, for each entry of u.
-
-    y = gain (s - z1)(s - z2)... / ((s - p1)(s - p2)...) u, realised as sections of second order in
-    series, which rounding hardly affects. With fewer zeros than poles nothing feeds through.
-
-    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 8.2; scipy.signal.zpk2sos.
+class _ZeroPole(Declared):
+    """The parameters of ZERO_POLE and ZERO_POLE_S.
 
     :arg zeros: zeros; write complex ones as "-1+2j"
     :arg poles: poles, with the conjugate of each complex one
@@ -222,23 +207,34 @@ class Zero_Pole(Cascade, ContinuousBlock):
     :arg width: length of u; by default u is a scalar, or as long as gain and u0
     """
 
-    nin = 1
-    nout = 1
-    zeros = fixed("m", "rad/s")
-    poles = fixed("n", "rad/s")
+    zeros = fixed("m", "rad/s", check=roots)
+    poles = fixed("n", "rad/s", check=roots)
     gain = tunable("float or n", "", 1.0)
-    u0 = fixed("float or n", "", 0.0)
+    u0 = U0
     width = fixed("int", "", None)
 
+
+class Zero_Pole(_ZeroPole, Cascade, ContinuousBlock):
+    """A linear system by its zeros, poles and gain, for each entry of u.
+
+    y = gain (s - z1)(s - z2)... / ((s - p1)(s - p2)...) u, realised as sections of second order in
+    series, which rounding hardly affects. With fewer zeros than poles nothing feeds through.
+
+    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 8.2; scipy.signal.zpk2sos.
+
+    """
+
+    nin = 1
+    nout = 1
+
     def build(self, zeros: Any, poles: Any, u0: Any, width: Any) -> dict[str, Any]:
-        shape = self.shared_shape(width, u0=u0)
-        return self._start(_of_roots(zeros, poles, analog=True), u0, shape)
+        return self._start(_of_roots(zeros, poles, analog=True), u0, width)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(self.gain * self._y(inputs, x))]
 
 
-class Zero_Pole_S(Discretised, SampledBlock):
+class Zero_Pole_S(_ZeroPole, Discretised, SampledBlock):
     """A linear system by its zeros, poles and gain at the ticks of a clock, for each entry of u.
 
     They are those of a system in continuous time, as of ZERO_POLE, which is discretised: `zoh` is
@@ -248,42 +244,20 @@ class Zero_Pole_S(Discretised, SampledBlock):
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
     scipy.signal.cont2discrete.
 
-    :arg zeros: zeros; write complex ones as "-1+2j"
-    :arg poles: poles, with the conjugate of each complex one
-    :arg gain: the factor above, not the gain at rest
-    :arg u0: input before the start, under which the system is at rest then
-    :arg width: length of u; by default u is a scalar, or as long as gain and u0
     :arg method: zoh, tustin or none
     """
 
     nin = 1
     nout = 1
-    zeros = fixed("m", "rad/s")
-    poles = fixed("n", "rad/s")
-    gain = tunable("float or n", "", 1.0)
-    u0 = fixed("float or n", "", 0.0)
-    width = fixed("int", "", None)
     method = fixed("str", "", "zoh", choices=_IN_Z)
 
-    def build(
-        self, clock: Any, zeros: Any, poles: Any, u0: Any, width: Any, method: Any
-    ) -> dict[str, Any]:
-        shape = self.shared_shape(width, u0=u0)
+    def build(self, zeros: Any, poles: Any, u0: Any, width: Any, method: Any) -> dict[str, Any]:
         in_z = method == "none"
         found = _of_roots(zeros, poles, analog=not in_z)
-        one = found if in_z else found.at(clock.T, method)
-        return self._start(clock, [one], u0, shape)
+        return self._start([found if in_z else found.at(self.T, method)], u0, width)
 
 
-def _proper(num: Any, den: Any) -> tuple[Any, Any]:
-    """The polynomials of a proper transfer function with a state."""
-    above, below = polynomial(num, "num"), polynomial(den, "den")
-    refuse_improper(len(above) - 1, len(below) - 1, "num / den")
-    return above, below
-
-
-def _of_roots(zeros: Any, poles: Any, analog: bool) -> Matrices:
+def _of_roots(zeros: Array, poles: Array, analog: bool) -> Matrices:
     """The sections of a system of gain 1 in series."""
-    z, p = roots(zeros, "zeros"), roots(poles, "poles")
-    refuse_improper(len(z), len(p), "the system")
-    return in_series(sections_of(z, p, 1.0, analog))
+    refuse_improper(len(zeros), len(poles), "the system")
+    return in_series(sections_of(zeros, poles, 1.0, analog))

@@ -13,7 +13,7 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.ports import Port, numbered
 from spart_blocks.block_support.values import counted, scalar_or_vector
 from spart_blocks.formulas.crossings import (
     COMPARISONS,
@@ -127,9 +127,7 @@ class Logic(Declared, FunctionBlock):
             nin = 1 if self.operator == "not" else 2
         if self.operator == "not" and nin != 1:
             raise InputError(Fault("not takes one input", hint="use nor, or a block for each"))
-        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
-        self.out_ports = (Port("y"),)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(numbered(counted(nin, "nin")), (Port("y"),))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         truths = [np.not_equal(value, 0.0) for value in inputs]

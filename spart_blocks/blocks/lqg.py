@@ -121,7 +121,7 @@ class LQG(_Lqg, ContinuousBlock):
         self._design(plant(A, B, C, None), (Q, R), (W, V), K, L)
         n = len(self.A)
         start = state_of_size(x0, n)
-        return {"nstates": n, "x0": start, "feedthrough": True, **self._ports()}
+        return {"x0": start, "feedthrough": True, **self._ports()}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._given(self._control(inputs, x), x)
@@ -153,13 +153,13 @@ class LQG_S(_Lqg, SampledBlock):
     delays = True
 
     def build(
-        self, clock: Any, A: Any, B: Any, C: Any, Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any,
+        self, A: Any, B: Any, C: Any, Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any,
         x0: Any, method: Any,
     ) -> dict[str, Any]:  # fmt: skip
         system, of_noise = plant(A, B, C, None), None
         if method == "zoh":
-            system, of_noise = system.at(float(clock.T), method), system
-        self._design(system, (Q, R), (W, V), K, L, float(clock.T), of_noise)
+            system, of_noise = system.at(self.T, method), system
+        self._design(system, (Q, R), (W, V), K, L, self.T, of_noise)
         start = state_of_size(x0, len(self.A))
         return {"x0": start, "feedthrough": True, **self._ports()}
 

@@ -9,7 +9,7 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cross
-from spart_blocks.block_support.axes import directions_of, positive_each
+from spart_blocks.block_support.axes import directions_of
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
@@ -45,16 +45,14 @@ class Magnetorquers(Declared, FunctionBlock):
         *quantities("tau0", tau0="torque on the base, base axes, and no force"),
         PortSpec("m", "3", "A m^2", "dipole of all, base axes"),
     )
-    axes = fixed("n, 3", "", None)
-    limit = tunable("float or n", "A m^2", None)
+    axes = fixed("n, 3", "", None, check=directions_of)
+    limit = tunable("float or n", "A m^2", None, above=0)
     residual = tunable("3", "A m^2", None)
 
-    def build(self, axes: Any, limit: Any, residual: Any) -> dict[str, Any]:
-        self._axes = np.eye(3) if axes is None else directions_of(axes, "axes")
-        n = len(self._axes)
-        self.limit = None if limit is None else positive_each(limit, "limit", n)
+    def build(self, axes: Any, residual: Any) -> dict[str, Any]:
+        self._axes = np.eye(3) if axes is None else axes
         self.residual = np.zeros(3) if residual is None else residual
-        return self.resolve_ports(n=n)
+        return self.resolve_ports(n=len(self._axes))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         dipole, field, R0 = inputs
@@ -126,7 +124,7 @@ class Thruster_Unloading(Declared, ContinuousBlock):
             hint = "without a gap it would switch without end"
             raise InputError(Fault(f"off must be below on, not {self.off:g}", hint=hint))
         given = {**self.resolve_ports(), "feedthrough": True}
-        return {"nstates": 1, "x0": [0.0], **given}
+        return {"x0": [0.0], **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         along = inputs[0] / np.sqrt(np.sum(inputs[0] * inputs[0]) + _NO_FIELD)

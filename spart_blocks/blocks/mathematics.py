@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from bdsim.components import FunctionBlock
@@ -11,10 +12,9 @@ from spart_blocks.base import spatial
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
-from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.parameters import NIN, fixed, tunable
+from spart_blocks.block_support.ports import Port, numbered
 from spart_blocks.block_support.units import unit_of
-from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import bare, flat
 from spart_blocks.formulas.reader import FUNCTIONS, Function
 
@@ -48,10 +48,7 @@ class Abs(_Calls, FunctionBlock):
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "its absolute value, in the unit of u"),)
     parameters = ()
-
-    def build(self) -> dict[str, Any]:
-        self.law = FUNCTIONS["abs"]
-        return self.resolve_ports()
+    law = FUNCTIONS["abs"]
 
 
 class Sign(_Calls, FunctionBlock):
@@ -62,10 +59,7 @@ class Sign(_Calls, FunctionBlock):
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "1 where u > 0, 0 where u = 0, -1 where u < 0"),)
     parameters = ()
-
-    def build(self) -> dict[str, Any]:
-        self.law = FUNCTIONS["sign"]
-        return self.resolve_ports()
+    law = FUNCTIONS["sign"]
 
 
 class Minmax(_Calls, FunctionBlock):
@@ -87,13 +81,11 @@ class Minmax(_Calls, FunctionBlock):
     )
     gives = (PortSpec("y", "any", "", "the smallest or the largest, in the unit of the inputs"),)
     function = fixed("str", "", "min", choices=("min", "max"))
-    nin_ = fixed("int", "", 2)
+    nin_ = NIN
 
     def build(self, function: Any, nin: Any) -> dict[str, Any]:
         self.law = FUNCTIONS[function]
-        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
-        self.out_ports = (Port("y", () if nin == 1 else None),)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(numbered(nin), (Port("y", () if nin == 1 else None),))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return super().output(t, self._candidates(inputs), x)
@@ -105,7 +97,17 @@ class Minmax(_Calls, FunctionBlock):
         return flat(inputs[0]) if len(inputs) == 1 else inputs
 
 
-class Math(_Calls, FunctionBlock):
+class _OfTable(_Calls):
+    """Functions of a table, of which `function` names one."""
+
+    table: ClassVar[Mapping[str, Function]]
+
+    def build(self, function: str) -> dict[str, Any]:
+        self.law = self.table[function]
+        return self.resolve_ports(without="v" if self.law.most == 1 else "")
+
+
+class Math(_OfTable, FunctionBlock):
     """A mathematical function, elementwise.
 
     Of u: exp, log, log2, log10, 10^u, square, sqrt, signed_sqrt (sign(u) sqrt(abs(u))),
@@ -126,12 +128,10 @@ class Math(_Calls, FunctionBlock):
     gives = (PortSpec("y", "any", "", "the function's value"),)
     function = fixed("str", "", "exp", choices=tuple(MATHEMATICS))
 
-    def build(self, function: Any) -> dict[str, Any]:
-        self.law = MATHEMATICS[function]
-        return _with_arguments(self, "v")
+    table = MATHEMATICS
 
 
-class Trig(_Calls, FunctionBlock):
+class Trig(_OfTable, FunctionBlock):
     """A trigonometric or hyperbolic function, elementwise.
 
     Of u: sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh. Of u and v: atan2,
@@ -150,16 +150,10 @@ class Trig(_Calls, FunctionBlock):
     gives = (PortSpec("y", "any", "", "the function's value"),)
     function = fixed("str", "", "sin", choices=tuple(TRIGONOMETRY))
 
-    def build(self, function: Any) -> dict[str, Any]:
-        self.law = TRIGONOMETRY[function]
-        return _with_arguments(self, "v")
+    table = TRIGONOMETRY
 
 
-def _with_arguments(block: _Calls, second: str) -> dict[str, Any]:
-    return block.resolve_ports(without=second if block.law.most == 1 else "")
-
-
-class Round(_Calls, FunctionBlock):
+class Round(_OfTable, FunctionBlock):
     """A signal rounded to whole numbers, elementwise.
 
     floor: down; ceil: up; fix: towards zero; round: to the nearest, halves away from zero, as in
@@ -175,9 +169,20 @@ class Round(_Calls, FunctionBlock):
     gives = (PortSpec("y", "any", "", "whole numbers, in the unit of u"),)
     function = fixed("str", "", "round", choices=tuple(ROUNDINGS))
 
-    def build(self, function: Any) -> dict[str, Any]:
-        self.law = ROUNDINGS[function]
-        return self.resolve_ports()
+    table = ROUNDINGS
+
+
+def _axis(value: Any, name: str) -> int | None:
+    if value is None or (type(value) is int and value in (0, 1)):
+        return value
+    hint = "0 for each column, 1 for each row; leave it out for all entries"
+    raise InputError(Fault(f"{name} must be 0 or 1, not {brief(value)}", hint=hint))
+
+
+def _with_axis(u: Any, axis: int | None) -> Any:
+    if axis is not None and axis >= np.ndim(u):
+        raise ValueError(f"u is {np.shape(u)}, it has no axis {axis}")
+    return u
 
 
 class Element_Sum(Declared, FunctionBlock):
@@ -190,11 +195,7 @@ class Element_Sum(Declared, FunctionBlock):
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the sum, in the unit of u"),)
-    axis = fixed("int", "", None)
-
-    def build(self, axis: Any) -> dict[str, Any]:
-        self.axis = _axis(axis)
-        return self.resolve_ports()
+    axis = fixed("int", "", None, check=_axis)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(np.sum(_with_axis(inputs[0], self.axis), axis=self.axis))]
@@ -211,27 +212,10 @@ class Element_Product(Declared, FunctionBlock):
     nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "the product"),)
-    axis = fixed("int", "", None)
-
-    def build(self, axis: Any) -> dict[str, Any]:
-        self.axis = _axis(axis)
-        return self.resolve_ports()
+    axis = fixed("int", "", None, check=_axis)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(np.prod(_with_axis(inputs[0], self.axis), axis=self.axis))]
-
-
-def _axis(value: Any) -> int | None:
-    if value is None or (type(value) is int and value in (0, 1)):
-        return value
-    hint = "0 for each column, 1 for each row; leave it out for all entries"
-    raise InputError(Fault(f"axis must be 0 or 1, not {brief(value)}", hint=hint))
-
-
-def _with_axis(u: Any, axis: int | None) -> Any:
-    if axis is not None and axis >= np.ndim(u):
-        raise ValueError(f"u is {np.shape(u)}, it has no axis {axis}")
-    return u
 
 
 class Dot(Declared, FunctionBlock):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
+from spart_blocks.transports.endpoints import LOOPBACK
 from spart_blocks.transports.mqtt import read_mqtt
 
 
@@ -30,10 +28,7 @@ class _MQTT(Connected):
     frame = FRAME
     address = fixed("str", "", LOOPBACK)
     port = fixed("int", "", 1883)
-
-    @staticmethod
-    def connect(topic: Any, address: Any, port: Any) -> Endpoint:
-        return read_mqtt(topic, address, port)
+    connect = staticmethod(read_mqtt)
 
 
 class MQTT_In(Incoming, _MQTT, FunctionBlock):

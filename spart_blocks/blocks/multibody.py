@@ -16,7 +16,6 @@ from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, resolved
 from spart_blocks.block_support.parameters import ROBOT, fixed
 from spart_blocks.block_support.plants.state import STATE_UNITS, Parts, PlantState
-from spart_blocks.block_support.ports import port_arguments
 from spart_blocks.block_support.quantities import (
     mode_ports,
     need_open,
@@ -87,7 +86,7 @@ class Multibody(Declared, Steps, ContinuousBlock):
             more=(prescribed_ports(self.robot), mode_ports(self.robot)),
             N=len(x0),
         )
-        return {"nstates": len(x0), "x0": x0, "snames": list(self.plant_state.names), **given}
+        return {"x0": x0, "snames": list(self.plant_state.names), **given}
 
     def rates_at(self, inputs: list[Any], s: Parts) -> HybridRates:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
@@ -120,13 +119,14 @@ class Multibody_Rates(Declared, FunctionBlock):
     robot = fixed("Robot", check=need_open)
 
     def build(self) -> dict[str, Any]:
-        self.in_ports = (
-            *resolved(self.takes, self.robot),
-            *prescribed_ports(self.robot),
-            *mode_ports(self.robot),
+        return self.set_ports(
+            (
+                *resolved(self.takes, self.robot),
+                *prescribed_ports(self.robot),
+                *mode_ports(self.robot),
+            ),
+            rate_ports(self.robot),
         )
-        self.out_ports = rate_ports(self.robot)
-        return port_arguments(self.in_ports, self.out_ports)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
@@ -161,7 +161,6 @@ class State_Integrator(Declared, ContinuousBlock):
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
         optional = "u0" if self.robot.base == "fixed" else ""
         return {
-            "nstates": len(x0),
             "x0": x0,
             "snames": list(self.plant_state.names),
             **self.resolve_ports(self.robot, optional=optional),

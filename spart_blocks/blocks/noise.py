@@ -16,7 +16,53 @@ from spart_blocks.block_support.values import numbers
 MOST_CHANNELS = 1_000
 
 
-class Noise(Declared, SampledBlock):
+def _whole(given: Any, name: str, least: int = 0) -> int:
+    number = isinstance(given, int | float | np.integer) and not isinstance(given, bool)
+    if not number or given % 1 or given < least:
+        raise ValueError(f"{name} must be a whole number from {least} on, not {given}")
+    return int(given)
+
+
+def _size(given: Any, name: str) -> int:
+    return _whole(given, name, 1)
+
+
+def _root(covariance: Any, name: str) -> Array:
+    """The lower triangular L of C = L L'."""
+    C = numbers(covariance, "covariance")
+    if C.ndim != 2 or C.shape[0] != C.shape[1] or not np.array_equal(C, C.T):
+        raise ValueError("covariance must be a symmetric matrix")
+    try:
+        return np.linalg.cholesky(C)
+    except np.linalg.LinAlgError:
+        raise ValueError("covariance must be positive definite") from None
+
+
+class _Random(Declared):
+    """A source of random numbers at the ticks of a clock.
+
+    :arg seed: an integer that selects the sequence
+    """
+
+    is_random: ClassVar[bool] = True
+    size = fixed("int", "", None, check=_size, late=True)
+    seed = fixed("int", "", 0, check=_whole, late=True)
+
+    def begin(self, size: int | None, seed: int, **given: Any) -> dict[str, Any]:
+        """The arguments of bdsim's constructor. given: the parameters that may be vectors."""
+        width = _width(size, given)
+        self.channels, self.vector = width or 1, width is not None
+        ports = self.resolve_ports(N=() if width is None else width)
+        return {"x0": advanced(seeded(seed, self.channels)).ravel(), **ports}
+
+    def _signal(self, y: Any) -> Any:
+        return y if self.vector else y[0]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.ravel(advanced(x.reshape(self.channels, NUMBERS)))
+
+
+class Noise(_Random, SampledBlock):
     """Random numbers, drawn at each tick of a clock.
 
     ``normal``: mean + std z, or with a ``covariance`` C mean + L z where C = L L'. ``uniform``:
@@ -38,21 +84,17 @@ class Noise(Declared, SampledBlock):
     :arg low: lower bound of uniform numbers, defaults to 0
     :arg high: upper bound of uniform numbers, defaults to 1
     :arg size: length of the vector, if the other parameters are scalars
-    :arg seed: an integer that selects the sequence
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "normal or uniform numbers"),)
-    is_random: ClassVar[bool] = True
     distribution = fixed("str", "", "normal", choices=("normal", "uniform"))
     mean = fixed("float or N", "", None)
-    std = fixed("float or N", "", None)
-    covariance = fixed("N, N", "", None)
+    std = fixed("float or N", "", None, least=0)
+    covariance = fixed("N, N", "", None, check=_root)
     low = fixed("float or N", "", None)
     high = fixed("float or N", "", None)
-    size = fixed("int", "", None)
-    seed = fixed("int", "", 0)
 
     def build(
         self, mean: Any, std: Any, covariance: Any, low: Any, high: Any, size: Any, seed: Any
@@ -61,31 +103,22 @@ class Noise(Declared, SampledBlock):
         _refuse_others(self.distribution, low=low, high=high)
         self.root: Array | None = None
         if self.distribution == "uniform":
-            self.low, self.high = _vector(low, 0.0, "low"), _vector(high, 1.0, "high")
+            self.low, self.high = _or(low, 0.0), _or(high, 1.0)
             given = {"low": self.low, "high": self.high}
             self.tunable: tuple[str, ...] = ("low", "high")
         else:
-            self.mean, self.std = _vector(mean, 0.0, "mean"), _vector(std, 1.0, "std")
+            self.mean, self.std = _or(mean, 0.0), _or(std, 1.0)
             given = {"mean": self.mean, "std": self.std}
             self.tunable = ("mean", "std")
             if covariance is not None:
                 if std is not None:
                     raise ValueError("give std or covariance, not both")
-                self.root = _root(covariance)
+                self.root = covariance
                 given["covariance"], self.tunable = self.root, ("mean",)
-        width = _width(size, given)
-        self._check_signs()
-        self.channels = 1 if width is None else width
-        self.vector = width is not None
-        start = advanced(seeded(_whole(seed, "seed"), self.channels))
-        ports = self.resolve_ports(N=() if width is None else width)
-        return {"x0": start.ravel(), **ports}
-
-    def _check_signs(self) -> None:
+        begun = self.begin(size, seed, **given)
         if self.distribution == "uniform" and (self.high < self.low).any():
             raise ValueError(f"high must not be below low, {self.low}, as {self.high} is")
-        if self.distribution == "normal":
-            _not_negative(self.std, "std")
+        return begun
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         u = uniform(x.reshape(self.channels, NUMBERS))
@@ -95,13 +128,10 @@ class Noise(Declared, SampledBlock):
             y = self.mean + self.root @ normal(u)
         else:
             y = self.mean + self.std * normal(u)
-        return [y if self.vector else y[0]]
-
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return np.ravel(advanced(x.reshape(self.channels, NUMBERS)))
+        return [self._signal(y)]
 
 
-class Band_Limited_Noise(Declared, SampledBlock):
+class Band_Limited_Noise(_Random, SampledBlock):
     """White noise of a given power spectral density, drawn at each tick of a clock.
 
     y = sqrt(S / T) z, with the clock's period T [s] and independent normal numbers z: held until
@@ -113,36 +143,23 @@ class Band_Limited_Noise(Declared, SampledBlock):
 
     :arg power: power spectral density S, two-sided
     :arg size: length of the vector, if power is a scalar
-    :arg seed: an integer that selects the sequence
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "white noise up to the clock's frequency"),)
-    power = tunable("float or N", "unit^2/Hz")
-    size = fixed("int", "", None)
-    seed = fixed("int", "", 0)
-    is_random: ClassVar[bool] = True
+    power = tunable("float or N", "unit^2/Hz", least=0)
 
-    def build(self, clock: Any, power: Any, size: Any, seed: Any) -> dict[str, Any]:
-        self.power = _not_negative(_vector(power, 0.0, "power"), "power")
-        width = _width(size, {"power": self.power})
-        self.channels = 1 if width is None else width
-        self.vector, self.T = width is not None, float(clock.T)
-        start = advanced(seeded(_whole(seed, "seed"), self.channels))
-        ports = self.resolve_ports(N=() if width is None else width)
-        return {"x0": start.ravel(), **ports}
+    def build(self, size: Any, seed: Any) -> dict[str, Any]:
+        return self.begin(size, seed, power=self.power)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         z = normal(uniform(x.reshape(self.channels, NUMBERS)))
         y = np.sqrt(self.power / self.T) * z
-        return [y if self.vector else y[0]]
-
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return np.ravel(advanced(x.reshape(self.channels, NUMBERS)))
+        return [self._signal(y)]
 
 
-class Random_Walk(Declared, SampledBlock):
+class Random_Walk(_Random, SampledBlock):
     """A random walk (Wiener process), as of a gyro's bias, at the ticks of a clock.
 
     At each tick y becomes y + std sqrt(T) z, with the clock's period T [s] and independent normal
@@ -155,33 +172,22 @@ class Random_Walk(Declared, SampledBlock):
     :arg std: standard deviation after one second, in the unit of y per sqrt(s)
     :arg y0: y before the first tick, in the unit of y
     :arg size: length of the vector, if the other parameters are scalars
-    :arg seed: an integer that selects the sequence
     """
 
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "the sum of the steps so far"),)
-    std = tunable("float or N", "", 1.0)
+    std = tunable("float or N", "", 1.0, least=0)
     y0 = fixed("float or N", "", 0.0)
-    size = fixed("int", "", None)
-    seed = fixed("int", "", 0)
-    is_random: ClassVar[bool] = True
 
-    def build(self, clock: Any, std: Any, y0: Any, size: Any, seed: Any) -> dict[str, Any]:
-        self.std = _not_negative(_vector(std, 1.0, "std"), "std")
-        begin = _vector(y0, 0.0, "y0")
-        width = _width(size, {"std": self.std, "y0": begin})
-        self.channels = 1 if width is None else width
-        self.vector, self.T = width is not None, float(clock.T)
+    def build(self, y0: Any, size: Any, seed: Any) -> dict[str, Any]:
+        begun = self.begin(size, seed, std=self.std, y0=y0)
         self.random_entries = self.channels * NUMBERS
-        drawn = advanced(seeded(_whole(seed, "seed"), self.channels)).ravel()
-        x0 = np.concatenate([drawn, np.broadcast_to(begin, (self.channels,))])
-        ports = self.resolve_ports(N=() if width is None else width)
-        return {"x0": x0, **ports}
+        x0 = np.concatenate([begun["x0"], np.broadcast_to(y0, (self.channels,))])
+        return {**begun, "x0": x0}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        y = x[self.random_entries :]
-        return [y if self.vector else y[0]]
+        return [self._signal(x[self.random_entries :])]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         drawn = x[: self.random_entries].reshape(self.channels, NUMBERS)
@@ -197,45 +203,19 @@ def _refuse_others(distribution: str, **given: Any) -> None:
             raise ValueError(f"{name} is a parameter of {theirs} noise, not of {distribution}")
 
 
-def _vector(given: Any, default: float, name: str) -> Array:
-    value = numbers(default if given is None else given, name)
-    if value.ndim > 1:
-        raise ValueError(f"{name} must be a number or a list of them, not {value.shape}")
-    return value
+def _or(value: Any, default: float) -> Array:
+    """The value as an array, or the default where it is not given."""
+    return np.asarray(default if value is None else value)
 
 
-def _not_negative(value: Array, name: str) -> Array:
-    if (value < 0).any():
-        raise ValueError(f"{name} must not be negative, as {value} is")
-    return value
-
-
-def _root(covariance: Any) -> Array:
-    """The lower triangular L of C = L L'."""
-    C = numbers(covariance, "covariance")
-    if C.ndim != 2 or C.shape[0] != C.shape[1] or not np.array_equal(C, C.T):
-        raise ValueError("covariance must be a symmetric matrix")
-    try:
-        return np.linalg.cholesky(C)
-    except np.linalg.LinAlgError:
-        raise ValueError("covariance must be positive definite") from None
-
-
-def _width(size: Any, given: dict[str, Array]) -> int | None:
+def _width(size: int | None, given: dict[str, Any]) -> int | None:
     """The length of the vector; None for a scalar."""
-    widths = {name: len(value) for name, value in given.items() if value.ndim}
+    widths = {name: len(value) for name, value in given.items() if np.ndim(value)}
     if size is not None:
-        widths["size"] = _whole(size, "size", 1)
+        widths["size"] = size
     if len(set(widths.values())) > 1:
         raise ValueError(f"{' and '.join(f'{name} of {n}' for name, n in widths.items())} differ")
     width = next(iter(widths.values()), None)
     if width is not None and not 0 < width <= MOST_CHANNELS:
         raise ValueError(f"a block gives 1 to {MOST_CHANNELS} numbers, not {width}")
     return width
-
-
-def _whole(given: Any, name: str, least: int = 0) -> int:
-    number = isinstance(given, int | float | np.integer) and not isinstance(given, bool)
-    if not number or given % 1 or given < least:
-        raise ValueError(f"{name} must be a whole number from {least} on, not {given}")
-    return int(given)

@@ -141,7 +141,7 @@ class Relay(Declared, ContinuousBlock):
         shape = self.shared_shape(width)
         in_order(self.off, self.on, ("off", "on"))
         start = np.full(shape or (1,), _MODES[initial])
-        return {"nstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
+        return {"x0": start, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [bare(np.where(self._mode(x) > 0.75, self.on_value, self.off_value))]

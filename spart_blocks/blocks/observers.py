@@ -13,7 +13,7 @@ from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.estimation import column, observer_gain, plant, scalar_or
 from spart_blocks.block_support.linear import Matrices, roots, state_of_size
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.values import chosen, numbers
+from spart_blocks.block_support.values import numbers
 
 _METHODS = ("zoh", "none")
 _TAKES = (
@@ -41,7 +41,7 @@ class _Observer(Declared):
         ports = self.resolve_ports(m=scalar_or(m), p=scalar_or(p), **sizes)
         return {"x0": x0, "feedthrough": self.direct, **ports}
 
-    def _moved(self, inputs: list[Any], x: Any) -> Any:
+    def _moved(self, t: float, inputs: list[Any], x: Any) -> Any:
         u, y = column(inputs[0]), column(inputs[1])
         return self.A @ x + self.B @ u + self.L @ (y - self.C @ x - self.D @ u)
 
@@ -99,14 +99,12 @@ class Luenberger(_Luenberger, ContinuousBlock):
 
     nin = 2
     nout = 2
+    deriv = _Observer._moved
 
     def build(self, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any) -> dict[str, Any]:
         given = self._begin(plant(A, B, C, D), L, poles, x0)
         self.tunable = self._tunable(poles)
-        return {"nstates": len(given["x0"]), **given}
-
-    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._moved(inputs, x)
+        return given
 
 
 class Luenberger_S(_Luenberger, SampledBlock):
@@ -127,19 +125,17 @@ class Luenberger_S(_Luenberger, SampledBlock):
 
     nin = 2
     nout = 2
-    method = fixed("str", "", "zoh")
+    next = _Observer._moved
+    method = fixed("str", "", "zoh", choices=_METHODS)
     delays = True
 
     def build(
-        self, clock: Any, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any, method: Any
+        self, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any, method: Any
     ) -> dict[str, Any]:
-        system, poles = _sampled(clock, plant(A, B, C, D), poles, method)
+        system, poles = _sampled(self.T, plant(A, B, C, D), poles, method)
         given = self._begin(system, L, poles, x0)
         self.tunable = self._tunable(poles, method)
         return given
-
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._moved(inputs, x)
 
 
 class _Disturbance(_Observer):
@@ -200,16 +196,13 @@ class Disturbance_Observer(_Disturbance, ContinuousBlock):
 
     nin = 2
     nout = 2
+    deriv = _Observer._moved
 
     def build(
         self, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any
     ) -> dict[str, Any]:
         system, q = _augmented(A, B, C, E, at_rest=0.0)
-        given = self._begin(system, L, poles, x0, q, d0)
-        return {"nstates": len(given["x0"]), **given}
-
-    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._moved(inputs, x)
+        return self._begin(system, L, poles, x0, q, d0)
 
 
 class Disturbance_Observer_S(_Disturbance, SampledBlock):
@@ -228,28 +221,26 @@ class Disturbance_Observer_S(_Disturbance, SampledBlock):
 
     nin = 2
     nout = 2
-    method = fixed("str", "", "zoh")
+    next = _Observer._moved
+    method = fixed("str", "", "zoh", choices=_METHODS)
     delays = True
 
     def build(
-        self, clock: Any, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any,
+        self, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any,
         method: Any,
     ) -> dict[str, Any]:  # fmt: skip
         augmented, q = _augmented(A, B, C, E, at_rest=1.0 if method == "none" else 0.0)
-        system, poles = _sampled(clock, augmented, poles, method)
+        system, poles = _sampled(self.T, augmented, poles, method)
         return self._begin(system, L, poles, x0, q, d0)
 
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return self._moved(inputs, x)
 
-
-def _sampled(clock: Any, system: Matrices, poles: Any, method: str) -> tuple[Matrices, Any]:
+def _sampled(T: float, system: Matrices, poles: Any, method: str) -> tuple[Matrices, Any]:
     """The plant and the poles at the ticks of a clock."""
-    if chosen(method, "method", _METHODS) == "none":
+    if method == "none":
         return system, poles
     if poles is not None:
-        poles = list(np.exp(roots(poles, "poles") * clock.T))
-    return system.at(float(clock.T), method), poles
+        poles = list(np.exp(roots(poles, "poles") * T))
+    return system.at(T, method), poles
 
 
 def _augmented(A: Any, B: Any, C: Any, E: Any, at_rest: float) -> tuple[Matrices, int]:

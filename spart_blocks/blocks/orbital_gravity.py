@@ -128,12 +128,8 @@ class Gravity_Gradient(Declared, FunctionBlock):
     nout = 1
     takes = (ATTITUDE, POSITION)
     gives = (PortSpec("torque", "3", "N m", "torque, body axes"),)
-    inertia = tunable("3, 3 or 3", "kg m^2")
+    inertia = tunable("3, 3 or 3", "kg m^2", check=symmetric_inertia)
     mu = MU
-
-    def build(self, inertia: Any) -> dict[str, Any]:
-        self.inertia = symmetric_inertia(inertia)
-        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R, r = inputs
@@ -175,9 +171,7 @@ class Orbital_Gravity(Declared, FunctionBlock):
     mu = MU
     radius = tunable("float", "m", GRAVITY_RADIUS, above=0)
 
-    def build(self, degree: Any, J: Any, epoch: Any, orbiting: Any) -> dict[str, Any]:
-        if not isinstance(orbiting, bool):
-            raise InputError(f"orbiting must be true or false, not {brief(orbiting)}")
+    def build(self, degree: Any, J: Any, epoch: Any, orbiting: bool) -> dict[str, Any]:
         self.J = zonals(degree, J)
         self.axis = earth_axis(epoch)
         return self.resolve_ports(self.robot, without="" if orbiting else "r")

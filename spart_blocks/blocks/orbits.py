@@ -55,7 +55,7 @@ class Orbit(Declared, ContinuousBlock):
     def build(self, initial: Any) -> dict[str, Any]:
         x0 = _start(initial, self.mu)
         names = ["rx", "ry", "rz", "vx", "vy", "vz"]
-        return {"nstates": 6, "x0": x0, "snames": names, **self.resolve_ports()}
+        return {"x0": x0, "snames": names, **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [x[:3], x[3:]]

@@ -125,7 +125,7 @@ class Pid_2Dof(_Pid2Dof, ContinuousBlock):
         if self.Kb is None:
             self.Kb = 100.0 if self.anti_windup == "clamping" else 1.0
         start = self._start(i0, z0, width)
-        return {"nstates": start.size, "x0": start, **self._ports()}
+        return {"x0": start, **self._ports()}
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         r, y, _, apart = self._parts(inputs, x)
@@ -176,15 +176,14 @@ class Pid_2Dof_S(_Pid2Dof, SampledBlock):
     Kb = tunable("float or n", "1/s", 1.0, least=0)
     Kt = tunable("float or n", "1/s", 1.0, least=0)
 
-    def build(self, clock: Any, i0: Any, z0: Any, width: Any) -> dict[str, Any]:
+    def build(self, i0: Any, z0: Any, width: Any) -> dict[str, Any]:
         start = self._start(i0, z0, width)
-        self.T = clock.T
         used = {"Kb": self.anti_windup == "back-calculation", "Kt": self.tracking}
         for name in (name for name, does in used.items() if does):
             if np.any(np.asarray(getattr(self, name)) * self.T > 1.0 + 1e-12):
                 text = f"{name} must be at most {1 / self.T:.6g} 1/s, one over the clock's period"
                 raise InputError(Fault(text, hint="the integral would overshoot what it follows"))
-        return {"ndstates": start.size, "x0": start, **self._ports()}
+        return {"x0": start, **self._ports()}
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         r, y, integral, apart = self._parts(inputs, x)

@@ -95,13 +95,13 @@ class MPC_S(Declared, SampledBlock):
     delays = True
 
     def build(
-        self, clock: Any, A: Any, B: Any, Q: Any, R: Any, N: Any, lower: Any, upper: Any, rate: Any,
+        self, A: Any, B: Any, Q: Any, R: Any, N: Any, lower: Any, upper: Any, rate: Any,
         C: Any, y_lower: Any, y_upper: Any, y_weight: Any, S: Any, P: Any, u0: Any, method: Any,
         iterations: Any, penalty: Any,
     ) -> dict[str, Any]:  # fmt: skip
         system = plant(A, B, np.zeros((1, len(np.atleast_2d(A)))) if C is None else C, None)
         if method == "zoh":
-            system = system.at(float(clock.T), method)
+            system = system.at(self.T, method)
         n, m = system.B.shape
         Q, R, self._K, onward = regulated(system, Q, R, sampled=True)
         cost = Cost(Q, R, covariance(S, "S", m), onward if P is None else covariance(P, "P", n))

@@ -9,7 +9,7 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cross
-from spart_blocks.block_support.axes import at_least_zero, directions_of, for_each, positive_each
+from spart_blocks.block_support.axes import directions_of
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
@@ -60,40 +60,27 @@ class Reaction_Wheels(Declared, ContinuousBlock):
         _SPEEDS,
         PortSpec("h", "3", "N m s", "momentum of the wheels about their axes, base axes"),
     )
-    axes = fixed("n, 3")
-    inertia = tunable("float or n", "kg m^2")
-    limit = tunable("float or n", "N m", None)
-    speed_limit = tunable("float or n", "rad/s", None)
-    viscous = tunable("float or n", "N m s/rad", 0.0)
-    coulomb = tunable("float or n", "N m", 0.0)
-    creep = fixed("float", "rad/s", 0.1)
+    axes = fixed("n, 3", check=directions_of)
+    inertia = tunable("float or n", "kg m^2", above=0)
+    limit = tunable("float or n", "N m", None, above=0)
+    speed_limit = tunable("float or n", "rad/s", None, above=0)
+    viscous = tunable("float or n", "N m s/rad", 0.0, least=0)
+    coulomb = tunable("float or n", "N m", 0.0, least=0)
+    creep = fixed("float", "rad/s", 0.1, above=0)
     speeds0 = fixed("float or n", "rad/s", 0.0)
 
-    def build(
-        self, axes: Any, inertia: Any, limit: Any, speed_limit: Any, viscous: Any, coulomb: Any,
-        creep: Any, speeds0: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        self._axes = directions_of(axes, "axes")
-        n = len(self._axes)
-        self.inertia = positive_each(inertia, "inertia", n)
-        self.limit = None if limit is None else positive_each(limit, "limit", n)
-        self.speed_limit = None
-        if speed_limit is not None:
-            self.speed_limit = positive_each(speed_limit, "speed_limit", n)
-            if limit is None:
-                hint = "give limit, the largest torque of the motors"
-                raise InputError(Fault("speed_limit takes a limit of the torque too", hint=hint))
-        self.viscous = at_least_zero(viscous, "viscous", n)
-        self.coulomb = at_least_zero(coulomb, "coulomb", n)
-        self._rubs = bool(np.any(np.asarray(self.coulomb) > 0))
-        self._creep = float(positive_each(creep, "creep", 1))
-        start = self.inertia * np.broadcast_to(for_each(speeds0, "speeds0", n), (n,))
+    def build(self) -> dict[str, Any]:
+        n = len(self.axes)
+        if self.speed_limit is not None and self.limit is None:
+            hint = "give limit, the largest torque of the motors"
+            raise InputError(Fault("speed_limit takes a limit of the torque too", hint=hint))
         given = {**self.resolve_ports(n=n), "feedthrough": True}
-        return {"nstates": n, "x0": start, **given}
+        self._rubs = bool(np.any(np.asarray(self.coulomb) > 0))
+        return {"x0": self.inertia * np.broadcast_to(self.speeds0, (n,)), **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        speeds, h = self._speeds(inputs, x), x @ self._axes
-        torque = -(self._acting(inputs, speeds) @ self._axes) - cross(inputs[1][:3], h)
+        speeds, h = self._speeds(inputs, x), x @ self.axes
+        torque = -(self._acting(inputs, speeds) @ self.axes) - cross(inputs[1][:3], h)
         return [np.concatenate([torque, np.zeros(3)]), speeds, h]
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
@@ -103,7 +90,7 @@ class Reaction_Wheels(Declared, ContinuousBlock):
         speeds = self._speeds(inputs, x)
         values: list[Any] = []
         if self._rubs:
-            values += [speeds - self._creep, speeds + self._creep]
+            values += [speeds - self.creep, speeds + self.creep]
         if self.limit is not None:
             lower, upper = self._limits(speeds)
             values += [inputs[0] - lower, inputs[0] - upper]
@@ -113,7 +100,7 @@ class Reaction_Wheels(Declared, ContinuousBlock):
 
     def _speeds(self, inputs: list[Any], x: Array) -> Any:
         """Speeds relative to the base (n,)."""
-        return x / self.inertia - self._axes @ inputs[1][:3]
+        return x / self.inertia - self.axes @ inputs[1][:3]
 
     def _limits(self, speeds: Any) -> tuple[Any, Any]:
         """The least and the largest torque of the motors at these speeds."""
@@ -131,7 +118,7 @@ class Reaction_Wheels(Declared, ContinuousBlock):
         if self.limit is not None:
             lower, upper = self._limits(speeds)
             torque = np.minimum(np.maximum(torque, lower), upper)
-        friction = self.coulomb * np.clip(speeds / self._creep, -1.0, 1.0)
+        friction = self.coulomb * np.clip(speeds / self.creep, -1.0, 1.0)
         return torque - self.viscous * speeds - friction
 
 
@@ -160,16 +147,14 @@ class Wheel_Allocation(Declared, FunctionBlock):
         PortSpec("speeds", "n", "rad/s", "of the wheels, used with speed_gain", optional=True),
     )
     gives = (PortSpec("torque", "n", "N m", "commands to the motors"),)
-    axes = fixed("n, 3")
+    axes = fixed("n, 3", check=directions_of)
     speed_gain = tunable("float", "N m s/rad", 0.0, least=0)
     preferred = tunable("float or n", "rad/s", 0.0)
 
-    def build(self, axes: Any, preferred: Any) -> dict[str, Any]:
-        found = directions_of(axes, "axes")
-        n = len(found)
-        self._inverse = np.linalg.pinv(found.T)
-        self._null = np.eye(n) - self._inverse @ found.T
-        self.preferred = for_each(preferred, "preferred", n)
+    def build(self, axes: Any) -> dict[str, Any]:
+        n = len(axes)
+        self._inverse = np.linalg.pinv(axes.T)
+        self._null = np.eye(n) - self._inverse @ axes.T
         return self.resolve_ports(n=n)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:

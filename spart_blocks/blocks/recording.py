@@ -8,8 +8,7 @@ from bdsim.components import SinkBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.block_support.ports import Port
-from spart_blocks.block_support.values import counted
+from spart_blocks.block_support.ports import numbered
 
 
 class Record(Declared, SinkBlock):
@@ -26,12 +25,10 @@ class Record(Declared, SinkBlock):
     nout = 0
     takes = (PortSpec("u1", "any", "", "any signal; u2 and so on with `nin`"),)
     gives = ()
-    nin_ = fixed("int", "", 1)
+    nin_ = fixed("int", "", 1, least=1, most=1000)
 
     def build(self, nin: Any) -> dict[str, Any]:
-        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
-        self.out_ports = ()
-        return {"nin": nin, "inames": [port.name for port in self.in_ports]}
+        return self.set_ports(numbered(nin), ())
 
     def step(self, t: float, inputs: list[Any]) -> None:
         """Nothing: the run keeps the signals."""

@@ -6,23 +6,21 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.declared import PortSpec
 from spart_blocks.block_support.gains import one_gain
 from spart_blocks.block_support.motion import (
-    LinkPoint,
-    TwistTask,
+    OfPoint,
+    OfTwist,
     momentum_in_base_axes,
     momentum_of,
-    no_momentum,
     turned,
 )
-from spart_blocks.block_support.parameters import FRAME, OFFSET, ROBOT, fixed, tunable
+from spart_blocks.block_support.parameters import tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.dynamics import resolved_rate, resolved_rate_min_energy
-from spart_blocks.dynamics.components import ALL, rows_of
 
 
-class Generalized_Jacobian(Declared, FunctionBlock):
+class Generalized_Jacobian(OfPoint, FunctionBlock):
     """Jacobian of an end-effector by the joints while the base floats.
 
     The twist is Jstar um + drift: Jstar = Jm - J0 H0^-1 H0m, drift = J0 H0^-1 M. Hstar is
@@ -40,13 +38,6 @@ class Generalized_Jacobian(Declared, FunctionBlock):
         PortSpec("drift", "6", "rad/s, m/s", "twist with the joints at rest, inertial"),
         PortSpec("Hstar", "nu, nu", "kg m^2, kg m, kg", "inertia at the joints with a free base"),
     )
-    robot = ROBOT
-    frame = FRAME
-    offset = OFFSET
-
-    def build(self, frame: Any, offset: Any) -> dict[str, Any]:
-        self.point = LinkPoint.of(self.robot, frame, offset)
-        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm = inputs[:3]
@@ -55,7 +46,7 @@ class Generalized_Jacobian(Declared, FunctionBlock):
         return [turned(R0, motion.J), turned(R0, motion.drift), motion.W]
 
 
-class Resolved_Rate(Declared, FunctionBlock):
+class Resolved_Rate(OfTwist, FunctionBlock):
     """The smallest joint rates that give an end-effector a twist.
 
     um = J+ (td - drift) + (1 - J+ J) um_null, J and drift those of GENERALIZED_JACOBIAN and J+ = J'
@@ -67,8 +58,6 @@ class Resolved_Rate(Declared, FunctionBlock):
     Source: Umetani and Yoshida (1989); Wampler (1986) for the damping; Liegeois (1977) for
     the secondary rates.
 
-    :arg components: the components of the twist that are controlled, as "wz vx vy"; all six by
-        default
     :arg damping: of damped least squares, in the units of J, none by default
     """
 
@@ -80,16 +69,7 @@ class Resolved_Rate(Declared, FunctionBlock):
         *quantities("p? h?"),
     )
     gives = quantities("um")
-    robot = ROBOT
-    frame = FRAME
-    offset = OFFSET
-    components = fixed("str or list of str", "", ALL)
     damping = tunable("float", "", 0.0, check=one_gain)
-
-    def build(self, frame: Any, offset: Any, components: Any) -> dict[str, Any]:
-        point = LinkPoint.of(self.robot, frame, offset)
-        self.task = TwistTask(point, tuple(rows_of(components)))
-        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td, um_null = inputs[:5]
@@ -97,7 +77,7 @@ class Resolved_Rate(Declared, FunctionBlock):
         return [resolved_rate(task.A, task.b, self.damping, um_null)]
 
 
-class Resolved_Rate_Min_Energy(Declared, FunctionBlock):
+class Resolved_Rate_Min_Energy(OfTwist, FunctionBlock):
     """The joint rates that give an end-effector a twist with minimum kinetic energy.
 
     um = W^-1 J' (J W^-1 J')^-1 (td - drift), J, W = Hstar and drift those of GENERALIZED_JACOBIAN:
@@ -107,23 +87,12 @@ class Resolved_Rate_Min_Energy(Declared, FunctionBlock):
 
     Source: Whitney (1969), with the inertia of the floating robot as weight; SPART.
 
-    :arg components: the components of the twist that are controlled, as "wz vx vy"; all six by
-        default
     """
 
     nin = 6
     nout = 1
     takes = quantities("R0 r0 qm td p? h?")
     gives = quantities("um")
-    robot = ROBOT
-    frame = FRAME
-    offset = OFFSET
-    components = fixed("str or list of str", "", ALL)
-
-    def build(self, frame: Any, offset: Any, components: Any) -> dict[str, Any]:
-        point = LinkPoint.of(self.robot, frame, offset)
-        self.task = TwistTask(point, tuple(rows_of(components)))
-        return self.resolve_ports(self.robot, without=no_momentum(self.robot))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td = inputs[:4]

@@ -13,8 +13,8 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.parameters import NIN, fixed, tunable
+from spart_blocks.block_support.ports import Port, numbered, one_shape
 from spart_blocks.block_support.values import counted
 from spart_blocks.formulas.crossings import bare, flat
 
@@ -128,12 +128,11 @@ class Concatenate(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "all of them, in their unit"),)
-    nin_ = fixed("int", "", 2)
+    nin_ = NIN
     axis = fixed("int", "", None, check=_zero_or_one)
 
     def build(self, nin: Any) -> dict[str, Any]:
-        self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(numbered(nin), (Port("y"),))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         for port, value in zip(self.in_ports, inputs, strict=True):
@@ -165,18 +164,13 @@ class Stack(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "all of them, in their unit"),)
-    nin_ = fixed("int", "", 2)
+    nin_ = NIN
 
     def build(self, nin: Any) -> dict[str, Any]:
-        self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(numbered(nin), (Port("y"),))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        shapes = {np.shape(value) if np.size(value) != 1 else () for value in inputs}
-        if len(shapes) > 1:
-            told = " and ".join(map(str, sorted(shapes)))
-            raise ValueError(f"its signals are {told}; they must be of one shape")
-        (shape,) = shapes
+        shape = one_shape(value if np.size(value) != 1 else 0.0 for value in inputs)
         whole = np.concatenate([np.ravel(value) for value in inputs])
         return [np.reshape(whole, (len(inputs), *shape))]
 
@@ -199,12 +193,10 @@ class Multiport_Switch(Declared, FunctionBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the selected signal"),)
-    nin_ = fixed("int", "", 2)
+    nin_ = fixed("int", "", 2, least=1, most=999)
 
     def build(self, nin: Any) -> dict[str, Any]:
-        self.in_ports = (Port("index", ()), *_numbered(counted(nin, "nin", 999)))
-        self.out_ports = (Port("y"),)
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports((Port("index", ()), *numbered(nin)), (Port("y"),))
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         index, *signals = inputs
@@ -229,29 +221,21 @@ class Manual_Switch(Declared, FunctionBlock):
     )
     gives = (PortSpec("y", "any", "", "the selected signal"),)
     choice = tunable("float", "", 1)
-    nin_ = fixed("int", "", 2)
+    nin_ = NIN
 
     def build(self, nin: Any) -> dict[str, Any]:
-        self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
         if self.choice not in range(1, nin + 1):
             told = f"choice must be the number of an input, 1 to {nin}, not {brief(self.choice)}"
             raise InputError(Fault(told, hint="more inputs come with `nin`"))
-        return port_arguments(self.in_ports, self.out_ports)
+        return self.set_ports(numbered(nin), [Port("y")])
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [_picked(self.choice, inputs)]
 
 
-def _numbered(count: int) -> tuple[Port, ...]:
-    return tuple(Port(f"u{k + 1}") for k in range(count))
-
-
 def _picked(number: Any, signals: Sequence[Any]) -> Any:
     """The signal of the nearest number, from 1."""
-    shapes = {np.shape(signal) for signal in signals if np.ndim(signal)}
-    if len(shapes) > 1:
-        told = " and ".join(map(str, sorted(shapes)))
-        raise ValueError(f"its signals are {told}; they must be of one shape, or scalars")
+    one_shape((signal for signal in signals if np.ndim(signal)), ", or scalars")
     value = signals[0]
     for k, signal in enumerate(signals[1:], start=1):
         value = np.where(np.greater_equal(number, k + 0.5), signal, value)

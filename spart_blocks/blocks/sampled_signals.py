@@ -10,9 +10,9 @@ from bdsim.components import SampledBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.linear import MOST_STATES, Channels, Discretised, in_series
-from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.values import channels, in_order, number, numbers
+from spart_blocks.block_support.linear import MOST_STATES, Discretised, System, in_series
+from spart_blocks.block_support.parameters import U0, fixed, tunable
+from spart_blocks.block_support.values import in_order, number, numbers
 
 
 def _whole(value: Any, name: str) -> float:
@@ -22,7 +22,34 @@ def _whole(value: Any, name: str) -> float:
     return found
 
 
-class Fir(Channels, SampledBlock):
+def _coefficients(value: Any, name: str) -> Array:
+    found = numbers(value, name)
+    if found.ndim != 1 or not 1 < found.size <= MOST_STATES:
+        text = f"{name} must be 2 to {MOST_STATES} numbers, not {brief(value)}"
+        raise InputError(Fault(text, hint="one alone is a GAIN"))
+    return found
+
+
+class _Samples(System):
+    """A system whose state is its last inputs.
+
+    :arg u0: input before the first tick
+    :arg width: length of u; by default u is a scalar, or as long as u0
+    """
+
+    u0 = U0
+    width = fixed("int", "", None)
+
+    def _of_samples(self, count: int, u0: Any, width: Any) -> dict[str, Any]:
+        """The arguments of bdsim's constructor for this number of inputs, with the present one."""
+        shape = self.shared_shape(width, u0=u0)
+        return self._arguments(np.broadcast_to(u0, (count - 1, *(shape or (1,)))), shape, True)
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.concatenate([self._entries(inputs), x[: -self._width]])
+
+
+class Fir(_Samples, SampledBlock):
     """A filter with a finite impulse response, for each entry of u.
 
     y(k) = b0 u(k) + b1 u(k-1) + ... + bm u(k-m), held between ticks. u feeds through.
@@ -31,34 +58,21 @@ class Fir(Channels, SampledBlock):
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 6.5.
 
     :arg coefficients: b0 to bm
-    :arg u0: input before the first tick
-    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
-    coefficients = tunable("m", check=numbers)
-    u0 = fixed("float or n", "", 0.0)
-    width = fixed("int", "", None)
+    coefficients = tunable("m", check=_coefficients)
 
     def build(self, u0: Any, width: Any) -> dict[str, Any]:
-        if self.coefficients.ndim != 1 or not 1 < self.coefficients.size <= MOST_STATES:
-            hint = "one alone is a GAIN"
-            text = f"coefficients must be 2 to {MOST_STATES} numbers"
-            raise InputError(Fault(text, hint=hint))
-        shape = self.shared_shape(width, u0=u0)
-        start = np.broadcast_to(u0, (self.coefficients.size - 1, *(shape or (1,))))
-        return self._arguments(start, shape, True)
+        return self._of_samples(self.coefficients.size, u0, width)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         now = self.coefficients[0] * self._entries(inputs)
         return [self._signal(now + self.coefficients[1:] @ self._rows(x))]
 
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return np.concatenate([self._entries(inputs), x[: -self._width]])
 
-
-class Moving_Average(Channels, SampledBlock):
+class Moving_Average(_Samples, SampledBlock):
     """The mean of the last N samples, for each entry of u.
 
     y(k) = (u(k) + ... + u(k-N+1)) / N, held between ticks. u feeds through.
@@ -66,30 +80,19 @@ class Moving_Average(Channels, SampledBlock):
     Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 2.2.
 
     :arg N: number of samples, at least 2
-    :arg u0: input before the first tick
-    :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
     nin = 1
     nout = 1
-    N = fixed("int")
-    u0 = fixed("float or n", "", 0.0)
-    width = fixed("int", "", None)
+    N = fixed("int", least=2, most=MOST_STATES)
 
-    def build(self, N: Any, u0: Any, width: Any) -> dict[str, Any]:
-        if isinstance(N, bool) or not isinstance(N, int) or not 1 < N <= MOST_STATES:
-            raise InputError(f"N must be a whole number from 2 to {MOST_STATES}, not {brief(N)}")
+    def build(self, N: int, u0: Any, width: Any) -> dict[str, Any]:
         self.samples = N
-        shape = self.shared_shape(width, u0=u0)
-        start = np.broadcast_to(u0, (N - 1, *(shape or (1,))))
-        return self._arguments(start, shape, True)
+        return self._of_samples(N, u0, width)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         total = self._entries(inputs) + np.sum(self._rows(x), axis=0)
         return [self._signal(total / self.samples)]
-
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        return np.concatenate([self._entries(inputs), x[: -self._width]])
 
 
 class Iir(Discretised, SampledBlock):
@@ -112,36 +115,33 @@ class Iir(Discretised, SampledBlock):
     u0 = fixed("float or n", "", 0.0)
     width = fixed("int", "", None)
 
-    def build(self, clock: Any, sections: Any, u0: Any, width: Any) -> dict[str, Any]:
+    def build(self, sections: Any, u0: Any, width: Any) -> dict[str, Any]:
         rows = np.atleast_2d(numbers(sections, "sections"))
         if rows.ndim != 2 or rows.shape[1] != 6 or not 0 < 2 * len(rows) <= MOST_STATES:
             text = f"sections must be rows of six numbers, not shape {rows.shape}"
             raise InputError(Fault(text, hint='scipy.signal gives them by output="sos"'))
         if not rows[:, 3].all():
             raise InputError("a0, the fourth number of a section, must not be zero")
-        shape = self.shared_shape(width, u0=u0)
-        return self._start(clock, [in_series(rows)], u0, shape)
+        return self._start([in_series(rows)], u0, width)
 
 
-_CLEARED = (
-    PortSpec("u", "float or n", "", "any signal"),
-    PortSpec("clear", "", "", "above zero at a tick: begin again", optional=True),
-)
-
-
-class _Extreme(Channels):
+class _Extreme(System):
     """What CUMULATIVE_MIN and CUMULATIVE_MAX share: the state is whether there was a sample, and
     the extreme so far.
+
+    :arg width: length of u; by default u is a scalar
     """
 
-    takes = _CLEARED
+    takes = (
+        PortSpec("u", "float or n", "", "any signal"),
+        PortSpec("clear", "", "", "above zero at a tick: begin again", optional=True),
+    )
     extreme: ClassVar[np.ufunc]
+    width = fixed("int", "", None)
 
-    def _begin(self, clock: Any, width: Any) -> dict[str, Any]:
-        shape = channels(width)
-        start = np.zeros((1, *(shape or (1,))))
-        given = self._arguments(start, shape, True)
-        return {"clock": clock, **given, "x0": np.zeros(1 + start.size)}
+    def build(self, width: Any) -> dict[str, Any]:
+        given = self.begin(width, extreme=0.0)
+        return {**given, "x0": np.append(given["x0"], 0.0), "feedthrough": True}
 
     def _now(self, inputs: list[Any], x: Any) -> Any:
         u = self._entries(inputs)
@@ -156,36 +156,22 @@ class _Extreme(Channels):
 
 
 class Cumulative_Min(_Extreme, SampledBlock):
-    """The smallest sample so far, of each entry of u. y is held between ticks; u feeds through.
-
-    :arg width: length of u; by default u is a scalar
-    """
+    """The smallest sample so far, of each entry of u. y is held between ticks; u feeds through."""
 
     nin = 2
     nout = 1
     extreme = np.minimum
-    width = fixed("int", "", None)
-
-    def build(self, clock: Any, width: Any) -> dict[str, Any]:
-        return self._begin(clock, width)
 
 
 class Cumulative_Max(_Extreme, SampledBlock):
-    """The largest sample so far, of each entry of u. y is held between ticks; u feeds through.
-
-    :arg width: length of u; by default u is a scalar
-    """
+    """The largest sample so far, of each entry of u. y is held between ticks; u feeds through."""
 
     nin = 2
     nout = 1
     extreme = np.maximum
-    width = fixed("int", "", None)
-
-    def build(self, clock: Any, width: Any) -> dict[str, Any]:
-        return self._begin(clock, width)
 
 
-class Sample_Hold(Channels, SampledBlock):
+class Sample_Hold(System, SampledBlock):
     """A sample of u, taken at the ticks at which a trigger has risen above zero.
 
     It has risen if it was at most zero at the tick before; before the first tick it was zero. In
@@ -206,11 +192,8 @@ class Sample_Hold(Channels, SampledBlock):
     width = fixed("int", "", None)
 
     def build(self, initial: Any, width: Any) -> dict[str, Any]:
-        shape = self.shared_shape(width, initial=initial)
-        start = np.broadcast_to(initial, shape or (1,))
-        given = self._arguments(start, shape, False)
-        given["x0"] = np.concatenate([np.zeros(1), start])
-        return given
+        given = self.begin(width, initial=initial)
+        return {**given, "x0": np.append(0.0, given["x0"])}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(x[1:])]
@@ -251,8 +234,7 @@ class Counter(Declared, SampledBlock):
         in_order(self.lower, self.initial, ("lower", "initial"))
         in_order(self.initial, self.upper, ("initial", "upper"))
         self.wraps = overflow == "wrap"
-        ports = self.resolve_ports()
-        return {"x0": [self.initial], **ports}
+        return {"x0": [self.initial], **self.resolve_ports()}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [x[0]]

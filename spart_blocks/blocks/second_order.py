@@ -59,7 +59,7 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         limited = any(getattr(self, name) is not None for name in self.tunable)
         parts = [x0, v0, *([0.0, 0.0] if limited else [])]
         begin = np.concatenate([np.broadcast_to(part, size) for part in parts])
-        return {"nstates": begin.size, "x0": begin, **self.resolve_ports(n=shape)}
+        return {"x0": begin, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         position, rate, *_ = self._parts(x)

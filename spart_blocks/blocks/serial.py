@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.transports.endpoints import Endpoint
 from spart_blocks.transports.serial import read_serial
 
 
@@ -30,10 +27,7 @@ class _SERIAL(Connected):
     frame = FRAME
     peer = fixed("str", "", None)
     baud = fixed("int", "", 115200)
-
-    @staticmethod
-    def connect(device: Any, peer: Any, baud: Any) -> Endpoint:
-        return read_serial(device, peer, baud)
+    connect = staticmethod(read_serial)
 
 
 class SERIAL_In(Incoming, _SERIAL, FunctionBlock):

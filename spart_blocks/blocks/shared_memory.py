@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.transports.endpoints import Endpoint
 from spart_blocks.transports.shared_memory import read_memory
 
 
@@ -24,10 +21,7 @@ class _SHM(Connected):
 
     memory = fixed("str")
     frame = FRAME
-
-    @staticmethod
-    def connect(memory: Any) -> Endpoint:
-        return read_memory(memory)
+    connect = staticmethod(read_memory)
 
 
 class SHM_In(Incoming, _SHM, FunctionBlock):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from bdsim.components import FunctionBlock, SourceBlock
 
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.parameters import EPOCH, fixed, tunable
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.space import (
     ATTITUDE,
     FORCE,
     POSITION,
     SUN,
     WRENCH,
-    earth_frames,
+    OfEpoch,
     plates_of,
 )
 from spart_blocks.environment.constants import EARTH_RADIUS, IRRADIANCE
@@ -36,7 +37,18 @@ def _unit(v: Any) -> Any:
     return v / np.sqrt(np.sum(v * v))
 
 
-class Sun_Vector(Declared, SourceBlock):
+class _Body(OfEpoch):
+    """The position of a body of the sky, a function of the time in Julian centuries of TT."""
+
+    body: ClassVar[Callable[..., Any]]
+    omits = ("dut1",)
+
+    def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+        r = self.frames.mean.T @ type(self).body(self.frames.epoch.tt_centuries(t))
+        return [r, _unit(r)]
+
+
+class Sun_Vector(_Body, SourceBlock):
     """The position of the Sun from the Earth's centre.
 
     Within 0.013 degree from 1980 to 2050; from the mean equator of date to ECI by the precession at
@@ -51,18 +63,10 @@ class Sun_Vector(Declared, SourceBlock):
         PortSpec("r", "3", "m", "position of the Sun, ECI"),
         PortSpec("e", "3", "", "unit vector to it, ECI"),
     )
-    epoch = EPOCH
-
-    def build(self, epoch: Any) -> dict[str, Any]:
-        self.frames = earth_frames(epoch)
-        return self.resolve_ports()
-
-    def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-        r = self.frames.mean.T @ sun_position(self.frames.epoch.tt_centuries(t))
-        return [r, _unit(r)]
+    body = staticmethod(sun_position)
 
 
-class Moon_Vector(Declared, SourceBlock):
+class Moon_Vector(_Body, SourceBlock):
     """The position of the Moon from the Earth's centre.
 
     Within 0.36 degree and 0.33 % of the distance from 1980 to 2050; to ECI as in SUN_VECTOR.
@@ -76,15 +80,7 @@ class Moon_Vector(Declared, SourceBlock):
         PortSpec("r", "3", "m", "position of the Moon, ECI"),
         PortSpec("e", "3", "", "unit vector to it, ECI"),
     )
-    epoch = EPOCH
-
-    def build(self, epoch: Any) -> dict[str, Any]:
-        self.frames = earth_frames(epoch)
-        return self.resolve_ports()
-
-    def output(self, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-        r = self.frames.mean.T @ moon_position(self.frames.epoch.tt_centuries(t))
-        return [r, _unit(r)]
+    body = staticmethod(moon_position)
 
 
 class Earth_Vector(Declared, FunctionBlock):
@@ -185,12 +181,8 @@ class Solar_Pressure_Plates(Declared, FunctionBlock):
     nout = 1
     takes = (POSITION, SUN, _LIT, ATTITUDE)
     gives = (WRENCH,)
-    plates = fixed("list", entries={"area": "m^2", "centre": "m"})
+    plates = fixed("list", entries={"area": "m^2", "centre": "m"}, check=plates_of)
     irradiance = tunable("float", "W/m^2", IRRADIANCE, above=0)
-
-    def build(self, plates: Any) -> dict[str, Any]:
-        self.plates = plates_of(plates)
-        return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         r, sun, lit, R = inputs

@@ -6,11 +6,10 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.block_support.parameters import ROBOT, fixed, tunable
+from spart_blocks.block_support.parameters import tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.task import ForceLaw, OfTask, task_of
+from spart_blocks.block_support.task import ForceLaw, OfTask
 from spart_blocks.dynamics import base_answer, frame_motion, joint_jacobian
-from spart_blocks.dynamics.components import ALL
 
 
 class Operational_Space(ForceLaw, FunctionBlock):
@@ -30,27 +29,16 @@ class Operational_Space(ForceLaw, FunctionBlock):
     (1987), eqs. 15, 25 and 51; Y. Umetani and K. Yoshida, IEEE Trans. Robotics and
     Automation 5 (1989), for the free base.
 
-    :arg frame: name or id of the link whose frame is controlled
     :arg kp: proportional gain
     :arg kd: derivative gain
-    :arg components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     :arg damping: added to the task's mobility
     """
 
     nin = 13
     nout = 2
-    robot = ROBOT
-    frame = fixed("str or int")
-    kp = tunable("float or k", "1/s^2")
-    kd = tunable("float or k", "1/s")
-    components = fixed("str or list", "", ALL)
-    damping = tunable("float or k", "1/(kg m^2), 1/kg", 0.0)
-
-    def build(self, frame: Any, kp: Any, kd: Any, components: Any, damping: Any) -> dict[str, Any]:
-        self.task = task_of(self.robot, frame, components)
-        self.kp, self.kd = self.task.gain(kp, "kp"), self.task.gain(kd, "kd")
-        self.damping = self.task.gain(damping, "damping")
-        return self.task_ports()
+    kp = tunable("float or k", "1/s^2", least=0)
+    kd = tunable("float or k", "1/s", least=0)
+    damping = tunable("float or k", "1/(kg m^2), 1/kg", 0.0, least=0)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._law(inputs, pull=(self.kp, self.kd), softness=self.damping)
@@ -69,25 +57,14 @@ class Impedance(ForceLaw, FunctionBlock):
     Systems, Measurement, and Control 107 (1985); B. Siciliano et al., "Robotics: Modelling,
     Planning and Control" (2009), sec. 9.2, with the natural inertia.
 
-    :arg frame: name or id of the link whose frame is controlled
     :arg stiffness: K
     :arg damping: D
-    :arg components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     """
 
     nin = 13
     nout = 2
-    robot = ROBOT
-    frame = fixed("str or int")
-    stiffness = tunable("float or k", "N m/rad, N/m")
-    damping = tunable("float or k", "N m s/rad, N s/m")
-    components = fixed("str or list", "", ALL)
-
-    def build(self, frame: Any, stiffness: Any, damping: Any, components: Any) -> dict[str, Any]:
-        self.task = task_of(self.robot, frame, components)
-        self.stiffness = self.task.gain(stiffness, "stiffness")
-        self.damping = self.task.gain(damping, "damping")
-        return self.task_ports()
+    stiffness = tunable("float or k", "N m/rad, N/m", least=0)
+    damping = tunable("float or k", "N m s/rad, N s/m", least=0)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._law(inputs, spring=(self.stiffness, self.damping))
@@ -103,26 +80,16 @@ class Transpose_Jacobian(OfTask, FunctionBlock):
     S. Arimoto, "Sensory feedback control for space manipulators", IEEE Int. Conf. Robotics
     and Automation (1989), for the free base.
 
-    :arg frame: name or id of the link whose frame is controlled
     :arg stiffness: K
     :arg damping: D
-    :arg components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     """
 
     nin = 8
     nout = 2
+    inverts = False
     takes = quantities("rd quatd td? R0 r0 qm u0 um")
-    robot = ROBOT
-    frame = fixed("str or int")
-    stiffness = tunable("float or k", "N m/rad, N/m")
-    damping = tunable("float or k", "N m s/rad, N s/m")
-    components = fixed("str or list", "", ALL)
-
-    def build(self, frame: Any, stiffness: Any, damping: Any, components: Any) -> dict[str, Any]:
-        self.task = task_of(self.robot, frame, components, inverted=False)
-        self.stiffness = self.task.gain(stiffness, "stiffness")
-        self.damping = self.task.gain(damping, "damping")
-        return self.task_ports()
+    stiffness = tunable("float or k", "N m/rad, N/m", least=0)
+    damping = tunable("float or k", "N m s/rad, N s/m", least=0)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rd, quatd, td, R0, r0, qm, u0, um = inputs

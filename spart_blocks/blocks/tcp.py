@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
+from spart_blocks.transports.endpoints import LOOPBACK
 from spart_blocks.transports.tcp import read_tcp
 
 
@@ -29,10 +27,7 @@ class _TCP(Connected):
     frame = FRAME
     address = fixed("str", "", LOOPBACK)
     server = fixed("str", "", "receiver")
-
-    @staticmethod
-    def connect(port: Any, address: Any, server: Any) -> Endpoint:
-        return read_tcp(address, port, server)
+    connect = staticmethod(read_tcp)
 
 
 class TCP_In(Incoming, _TCP, FunctionBlock):

@@ -10,15 +10,13 @@ from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array, cross
 from spart_blocks.block_support.axes import (
-    at_least_zero,
     directions_of,
-    positive_each,
     rows_of_three,
 )
+from spart_blocks.block_support.channels import Channels
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.block_support.values import counted, not_negative
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.dynamics.nonnegative import nonnegative_least_squares
 from spart_blocks.formulas.crossings import bare, flat
@@ -27,12 +25,12 @@ _MOST_STEPS = 20
 _R0 = quantities("R0")
 
 
-def _wrenches(positions: Any, directions: Any) -> Array:
+def _wrenches(positions: Array, directions: Array) -> Array:
     """Torque and force (6,n) of a newton of each thruster, in base axes."""
-    at, along = rows_of_three(positions, "positions"), directions_of(directions, "directions")
-    if len(at) != len(along):
-        raise InputError(f"positions has {len(at)} rows and directions has {len(along)}")
-    return np.concatenate([cross(at, along), along], axis=1).T
+    if len(positions) != len(directions):
+        text = f"positions has {len(positions)} rows and directions has {len(directions)}"
+        raise InputError(text)
+    return np.concatenate([cross(positions, directions), directions], axis=1).T
 
 
 class Thruster_Allocation(Declared, FunctionBlock):
@@ -67,32 +65,28 @@ class Thruster_Allocation(Declared, FunctionBlock):
         PortSpec("thrusts", "n", "N", "of each thruster"),
         PortSpec("missing", "6", "N m, N", "what of tau0 they do not give"),
     )
-    positions = fixed("n, 3", "m")
-    directions = fixed("n, 3")
+    positions = fixed("n, 3", "m", check=rows_of_three)
+    directions = fixed("n, 3", check=directions_of)
     method = fixed("str", "", "nnls", choices=("nnls", "table"))
     components = fixed("str or list of str", "", ALL)
-    weights = fixed("float or m", "", 1.0)
-    limit = tunable("float or n", "N", None)
+    weights = fixed("float or m", "", 1.0, above=0)
+    limit = tunable("float or n", "N", None, above=0)
     table = fixed("2m, n", "N", None)
-    steps = fixed("int", "", None)
+    steps = fixed("int", "", None, least=1, most=200)
 
-    def build(
-        self, positions: Any, directions: Any, components: Any, weights: Any, limit: Any,
-        table: Any, steps: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+    def build(self, positions: Any, directions: Any, components: Any, table: Any) -> dict[str, Any]:
         self._all = _wrenches(positions, directions)
         n = self._all.shape[1]
         self._rows = rows_of(components)
-        weights = positive_each(weights, "weights", len(self._rows))
-        self._weights = np.broadcast_to(weights, (len(self._rows),)).copy()
+        forces = any(row > 2 for row in self._rows)
+        given = self.resolve_ports(n=n, m=len(self._rows), optional="" if forces else "R0")
+        self._weights = np.broadcast_to(self.weights, (len(self._rows),)).copy()
         self._matrix = self._weights[:, None] * self._all[self._rows]
-        self.limit = None if limit is None else positive_each(limit, "limit", n)
-        self.steps = min(n + 4, _MOST_STEPS) if steps is None else counted(steps, "steps", 200)
+        self.steps = self.steps or min(n + 4, _MOST_STEPS)
         self._table = self._made_table(table, n) if self.method == "table" else None
         if table is not None and self.method != "table":
             raise InputError(Fault("table is of the method table", hint="give method: table"))
-        forces = any(row > 2 for row in self._rows)
-        return self.resolve_ports(n=n, optional="" if forces else "R0")
+        return given
 
     def _made_table(self, table: Any, n: int) -> Array:
         if table is not None:
@@ -132,7 +126,7 @@ class Thruster_Allocation(Declared, FunctionBlock):
         return [f, tau0 - np.concatenate([got[:3], R0 @ got[3:]])]
 
 
-class Pulse_Width(Declared, SampledBlock):
+class Pulse_Width(Channels, SampledBlock):
     """Pulse-width modulation: pulses whose length is in proportion to a signal, at the ticks of a
     clock.
 
@@ -158,38 +152,32 @@ class Pulse_Width(Declared, SampledBlock):
     width = WIDTH
     varies_between_ticks = True
 
-    def build(self, clock: Any, width: Any) -> dict[str, Any]:
-        self.T = float(clock.T)
+    def build(self, width: Any) -> dict[str, Any]:
         if np.any(np.asarray(self.min_on) > self.T):
             text = f"min_on is above the period of its clock, {self.T:g} s"
             raise InputError(Fault(text, hint="take a slower clock"))
-        shape = self.shared_shape(width)
         # The time of the last tick, the lengths of the pulses, and what may be carried over.
-        start = np.zeros(1 + (2 if self.carry else 1) * int(np.prod(shape)))
-        return {"x0": start, **self.resolve_ports(n=shape)}
+        parts: dict[str, Any] = {"length": 0.0, "rest": 0.0} if self.carry else {"length": 0.0}
+        given = self.begin(width, **parts)
+        return {**given, "x0": np.append(0.0, given["x0"])}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        y = np.where(self._left(t, x) > 0.0, 1.0, 0.0)
-        return [y if self.in_ports[0].shape else y[0]]
+        return [self._signal(np.where(self._left(t, x) > 0.0, 1.0, 0.0))]
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return flat(self._left(t, x))
 
     def _left(self, t: float, x: Any) -> Any:
         """What is left of the pulses [s] (n,)."""
-        return x[0] + x[1 : 1 + self._count] - t
+        return x[0] + x[1 : 1 + self._width] - t
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        n = self._count
-        wanted = self.T * np.reshape(inputs[0], (n,)) / self.full
+        n = self._width
+        wanted = self.T * self._each(inputs[0]) / self.full
         wanted = wanted + x[1 + n :] if self.carry else wanted
         length = np.where(wanted < self.min_on, 0.0, np.clip(wanted, 0.0, self.T))
         rest = [np.clip(wanted - length, -self.T, self.T)] if self.carry else []
         return np.concatenate([np.ravel(t), length, *rest])
-
-    @property
-    def _count(self) -> int:
-        return int(np.prod(self.in_ports[0].shape or (1,)))
 
 
 class Thrusters(Declared, ContinuousBlock):
@@ -221,30 +209,23 @@ class Thrusters(Declared, ContinuousBlock):
         PortSpec("thrusts", "n", "N", "of each thruster"),
         PortSpec("impulse", "", "N s", "of all together since the start: propellant by Isp g0"),
     )
-    positions = fixed("n, 3", "m")
-    directions = fixed("n, 3")
-    thrust = tunable("float or n", "N")
-    on_delay = tunable("float or n", "s", 0.0)
-    off_delay = tunable("float or n", "s", 0.0)
-    min_on = tunable("float or n", "s", 0.0)
-    rise = fixed("float", "s", 0.0)
+    positions = fixed("n, 3", "m", check=rows_of_three)
+    directions = fixed("n, 3", check=directions_of)
+    thrust = tunable("float or n", "N", least=0)
+    on_delay = tunable("float or n", "s", 0.0, least=0)
+    off_delay = tunable("float or n", "s", 0.0, least=0)
+    min_on = tunable("float or n", "s", 0.0, least=0)
+    rise = fixed("float", "s", 0.0, least=0)
 
-    def build(
-        self, positions: Any, directions: Any, thrust: Any, on_delay: Any, off_delay: Any,
-        min_on: Any, rise: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+    def build(self, positions: Any, directions: Any, rise: float) -> dict[str, Any]:
         self._all = _wrenches(positions, directions)
         n = self._all.shape[1]
-        self.thrust = at_least_zero(thrust, "thrust", n)
-        self.on_delay = at_least_zero(on_delay, "on_delay", n)
-        self.off_delay = at_least_zero(off_delay, "off_delay", n)
-        self.min_on = at_least_zero(min_on, "min_on", n)
-        self._rise = float(not_negative(rise, "rise"))
+        self._rise = rise
         # Each valve: 1 if open, 1 if its command differs, since when, and when it opened. Then
         # the impulse, and the thrusts if they take time.
         start = np.zeros(4 * n + 1 + (n if self._rise else 0))
         given = {**self.resolve_ports(n=n), "feedthrough": True}
-        return {"nstates": start.size, "x0": start, **given}
+        return {"x0": start, **given}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         f = self._thrust(x)
@@ -303,7 +284,7 @@ class Thrusters(Declared, ContinuousBlock):
         return x[4 * self._count + 1 :] if self._rise else self._open(x)
 
 
-class Pwpf(Declared, ContinuousBlock):
+class Pwpf(Channels, ContinuousBlock):
     """A pulse-width pulse-frequency modulator, for each entry of its signals.
 
     tau f' = gain (u - y) - f; y is 0 until |f| exceeds `on`, then `amplitude` with the sign of f
@@ -333,21 +314,18 @@ class Pwpf(Declared, ContinuousBlock):
     width = WIDTH
 
     def build(self, width: Any) -> dict[str, Any]:
-        shape = self.shared_shape(width)
+        given = self.begin(width, f=0.0, mode=0.0)
         if np.any(np.asarray(self.off) >= self.on):
             text = f"off must be below on, not {brief(self.off)}"
             raise InputError(Fault(text, hint="without a gap it would switch without end"))
-        start = np.zeros(2 * int(np.prod(shape)))
-        return {"nstates": start.size, "x0": start, **self.resolve_ports(n=shape)}
+        return given
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        y = bare(self.amplitude * self._parts(x)[1])
-        return [y if self.in_ports[0].shape else y[0]]
+        return [self._signal(bare(self.amplitude * self._parts(x)[1]))]
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         f, mode = self._parts(x)
-        u = np.reshape(inputs[0], (len(f),))
-        rate = (self.gain * (u - self.amplitude * mode) - f) / self.tau
+        rate = (self.gain * (self._each(inputs[0]) - self.amplitude * mode) - f) / self.tau
         return np.concatenate([rate, np.zeros(len(f))])
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
@@ -365,8 +343,3 @@ class Pwpf(Declared, ContinuousBlock):
         f, mode = self._parts(x)
         f = f + rng.normal(scale=spread, size=len(f))
         return np.concatenate([f, rng.choice([-1.0, 0.0, 1.0], len(mode))])
-
-    def _parts(self, x: Array) -> tuple[Any, Any]:
-        """The filter and the sign of the pulse (n,)."""
-        n = len(x) // 2
-        return x[:n], x[n:]

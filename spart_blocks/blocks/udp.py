@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
+from spart_blocks.transports.endpoints import LOOPBACK
 from spart_blocks.transports.udp import read_udp
 
 
@@ -26,10 +24,7 @@ class _UDP(Connected):
     port = fixed("int")
     frame = FRAME
     address = fixed("str", "", LOOPBACK)
-
-    @staticmethod
-    def connect(port: Any, address: Any) -> Endpoint:
-        return read_udp(address, port)
+    connect = staticmethod(read_udp)
 
 
 class UDP_In(Incoming, _UDP, FunctionBlock):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.links import FRAME, Connected, Incoming, Outgoing
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.transports.endpoints import LOOPBACK, Endpoint
+from spart_blocks.transports.endpoints import LOOPBACK
 from spart_blocks.transports.zmq import read_zmq
 
 
@@ -29,10 +27,7 @@ class _ZMQ(Connected):
     frame = FRAME
     address = fixed("str", "", LOOPBACK)
     server = fixed("str", "", "sender")
-
-    @staticmethod
-    def connect(port: Any, address: Any, server: Any) -> Endpoint:
-        return read_zmq(address, port, server)
+    connect = staticmethod(read_zmq)
 
 
 class ZMQ_In(Incoming, _ZMQ, FunctionBlock):

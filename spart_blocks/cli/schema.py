@@ -113,8 +113,15 @@ def _values(parameter: Parameter) -> dict[str, Any]:
     if parameter.is_file or parameter.takes_only_text:
         return {"type": ["string", "null"]}
     if not parameter.takes_text:
-        return _or_reference({"type": ["number", "boolean", "array", "null"]})
+        return _or_reference({"type": ["number", "boolean", "array", "null"], **_bounds(parameter)})
     return {}
+
+
+def _bounds(parameter: Parameter) -> dict[str, Any]:
+    """The bounds of a number, which say nothing about a list."""
+    words = {"exclusiveMinimum": "above", "minimum": "least", "maximum": "most"}
+    given = {word: getattr(parameter, name) for word, name in words.items()}
+    return {word: bound for word, bound in given.items() if bound is not None}
 
 
 def _or_reference(values: dict[str, Any]) -> dict[str, Any]:

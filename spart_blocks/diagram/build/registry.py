@@ -61,8 +61,8 @@ class Parameter:
 
     default: None if it is required. doc: its help text. annotation: its type in the constructor.
     words: its type in words. unit: its unit. kind: kind of its input field in a form. choices: the
-    texts that it can be. entries: units of its entries. The last five are known only if its class
-    declares them.
+    texts that it can be. entries: units of its entries. above, least, most: bounds of its numbers.
+    The last eight are known only if its class declares them.
     """
 
     name: str
@@ -75,6 +75,9 @@ class Parameter:
     kind: str = ""
     choices: tuple[str, ...] = ()
     entries: Mapping[str, str] | None = None
+    above: float | None = None
+    least: float | None = None
+    most: float | None = None
 
     @property
     def is_callable(self) -> bool:
@@ -132,7 +135,7 @@ def _declared(spec: ParamSpec) -> Parameter:
     default = None if spec.required else spec.default
     return Parameter(
         *(spec.name, default, spec.required, spec.told, spec.annotation, spec.words, spec.unit),
-        *(spec.kind, spec.choices, spec.entries),
+        *(spec.kind, spec.choices, spec.entries, spec.above, spec.least, spec.most),
     )
 
 
