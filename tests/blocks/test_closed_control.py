@@ -85,5 +85,5 @@ def test_chosen_joints_come_in_the_order_asked_for(delta):
 
 
 def test_steps_beyond_reason_are_refused(delta):
-    with pytest.raises(ValueError, match="it takes 1 to 50 steps"):
+    with pytest.raises(sb.InputError, match="must be a whole number from 1 to 50, not 0"):
         Closed_IK(delta, "end_effector", MOTORS, iterations=0, bd=bdsim.BlockDiagram())

@@ -362,7 +362,7 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("JOINT_PD", {"kp": -1, "kd": 1}, "kp must not be negative, it is -1"),
+        ("JOINT_PD", {"kp": -1, "kd": 1}, "kp must not be negative, not -1"),
         ("COMPUTED_TORQUE", {"robot": ROBOT, "kp": 1, "kd": [1, -2, 3]}, "kd .*, -2, 3"),
         ("JOINT_PID", {"kp": [1, 2], "ki": [1, 2, 3]}, "kp has 2 entries and ki has 3"),
         ("JOINT_PID", {"kp": [1, 2], "n": 3}, "n is 3, but the parameters have 2"),
@@ -413,9 +413,9 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
             {**FRAME, "robot": HELD, "stiffness": 5, "damping": 1},
             "robot must drive all its joints for this law; prescribed are Joint_2",
         ),
-        ("ATTITUDE_PD", {"kp": [1, 2], "kd": 1}, "kp has 2 entries, one for each of 3 axes"),
-        ("ATTITUDE_PD", {"kp": 1, "kd": 1, "inertia": [1, 2]}, "inertia must be a symmetric"),
-        ("ATTITUDE_PD", {"kp": 1, "kd": 1, "inertia": [1, 2, -3]}, "inertia must be positive def"),
+        ("ATTITUDE_PD", {"kp": [1, 2], "kd": 1}, "one for each of 3"),
+        ("ATTITUDE_PD", {"kp": 1, "kd": 1, "inertia": [1, 2]}, "inertia must be a matrix"),
+        ("ATTITUDE_PD", {"kp": 1, "kd": 1, "inertia": [1, 2, -3]}, "symmetric and positive def"),
     ],
 )  # fmt: skip
 def test_wrong_parameters_say_what_is_wrong(name, given, message, make):
@@ -446,7 +446,7 @@ blocks:
             "components has no component 'rx'\n  did you mean 'wx' or 'vx'?",
         ),
         ({"kp": "[1, 2]"}, 8, "kp has 2 entries, 3 components are controlled"),
-        ({"kp": "-4"}, 8, "kp must not be negative, it is -4"),
+        ({"kp": "-4"}, 8, "kp must not be negative, not -4"),
     ],
 )
 def test_a_file_is_told_the_line_of_a_wrong_parameter(wrong, line, message, tmp_path):

@@ -11,9 +11,8 @@ from pathlib import Path
 import bdsim
 import exchange_fmus
 import fmu_files
-import numpy as np
 import pytest
-import robots
+from block_table import BLOCKS, TREE
 from closed_robots import four_bar
 
 from spart_blocks.block_support.declared import Declared
@@ -22,162 +21,8 @@ from spart_blocks.diagram.build.registry import find_type
 FOLDER = Path(__file__).parents[2] / "spart_blocks/blocks"
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
 BASES = {"FunctionBlock", "ContinuousBlock", "SampledBlock", "SourceBlock", "SinkBlock"}
-ROBOT = robots.random_robot(41, 6)
-FRAME = {"header": "0xA5", "fields": {"values": "3 f64"}}
-LINKS = {
-    "UDP": {"port": 5005},
-    "TCP": {"port": 5005},
-    "SERIAL": {"device": "/dev/ttyUSB0"},
-    "SHM": {"memory": "demo"},
-    "ZMQ": {"port": 5005},
-    "MQTT": {"topic": "demo"},
-}
-ARGUMENTS = {  # what a block needs besides a robot
-    "JACOB": {"link": 2},
-    "JACOBDOT": {"link": "link2"},
-    "GENERALIZED_JACOBIAN": {"frame": "link2"},
-    "END_EFFECTOR": {"frame": "link2"},
-    "RESOLVED_RATE": {"frame": "link2"},
-    "RESOLVED_RATE_MIN_ENERGY": {"frame": "link2"},
-    "DESIRED_REACTION": {"frame": "link2"},
-    "BASE_CONTROL": {"kp": 1.0, "kd": 2.0},
-    "JOINT_PD": {"kp": 1.0, "kd": 1.0},
-    "COMPARE": {"operator": ">"},
-    "SATURATION": {"upper": 1.0},
-    "DEADZONE": {"lower": -1.0, "upper": 1.0},
-    "QUANTIZER": {"interval": 0.1},
-    "IF": {"conditions": "u > 0"},
-    "CASE": {"cases": [[2, 3]]},
-    "RELAY": {"on": 1.0, "off": -1.0},
-    "RATE_LIMITER": {"rising": 1.0},
-    "RATE_LIMITER_S": {"rising": 1.0, "clock": bdsim.Clock(1.0)},
-    "FCN": {"expression": "u"},
-    "STATE_MACHINE": {"states": {"on": {}}},
-    "STATE_MACHINE_S": {"states": {"on": {}}, "clock": bdsim.Clock(1.0)},
-    "BACKLASH": {"gap": 1.0},
-    "CHIRP": {"f0": 1.0, "f1": 2.0, "duration": 1.0},
-    "MULTISINE": {"frequencies": [1.0, 2.0]},
-    "REPEATING": {"times": [0.0, 1.0], "values": [0.0, 1.0]},
-    "LQR": {"K": {"lqr": {"plant": "plant", "Q": 1, "R": 1}}},
-    "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
-    "CLOSED_ID": {"actuated": ROBOT.active_joints[:2]},
-    "CLOSED_COMPUTED_TORQUE": {"actuated": ROBOT.active_joints[:2], "kp": 1.0, "kd": 1.0},
-    "CLOSED_IK": {"link": "link2", "actuated": ROBOT.active_joints[:2], "pose": True},
-    "JOINT_SELECT": {"joints": ROBOT.active_joints[:2]},
-    "JOINT_PID": {"kp": 1.0},
-    "JOINT_PID_S": {"clock": bdsim.Clock(1.0), "kp": 1.0},
-    "ATTITUDE_PD": {"kp": 1.0, "kd": 1.0},
-    "OPERATIONAL_SPACE": {"frame": "link2", "kp": 1.0, "kd": 1.0, "components": "wx vx"},
-    "IMPEDANCE": {"frame": 2, "stiffness": 1.0, "damping": 1.0, "components": "wx vx"},
-    "TRANSPOSE_JACOBIAN": {"frame": 2, "stiffness": 1.0, "damping": 1.0},
-    "QUINTIC": {"q0": 0.0, "qf": 1.0, "duration": 1.0},
-    "TRAPEZOID": {"q0": 0.0, "qf": 1.0, "duration": 1.0},
-    "VIA_POINTS": {"points": [0.0, 1.0], "times": [0.0, 1.0]},
-    "TRAJECTORY_FILE": {"path": robots.ROOT / "diagrams/motion/joints.csv"},
-    "CIRCLE": {"centre": [0.0, 0.0, 0.0], "radius": 1.0, "period": 1.0},
-    "CARTESIAN_QUINTIC": {"r0": [0.0, 0.0, 0.0], "rf": [1.0, 0.0, 0.0], "duration": 1.0},
-    "IK": {"frame": 2, "q0": [0.0] * ROBOT.nq, "clock": bdsim.Clock(1.0)},
-    **{
-        f"{transport}_{way}": {**place, "frame": FRAME}
-        for transport, place in LINKS.items()
-        for way in ("IN", "OUT")
-    },
-}
-LINEAR = {
-    "STATE_SPACE": {"A": -1.0, "B": 1.0, "C": 1.0},
-    "TRANSFER_FUNCTION": {"num": 1.0, "den": [1.0, 1.0]},
-    "ZERO_POLE": {"zeros": [], "poles": [-1.0]},
-    "PT1": {"gain": 1.0, "tau": 1.0},
-    "PT2": {"gain": 1.0, "omega": 1.0},
-    "LEAD_LAG": {"lead": 1.0, "lag": 0.1},
-    "NOTCH": {"frequency": 0.1, "bandwidth": 0.01},
-    "LOW_PASS": {"cutoff": 0.1},
-}
-ARGUMENTS |= LINEAR
+GIVEN: dict[str, dict[str, object]] = {}  # arguments that name files
 ALONE = ("QUINTIC", "TRAPEZOID")  # their robot is optional, and says how long q0 is
-SAMPLED = {
-    "UNIT_DELAY": {},
-    "TRANSPORT_DELAY": {"delay": 2.0},
-    "VARIABLE_DELAY": {"max_delay": 2.0},
-    "NOISE": {},
-}
-ARGUMENTS |= {
-    "MATH": {"function": "pow"},
-    "SELECTOR": {"indices": [0]},
-    "RESHAPE": {"shape": [2, 3]},
-    "TRIG": {"function": "atan2"},
-    "POLYNOMIAL": {"coefficients": [1.0, 2.0]},
-    "BUS_CREATOR": {"signals": ["signal"]},
-    "BUS_SELECTOR": {"signals": ["signal"]},
-    "BUS_ASSIGNMENT": {"signals": ["signal"], "bus": ["signal"]},
-    "GOTO": {"tag": "speed"},
-    "FROM": {"tag": "speed"},
-    "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
-}
-ARGUMENTS |= {"CHECK_RANGE": {"upper": 1.0}, "CHECK_SETTLING": {"by": 1.0, "tolerance": 0.1}}
-SAMPLED["CHECK_RATE"] = {"limit": 1.0}
-SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}, "PID_2DOF_S": {"tracking": True}}
-ARGUMENTS["PID_2DOF"] = {"tracking": True}
-SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}
-SAMPLED |= {"FIR": {"coefficients": [1.0, 2.0]}, "MOVING_AVERAGE": {"N": 2}, "COUNTER": {}}
-SAMPLED |= {"CUMULATIVE_MIN": {}, "CUMULATIVE_MAX": {}, "SAMPLE_HOLD": {}}
-SAMPLED["IIR"] = {"sections": [[1.0, 0.0, 0.0, 1.0, 0.5, 0.0]]}
-SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
-ARGUMENTS |= {
-    "THRUSTERS": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]], "thrust": 1.0},
-    "THRUSTER_ALLOCATION": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]]},
-    "FLEXIBLE_APPENDAGE": {"frequency": 1.0, "damping": 0.0, "participation": [[0, 0, 1]]},
-    "SLOSH": {"mass": 1.0, "frequency": 1.0},
-    "LINK_WRENCH": {"frame": 2},
-    "DOCKING_CONTACT": {"radius": 0.1, "half_angle": 0.7, "stiffness": 1.0},
-    "REACTION_WHEELS": {"axes": [[0, 0, 1]], "inertia": 1.0},
-    "WHEEL_ALLOCATION": {"axes": [[0, 0, 1]]},
-    "CONTROL_MOMENT_GYROS": {"momentum": 1.0},
-    "GYRO_STEERING": {"momentum": 1.0},
-    "MAGNETIC_UNLOADING": {"gain": 1.0},
-    "THRUSTER_UNLOADING": {"on": 1.0, "off": 0.5, "torque": 1.0},
-    "PWPF": {"gain": 4.0, "tau": 0.3, "on": 0.6, "off": 0.2},
-}
-SAMPLED |= {"PULSE_WIDTH": {}, "GYRO": {}, "ACCELEROMETER": {}, "IMU": {}}
-SAMPLED |= {"MAGNETOMETER": {}}
-SAMPLED |= {"STAR_TRACKER": {}, "SUN_SENSOR": {}, "GNSS": {}, "ENCODER": {"resolution": 0.1}}
-_PLANT = {"A": -1.0, "C": 1.0}
-ESTIMATORS = {
-    "LUENBERGER": {**_PLANT, "L": 1.0},
-    "DISTURBANCE_OBSERVER": {**_PLANT, "B": 1.0, "poles": -2.0},
-    "KALMAN": {**_PLANT, "Q": 1.0, "R": 1.0},
-    "MAHONY_FILTER": {"references": [0.0, 0.0, 1.0]},
-    "COMPLEMENTARY_FILTER": {"tau": 1.0},
-}
-ARGUMENTS |= ESTIMATORS
-SAMPLED |= {f"{kind}_S": given for kind, given in ESTIMATORS.items()}
-EPOCH = {"epoch": "2026-03-20T12:00:00"}
-PLATE = {"plates": [{"area": 1.0, "normal": [1.0, 0.0, 0.0]}]}
-ARGUMENTS |= dict.fromkeys(
-    ("JULIAN_DATE", "EARTH_ROTATION", "ECI_ECEF", "ECEF_ECI", "SUN_VECTOR", "MOON_VECTOR",
-     "MAGNETIC_FIELD"), EPOCH,
-)  # fmt: skip
-ARGUMENTS |= {
-    "ORBIT": {"initial": {"a": 7e6, "e": 0.01}},
-    "GRAVITY_GRADIENT": {"inertia": [1.0, 2.0, 3.0]},
-    "ORBITAL_GRAVITY": {"orbiting": True},
-    "DRAG": {"area": 1.0},
-    "DRAG_PLATES": PLATE,
-    "SOLAR_PRESSURE": {"area": 1.0},
-    "SOLAR_PRESSURE_PLATES": PLATE,
-}
-ARGUMENTS["LQG"] = {**_PLANT, "B": 1.0, "Q": 1.0, "R": 1.0, "W": 1.0, "V": 1.0}
-SAMPLED["LQG_S"] = ARGUMENTS["LQG"]
-SAMPLED["MPC_S"] = {"A": -1.0, "B": 1.0, "Q": 1.0, "R": 1.0, "N": 3, "lower": -1.0}
-_MODEL = {"f": "-x", "h": "x", "states": "x", "Q": 1.0, "R": 1.0, "P0": 1.0}
-SAMPLED |= {"EKF_S": _MODEL, "UKF_S": _MODEL, "MEKF_S": {"gyro_noise": 1.0, "bias_noise": 1.0}}
-ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
-ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
-ARGUMENTS["FRICTION_MASS"] = {"mass": 1.0, "coulomb": 1.0, "pressed": True}
-ARGUMENTS["CLUTCH"] = {"inertia1": 1.0, "inertia2": 1.0, "coulomb": 1.0}
-ARGUMENTS["CLUTCH_TORQUE"] = ARGUMENTS["CLUTCH"]
-ARGUMENTS["LOOKUP_ND"] = {"axes": [[0, 1]] * 5, "values": np.zeros((2,) * 5)}
-ARGUMENTS["GAIN_SCHEDULE"] = {"axes": [[0, 1]] * 3, "K": np.zeros((2, 2, 2))}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,
 # "Block catalog", revision 2, and the icons in its roboticstoolbox/blocks folder. A later
 # package wins silently, so ours stay clear of them.
@@ -196,17 +41,15 @@ ROBOTICSTOOLBOX = (
 def _an_fmu(tmp_path_factory):
     """Its block's ports are those of its file; this one's has none."""
     file = fmu_files.empty_fmu(tmp_path_factory.mktemp("fmu") / "empty.fmu")
-    ARGUMENTS["FMU"] = {"file": file, "clock": bdsim.Clock(1.0)}
-    ARGUMENTS["FMU_ME"] = {
+    GIVEN["FMU"] = {"file": file}
+    GIVEN["FMU_ME"] = {
         "file": exchange_fmus.write_fmu(file.with_name("all.fmu")),
         "input_ports": [],
         "output_ports": [],
     }
     recording = file.with_name("recording.csv")
     recording.write_text("t,u\n0,1\n1,2\n")
-    ARGUMENTS["DATA"] = {"file": recording, "signals": ["u"]}
-    for name, given in SAMPLED.items():
-        ARGUMENTS[name] = {**given, "clock": bdsim.Clock(1.0)}
+    GIVEN["DATA"] = {"file": recording, "signals": ["u"]}
 
 
 @cache
@@ -228,11 +71,13 @@ def cls_of(node, runtime):
     return runtime._resolve_block_class(node.name.upper())
 
 
-def make(name, robot=ROBOT, runtime=None):
+def make(name, robot=TREE, runtime=None):
     """A block of a type, alone in a diagram."""
     runtime = runtime or bdsim.BDSim
     cls = runtime._blocklibrary[name]["class"]
-    given = dict(ARGUMENTS.get(name, {}))
+    given = {**BLOCKS[name].arguments, **GIVEN.get(name, {})}
+    if "clock" in find_type(name).parameters:
+        given["clock"] = bdsim.Clock(1.0)
     if "robot" in find_type(name).parameters and name not in ALONE:
         given["robot"] = four_bar() if name.startswith("LOOP_") else robot
     return cls(**given)
@@ -371,10 +216,10 @@ def test_bdsim_s_own_library_loads_whole_beside_ours(bdsim_runtime, monkeypatch)
 
 def test_blocks_are_made_through_a_diagram(bdsim_runtime):
     bd = bdsim_runtime.blockdiagram()
-    plant = bd.MULTIBODY(ROBOT, name="plant")
+    plant = bd.MULTIBODY(TREE, name="plant")
     assert plant.name == "plant"
     assert plant.type == "multibody"
-    assert plant.nstates == 7 + 6 + 2 * ROBOT.nu
+    assert plant.nstates == 7 + 6 + 2 * TREE.nu
 
 
 @pytest.mark.parametrize("name", ["MULTIBODY", "AUDIT", "GRAVITY", "KINEMATICS", "GIM"])

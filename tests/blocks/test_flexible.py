@@ -255,11 +255,11 @@ def test_both_engines_exported_c_and_an_fmu_give_the_same(tmp_path):
     ("kind", "given", "told"),
     [
         ("FLEXIBLE_APPENDAGE", {"participation": [1, 2]}, "rows of three"),
-        ("FLEXIBLE_APPENDAGE", {"frequency": [1.0, 2.0]}, "other than 1 entries"),
+        ("FLEXIBLE_APPENDAGE", {"frequency": [1.0, 2.0]}, "frequency has 2 entries"),
         ("FLEXIBLE_APPENDAGE", {"damping": -1}, "must not be negative"),
         ("SLOSH", {"mass": 0, "frequency": 1}, "mass must be above zero"),
-        ("SLOSH", {"mass": 1, "frequency": [1, 2]}, "a number or three"),
-        ("DOCKING_CONTACT", {"half_angle": 2.0}, "up to pi / 2"),
+        ("SLOSH", {"mass": 1, "frequency": [1, 2]}, "one for each of 3"),
+        ("DOCKING_CONTACT", {"half_angle": 2.0}, "at most 1.5708"),
         ("DOCKING_CONTACT", {"exponent": 0.5}, "at least 1"),
     ],
 )

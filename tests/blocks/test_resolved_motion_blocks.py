@@ -298,7 +298,11 @@ def test_base_control_feeds_back_the_errors_of_pose_and_rates(make, close):
             "joints must be one of free, prescribed",
         ),
         ("BASE_CONTROL", {"kp": -2, "kd": 1}, "kp must not be negative"),
-        ("BASE_CONTROL", {"kp": [1, 2], "kd": 1}, "kp has 2 entries, the base has 6 components"),
+        (
+            "BASE_CONTROL",
+            {"kp": [1, 2], "kd": 1},
+            "kp has 2 entries\n  give a number, or one for each of 6",
+        ),
         ("BASE_CONTROL", {"kp": 1, "kd": True}, "kd must be a number or a list"),
         ("BASE_CONTROL", {"kp": 1, "kd": np.inf}, "kd must be finite"),
     ],

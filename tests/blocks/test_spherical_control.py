@@ -27,7 +27,7 @@ def test_joint_pd_turns_a_spherical_joint_the_shortest_way(make, close):
     close(tau, kp * robot.difference(s.qm, other.qm) + kd * (other.um - s.um))
     shapes = [port.shape for port in make("JOINT_PD", 1, 1, robot=robot).in_ports]
     assert shapes == [(robot.nq,), (robot.nu,), (robot.nq,), (robot.nu,)]
-    with pytest.raises(ValueError, match=f"kp has 2 entries, the robot has {robot.nu} active"):
+    with pytest.raises(InputError, match=f"kp has 2 entries, the robot has {robot.nu} active"):
         make("JOINT_PD", [1, 2], 1, robot=robot)
 
 
