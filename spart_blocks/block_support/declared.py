@@ -219,7 +219,9 @@ class Declared:
                 values[spec.name] = value
             else:
                 setattr(self, spec.name, value)
-        return {**clock, **self.build(**values), **named}
+        built = self.build(**values)
+        self.__dict__.pop("T", None)  # bdsim sets it again, once a port may have this name
+        return {**clock, **built, **named}
 
     def finish(self) -> None:
         """What a block does after bdsim's constructor; by default nothing."""

@@ -97,7 +97,7 @@ class _Machine(WithParams):
                 *(Port(name, np.shape(chart.variables[name])) for name in chart.outputs),
             ),
         )
-        own = {*vars(self), "nin", "nout"}  # set before bdsim's constructor looks at names
+        own = {*vars(self), "nin", "nout"} - {"T"}  # set before bdsim's constructor looks at names
         for what, names in (("arguments", chart.inputs), ("outputs", chart.outputs)):
             for name in own.intersection(names):
                 text = f"{what}.{name} is an attribute of the block"
