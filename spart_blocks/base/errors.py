@@ -55,6 +55,11 @@ def brief(value: object, most: int = 60) -> str:
     return f"{text[: most - 3]}..." if cut else text
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things as text: '1 run', '2,000 runs'."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 class SpartWarning(UserWarning):
     """Something doubtful that the user should check, such as an implausible inertia."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.animation_page import PAGES, told, write_page
+from spart_blocks.cli.animation_page import PAGES, page_and_size, write_page
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import (
     END,
@@ -20,10 +20,9 @@ from spart_blocks.cli.options import (
     diagram_file,
     option,
 )
-from spart_blocks.cli.outputs import check_files
-from spart_blocks.cli.reporting import FAILED, report
-from spart_blocks.cli.run import ENGINE, Engine, begun, finished_run
-from spart_blocks.cli.terminal import complain
+from spart_blocks.cli.outputs import checked_file
+from spart_blocks.cli.reporting import FAILED
+from spart_blocks.cli.run import ENGINE, Engine, begun, finished_run, tell_incomplete
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
@@ -62,9 +61,7 @@ def animate(
 
     Ctrl-C ends the run early: the page has what was computed, and the exit code is 1.
     """
-    if out is not None:
-        out = out.expanduser()
-        check_files([out], PAGES)
+    out = checked_file(out, PAGES)
     saved = file.suffix.lower() == ".npz"
     if diagram is not None and not saved:
         raise InputError("--diagram goes with the .npz file of a run")
@@ -74,11 +71,8 @@ def animate(
     read = diagram_file(diagram or file, settings, loading, quiet)
     if not saved:
         results, failure = finished_run(begun(read, engine, end, None), None, quiet)
-    typer.echo(told(write_page(results, read, out, quiet, triangles)))
-    if failure is not None:
-        report(failure)
-    elif not results.complete:
-        complain(f"the run was {results.stopped or 'stopped early'}")
+    typer.echo(page_and_size(write_page(results, read, out, quiet, triangles)))
+    tell_incomplete(results, failure)
     return 0 if failure is None and (results.complete or saved) else FAILED
 
 

@@ -42,6 +42,6 @@ def write_page(
     return path
 
 
-def told(path: Path) -> str:
+def page_and_size(path: Path) -> str:
     """A page's path and size, as text."""
     return f"{path}  ({path.stat().st_size / 1000:.0f} kB)"

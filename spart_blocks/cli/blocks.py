@@ -99,9 +99,8 @@ def _listing(records: Iterable[dict[str, Any]]) -> list[Any]:
 
     page: list[Any] = []
     for subject, group in groupby(records, lambda record: record["subject"]):
-        table = grid("name", "summary")
-        for record in group:
-            table.add_row(f"  {record['name']}", record["summary"])
+        rows = ((f"  {record['name']}", record["summary"]) for record in group)
+        table = grid(("name", "summary"), rows)
         page += [Text(subject, style="bold"), table, ""]
     told = "spart blocks NAME shows the ports and parameters of one"
     return [*page, told] if page else []
@@ -144,24 +143,20 @@ def _by_tool(others: Sequence[dict[str, str]]) -> str:
 def _port_rows(ports: Sequence[dict[str, str]]) -> Any:
     if not ports:
         return "  none"
-    table = grid("name", "name", "type", "text")
+    rows = []
     for port in ports:
         unit = f"[{port['unit']}]" if port["unit"] else ""
         name = port["name"] if port["name"] != port["port"] else ""
-        table.add_row(f"  {port['port']}", name, port["type"], f"{unit} {port['text']}".strip())
-    return table
+        rows.append((f"  {port['port']}", name, port["type"], f"{unit} {port['text']}".strip()))
+    return grid(("name", "name", "type", "text"), rows)
 
 
 def _parameter_rows(parameters: Sequence[dict[str, Any]]) -> Any:
     if not parameters:
         return "  none"
-    table = grid("name", "type", "default", "text")
+    rows = []
     for item in parameters:
-        default = "required" if item["required"] else f"default {_shown(item['default'])}"
-        table.add_row(f"  {item['name']}", item["type"], default, item["text"])
-    return table
-
-
-def _shown(value: Any) -> str:
-    """A default as written in a diagram file."""
-    return "none" if value is None else json.dumps(value)
+        written = "none" if item["default"] is None else json.dumps(item["default"])
+        default = "required" if item["required"] else f"default {written}"
+        rows.append((f"  {item['name']}", item["type"], default, item["text"]))
+    return grid(("name", "type", "default", "text"), rows)

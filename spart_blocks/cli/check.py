@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,13 +12,6 @@ from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import complain, put, say
 from spart_blocks.cli.text_tables import headed_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
-    from spart_blocks.analysis.agreement import EngineDifference
 
 
 @command(
@@ -47,7 +39,11 @@ def check(
     with ProgressBar(wanted=not quiet) as progress:
         differences = compare_engines(diagram, end, progress)
     if not quiet:
-        put(_table(differences))
+        columns = ("signal or state", "relative difference", "largest magnitude", "at t [s]")
+        numbers = (
+            (d.name, f"{d.relative:.2e}", f"{d.scale:.6g}", f"{d.t:.6g}") for d in differences
+        )
+        put(headed_table(columns, numbers))
     apart = [one.name for one in differences if not one.alike]
     if apart:
         complain(f"the engines are more than {ALIKE:g} apart in {', '.join(apart)}")
@@ -55,10 +51,3 @@ def check(
     if not quiet:
         typer.echo(f"{diagram.name}: the engines agree to {ALIKE:g}")
     return 0
-
-
-def _table(differences: Sequence[EngineDifference]) -> Table:
-    table = headed_table("signal or state", "relative difference", "largest magnitude", "at t [s]")
-    for one in differences:
-        table.add_row(one.name, f"{one.relative:.2e}", f"{one.scale:.6g}", f"{one.t:.6g}")
-    return table

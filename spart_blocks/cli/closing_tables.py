@@ -78,4 +78,4 @@ def _force_cells(force: Force, names: list[str]) -> tuple[str, str, str]:
 
 
 def _table(*columns: str) -> Table:
-    return headed_table(*columns, left=len(columns))
+    return headed_table(columns, left=len(columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,13 +21,16 @@ from spart_blocks.cli.options import (
     Loading,
     Texts,
     argument,
+    choices_of,
     diagram_file,
     option,
+    refuse_given,
 )
 from spart_blocks.cli.outputs import (
     Outputs,
-    check_files,
+    Shown,
     check_folder,
+    checked_files,
     complain_of,
     list_files,
     show,
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from spart_blocks import run as simulation
-    from spart_blocks.analysis.comparison import Comparison, Page
+    from spart_blocks.analysis.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -91,16 +95,16 @@ def compare(
     the completed ones. Of two folders of sweeps, compare success and metrics, draw by draw where
     both have the same draws.
     """
-    files = (out.expanduser(),) if out else ()
-    check_files(files, (".csv",))
-    if plots is not None:
-        check_folder(plots)
+    files = checked_files([out] if out else None, (".csv",))
+    check_folder(plots)
     outputs = Outputs(files, plots, has_display() and not headless, "-compare")
     _refuse_unlike(file, other)
     if other is not None:
-        _refuse_for_sweeps(cases.variants, cases.cases, settings, end, jobs, root, blocks)
+        given = (cases.variants, cases.cases, settings, end, jobs, root, blocks)
+        hint = "leave out --variant, --case, --set, --t, --jobs, --root and --blocks"
+        refuse_given(given, "two sweeps are compared as they are", hint)
         return _compared_sweeps((file, other), outputs, quiet)
-    choices, sets = _choices(cases.variants or []), _sets(cases.cases or [])
+    choices, sets = choices_of(cases.variants), _sets(cases.cases or [])
     read = diagram_file(file, settings, Loading(None, blocks, root), quiet)
     found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
     return _finished(found, outputs, quiet, debug)
@@ -126,14 +130,6 @@ def _refuse_unlike(file: Path, other: Path | None) -> None:
         raise InputError(Fault(text, hint=hint))
 
 
-def _refuse_for_sweeps(*given: object) -> None:
-    """Raise InputError for options that are given although two sweeps are compared, as nothing is
-    run."""
-    if any(one is not None for one in given):
-        hint = "leave out --variant, --case, --set, --t, --jobs, --root and --blocks"
-        raise InputError(Fault("two sweeps are compared as they are", hint=hint))
-
-
 def _compared_sweeps(folders: tuple[Path, Path], outputs: Outputs, quiet: bool) -> int:
     """Compare two sweeps, print and save; returns the exit code."""
     from spart_blocks.sweeps.results import SweepResults
@@ -143,27 +139,19 @@ def _compared_sweeps(folders: tuple[Path, Path], outputs: Outputs, quiet: bool) 
     if folders[0].name != folders[1].name:
         names = (folders[0].name, folders[1].name)
     found = first.compare(second, names)
+    return _presented(found, outputs, quiet, lambda: typer.echo(str(found)))
+
+
+def _presented(found: Shown, outputs: Outputs, quiet: bool, tell: Callable[[], None]) -> int:
+    """Save, print and show a comparison; returns the exit code. tell: prints it."""
     written = outputs.write(found)
     if not quiet:
-        typer.echo(str(found))
+        tell()
         list_files(written, found, outputs)
     complain_of(written)
     if outputs.windows and found.scopes:
         show(found, outputs, written, quiet)
     return FAILED if written.problems else 0
-
-
-def _choices(given: list[str]) -> dict[str, list[str]]:
-    """The choices by slot, from texts `slot=a,b`."""
-    choices: dict[str, list[str]] = {}
-    for text in given:
-        slot, equals, listed = text.partition("=")
-        found = [choice.strip() for choice in listed.split(",") if choice.strip()]
-        if not equals or not slot.strip() or not found:
-            hint = "write slot=a,b, for instance controller=pd,lqr"
-            raise InputError(Fault(f"--variant {text}: no slot or no choices", hint=hint))
-        choices.setdefault(slot.strip(), []).extend(found)
-    return choices
 
 
 def _sets(given: list[str]) -> dict[str, list[str]]:
@@ -201,14 +189,7 @@ def _finished(found: Comparison, outputs: Outputs, quiet: bool, debug: bool) -> 
     """Save, print and show the results; returns the exit code."""
     code = 0
     if found.results:
-        written = outputs.write(found)
-        if not quiet:
-            put(*_tables(found))
-            list_files(written, found, outputs)
-        complain_of(written)
-        if outputs.windows and found.scopes:
-            show(found, outputs, written, quiet)
-        code = FAILED if written.problems else 0
+        code = _presented(found, outputs, quiet, lambda: put(*_tables(found)))
     for error in found.failures.values():
         code = max(code, report(error))
         if debug:
@@ -219,12 +200,5 @@ def _finished(found: Comparison, outputs: Outputs, quiet: bool, debug: bool) -> 
 def _tables(found: Comparison) -> list[Table | str]:
     shown: list[Table | str] = []
     for page in found.pages():
-        shown += [page.title, _table(page), ""]
+        shown += [page.title, headed_table(page.columns, page.rows, left=2), ""]
     return shown + [f"note: {note}" for note in found.notes]
-
-
-def _table(page: Page) -> Table:
-    table = headed_table(*page.columns, left=2)
-    for row in page.rows:
-        table.add_row(*row)
-    return table

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -22,9 +21,10 @@ from spart_blocks.cli.options import (
     argument,
     check_seconds,
     option,
+    refuse_given,
     switch,
 )
-from spart_blocks.cli.outputs import check_files, check_folder, import_matplotlib
+from spart_blocks.cli.outputs import check_folder, checked_file, import_matplotlib
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import say
@@ -36,12 +36,8 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".png", ".pdf")
 
 
-class Format(StrEnum):
-    """Output format of the changes."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
+Format = Literal["text", "json", "markdown"]
+"""Output format of the changes."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ def diff(
     new: str | None = argument(
         "[NEW]", "The other. Without it, OLD is compared with the same file at HEAD.", None
     ),
-    fmt: Format = option("--format -f", "How the changes are printed.", Format.text),
+    fmt: Format = option("--format -f", "How the changes are printed.", "text"),
     text: bool = switch("--text", "Tell also what differs in the text only: comments, layout."),
     svg: Path | None = option(
         "--svg FILE", "Draw both in one layout, with what differs: .svg, .png or .pdf."
@@ -107,15 +103,15 @@ def diff(
     Exit codes: 0 both mean the same, 1 they differ, 2 a side cannot be read.
     """
     if since.changed is not None:
-        _refuse_with_changed(old, svg, runs.plots, runs.behaviour or None)
+        given = (old, svg, runs.plots, runs.behaviour or None)
+        hint = "leave out files, --svg and --behaviour; --out DIR writes a picture of each diagram"
+        refuse_given(given, "--changed compares every diagram", hint)
         out = since.out.expanduser() if since.out is not None else None
         return tell_changes(since.changed, out, since.pictures, root)
     if old is None or since.out is not None:
         hint = "spart diff FILE, spart diff OLD NEW, or spart diff --changed REV --out DIR"
         raise InputError(Fault("name a diagram, or a revision with --changed", hint=hint))
-    if svg is not None:
-        svg = svg.expanduser()
-        check_files([svg], PICTURES, "--svg")
+    svg = checked_file(svg, PICTURES, "--svg")
     from spart_blocks.versions.differences import difference_of, two_sides
 
     with two_sides(old, new, root) as (before, after):
@@ -127,20 +123,12 @@ def diff(
     return FAILED if found or behaviour else 0
 
 
-def _refuse_with_changed(*given: object) -> None:
-    """Raise InputError for options that cannot be combined with --changed."""
-    if any(one is not None for one in given):
-        hint = "leave out files, --svg and --behaviour; --out DIR writes a picture of each diagram"
-        raise InputError(Fault("--changed compares every diagram", hint=hint))
-
-
 def _behaviour(old: DiffSide, new: DiffSide, runs: Runs) -> Behaviour:
     """Run both sides and compare them; with --plots, also write plots of the signals that
     differ."""
     check_seconds("--t", runs.end)
     plots = runs.plots.expanduser() if runs.plots is not None else None
-    if plots is not None:
-        check_folder(plots)
+    check_folder(plots)
     from spart_blocks.analysis.behaviour import compare_behaviour
     from spart_blocks.versions.differences import signal_names
 
@@ -159,10 +147,10 @@ def _behaviour(old: DiffSide, new: DiffSide, runs: Runs) -> Behaviour:
 def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
     from spart_blocks.versions.differences.text import as_code, markdown_of, text_of
 
-    if fmt is Format.json:
+    if fmt == "json":
         data = found.as_data() | ({"behaviour": runs.as_data()} if runs is not None else {})
         return json.dumps(data, indent=2, ensure_ascii=False)
-    if fmt is Format.markdown:
+    if fmt == "markdown":
         text = markdown_of(found).rstrip()
         if runs is not None:
             lines = "\n".join(f"- {as_code(line)}" for line in runs.lines())

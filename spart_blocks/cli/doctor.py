@@ -50,12 +50,11 @@ def doctor(*, as_json: bool = switch("--json", "Print the findings as JSON.")) -
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in findings], indent=2))
     else:
-        table = grid("name", "name", "text")
+        rows: list[tuple[str, str, str]] = []
         for one in findings:
-            table.add_row(one.topic, one.state, one.text)
-            if one.hint:
-                table.add_row("", "", f"  {one.hint}")
-        put(table)
+            rows += [(one.topic, one.state, one.text)]
+            rows += [("", "", f"  {one.hint}")] if one.hint else []
+        put(grid(("name", "name", "text"), rows))
     return FAILED if any(one.state == "wrong" for one in findings) else 0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import QUIET, ROOT, Texts, argument, option, switch
 from spart_blocks.cli.terminal import say
@@ -70,7 +70,7 @@ def edit(
     edits.write(found)
     lines = [line[0] for line in _changes(found)[2:]]
     count = max(lines.count("+"), lines.count("-"))
-    told = f"{count} line{'s' if count > 1 else ''} changed" if count else "nothing to change"
+    told = f"{counted(count, 'line')} changed" if count else "nothing to change"
     say(f"{file}: {told}", unless=quiet)
 
 

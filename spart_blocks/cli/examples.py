@@ -44,10 +44,7 @@ def examples(
     elif name is not None:
         typer.echo(str(_named(home, name)))
     else:
-        table = grid("name", "about")
-        for one in found(home):
-            table.add_row(one.name, one.about)
-        put(table, as_list=True)
+        put(grid(("name", "about"), ((one.name, one.about) for one in found(home))), as_list=True)
         say("spart examples --copy DIR copies them, with their robots")
 
 

@@ -29,10 +29,8 @@ from spart_blocks.cli.terminal import complain, put, say
 from spart_blocks.cli.text_tables import headed_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spart_blocks.diagram import Diagram
-    from spart_blocks.export import StepCode, Verification
+    from spart_blocks.export import StepCode
 
 HORIZON = 1.0  # s
 
@@ -127,7 +125,7 @@ def _code(diagram: Diagram, options: CodeOptions) -> StepCode:
         subdiagram_of(diagram, options.part or ()),
         rate=asked.rate if options.rate is None else options.rate,
         method=options.method or asked.method,
-        real=options.precision.value if options.precision else asked.precision,
+        real=options.precision or asked.precision,
         name=options.name,
     )
 
@@ -139,7 +137,8 @@ def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> No
     inputs, told = moving_inputs(code, recorded_inputs(diagram, code, horizon))
     found = verify(code, inputs)
     if not quiet:
-        put(_table(found))
+        numbers = ((name, f"{error:.2e}") for name, error in found.errors.items())
+        put(headed_table(("output or state", "relative difference"), numbers))
     if not found.passed:
         complain(f"the C differs from the program by {found.worst:.1e}, nothing is written")
         raise typer.Exit(FAILED)
@@ -155,13 +154,6 @@ def say_fed(fed: Mapping[str, str]) -> None:
     if fed:
         shown = ", ".join(f"{name} {how}" for name, how in fed.items())
         typer.echo(f"  fed meanwhile: {shown}")
-
-
-def _table(found: Verification) -> Table:
-    table = headed_table("output or state", "relative difference")
-    for name, error in found.errors.items():
-        table.add_row(name, f"{error:.2e}")
-    return table
 
 
 def _describe(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -29,20 +28,10 @@ from spart_blocks.cli.terminal import complain, put, say
 from spart_blocks.cli.text_tables import headed_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spart_blocks.diagram import Diagram
     from spart_blocks.diagram.sections.exporting import ExportOptions
-    from spart_blocks.export import FmuVerification
     from spart_blocks.export.fmu.stepping import Stepping
     from spart_blocks.program.subdiagram import Subdiagram
-
-
-class StartOfInputs(StrEnum):
-    """Start values of the FMU's inputs."""
-
-    zero = "zero"
-    diagram = "diagram"
 
 
 @command(
@@ -63,10 +52,10 @@ def export_fmu(
     method: FixedStepMethod | None = option(
         "--method", "Method of co-simulation in equal steps; 1000 Hz unless --rate is given."
     ),
-    inputs: StartOfInputs = option(
+    inputs: Literal["zero", "diagram"] = option(
         "--inputs",
         "Start values of inputs: zero, or those at the start of the diagram.",
-        StartOfInputs.zero,
+        "zero",
     ),
     check: bool = switch(
         "--verify", "Validate it with FMPy, run it, and compare it with a run of this package."
@@ -91,7 +80,7 @@ def export_fmu(
     asked = diagram.export
     rate = asked.rate if rate is None else rate
     chosen = method or _of_file(asked)
-    options: dict[str, Any] = {"rate": rate, "method": chosen, "inputs": inputs.value}
+    options: dict[str, Any] = {"rate": rate, "method": chosen, "inputs": inputs}
     say(f"making an FMU of {made.program.name}", unless=quiet)
     if check:
         _verify(diagram, made, version, min(horizon, diagram.run.T), quiet, options)
@@ -121,7 +110,8 @@ def _verify(
         path = export_fmu(part, folder, version, **options)
         found = verify_fmu(path, part, horizon=horizon, diagram=diagram, **options)
     if not quiet and found.errors:
-        put(_table(found))
+        numbers = ((kind, name, f"{error:.2e}") for (kind, name), error in found.errors.items())
+        put(headed_table(("interface", "output", "relative difference"), numbers, left=2))
         say_fed(found.fed)
     if found.note and not quiet:
         typer.echo(f"  {found.note}")
@@ -131,13 +121,6 @@ def _verify(
         say(wrong)
     complain(f"{found.wrong[-1]}; nothing is written")
     raise typer.Exit(FAILED)
-
-
-def _table(found: FmuVerification) -> Table:
-    table = headed_table("interface", "output", "relative difference", left=2)
-    for (kind, name), error in found.errors.items():
-        table.add_row(kind, name, f"{error:.2e}")
-    return table
 
 
 def _describe(part: Subdiagram, version: int, path: Path) -> None:

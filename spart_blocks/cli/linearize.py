@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import FILE, SETTINGS, Loading, Texts, diagram_file, option
-from spart_blocks.cli.outputs import check_files, check_folder
+from spart_blocks.cli.outputs import check_folder, checked_file
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import matrix_lines, pole_lines
 
@@ -48,11 +48,8 @@ def linearize(
 
     Derivatives are exact. Loops stay closed unless --open cuts them.
     """
-    if out is not None:
-        out = out.expanduser()
-        check_files([out], (".npz", ".json"))
-    if plots is not None:
-        check_folder(plots)
+    out = checked_file(out, (".npz", ".json"))
+    check_folder(plots)
     diagram = diagram_file(file, settings, loading).load()
     from spart_blocks.analysis import linearize as linearized
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import FILE, SETTINGS, Loading, Texts, diagram_file, option
-from spart_blocks.cli.outputs import check_files
+from spart_blocks.cli.outputs import checked_file
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.cli.text_tables import matrix_lines, pole_lines
 
@@ -75,9 +75,7 @@ def lqr(
     integral of x'Qx + u'Ru.
     """
     design.check()
-    if out is not None:
-        out = out.expanduser()
-        check_files([out], (".json", ".csv", ".yaml"))
+    out = checked_file(out, (".json", ".csv", ".yaml"))
     diagram = diagram_file(file, settings, loading).load()
     say(f"linearizing {diagram.name}")
     gains = _gains(diagram, design)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from spart_blocks.base.errors import counted
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import argument, option
 from spart_blocks.cli.reporting import FAILED
@@ -55,7 +56,6 @@ def merge(
 
 def tell(found: Merged) -> None:
     """Print the conflicts."""
-    many = len(found.conflicts)
-    complain(f"{many} conflict{'s' if many > 1 else ''}; nothing is merged")
+    complain(f"{counted(len(found.conflicts), 'conflict')}; nothing is merged")
     for conflict in found.conflicts:
         complain(f"  {conflict}")

@@ -16,7 +16,7 @@ import typer
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import argument, option
-from spart_blocks.cli.outputs import check_files
+from spart_blocks.cli.outputs import checked_files
 from spart_blocks.cli.terminal import say, warn
 
 TEMPLATE, HIDDEN = ".in", "dot_"
@@ -53,7 +53,7 @@ def new(
 
 def _convert(drawn: Path, target: Path) -> None:
     """Convert a .bd file to a diagram file, and print what remains to be done."""
-    check_files([target], (".yaml", ".yml"), "NAME")
+    checked_files([target], (".yaml", ".yml"), "NAME")
     if target.exists():
         raise InputError(Fault(f"{target} is there already", hint="name another file"))
     from spart_blocks.base.errors import SpartError

@@ -7,12 +7,12 @@ dataclass is a group: each of its fields becomes an option in its place (see com
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -79,11 +79,8 @@ class Loading:
     root: Path | None = ROOT
 
 
-class Precision(StrEnum):
-    """Floating-point type of numbers."""
-
-    double = "double"
-    float = "float"
+Precision = Literal["double", "float"]
+"""Floating-point type of numbers."""
 
 
 def diagram_file(
@@ -118,6 +115,36 @@ def _near(file: Path) -> str | None:
         if near:
             return "did you mean " + " or ".join(str(file.with_name(name)) for name in near) + "?"
     return None
+
+
+def named_values(option: str, given: Texts, example: str) -> list[tuple[str, str]]:
+    """The names and values of an option `NAME=VALUE`. Raises InputError with the example if one is
+    missing."""
+    found = []
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            hint = f"write {option} {example!r}"
+            raise InputError(Fault(f"{option} {text}: it has no name or no value", hint=hint))
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def choices_of(given: Texts) -> dict[str, list[str]]:
+    """The choices by slot, from texts `slot=a,b` of --variant."""
+    choices: dict[str, list[str]] = {}
+    for slot, listed in named_values("--variant", given, "controller=pd,lqr"):
+        found = [choice.strip() for choice in listed.split(",") if choice.strip()]
+        if not found:
+            raise InputError(f"--variant {slot}={listed}: no choices")
+        choices.setdefault(slot, []).extend(found)
+    return choices
+
+
+def refuse_given(options: Iterable[object], why: str, hint: str) -> None:
+    """Raise InputError if one of these options is given, which do not go with another."""
+    if any(one is not None for one in options):
+        raise InputError(Fault(why, hint=hint))
 
 
 def check_seconds(name: str, value: float | None) -> None:

@@ -23,15 +23,21 @@ if TYPE_CHECKING:
 SUFFIXES = (".npz", ".csv", ".mat")
 
 
-def check_files(
-    files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES, option: str = "--out"
-) -> None:
-    """Raise InputError, before the run, for files that could not be written after it. option: the
-    option that named them."""
-    faults = [_file_fault(path, suffixes, option) for path in files]
-    found = [fault for fault in faults if fault is not None]
-    if found:
-        raise InputError(found)
+def checked_files(
+    files: Sequence[Path] | None, suffixes: Sequence[str] = SUFFIXES, option: str = "--out"
+) -> tuple[Path, ...]:
+    """The files that an option names, with `~` expanded. Raises InputError, before the run, for
+    those that could not be written after it."""
+    paths = tuple(path.expanduser() for path in files or ())
+    faults = [fault for path in paths if (fault := _file_fault(path, suffixes, option)) is not None]
+    if faults:
+        raise InputError(faults)
+    return paths
+
+
+def checked_file(file: Path | None, suffixes: Sequence[str], option: str = "--out") -> Path | None:
+    """The file that an option names, as `checked_files`; None if it is not given."""
+    return None if file is None else checked_files([file], suffixes, option)[0]
 
 
 def _file_fault(path: Path, suffixes: Sequence[str], option: str) -> Fault | None:
@@ -59,9 +65,11 @@ def _or(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path | None) -> None:
     """Raise InputError, before the run, for a folder for plots that cannot be created or written
     to."""
+    if folder is None:
+        return
     wanted = folder.expanduser().absolute()
     nearest = next(place for place in (wanted, *wanted.parents) if place.exists())
     if not nearest.is_dir():

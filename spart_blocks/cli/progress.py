@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from spart_blocks.cli.terminal import console
@@ -28,12 +27,7 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.end()
 
     def end(self) -> None:
@@ -55,13 +49,13 @@ class ProgressBar:
             self.bar = _bar()
             self.task = self.bar.add_task("running", total=end - self.start, time="")
             self.bar.start()
-        self.bar.update(self.task, completed=t - self.start, time=self._told(t, end))
+        self.bar.update(self.task, completed=t - self.start, time=self._text(t, end))
         self.bar.refresh()
 
     def _begin(self) -> None:
         """Called at the first report."""
 
-    def _told(self, t: float, end: float) -> str:
+    def _text(self, t: float, end: float) -> str:
         return f"t = {t:.4g} of {end:g} s"
 
 
@@ -73,7 +67,7 @@ class RunsBar(ProgressBar):
     def _begin(self) -> None:
         self.begun = time.perf_counter()
 
-    def _told(self, t: float, end: float) -> str:
+    def _text(self, t: float, end: float) -> str:
         done = t - (self.start or 0.0)
         rate = done / max(time.perf_counter() - self.begun, 1e-9)
         return f"{t:,.0f} of {end:,.0f} runs, {rate:,.3g} runs/s"
@@ -90,12 +84,7 @@ class Ticker:
     def __enter__(self) -> Ticker:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.width:
             self._write("")
 

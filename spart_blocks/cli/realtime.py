@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -17,7 +16,7 @@ from spart_blocks.cli.commands import command
 from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import METHOD, PART, RATE
 from spart_blocks.cli.options import FILE, QUIET, SETTINGS, Loading, Texts, diagram_file, option
-from spart_blocks.cli.outputs import Written, attempt, check_files, complain_of
+from spart_blocks.cli.outputs import Written, attempt, checked_files, complain_of
 from spart_blocks.cli.progress import Ticker
 from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import complain, say, warn
@@ -28,12 +27,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".json", ".png")
 
 
-class Policy(StrEnum):
-    """Action if a step is not finished at the next deadline."""
-
-    skip = "skip"
-    catch_up = "catch-up"
-    stop = "stop"
+Policy = Literal["skip", "catch-up", "stop"]
+"""Action if a step is not finished at the next deadline."""
 
 
 @command(
@@ -66,8 +61,7 @@ def realtime(
     values of its links are sent when inputs become stale, and when the loop ends, for any reason.
     Ctrl-C ends it.
     """
-    files = [path.expanduser() for path in reports or ()]
-    check_files(files, SUFFIXES, "--report")
+    files = checked_files(reports, SUFFIXES, "--report")
     diagram = diagram_file(file, settings, loading, quiet).load()
     from spart_blocks.realtime import Session, prepare
 
@@ -78,7 +72,7 @@ def realtime(
         rate=rate,
         method=method,
         T=end,
-        policy=policy and policy.value,
+        policy=policy,
         cpu=cpu,
     )
     session = Session(prepared)
@@ -153,7 +147,7 @@ def _describe(session: Session, prepared: Prepared) -> None:
         say(f"  no link brings {', '.join(unlinked)}: held as at the start of the diagram")
 
 
-def _tell(report: Report, files: list[Path], quiet: bool) -> int:
+def _tell(report: Report, files: Sequence[Path], quiet: bool) -> int:
     """Print and write the report; returns the exit code. The command fails if the run ended early,
     or if a report cannot be written; the others are still written.
     """

@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spart_blocks.base.errors import counted
 from spart_blocks.cli.closing_tables import closing_tables, graph_tables
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import argument, holds_bodies, option, switch
@@ -84,7 +85,7 @@ def robots_of(
 def _heading(robot: Robot) -> list[str]:
     n, active = robot.n_links_joints, robot.n_q
     lines = [
-        f"{robot.name}: {robot.base} base, {_count(n, 'joint')} ({active} active), "
+        f"{robot.name}: {robot.base} base, {counted(n, 'joint')} ({active} active), "
         f"{robot.mass:.6g} kg",
     ]
     if robot.effects or any(joint.drive for joint in robot.joints):
@@ -98,15 +99,11 @@ def _heading(robot: Robot) -> list[str]:
     return lines
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
 def _tree(robot: Robot) -> Table:
     """A table with one row for each link and the joint that carries it, indented below its
     parent."""
     columns = ("link", "mass [kg]", "joint", "type", "qm", "limits", "effort", "velocity")
-    table = headed_table(*columns, left=len(columns))
+    table = headed_table(columns, left=len(columns))
     for number in ("mass [kg]", "qm"):
         table.columns[columns.index(number)].justify = "right"
     base = robot.base_link
@@ -131,7 +128,7 @@ def _drives(robot: Robot) -> Table:
     columns = ["motor of", "gear", "Jm [kg m^2]", "B [N m s]", "Tc [N m]", "G^2 Jm"]
     static = any(joint.drive and joint.drive.static for joint in robot.joints)
     columns += ["Ts [N m]", "vs [rad/s]"] if static else []
-    table = headed_table(*columns)
+    table = headed_table(columns)
     for joint in robot.joints:
         drive = joint.drive
         if drive is not None:

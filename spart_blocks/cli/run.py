@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.cli.animation_page import PAGES, write_page
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import (
@@ -24,14 +23,16 @@ from spart_blocks.cli.options import (
     Texts,
     diagram_file,
     option,
+    refuse_given,
     switch,
 )
 from spart_blocks.cli.outputs import (
     Outputs,
     Written,
     attempt,
-    check_files,
     check_folder,
+    checked_file,
+    checked_files,
     complain_of,
     list_files,
     show,
@@ -46,15 +47,9 @@ if TYPE_CHECKING:
     from spart_blocks.run.loop import Run
 
 
-class Engine(StrEnum):
-    """The engine that runs the diagram."""
-
-    auto = "auto"
-    native = "native"
-    interpreter = "interpreter"
-
-
-ENGINE = option("--engine", "What runs the diagram.", Engine.auto)
+Engine = Literal["auto", "native", "interpreter"]
+"""The engine that runs the diagram."""
+ENGINE = option("--engine", "What runs the diagram.", "auto")
 
 
 @dataclass(frozen=True)
@@ -78,13 +73,9 @@ class RunOutputs:
     def checked(self) -> tuple[Outputs, Path | None]:
         """The requested outputs, and the path of the page with an animation. Raises InputError for
         files that could not be written."""
-        files = tuple(path.expanduser() for path in self.out or ())
-        check_files(files)
-        page = self.page.expanduser() if self.page is not None else None
-        if page is not None:
-            check_files([page], PAGES, "--animate")
-        if self.plots is not None:
-            check_folder(self.plots)
+        files = checked_files(self.out)
+        page = checked_file(self.page, PAGES, "--animate")
+        check_folder(self.plots)
         return Outputs(files, self.plots, has_display() and not self.headless), page
 
 
@@ -126,7 +117,7 @@ def run(
     outputs, page = shown.checked()
     if replay != Replay(None, None):
         given = (settings, end, initial, page, *astuple(loading))
-        return _replayed(file, replay, any(one is not None for one in given), outputs, quiet)
+        return _replayed(file, replay, given, outputs, quiet)
     if file is None:
         raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
     read = diagram_file(file, settings, loading, quiet)
@@ -137,16 +128,15 @@ def run(
 
 
 def _replayed(
-    file: Path | None, replay: Replay, changed: bool, outputs: Outputs, quiet: bool
+    file: Path | None, replay: Replay, given: Iterable[object], outputs: Outputs, quiet: bool
 ) -> int:
     """Replay a run of a sweep, and print whether it equals the stored one; returns the exit
     code."""
     folder, number = replay.sweep, replay.number
     if folder is None or number is None:
         raise InputError("--from-sweep DIR and --run N go together")
-    if changed:
-        hint = "leave out --set, --variant, --blocks, --root, --t, --initial and --animate"
-        raise InputError(Fault("a run of a sweep is replayed as it was", hint=hint))
+    hint = "leave out --set, --variant, --blocks, --root, --t, --initial and --animate"
+    refuse_given(given, "a run of a sweep is replayed as it was", hint)
     from spart_blocks.sweeps.replay import replayed
     from spart_blocks.sweeps.results import SweepResults
 
@@ -160,9 +150,9 @@ def _replayed(
     if again.reasons:
         say("\n  ".join([f"run {number} did not pass:", *again.reasons]), unless=quiet)
     if again.differences:
-        complain(again.said)
+        complain(again.message)
         return FAILED
-    say(again.said, unless=quiet)
+    say(again.message, unless=quiet)
     return code
 
 
@@ -171,7 +161,7 @@ def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | Non
     from spart_blocks.run import begin
 
     options: dict[str, Any] = {} if end is None else {"T": end}
-    return begin(read, engine=engine.value, initial=initial, **options)
+    return begin(read, engine=engine, initial=initial, **options)
 
 
 def finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
@@ -210,16 +200,21 @@ def _finished(
         typer.echo(results.summary(verbose))
         list_files(written, results, outputs)
     complain_of(written)
-    if failure is not None:
-        report(failure)
-    elif not results.complete:
-        complain(f"the run was {results.stopped or 'stopped early'}")
+    tell_incomplete(results, failure)
     complete = failure is None and results.complete
     if not complete:
         say(f"  {_what_is_kept(results, outputs, written)}")
     if outputs.windows and results.scopes and some:
         show(results, outputs, written, quiet)
     return 0 if complete and not written.problems else FAILED
+
+
+def tell_incomplete(results: Results, failure: RunError | None) -> None:
+    """Print why a run ended before its end time, if it did."""
+    if failure is not None:
+        report(failure)
+    elif not results.complete:
+        complain(f"the run was {results.stopped or 'stopped early'}")
 
 
 def _what_is_kept(results: Results, outputs: Outputs, written: Written) -> str:

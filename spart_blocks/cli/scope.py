@@ -16,7 +16,7 @@ from spart_blocks.base.interrupts import requests_go_to
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.ending import Once
 from spart_blocks.cli.options import Texts, argument, check_seconds, option, switch
-from spart_blocks.cli.outputs import Outputs, check_files, complain_of
+from spart_blocks.cli.outputs import Outputs, checked_files, complain_of
 from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import has_display, put, say, warn
 from spart_blocks.cli.text_tables import headed_table
@@ -67,15 +67,18 @@ def scope(
     Without a window they are printed as lines of numbers, or with --out only recorded. Ctrl-C ends
     it; the loop is not affected.
     """
-    files = [path.expanduser() for path in out or ()]
-    check_files(files)
+    files = checked_files(out)
     check_seconds("--t", end)
     check_seconds("--window", window)
     from spart_blocks.realtime.live_client import SignalRecording
 
     with connected(loop) as client:
         if listed:
-            put(_table(client))
+            rows = (
+                (row["name"], " x ".join(map(str, row["shape"])), row["unit"], row["kind"])
+                for row in client.describe()["signals"]
+            )
+            put(headed_table(("signal", "shape", "unit", ""), rows, left=4))
             return 0
         if rate is None and not files:
             rate = RATE
@@ -105,14 +108,6 @@ def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> 
                 text = f"{word!r} is a loop, and no signal of it"
                 raise InputError(Fault(text, hint=hint)) from None
         raise
-
-
-def _table(client: LiveClient) -> object:
-    table = headed_table("signal", "shape", "unit", "", left=4)
-    for row in client.describe()["signals"]:
-        shape = " x ".join(map(str, row["shape"]))
-        table.add_row(row["name"], shape, row["unit"], row["kind"])
-    return table
 
 
 def _shown(watched: WatchedSignals, window: float, headless: bool, recorded: bool) -> Shown:
@@ -187,7 +182,7 @@ def _interrupts() -> Iterator[list[int]]:
         yield came
 
 
-def _finish(client: LiveClient, kept: SignalRecording | None, files: Sequence[Path]) -> int:
+def _finish(client: LiveClient, kept: SignalRecording | None, files: tuple[Path, ...]) -> int:
     """Print why it ended, and save the recording; returns the exit code."""
     if client.ended is not None:
         say(f"the loop has ended: {client.ended}")
@@ -201,7 +196,7 @@ def _finish(client: LiveClient, kept: SignalRecording | None, files: Sequence[Pa
         raise RunError("nothing came from the loop, so nothing is recorded")
     results = kept.results(client.lost)
     typer.echo(results.summary())
-    written = Outputs(tuple(files), None, True).write(results)
+    written = Outputs(files, None, True).write(results)
     for file in written.paths:
         say(f"written: {file}")
     complain_of(written)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.animation_page import PAGES, told
+from spart_blocks.cli.animation_page import PAGES, page_and_size
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import (
     Loading,
@@ -19,7 +19,7 @@ from spart_blocks.cli.options import (
     option,
     switch,
 )
-from spart_blocks.cli.outputs import check_files, default_folder, default_name
+from spart_blocks.cli.outputs import checked_file, default_folder, default_name
 from spart_blocks.cli.terminal import has_display, say
 
 if TYPE_CHECKING:
@@ -59,13 +59,11 @@ def show(
     bodies as boxes, joints as arrows, dashed where a loop is cut. --block draws a state machine:
     its states as nested boxes, its transitions as lines.
     """
-    if out is not None:
-        out = out.expanduser()
-        check_files([out], PAGES if solid else PICTURES)
+    out = checked_file(out, PAGES if solid else PICTURES)
     if solid:
         if block is not None:
             raise InputError("--block draws a state machine: omit --3d")
-        typer.echo(told(_robots_page(file, out, loading)))
+        typer.echo(page_and_size(_robots_page(file, out, loading)))
         return
     if holds_bodies(file):
         if block is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.options import (
@@ -21,11 +21,13 @@ from spart_blocks.cli.options import (
     Loading,
     Precision,
     Texts,
+    choices_of,
     diagram_file,
+    named_values,
     option,
     switch,
 )
-from spart_blocks.cli.outputs import check_files, default_name
+from spart_blocks.cli.outputs import checked_file, default_name
 from spart_blocks.cli.progress import RunsBar
 from spart_blocks.cli.reporting import FAILED, report
 from spart_blocks.cli.terminal import complain, say, warn
@@ -61,16 +63,20 @@ class Plan:
     )
     every: float | None = option("--every SECONDS", "Interval of kept histories.")
 
-    def changes(self, variants: list[str]) -> dict[str, Any]:
+    def changes(self, variants: Texts) -> dict[str, Any]:
         """The entries of the section `sweep` that the options replace."""
+        from spart_blocks.base.document import parse_value
+
+        over = named_values("--over", self.over, "kp=[10,20]")
+        keep = self.keep
         changes = {
             "runs": self.runs,
             "seed": self.seed,
-            "keep": _kept(self.keep),
+            "keep": int(keep) if keep is not None and keep.isdecimal() else keep,
             "every": self.every,
-            "variants": _choices(variants),
-            "over": _values("--over", self.over or []),
-            "metrics": _formulas(self.metrics or []),
+            "variants": choices_of(variants),
+            "over": {path: parse_value(text, f"--over {path}={text}") for path, text in over},
+            "metrics": dict(named_values("--metric", self.metrics, "miss=abs(final(plant.qm[0]))")),
         }
         return {name: value for name, value in changes.items() if value not in (None, {})}
 
@@ -134,16 +140,15 @@ def sweep(
     and the same command with --resume does the rest. The exit code is 1 if the sweep was
     interrupted, all runs failed, or the success that expect claims was not reached.
     """
-    pages = (page.expanduser(),) if page else ()
-    check_files(pages, (".html", ".htm"), "--report")
+    page = checked_file(page, (".html", ".htm"), "--report")
     if execution.scheduler is not None and execution.workers is not None:
         raise InputError("--workers and --scheduler exclude each other")
-    changes = plan.changes(variants or [])
+    changes = plan.changes(variants)
     read = diagram_file(file, settings, Loading(None, blocks, root), quiet)
     folder = execution.out or Path("out") / f"{default_name(file.stem)}-sweep"
     found, failure = _swept(read, changes, end, execution, folder, quiet)
     with writing():
-        code = _finished(found, folder, pages, quiet, whole=failure is None)
+        code = _finished(found, folder, page, quiet, whole=failure is None)
     return code if failure is None else report(failure)
 
 
@@ -159,8 +164,7 @@ def _swept(
     from spart_blocks.sweeps.sweep import sweep_file
 
     options = {} if end is None else {"T": end}
-    precision = execution.precision or Precision.double
-    how = {**vars(execution), "out": folder, "precision": precision.value}
+    how = {**vars(execution), "out": folder, "precision": execution.precision or "double"}
     with RunsBar(wanted=not quiet) as progress:
         try:
             return sweep_file(read, changes, options, progress=progress, **how), None
@@ -171,7 +175,7 @@ def _swept(
 
 
 def _finished(
-    found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet: bool, *, whole: bool
+    found: SweepResults, folder: Path, page: Path | None, quiet: bool, *, whole: bool
 ) -> int:
     """Print and write the results; returns the exit code. whole: whether all are stored in the
     folder; if not, an error is printed later."""
@@ -186,10 +190,10 @@ def _finished(
     if found.stopped == ENOUGH and not quiet:
         left = found.planned_runs - len(found)
         typer.echo(f"{found.stopped}; the other {left:,} runs were not needed")
-    for path in pages:
-        found.report(path)
+    if page is not None:
+        found.report(page)
         if not quiet:
-            typer.echo(f"the report is in {path}")
+            typer.echo(f"the report is in {page}")
     if found.stopped not in (None, ENOUGH):
         complain(
             f"the sweep was {found.stopped} after {len(found):,} of {found.planned_runs:,} runs"
@@ -232,39 +236,3 @@ def _name_failed(found: SweepResults, folder: Path) -> None:
     if len(failed) > MOST_NAMED:
         say(f"  and {len(failed) - MOST_NAMED:,} more; the table has all")
     say(f"  spart run --from-sweep {folder} --run {failed[0]} replays the first")
-
-
-def _choices(given: list[str]) -> dict[str, list[str]]:
-    """The choices by slot, from texts `slot=a,b`."""
-    choices: dict[str, list[str]] = {}
-    for text in given:
-        slot, value = _named("--variant", text, "controller=pd,lqr")
-        choices.setdefault(slot, []).extend(c.strip() for c in value.split(",") if c.strip())
-    return choices
-
-
-def _values(option: str, given: list[str]) -> dict[str, Any]:
-    """The values by path, from texts `path=values`."""
-    from spart_blocks.base.document import parse_value
-
-    found = {}
-    for text in given:
-        path, value = _named(option, text, "kp=[10,20]")
-        found[path] = parse_value(value, f"{option} {text}")
-    return found
-
-
-def _formulas(given: list[str]) -> dict[str, str]:
-    return dict(_named("--metric", text, "miss=abs(final(plant.qm[0]))") for text in given)
-
-
-def _kept(given: str | None) -> Any:
-    return int(given) if given is not None and given.isdecimal() else given
-
-
-def _named(option: str, text: str, example: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip() or not value.strip():
-        hint = f"write {option} {example!r}"
-        raise InputError(Fault(f"{option} {text}: it has no name or no value", hint=hint))
-    return name.strip(), value.strip()

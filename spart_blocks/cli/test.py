@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import BLOCKS, QUIET, ROOT, Texts, argument, option, switch
 from spart_blocks.cli.outputs import check_folder
@@ -62,7 +62,7 @@ def run_tests(
         raise InputError("--force goes with --update")
     check_folder(plots)
     cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root, tuple(blocks or ()))
-    say(f"testing {_count(len(cases), 'diagram')}", unless=quiet)
+    say(f"testing {counted(len(cases), 'diagram')}", unless=quiet)
     from spart_blocks.claims.check import Manner
 
     manner = Manner(update=update, force=force, timing=timing, plots=plots)
@@ -129,7 +129,7 @@ class _Session:
             warn(f"{outcome.case.path}: {outcome.slow}")
         if not self.quiet:
             word = "passed" if outcome.passed else "wrong " if outcome.faults else "FAILED"
-            what = f"{_count(outcome.claims, 'claim')}, {outcome.seconds:.1f} s"
+            what = f"{counted(outcome.claims, 'claim')}, {outcome.seconds:.1f} s"
             typer.echo(f"{word}  {_shown(outcome.case)}  ({what})")
         for text in outcome.troubles:
             typer.echo("\n".join(f"    {line}" for line in text.splitlines()))
@@ -162,7 +162,7 @@ class _Session:
         if not self.quiet:
             typer.echo(", ".join(_parts(done, failed, wrong, recorded)))
         if interrupted:
-            rest = _count(self.number - len(done), "diagram")
+            rest = counted(self.number - len(done), "diagram")
             complain(f"interrupted: {rest} of {self.number} not tested")
         if self.manner.update and failed:
             say("a diagram that fails gets no new baseline")
@@ -173,18 +173,14 @@ def _parts(
     done: Sequence[Outcome], failed: Sequence[Outcome], wrong: Sequence[Outcome], recorded: int
 ) -> Iterator[str]:
     passed = len(done) - len(failed) - len(wrong)
-    yield f"{_count(passed, 'diagram')} passed"
+    yield f"{counted(passed, 'diagram')} passed"
     if failed:
         yield f"{len(failed)} failed: " + ", ".join(_shown(one.case) for one in failed)
     if wrong:
         yield f"{len(wrong)} wrong: " + ", ".join(_shown(one.case) for one in wrong)
     if recorded:
-        yield f"{_count(recorded, 'baseline')} recorded"
+        yield f"{counted(recorded, 'baseline')} recorded"
 
 
 def _shown(case: ClaimCase) -> str:
     return " ".join((str(case.path), *case.variants))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,17 +26,15 @@ def matrix_lines(
             entries = [f"{v:.6g} {c}" for v, c in zip(values, columns, strict=True) if v]
             lines.append(f"  {row}: {' + '.join(entries) if entries else '0'}".replace("+ -", "- "))
         return [f"{heading}, entries that are not zero", *lines]
-    table = headed_table("", *columns)
-    for row, values in zip(rows, matrix, strict=True):
-        table.add_row(row, *(f"{value:.6g}" for value in values))
-    return [heading, table]
+    cells = ((row, *(f"{v:.6g}" for v in some)) for row, some in zip(rows, matrix, strict=True))
+    return [heading, headed_table(("", *columns), cells)]
 
 
 def pole_lines(system: LinearSystem) -> list[Any]:
     """A table of the poles with frequency, damping and time constant."""
     if not system.states:
         return ["  none"]
-    table = headed_table("pole", "frequency [rad/s]", "damping", "time constant [s]")
+    table = headed_table(("pole", "frequency [rad/s]", "damping", "time constant [s]"))
     for pole in system.damping():
         value = f"{pole.value.real:.6g}"
         if pole.value.imag:
@@ -45,7 +44,9 @@ def pole_lines(system: LinearSystem) -> list[Any]:
     return [table]
 
 
-def headed_table(*columns: str, left: int = 1) -> Table:
+def headed_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]] = (), left: int = 1
+) -> Table:
     """A table with bold headings and without lines. left: number of leading text columns; the other
     columns are right-aligned numbers."""
     from rich.table import Table
@@ -53,14 +54,18 @@ def headed_table(*columns: str, left: int = 1) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def grid(*columns: str) -> Table:
+def grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table without headings and lines; its last column is as wide as the terminal allows."""
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column, no_wrap=column == "name", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table

@@ -48,7 +48,7 @@ def tune(
     together, before one step; if a value is invalid, none is set, and the loop continues unchanged.
     Without arguments, if several loops are running, the loops are listed.
     """
-    name, settings = _parted(words or (), loop)
+    name, settings = _loop_and_settings(words or (), loop)
     values = _values(settings)
     if name is None and not (values or print_set or save) and _listed():
         return
@@ -71,7 +71,7 @@ def connected(name: str | None) -> LiveClient:
     return LiveClient(chosen(name))
 
 
-def _parted(words: Sequence[str], loop: str | None) -> tuple[str | None, list[str]]:
+def _loop_and_settings(words: Sequence[str], loop: str | None) -> tuple[str | None, list[str]]:
     """The selected loop, and the values to set."""
     names = [word for word in words if "=" not in word] + ([loop] if loop else [])
     if len(names) > 1:
@@ -103,7 +103,7 @@ def _listed() -> bool:
     places = running()
     if len(places) < 2:
         return False
-    table = headed_table("loop", "process", "rate [Hz]", "time [s]", "deadlines missed")
+    table = headed_table(("loop", "process", "rate [Hz]", "time [s]", "deadlines missed"))
     for place in places:
         try:
             with LiveClient(place) as client:
@@ -125,7 +125,7 @@ def _described(client: LiveClient) -> list[Any]:
         f"{client.hello['name']} (process {client.hello['pid']}): {found['phase']}, "
         f"{found['rate']:g} Hz, t = {found['time']:.3f} s, {found['overruns']} deadlines missed"
     )
-    table = headed_table("parameter", "value", "shape", "unit", "bounds", "", left=6)
+    table = headed_table(("parameter", "value", "shape", "unit", "bounds", ""), left=6)
     for row in found["parameters"]:
         shape = " x ".join(map(str, row["shape"]))
         if "fixed" in row:

@@ -14,12 +14,10 @@ from spart_blocks.run.engines.native import Native
 from spart_blocks.run.record.recomputing import FromStates
 from spart_blocks.run.simulate import finish
 from spart_blocks.run.start import prepare
-from spart_blocks.sweeps.plan.sweep_job import DEFAULT_SAMPLES
-from spart_blocks.sweeps.run.batches import AnyWork
 from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.storage.columns import Array
 from spart_blocks.sweeps.storage.histories import signals_of, states_of
-from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, Done, FileWork, Work
+from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, AnyWork, Done, FileWork
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.results import SweepResults
@@ -46,7 +44,7 @@ class Replay:
     failure: str | None = None
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """A sentence that says whether the run agrees with the stored one."""
         if self.differences:
             listed = "\n  ".join(self.differences)
@@ -66,7 +64,7 @@ def replayed(found: SweepResults, run: int) -> Replay:
     if not works:
         raise RunError(f"run {run} cannot begin: {reasons[run]}")
     [work] = works
-    every = work.every or _every(work)
+    every = work.every or planned.interval(work)
     device, precision = found.facts.get("device"), found.facts.get("precision", "double")
     with Runner(workers=1, device=device, precision=precision) as runner:
         done = next(iter(runner(replace(work, every=every))))
@@ -90,11 +88,6 @@ def _label(found: SweepResults, place: int) -> str:
         if len(found.columns.names(name)) > 1
     ]
     return ", ".join(parts)
-
-
-def _every(work: AnyWork) -> float:
-    run = work.program.run if isinstance(work, Work) else work.file.load().run
-    return float(run.every or run.T / DEFAULT_SAMPLES)
 
 
 def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) -> list[str]:
@@ -128,8 +121,7 @@ def _results(work: AnyWork, done: Done) -> Results:
 
 def _simulated(work: AnyWork) -> Results:
     if isinstance(work, FileWork):
-        file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[0]))
-        engine: Any = file.reference()
+        engine: Any = work.file_of(0).reference()
     else:
         program = replace(work.program, p=work.p[0])
         engine = Native(program, None if work.file is None else work.file.reference)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError, brief, warn
-from spart_blocks.sweeps.report.result_views import Looking
+from spart_blocks.base.errors import Fault, InputError, brief, optional, warn
+from spart_blocks.sweeps.report.result_views import ResultViews
 from spart_blocks.sweeps.run.batches import ENOUGH
-from spart_blocks.sweeps.storage.columns import TRUE, UNKNOWN, Columns, succeeded
+from spart_blocks.sweeps.storage.columns import TRUE, UNKNOWN, Columns, metric_names, succeeded
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.store import Folder, Store
 from spart_blocks.sweeps.storage.table_parts import EXTRA
@@ -44,7 +44,7 @@ _SIGNS: Mapping[str, Callable[[Any, Any], Any]] = {
 _WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None}
 
 
-class SweepResults(Looking):
+class SweepResults(ResultViews):
     """The finished runs of a sweep, ordered by run number.
 
     columns: the values by name, as in `table`; `results["miss"]` is one column. metrics: names of
@@ -73,8 +73,7 @@ class SweepResults(Looking):
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of the metrics."""
-        names = [column.name for column in self.store.schema]
-        return tuple(names[names.index("steps") + 1 :])
+        return metric_names(self.store.schema)
 
     @property
     def varied_columns(self) -> tuple[str, ...]:
@@ -136,10 +135,7 @@ class SweepResults(Looking):
 
     def table(self) -> pandas.DataFrame:
         """A pandas DataFrame with a row for each run."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError("pandas", EXTRA, "SweepResults.table") from None
+        pandas = optional("pandas", "pandas", EXTRA, "SweepResults.table")
         data: dict[str, Any] = {}
         for column in self.store.schema:
             kept = self.columns.kept(column.name)
@@ -231,10 +227,7 @@ class SweepResults(Looking):
 
         names: signals; by default all. Large histories are read from disk when they are used.
         """
-        try:
-            import xarray
-        except ImportError:
-            raise MissingExtraError("xarray", EXTRA, "SweepResults.histories") from None
+        xarray = optional("xarray", "xarray", EXTRA, "SweepResults.histories")
         whole = self.store.dataset()
         if whole is None:
             kept = self.kept()
@@ -268,7 +261,7 @@ class SweepResults(Looking):
 
         replay = replayed(self, run)
         if replay.differences:
-            warn(replay.said)
+            warn(replay.message)
         return replay.results
 
     def save(self, folder: str | Path) -> Path:
@@ -281,7 +274,7 @@ class SweepResults(Looking):
                 new.add({name: array[start : start + _ROWS] for name, array in columns.items()})
             new.close()
         finally:
-            new.let_go()
+            new.release()
         return target
 
     def of_file(self, file: str | Path) -> SweepResults:

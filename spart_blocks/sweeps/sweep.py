@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, warn
@@ -25,21 +25,36 @@ if TYPE_CHECKING:
     from spart_blocks.run.engines.from_file import DiagramFile
 
 
+class SweepChanges(TypedDict, total=False):
+    """Entries in place of those of the file's `sweep:` section, and run options; see `sweep`."""
+
+    runs: int | None
+    seed: int | None
+    metrics: Mapping[str, str | Callable[[Any], Any]] | None
+    keep: Literal["none", "failed", "all"] | int | None
+    every: float | None
+    design: str | None
+    zip: Sequence[Sequence[str]] | None
+    cases: str | Path | None
+    variants: Mapping[str, Any] | Literal["all"] | None
+    faults: Mapping[str, Any] | None
+    faultless: bool | None
+    T: float | None
+    solver: Solver | None
+    rtol: float | None
+    atol: float | None
+    max_step: float | EllipsisType | None
+    log: str | Sequence[str] | None
+    sliding: Literal["error", "filippov"] | None
+
+
+_RUN_OPTIONS = ("T", "solver", "rtol", "atol", "max_step", "log", "sliding")
+
+
 def sweep(
     diagram: Diagram | Program | str | Path | Any,
     over: Mapping[str, Any] | None = None,
     *,
-    runs: int | None = None,
-    seed: int | None = None,
-    metrics: Mapping[str, str | Callable[[Any], Any]] | None = None,
-    keep: Literal["none", "failed", "all"] | int | None = None,
-    every: float | None = None,
-    design: str | None = None,
-    zip: Sequence[Sequence[str]] | None = None,
-    cases: str | Path | None = None,
-    variants: Mapping[str, Any] | Literal["all"] | None = None,
-    faults: Mapping[str, Any] | None = None,
-    faultless: bool | None = None,
     workers: int | None = None,
     executor: Any = None,
     device: str | None = None,
@@ -51,13 +66,7 @@ def sweep(
     progress: Progress | None = None,
     overrides: Overrides = (),
     blocks: str | Path | Sequence[str | Path] = (),
-    T: float | None = None,
-    solver: Solver | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_step: float | EllipsisType | None = ...,
-    log: str | Sequence[str] | None = None,
-    sliding: Literal["error", "filippov"] | None = None,
+    **changes: Unpack[SweepChanges],
 ) -> SweepResults:
     """Run a diagram many times and return a table with a row for each run.
 
@@ -69,7 +78,8 @@ def sweep(
     function of a run. keep: the runs whose histories are kept, with rows each `every` [s].
     design: "random", "sobol", "halton", "latin_hypercube" or "saltelli". zip: lists that walk
     together. cases: a .csv file with a case in each row. variants: choices for the file's slots;
-    faults: named overrides with a time at which they begin; all of these multiply.
+    faults: named overrides with a time at which they begin; all of these multiply. faultless:
+    whether each case runs without a fault too.
     workers: threads or processes, by default one for each processor. executor: where to run
     instead: an Executor of concurrent.futures, a Client of Dask, or its scheduler's address.
     device: "cuda" for a graphics card; precision: "double", or there "float".
@@ -82,41 +92,29 @@ def sweep(
     counted, and their messages are in the table. Raises InputError for wrong input, and RunError
     if results cannot be written; its attribute `results` has what is kept.
     """
-    changes: dict[str, Any] = {
-        "over": over,
-        "runs": runs,
-        "seed": seed,
-        "metrics": metrics,
-        "keep": keep,
-        "every": every,
-        "design": design,
-        "zip": zip,
-        "cases": cases,
-        "variants": variants,
-        "faults": faults,
-        "faultless": faultless,
-    }
-    options: dict[str, Any] = {
-        "T": T,
-        "solver": solver,
-        "rtol": rtol,
-        "atol": atol,
-        "sliding": sliding,
-    }
-    options["log"] = [log] if isinstance(log, str) else log
-    asked = {name: value for name, value in options.items() if value is not None}
-    asked |= {} if max_step is ... else {"max_step": max_step}
     if overrides or blocks:
         from spart_blocks.run.simulate import file_of
 
         diagram = file_of(diagram, overrides, {}, blocks)
-    given = {name: value for name, value in changes.items() if value is not None}
-    planned = Planned.of(diagram, given, asked)
+    planned = Planned.of(diagram, *_section_and_options(over, changes))
     with Runner(workers, executor, device, precision) as runner:
         return run_planned(
             planned, runner, out=out, resume=resume, until=until, confidence=confidence,
             progress=progress,
         )  # fmt: skip
+
+
+def _section_and_options(
+    over: Any, changes: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The entries of the section, and the run options, that a call gives. None is a value of
+    max_step alone.
+    """
+    given = {n: v for n, v in changes.items() if v is not (... if n == "max_step" else None)}
+    options = {name: given.pop(name) for name in _RUN_OPTIONS if name in given}
+    if isinstance(options.get("log"), str):
+        options["log"] = [options["log"]]
+    return given | ({} if over is None else {"over": over}), options
 
 
 def sweep_file(
@@ -153,9 +151,9 @@ def run_planned(
     if progress is not None and not callable(progress):
         raise InputError(f"progress is a function of two numbers, not {brief(progress)}")
     store = _store(description_of(planned, runner.device, runner.precision), out, resume)
-    going = SweepRun(planned, store, runner, until, confidence, progress)
+    run = SweepRun(planned, store, runner, until, confidence, progress)
     with _kept(store, planned):
-        stopped = going.go()
+        stopped = run.execute()
         store.close()
     return SweepResults(store, planned, stopped)
 
@@ -172,7 +170,7 @@ def _kept(store: Store, planned: Planned) -> Iterator[None]:
         store.close()
         raise
     finally:
-        store.let_go()
+        store.release()
 
 
 def _store(description: Description, out: str | Path | None, resume: bool) -> Store:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from spart_blocks.program import Program
     from spart_blocks.run.engines.from_file import DiagramFile
 
+MOST_TRIED = 8
+"""Number of first runs that are tried until one can start."""
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -44,8 +46,6 @@ class Work:
 
     def part(self, which: NDArray[np.intp] | slice) -> Work:
         """Some of the runs."""
-        from dataclasses import replace
-
         return replace(self, runs=self.runs[which], p=self.p[which])
 
 
@@ -66,10 +66,12 @@ class FileWork:
     every: float | None = None
     start: Mapping[str, Floats] = field(default_factory=dict)
 
+    def file_of(self, k: int) -> DiagramFile:
+        """The diagram file of run k."""
+        return replace(self.file, overrides=(*self.file.overrides, *self.overrides[k]))
+
     def part(self, which: NDArray[np.intp] | slice) -> FileWork:
         """Some of the runs."""
-        from dataclasses import replace
-
         chosen = np.arange(len(self.runs))[which]
         return replace(
             self,
@@ -77,6 +79,9 @@ class FileWork:
             overrides=tuple(self.overrides[k] for k in chosen),
             start={name: states[which] for name, states in self.start.items()},
         )
+
+
+AnyWork = Work | FileWork
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,3 +107,34 @@ class Done:
     messages: Mapping[int, str] = field(default_factory=dict)
     times: Floats | None = None
     rows: Floats | None = None
+
+    @staticmethod
+    def unstarted(
+        runs: Ints,
+        messages: Mapping[int, str],
+        work: AnyWork | None = None,
+        readings: Mapping[Gauge, Readings] = {},
+        nx: int = 0,
+        nd: int = 0,
+    ) -> Done:
+        """The outcomes of runs that failed before they started. readings: of one run, without
+        numbers.
+        """
+        n = len(runs)
+        recorded = work is not None and work.every is not None
+        return Done(
+            runs=runs,
+            status=np.full(n, STATUSES.index(FAILED), dtype=np.uint8),
+            t=np.full(n, np.nan),
+            steps=np.zeros(n, dtype=np.int64),
+            x=np.full((n, nx), np.nan),
+            xd=np.full((n, nd), np.nan),
+            readings={
+                gauge: {name: np.tile(value, (n, 1)) for name, value in read.items()}
+                for gauge, read in readings.items()
+            },
+            events={block: np.full(n, np.nan) for block in (work.blocks if work else ())},
+            messages=messages,
+            times=np.zeros(0) if recorded else None,
+            rows=np.zeros((n, 0, nx + nd)) if recorded else None,
+        )

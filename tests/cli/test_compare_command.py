@@ -79,7 +79,7 @@ def test_a_case_that_fails_is_reported_beside_the_others(spart, failing, tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--variant", "gain"], "--variant gain: no slot or no choices"),
+        (["--variant", "gain"], "--variant gain: it has no name or no value"),
         (["--variant", "gain=slow,slower"], "gain has no choice 'slower'"),
         (["--variant", "gian=slow"], "there is no slot 'gian'"),
         (["--case", "kp=3"], "--case kp=3: it has no name"),

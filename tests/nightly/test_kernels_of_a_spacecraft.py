@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_usage import usages
 
 import spart_blocks as sb
 from spart_blocks.run.measure.gauges import Gauge
@@ -24,7 +25,7 @@ def test_a_kernel_keeps_its_budget(single, most):
     program = sb.trace(DIAGRAMS / "spacecraft_sampled.yaml")
     gauges = (Gauge("extremes", "ctrl"), Gauge("square", "ctrl"))
     work = Work(program, np.arange(1), program.p[None], gauges)
-    usage = cubin(kernel_source(LaneSetup.of(work).made, single=single)).kernels["sb_runs"]
+    usage = usages(cubin(kernel_source(LaneSetup.of(work).made, single=single)).log)["sb_runs"]
     print(usage)
     assert usage.registers <= 255
     assert usage.stored <= most

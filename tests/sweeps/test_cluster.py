@@ -12,8 +12,7 @@ from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.executors import spread
 from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.run.one_by_one import each_run, run
-from spart_blocks.sweeps.run.runners import fastest
+from spart_blocks.sweeps.run.one_by_one import each_run
 
 DECAY = """
 name: decay
@@ -36,9 +35,9 @@ def test_workers_of_a_cluster_give_the_bits_of_this_process(work, tmp_path):
     from distributed import Client
 
     with cluster(tmp_path) as dask:
-        by_address = joined(list(run(work, executor=dask.address)))
+        by_address = joined(list(spread(work, each_run, executor=dask.address)))
         with Client(dask.address, set_as_default=False) as client:
-            by_client = joined(list(run(work, executor=client)))
+            by_client = joined(list(spread(work, each_run, executor=client)))
             assert client.status == "running"
     here = joined(list(each_run(work)))
     for done in (by_address, by_client):
@@ -55,7 +54,7 @@ def test_workers_without_a_compiler_borrow_libraries(work, tmp_path):
     with cluster(tmp_path, workers=0) as dask:
         for _ in range(2):
             dask.start_worker(SPART_COMPILER="none")
-        done = joined(list(spread(work, fastest, executor=dask.address)))
+        done = joined(list(spread(work, lanes.fastest, executor=dask.address)))
     order = np.argsort(done.runs)
     np.testing.assert_array_equal(done.runs[order], work.runs)
     np.testing.assert_array_equal(done.x[order], joined(list(lanes.run(work))).x)
@@ -64,7 +63,7 @@ def test_workers_without_a_compiler_borrow_libraries(work, tmp_path):
 def test_without_dask_the_extra_is_named(work, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"distributed[\s\S]*spart_blocks\[cluster\]"):
-        list(run(work, executor="tcp://127.0.0.1:1"))
+        list(spread(work, each_run, executor="tcp://127.0.0.1:1"))
 
 
 def test_a_scheduler_that_does_not_answer_is_told(work, monkeypatch):
@@ -73,7 +72,7 @@ def test_a_scheduler_that_does_not_answer_is_told(work, monkeypatch):
 
     monkeypatch.setattr(cluster, "FIRST_WAIT", 0.5)
     with pytest.raises(RunError, match=r"no scheduler of Dask answers at tcp://127.0.0.1:1"):
-        list(run(work, executor="tcp://127.0.0.1:1"))
+        list(spread(work, each_run, executor="tcp://127.0.0.1:1"))
 
 
 @pytest.mark.parametrize(
@@ -84,4 +83,4 @@ def test_what_is_no_address_is_told_before_anyone_connects(work, monkeypatch, ad
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(distributed, "Client", None)  # it speaks once more when it is collected
     with pytest.raises(InputError, match=r"no scheduler's address[\s\S]*tcp://that-machine:8786"):
-        list(run(work, executor=address))
+        list(spread(work, each_run, executor=address))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from works import works_of
 
 import spart_blocks as sb
 from spart_blocks.run import DiagramFile
-from spart_blocks.sweeps.plan.assignments import works_of
 from spart_blocks.sweeps.plan.requested_plan import plan_of
 from spart_blocks.sweeps.plan.targets import dotted
 

@@ -22,8 +22,7 @@ from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import executors, lanes
 from spart_blocks.sweeps.run.executors import spread
 from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.run.one_by_one import each_run, run
-from spart_blocks.sweeps.run.runners import fastest
+from spart_blocks.sweeps.run.one_by_one import each_run
 from spart_blocks.sweeps.work import FAILED, STATUSES
 from spart_blocks.workers.executor import Processes
 
@@ -57,20 +56,20 @@ def assert_as_here(parts, work):
 
 
 def test_processes_give_the_bits_of_this_process(work):
-    assert_as_here(run(work, workers=2), work)
+    assert_as_here(spread(work, each_run, workers=2), work)
 
 
 def test_executors_of_the_caller_are_used_and_stay_open(work):
     with ThreadPoolExecutor(2) as threads:
-        assert_as_here(run(work, executor=threads), work)
+        assert_as_here(spread(work, each_run, executor=threads), work)
         assert threads.submit(int).result() == 0
 
 
 def test_the_shared_part_is_given_to_workers_that_ask_for_it(work):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         # One is introduced, and the other must ask.
-        assert_as_here(run(work, executor=pool, workers=1), work)
-        assert_as_here(run(work, executor=pool, workers=2), work)
+        assert_as_here(spread(work, each_run, executor=pool, workers=1), work)
+        assert_as_here(spread(work, each_run, executor=pool, workers=2), work)
 
 
 def test_a_worker_that_ends_loses_no_run(work, tmp_path, monkeypatch):
@@ -144,11 +143,11 @@ def test_chunks_grow_and_the_program_travels_once_a_worker(work, tmp_path, monke
 def test_errors_of_the_input_are_raised_here(work):
     options = work.program.run.model_copy(update={"max_step": 1e-12})
     with pytest.raises(InputError, match="max_step"):
-        list(run(replace(work, program=replace(work.program, run=options)), workers=2))
+        list(spread(replace(work, program=replace(work.program, run=options)), each_run, workers=2))
     with pytest.raises(InputError, match="workers"):
-        list(run(work, workers=0))
+        list(spread(work, each_run, workers=0))
     with pytest.raises(InputError, match="cannot be done by 3"):
-        list(run(work, executor=3))
+        list(spread(work, each_run, executor=3))
 
 
 @pytest.fixture
@@ -162,7 +161,7 @@ def bare(monkeypatch):
 
 
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
-@pytest.mark.parametrize("runner", [each_run, fastest])
+@pytest.mark.parametrize("runner", [each_run, lanes.fastest])
 def test_a_worker_without_a_compiler_borrows_libraries(bare, diagram_file, work_of, runner):
     assert bare.submit(compiler_name).result() is None
     gauges = (Gauge("extremes", "x"),)
@@ -186,11 +185,11 @@ def test_libraries_travel_once_to_a_worker_without_a_compiler(work, bare, monkey
 
     monkeypatch.setattr(executors.ExecutorWorkers, "submit", noted)
     monkeypatch.setattr(executors, "SECONDS", 0.01)
-    assert_as_here(run(work, executor=bare), work)
+    assert_as_here(spread(work, each_run, executor=bare), work)
     carrying = [keys for keys in sent if keys]
     assert 0 < len(carrying) < len(sent)
     before = len(sent)
-    assert_as_here(run(work, executor=bare), work)
+    assert_as_here(spread(work, each_run, executor=bare), work)
     assert not any(sent[before:])
 
 
@@ -204,7 +203,7 @@ def test_a_worker_that_cannot_use_our_libraries_is_refused(work, bare, monkeypat
     here = replace(borrowed.Machine.here(), **change)
     monkeypatch.setattr(borrowed.Machine, "here", lambda: here)
     with pytest.raises(InputError, match=rf"no C compiler for compiled runs[\s\S]*{why}"):
-        list(run(work, executor=bare))
+        list(spread(work, each_run, executor=bare))
 
 
 def test_a_worker_with_a_compiler_is_refused_where_there_is_none(work, monkeypatch):
@@ -214,11 +213,11 @@ def test_a_worker_with_a_compiler_is_refused_where_there_is_none(work, monkeypat
             pytest.skip("no C compiler")
         monkeypatch.setenv("SPART_COMPILER", "none")
         with pytest.raises(InputError, match=r"compiled runs: yes, this process has .*no"):
-            list(run(work, executor=processes))
+            list(spread(work, each_run, executor=processes))
 
 
 def test_chunks_go_through_the_lanes_where_they_can(work):
     with Processes(1) as process:
-        runs, x, _ = in_order(spread(work, fastest, executor=process))
+        runs, x, _ = in_order(spread(work, lanes.fastest, executor=process))
     np.testing.assert_array_equal(runs, work.runs)
     np.testing.assert_array_equal(x, joined(list(lanes.run(work, threads=2))).x)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_usage import usages
 from lane_runs import RELAY, assert_lanes_as_alone, every_way, in_order, measured, nominal, spread
 
 import spart_blocks as sb
@@ -230,16 +231,15 @@ def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file,
     work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
     ready = LaneSetup.of(work)
     library = loaded_library(kernel_source(ready.made), FLAGS)
-    crew = lanes._Threads(ready, 1, 1)
-    found = crew.room(5)
-    struct = crew.struct(arrays := crew.arrays(work, found, ready.known_times(work.p)))
-    assert arrays
+    loop = lanes._OnThreads(ready, 1, 1)
+    arrays = loop.arrays(work, ready.known_times(work.p))
+    struct = loop.struct(arrays)
     library.sb_runs.argtypes = [WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
     queue = np.zeros(1, np.int64)
     library.sb_runs(struct, 5, queue.ctypes.data)
     whole = in_order(lanes.run(work, lanes=8))
-    np.testing.assert_array_equal(found.x, whole.x)
-    np.testing.assert_array_equal(found.steps, whole.steps)
+    np.testing.assert_array_equal(arrays["x"], whole.x)
+    np.testing.assert_array_equal(arrays["steps"], whole.steps)
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -247,7 +247,7 @@ def test_the_kernel_compiles_for_a_card_that_is_not_there(single, diagram_file, 
     """That of a spacecraft: tests/nightly/test_kernels_of_a_spacecraft.py."""
     pytest.importorskip("cuda.bindings.nvrtc")
     work = work_of(diagram_file(RELAY), {"drive": np.array([1.0])})
-    usage = cubin(kernel_source(LaneSetup.of(work).made, single=single)).kernels["sb_runs"]
+    usage = usages(cubin(kernel_source(LaneSetup.of(work).made, single=single)).log)["sb_runs"]
     assert usage.registers <= 255
     assert usage.stored <= 256
 

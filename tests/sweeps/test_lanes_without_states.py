@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_usage import usages
 from lane_runs import every_way
 
 import spart_blocks as sb
@@ -147,6 +148,6 @@ run: {T: 2.0}
 def test_their_kernel_compiles_for_a_card_that_is_not_there(diagram_file, work_of):
     pytest.importorskip("cuda.bindings.nvrtc")
     work = work_of(diagram_file(WAVE), {"level": np.array([0.5])})
-    usage = cubin(kernel_source(LaneSetup.of(work).made)).kernels["sb_runs"]
+    usage = usages(cubin(kernel_source(LaneSetup.of(work).made)).log)["sb_runs"]
     print(usage)
     assert usage.registers < 256

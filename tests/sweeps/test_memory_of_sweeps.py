@@ -8,7 +8,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.program.c.compiler import compiler_name
-from spart_blocks.sweeps.run import batches as going
+from spart_blocks.sweeps.run import batches
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 
@@ -37,7 +37,7 @@ def most_memory(path, runs, out=None, **options):
 @pytest.fixture
 def path(diagram_file, monkeypatch):
     """The diagram, after a sweep that has compiled and imported all that it needs."""
-    monkeypatch.setattr(going, "MOST_BATCH", 256)
+    monkeypatch.setattr(batches, "MOST_BATCH", 256)
     path = diagram_file(DECAY)
     sb.sweep(path, OVER, runs=8, metrics={"last": "final(x)"}, workers=1)
     tracemalloc.start()

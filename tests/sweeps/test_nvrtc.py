@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_usage import usages
 from lane_libraries import Lanes, same_bits
 
 import spart_blocks as sb
@@ -13,7 +14,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS, LANES, numbers_header
 from spart_blocks.program.c.functions import c_function
-from spart_blocks.sweeps.run.nvrtc import KernelError, cubin, usages
+from spart_blocks.sweeps.run.nvrtc import KernelError, cubin
 
 pytest.importorskip("cuda.bindings.nvrtc")
 
@@ -42,7 +43,7 @@ def test_the_rates_of_a_spacecraft_need_no_memory_for_registers(single, most):
     program = sb.trace(DIAGRAMS / "spacecraft_pd.yaml")
     made = cubin(kernel_of(program, single=single))
     assert made.code.startswith(b"\x7fELF")
-    usage = made.kernels["all_rates"]
+    usage = usages(made.log)["all_rates"]
     print(usage)
     assert (usage.stored, usage.loaded) == (0, 0)
     assert usage.registers <= most
@@ -51,7 +52,7 @@ def test_the_rates_of_a_spacecraft_need_no_memory_for_registers(single, most):
 @pytest.mark.parametrize("name", ["signals/recorded_motion", "signals/thrusters"])
 def test_tables_and_switching_blocks_compile(name):
     made = cubin(kernel_of(sb.trace(DIAGRAMS / f"{name}.yaml")))
-    assert made.kernels["all_rates"].registers < 256
+    assert usages(made.log)["all_rates"].registers < 256
 
 
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")

@@ -10,7 +10,6 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
-from spart_blocks.sweeps.plan.plan import Plan
 from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
 
 DIAGRAM = """\
@@ -92,28 +91,18 @@ def test_the_values_of_a_run_follow_from_its_number_alone(file):
 def test_a_longer_sweep_begins_as_a_shorter_one(file):
     path = file(SWEEP)
     short, longer = plan_of(path), plan_of(path, runs=50)
-    assert short.key == longer.key
+    assert short.identity() == longer.identity()
     assert longer.case(100) == short.case(100)
-    assert plan_of(path, seed=8).key != short.key
-    assert plan_of(path, over={"kp": [1]}).key != short.key
-    square = [plan_of(path, runs=n, design="latin_hypercube").key for n in (4, 5)]
+    assert plan_of(path, seed=8).identity() != short.identity()
+    assert plan_of(path, over={"kp": [1]}).identity() != short.identity()
+    square = [plan_of(path, runs=n, design="latin_hypercube").identity() for n in (4, 5)]
     assert square[0] != square[1], "its points depend on their count"
 
 
-def test_a_plan_survives_as_text(file):
-    plan = plan_of(file(SWEEP), cases=None)
-    again = Plan.from_json(plan.to_json())
-    assert (again.key, again.to_json()) == (plan.key, plan.to_json())
-    assert again.case(100) == plan.case(100)
-    assert again.file == plan.file.__class__(plan.file.path.absolute())
-    with pytest.raises(InputError, match="not the plan of a sweep"):
-        Plan.from_json("{}")
-
-
-def test_the_key_follows_the_diagram_and_not_its_claims(file):
-    key = plan_of(file(SWEEP)).key
-    assert plan_of(file(SWEEP + "expect:\n")).key == key
-    assert plan_of(file(SWEEP, DIAGRAM.replace("T: 2}", "T: 3}"))).key != key
+def test_the_identity_follows_the_diagram_and_not_its_claims(file):
+    key = plan_of(file(SWEEP)).identity()
+    assert plan_of(file(SWEEP + "expect:\n")).identity() == key
+    assert plan_of(file(SWEEP, DIAGRAM.replace("T: 2}", "T: 3}"))).identity() != key
 
 
 def test_lists_that_are_zipped_walk_together(file):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -72,15 +73,14 @@ def as_c(work, *, single):
     ready = LaneSetup.of(work)
     source = kernel_source(ready.made, single=single)
     library = loaded_library(source, FLAGS)
-    crew = lanes._Threads(ready, 1, 1)
+    loop = lanes._OnThreads(ready, 1, 1)
     if single:
-        crew.numbers = lanes.numbers_of_single(ready.numbers)
+        loop.numbers = lanes.numbers_of_single(ready.numbers)
     n = len(work.runs)
-    found = crew.room(n)
-    arrays = crew.arrays(work, found, ready.known_times(work.p))
+    arrays = loop.arrays(work, ready.known_times(work.p))
     library.sb_runs.argtypes = [WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
-    library.sb_runs(crew.struct(arrays), n, np.zeros(1, np.int64).ctypes.data)
-    return found, ready.made.meters.readings(found.meters)
+    library.sb_runs(loop.struct(arrays), n, np.zeros(1, np.int64).ctypes.data)
+    return SimpleNamespace(**arrays), ready.made.meters.readings(arrays["meters"])
 
 
 @compiled

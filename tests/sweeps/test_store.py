@@ -10,9 +10,9 @@ import pytest
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.sweeps.storage import store
 from spart_blocks.sweeps.storage import table_parts as parts
-from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Column, Columns
+from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Column, Columns, schema_of
 from spart_blocks.sweeps.storage.histories import Histories
-from spart_blocks.sweeps.storage.store import Description, Folder, Store, schema_of
+from spart_blocks.sweeps.storage.store import Description, Folder, Store
 
 SCHEMA = schema_of(
     (Column("kp", "float"), Column("file", "text")), ("miss",), ("a", "b"), ("none",)
@@ -264,7 +264,7 @@ def test_a_full_disk_is_one_error_and_keeps_what_was_written(tmp_path, monkeypat
     assert "2 runs are kept" in str(failure.value)
     assert "--resume" in str(failure.value)
     monkeypatch.undo()
-    kept.let_go()
+    kept.release()
     assert Folder.opened(tmp_path).runs().tolist() == [0, 1]
 
 

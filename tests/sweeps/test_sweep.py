@@ -303,7 +303,7 @@ def test_the_plan_comes_back_from_a_folder(spring, tmp_path):
     again = planned_of(described(tmp_path / "out"))
     asked = Planned.of(spring, {"over": {"x0": [1.0, 2.0]}, "keep": 1}, {"T": 1.5})
     assert again.section == asked.section
-    assert again.plan.key == asked.plan.key
+    assert again.plan.identity() == asked.plan.identity()
 
 
 # --- what cannot be asked for ------------------------------------------------------------

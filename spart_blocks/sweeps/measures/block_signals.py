@@ -5,7 +5,7 @@ use.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,7 @@ from spart_blocks.base.errors import SpartError
 from spart_blocks.program import Program
 from spart_blocks.program.program import Slot
 from spart_blocks.run.engines.engine import Engine
-from spart_blocks.sweeps.work import FileWork
-
-_TRIED = 8
-"""Number of first runs that are tried until one can be loaded."""
+from spart_blocks.sweeps.work import MOST_TRIED, FileWork
 
 
 def signals_of(work: FileWork) -> Program:
@@ -27,10 +24,9 @@ def signals_of(work: FileWork) -> Program:
     error of the first run if none of the first runs can be loaded.
     """
     first: SpartError | None = None
-    for texts in work.overrides[:_TRIED]:
+    for k in range(min(MOST_TRIED, len(work.runs))):
         try:
-            file = replace(work.file, overrides=(*work.file.overrides, *texts))
-            return _of_engine(file.reference())
+            return _of_engine(work.file_of(k).reference())
         except SpartError as error:
             first = first or error
     assert first is not None
@@ -42,9 +38,8 @@ def _of_engine(engine: Engine) -> Program:
     slots: list[Slot] = []
     at = 0
     for name in engine.signals():
-        with suppress(
-            SpartError, TypeError, ValueError
-        ):  # a signal without numbers is not measured
+        # A signal without numbers is not measured.
+        with suppress(SpartError, TypeError, ValueError):
             [value] = engine.over((name,), np.zeros(1), x[None], xd[None])
             slots.append(Slot(name, at, np.shape(value)[1:]))
             at += int(np.prod(np.shape(value)[1:], dtype=int))

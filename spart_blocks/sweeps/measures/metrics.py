@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -43,15 +43,10 @@ SUPPOSED = (1.0, 0.0, -1.0, 1e9, -1e9, np.nan)
 """The numbers with which a Python metric is called once, to learn which formulas it reads."""
 
 
-@dataclass(frozen=True, eq=False)
-class Metrics:
-    """The metrics of the runs of one program.
-
-    program: the given program with the formulas of signals added as signals; it is the one that a
-    Work runs. gauges, blocks: what a Work must measure.
+class Metrics(Formulas):
+    """The metrics of the runs of one program. A Work runs `program`, and measures `gauges` and the
+    events of `blocks`.
     """
-
-    formulas: Formulas
 
     @staticmethod
     def of(
@@ -65,28 +60,12 @@ class Metrics:
         varied: paths of the varied values, or values by path. places: where each metric is
         written. Raises InputError with all faults.
         """
-        return Metrics(_Reading(program, dict(given), varied, places).formulas())
-
-    @property
-    def program(self) -> Program:
-        """The given program with the added signals."""
-        return self.formulas.program
-
-    @property
-    def gauges(self) -> tuple[Gauge, ...]:
-        """The gauges that each run must measure."""
-        return self.formulas.gauges
-
-    @property
-    def blocks(self) -> tuple[str, ...]:
-        """The blocks whose first event must be recorded."""
-        return self.formulas.blocks
+        return _Reading(program, dict(given), varied, places).metrics()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the metric columns, in order."""
-        widths = self.formulas.widths
-        return tuple(label for name, width in widths.items() for label in _labels(name, width))
+        return tuple(label for name, width in self.widths.items() for label in _labels(name, width))
 
     def columns(
         self, done: Done, values: Mapping[str, Any] = MappingProxyType({})
@@ -97,11 +76,11 @@ class Metrics:
         failed or the metric is undefined. values: the varied values of these runs by path, (n,) or
         (n, m).
         """
-        runs = MeasuredRuns(self.formulas, done, values)
+        runs = MeasuredRuns(self, done, values)
         failed = done.status == STATUSES.index(FAILED)
         columns: dict[str, Floats] = {}
         with np.errstate(all="ignore"):
-            for name, width in self.formulas.widths.items():
+            for name, width in self.widths.items():
                 found = np.array(np.broadcast_to(runs.metric(name), (len(done.runs), width)))
                 found[failed] = np.nan
                 columns.update(zip(_labels(name, width), found.T, strict=True))
@@ -113,7 +92,7 @@ def _labels(name: str, width: int) -> list[str]:
 
 
 class _Reading:
-    """Compiles metrics to `Formulas`, in the order of their dependencies."""
+    """Compiles metrics, in the order of their dependencies."""
 
     def __init__(
         self,
@@ -126,11 +105,11 @@ class _Reading:
         self.examples = dict(varied) if isinstance(varied, Mapping) else {}
         self.varied = {alias: path for path in varied for alias in _aliases(path)}
         self.blocks = {c.block for c in program.crossings if c.kind in EVENTFUL}
-        self.found = Formulas(program, (), (), {}, {}, {}, self.varied)
+        self.found = Metrics(program, (), (), {}, {}, {}, self.varied)
         self.faults: list[Fault] = []
         self.uses: dict[str, tuple[str, ...]] = {}
 
-    def formulas(self) -> Formulas:
+    def metrics(self) -> Metrics:
         for name in self.given:
             self._attempt(name, self._check_name)
         for name, formula in self.given.items():

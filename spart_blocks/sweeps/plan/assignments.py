@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +26,13 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import InputError, SpartError, warn
 from spart_blocks.program import Program
 from spart_blocks.run.engines.from_file import DiagramFile
-from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.run.simulate import options_with
 from spart_blocks.sweeps.plan.designs import noise_draws
-from spart_blocks.sweeps.plan.distributions import Values
-from spart_blocks.sweeps.plan.file_source import FileSource, texts_of
-from spart_blocks.sweeps.plan.path_kinds import Kinds, PathFinder, is_apart, shape_of
-from spart_blocks.sweeps.plan.plan import Ints, Plan, PlannedFault
-from spart_blocks.sweeps.plan.sources import source_of
+from spart_blocks.sweeps.plan.distributions import Values, table
+from spart_blocks.sweeps.plan.file_source import texts_of
+from spart_blocks.sweeps.plan.path_kinds import PathFinder, PathKinds, is_structural
+from spart_blocks.sweeps.plan.plan import Ints, Plan, PlannedFault, plain_value
+from spart_blocks.sweeps.plan.sources import FileSource, MemorySource
 from spart_blocks.sweeps.plan.structures import Structure, sequence_states
 from spart_blocks.sweeps.plan.targets import dotted
 from spart_blocks.sweeps.work import FileWork, Work
@@ -53,59 +51,21 @@ class Assigned:
     failed: dict[int, str]
 
 
-def works_of(
-    plan: Plan,
-    runs: Sequence[int] | Ints,
-    source: Any = None,
-    *,
-    gauges: tuple[Gauge, ...] = (),
-    blocks: tuple[str, ...] = (),
-    every: float | None = None,
-) -> Assigned:
-    """The works for some runs of a plan.
-
-    source: the diagram or program, if the plan is not of a file. gauges, blocks, every: fields of
-    the works. Raises InputError for an unknown path before anything runs; invalid values are
-    reported by run number in `failed`. Programs are cached with the plan, so that the runs may be
-    requested in parts.
-    """
-    placed = placer_of(plan, source).place(runs)
-    works = [replace(w, gauges=gauges, blocks=blocks, every=every) for w in placed.works]
-    return Assigned(works, placed.failed)
-
-
-_PLACERS: WeakKeyDictionary[Plan, Assigner] = WeakKeyDictionary()
-
-
-def placer_of(plan: Plan, source: Any = None) -> Assigner:
-    """The Assigner of a plan, which is made once. Raises InputError for an unknown path."""
-    found = _PLACERS.get(plan)
-    if found is None or (source is not None and source is not found.given):
-        if source is None and plan.file is None:
-            raise InputError("the plan is of a diagram in memory; give the diagram too")
-        found = Assigner(plan, plan.file if source is None else source)
-        found.check()
-        _PLACERS[plan] = found
-    return found
-
-
 @dataclass(eq=False)
 class Assigner:
-    """Makes the works for runs of a plan. given: the diagram or program."""
+    """Makes the works for runs of a plan. Its structures are cached, so that runs may be requested
+    in parts. Raises InputError for paths that do not exist.
+    """
 
     plan: Plan
-    given: Any
-    _known: dict[int, Kinds] = field(default_factory=dict)
+    source: FileSource | MemorySource
+    _known: dict[int, PathKinds] = field(default_factory=dict)
     _made: dict[str, Structure | str] = field(default_factory=dict)
     _options: dict[tuple[int, str], Any] = field(default_factory=dict)
     _random: dict[int, Mapping[str, tuple[int, NDArray[np.float64]]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.source = source_of(self.given)
         self.finder = PathFinder(self.plan, self.source)
-
-    def check(self) -> None:
-        """Find the paths in all variants. Raises InputError for paths that do not exist."""
         bases = [self.kinds(variant).base for variant in range(len(self.plan.variants))]
         faults = [
             self.finder.fault(path, "no block takes this parameter")
@@ -115,7 +75,7 @@ class Assigner:
         if faults:
             raise InputError(faults)
 
-    def kinds(self, variant: int) -> Kinds:
+    def kinds(self, variant: int) -> PathKinds:
         """The kind of each path in a variant: parameter, structural or run option."""
         if variant not in self._known:
             self._known[variant] = self.finder.kinds(self.plan.variants[variant])
@@ -143,7 +103,11 @@ class Assigner:
         return self._made[key]
 
     def _loaded(
-        self, kinds: Kinds, base: Structure, chosen: Mapping[str, str], values: Mapping[str, Any]
+        self,
+        kinds: PathKinds,
+        base: Structure,
+        chosen: Mapping[str, str],
+        values: Mapping[str, Any],
     ) -> Structure | str:
         overrides = {**kinds.overrides, **values}
         try:
@@ -175,9 +139,9 @@ class Assigner:
                 continue
             lacking = [path for path in structure.lacking if path in group.values]
             if lacking:
-                waiting.extend(_parted(group, lacking, {}))
+                waiting.extend(_split_by_values(group, lacking, {}))
                 continue
-            never = [path for path in structure.lacking if path in group.later]
+            never = [path for path in structure.lacking if path in group.switched]
             if never:
                 text = f"{never[0]} is no parameter of this run's diagram"
                 failed |= dict.fromkeys(group.runs.tolist(), text)
@@ -186,7 +150,7 @@ class Assigner:
                 {path: c for path, c in group.values.items() if path in structure.found},
                 self.plan.seed,
                 noise_draws(self.plan.design, len(self.plan.factors), group.draws),
-                group.later,
+                group.switched,
                 group.fault.at,
             )
             good = np.ones(len(group.runs), dtype=bool)
@@ -199,7 +163,12 @@ class Assigner:
                 continue
             entry = parts.setdefault(id(program), (program, structure, []))
             entry[2].append((group.runs[good], rows.p[good]))
-        works += [_work(*part) for part in parts.values() if _any(part[2])]
+        for program, structure, rows_of in parts.values():
+            runs_of = np.concatenate([some for some, _ in rows_of])
+            if len(runs_of):
+                order: NDArray[np.intp] = np.argsort(runs_of, kind="stable")
+                p = np.concatenate([p for _, p in rows_of])[order]
+                works.append(Work(program, runs_of[order], p, file=structure.file))
         return Assigned(works, failed)
 
     def _of_file(self, group: _Group) -> FileWork:
@@ -211,23 +180,33 @@ class Assigner:
             for k in range(len(group.runs))
         )
         draws = noise_draws(self.plan.design, len(self.plan.factors), group.draws)
-        start = {
-            name: _begun(sequence_states(self.plan.seed, name, draws, count), state)
-            for name, (count, state) in self._random_blocks(group.variant, file).items()
-        }
+        start = {}
+        for name, (count, state) in self._random_blocks(group.variant, file).items():
+            start[name] = np.tile(state, (len(draws), 1))
+            start[name][:, :count] = sequence_states(self.plan.seed, name, draws, count)
         return FileWork(file, group.runs, overrides, start=start)
 
     def _random_blocks(
         self, variant: int, file: DiagramFile
     ) -> Mapping[str, tuple[int, NDArray[np.float64]]]:
-        """As `random_blocks`, without the blocks whose seed the plan sets."""
+        """The random blocks of a file, without those whose seed the plan sets: for each the number
+        of leading entries of its initial state that are random number generators' states, and the
+        whole initial state.
+        """
+        from spart_blocks.program.tracing.rules import random_entries
+        from spart_blocks.run.engines.interpreter import Interpreter
+
         if variant not in self._random:
             taken = {dotted(path).removeprefix("blocks.") for path in self.finder.paths}
-            self._random[variant] = {
-                name: found
-                for name, found in random_blocks(file).items()
-                if f"{name}.seed" not in taken
+            blocks = file.reference()
+            assert isinstance(blocks, Interpreter)
+            nodes, (_, xd) = blocks.node, blocks.initial()
+            found = {
+                name: (random_entries(nodes[name].block, part.stop - part.start), xd[part])
+                for name, part in blocks.sampled.items()
+                if name in nodes and f"{name}.seed" not in taken
             }
+            self._random[variant] = {name: one for name, one in found.items() if one[0]}
         return self._random[variant]
 
     def _with_options(self, program: Program, group: _Group) -> Program | str:
@@ -260,7 +239,8 @@ class Assigner:
             chosen, draws = runs[which], numbers.draw[which]
             if begins.at <= 0:
                 for path, value in begins.set.items():
-                    values[path] = _repeated(value, len(chosen))
+                    one = table((value,))
+                    values[path] = np.broadcast_to(one, (len(chosen), *one.shape[1:]))
             yield from self._split(_Group(variant, begins, chosen, draws, values))
 
     def _split(self, group: _Group) -> Iterator[_Group]:
@@ -273,10 +253,10 @@ class Assigner:
         for path, one in kinds.base.found.items():
             # What a fault changes within a run stays a parameter.
             if one.apart and path in group.values and path not in self.finder.switched:
-                which = is_apart(group.values[path], one.apart)
+                which = is_structural(group.values[path], one.apart)
                 some |= {path: which} if which.any() else {}
         all_of = [p for p in (*kinds.structural, *kinds.options) if p in group.values]
-        for part in _parted(group, all_of, some):
+        for part in _split_by_values(group, all_of, some):
             taken = part.structural
             options = {n: taken[p] for p, n in kinds.options.items() if p in taken}
             structural = {p: value for p, value in taken.items() if p not in kinds.options}
@@ -300,14 +280,14 @@ class _Group:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def later(self) -> Mapping[str, Any]:
+    def switched(self) -> Mapping[str, Any]:
         """The values by path that the fault sets during the run; empty if it applies from the
         start.
         """
         return self.fault.set if self.fault.at > 0 else {}
 
 
-def _parted(
+def _split_by_values(
     group: _Group, whole: Sequence[str], some: Mapping[str, NDArray[np.bool_]]
 ) -> Iterator[_Group]:
     """Split a group by values that become structural: all values of the paths in `whole`, and
@@ -331,70 +311,3 @@ def _parted(
             values={p: column[places] for p, column in group.values.items() if p not in taken},
             structural={**group.structural, **{p: group.values[p][first] for p in taken}},
         )
-
-
-def random_blocks(file: DiagramFile) -> dict[str, tuple[int, NDArray[np.float64]]]:
-    """The random blocks of a file: for each the number of leading entries of its initial state
-    that are random number generators' states, and the whole initial state.
-    """
-    from spart_blocks.program.tracing.rules import random_entries
-    from spart_blocks.run.engines.interpreter import Interpreter
-
-    blocks = file.reference()
-    assert isinstance(blocks, Interpreter)
-    nodes, (_, xd) = blocks.node, blocks.initial()
-    found = {
-        name: (random_entries(nodes[name].block, part.stop - part.start), xd[part])
-        for name, part in blocks.sampled.items()
-        if name in nodes
-    }
-    return {name: (count, state) for name, (count, state) in found.items() if count}
-
-
-def _begun(sequences: NDArray[np.float64], state: NDArray[np.float64]) -> NDArray[np.float64]:
-    """States (n, size): the first entries are those of `sequences` (n, m), the others those of
-    `state` (size,).
-    """
-    states = np.tile(state, (len(sequences), 1))
-    states[:, : sequences.shape[1]] = sequences
-    return states
-
-
-def _any(parts: Sequence[tuple[Ints, Any]]) -> bool:
-    return any(len(runs) for runs, _ in parts)
-
-
-def _work(program: Program, structure: Structure, parts: Sequence[tuple[Ints, Any]]) -> Work:
-    """The work of all runs of a structure, sorted by run number."""
-    if len(parts) == 1:
-        [(runs, p)] = parts
-    else:
-        runs = np.concatenate([part[0] for part in parts])
-        p = np.concatenate([part[1] for part in parts])
-    if (np.diff(runs) < 0).any():
-        order: NDArray[np.intp] = np.argsort(runs, kind="stable")
-        runs, p = runs[order], p[order]
-    return Work(program, runs, p, file=structure.file)
-
-
-def _repeated(value: Any, count: int) -> Values:
-    """An array with the same value for each of `count` runs."""
-    if shape_of(value) != (-1,):
-        array = np.asarray(value, dtype=float)
-        return np.broadcast_to(array, (count, *array.shape))
-    out = np.empty(count, dtype=object)
-    for k in range(count):
-        out[k] = value
-    return out
-
-
-def plain_value(value: Any) -> Any:
-    """A value with arrays as lists, as JSON needs it."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain_value(item) for key, item in value.items()}
-    return [plain_value(item) for item in value] if isinstance(value, tuple | list) else value
-
-
-__all__ = ["Assigned", "Assigner", "placer_of", "works_of"]

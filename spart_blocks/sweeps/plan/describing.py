@@ -30,16 +30,15 @@ def description_of(
     """
     how = {"device": device} if device else {}
     how |= {"precision": precision} if precision != "double" else {}
-    plan = json.loads(planned.plan.to_json())
     work = planned.first
     title = str(planned.source.title)
     return Description(
         name=work.program.name if isinstance(work, Work) else Path(title).stem,
-        identity=_identity(planned, plan) | how,
+        identity=_identity(planned) | how,
         files={title: planned.plan.model},
         runs=planned.total,
         schema=planned.schema,
-        facts=_facts(planned, plan["file"]) | {"device": device, "precision": precision},
+        facts=_facts(planned) | {"device": device, "precision": precision},
         histories=form_for(_bytes_of_histories(planned)),
     )
 
@@ -56,13 +55,9 @@ def planned_of(description: Description, file: Path | None = None) -> Planned:
     given = facts.get("diagram")
     if given is None:
         raise InputError(f"the diagram {description.name} was in memory, and no file has it")
-    read = DiagramFile(
-        file or Path(given["path"]),
-        tuple(given["overrides"]),
-        None if given["root"] is None or file else Path(given["root"]),
-        tuple(given["variants"]),
-        tuple(given["blocks"]),
-    )
+    root = None if given["root"] is None or file else Path(given["root"])
+    options = (tuple(given[name]) for name in ("variants", "blocks"))
+    read = DiagramFile(file or Path(given["path"]), tuple(given["overrides"]), root, *options)
     if not Path(read.path).exists():
         hint = "if it has moved, name it: spart run FILE --from-sweep DIR --run N"
         raise InputError(Fault(f"{read.path}, of which the sweep is, is not there", hint=hint))
@@ -75,14 +70,13 @@ def planned_of(description: Description, file: Path | None = None) -> Planned:
     return planned
 
 
-def _identity(planned: Planned, plan: dict[str, Any]) -> dict[str, Any]:
+def _identity(planned: Planned) -> dict[str, Any]:
     """The entries that determine the results of a sweep. Two sweeps with different entries are not
     the same sweep.
     """
     section, source = planned.section, planned.source
-    identity = {k: v for k, v in plan.items() if k not in ("file", "runs", "version", "model")}
-    if planned.plan.design == "latin_hypercube":  # whose points depend on how many there are
-        identity["runs"] = planned.plan.runs
+    identity = planned.plan.identity()
+    del identity["model"]  # which `files` has
     functions = dict.fromkeys(planned.functions, "in Python")
     identity |= {
         "metrics": dict(section.metrics) | functions,
@@ -108,12 +102,12 @@ def _bytes_of_histories(planned: Planned) -> float:
     return float(min(runs, planned.total)) * planned.bytes_of_run
 
 
-def _facts(planned: Planned, file: Any) -> dict[str, Any]:
+def _facts(planned: Planned) -> dict[str, Any]:
     """Further facts: for reports, and for `planned_of`."""
     plan, work = planned.plan, planned.first
     columns = {column.name for column in planned.schema}
     return {
-        "diagram": file,
+        "diagram": plan.as_plain()["file"],
         "section": planned.section.model_dump(mode="json", exclude_defaults=True, by_alias=True),
         "options": dict(planned.options),
         "functions": list(planned.functions),
@@ -123,12 +117,12 @@ def _facts(planned: Planned, file: Any) -> dict[str, Any]:
         "left_out": list(left_out_of(planned.expected.section if planned.expected else None)),
         "factors": [factor.path for factor in plan.factors],
         "units": dict(work.program.display.units) if isinstance(work, Work) else {},
-        "told": list(_told(planned)),
+        "told": list(_report_lines(planned)),
         "versions": dict(_versions()),
     }
 
 
-def _told(planned: Planned) -> Iterator[tuple[str, str]]:
+def _report_lines(planned: Planned) -> Iterator[tuple[str, str]]:
     """The plan as pairs (subject, text) for reports."""
     yield "diagram", str(planned.source.title)
     yield "runs", f"{planned.total:,}"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ class FileSource(Source):
     """A diagram file as the source of a sweep. given: the file, with its overrides and variants."""
 
     given: DiagramFile
+    _documents: dict[str, Document] = field(default_factory=dict, init=False)
     structural = True
 
     @property
@@ -50,10 +51,6 @@ class FileSource(Source):
     @cached_property
     def _root(self) -> Path:
         return self.given.root or project_root(self.given.path.absolute())
-
-    @cached_property
-    def _documents(self) -> dict[str, Document]:
-        return {}
 
     def _document(self, chosen: Chosen, overrides: Mapping[str, Any] = {}) -> Document:
         """The parsed file with the choices of variants, its own overrides and further ones
@@ -169,15 +166,12 @@ class FileSource(Source):
         return origin_of(engine.program, path_in(path, self._document(chosen), self._root)).apart
 
     def _matter(self, path: str, chosen: Chosen) -> tuple[str, str, Keys] | None:
-        robots = self._document(chosen).data.get("robots")
-        return matter_of(dotted(path), list(robots) if isinstance(robots, Mapping) else [])
+        return matter_of(dotted(path), self.robots_and_tunable(chosen)[0])
 
-    def matter_overrides(self, paths: Sequence[str], chosen: Chosen) -> dict[str, Any]:
-        document = self._document(chosen)
-        had = document.data.get("tunable") or []
-        more = [".".join(found[:2]) for p in paths if (found := self._matter(p, chosen))]
-        more = [name for name in dict.fromkeys(more) if name not in had]
-        return {"tunable": [*had, *more]} if more else {}
+    def robots_and_tunable(self, chosen: Chosen) -> tuple[list[str], Sequence[str]]:
+        data = self._document(chosen).data
+        robots = data.get("robots")
+        return list(robots) if isinstance(robots, Mapping) else [], data.get("tunable") or []
 
     def written(self, path: str, chosen: Chosen) -> Any:
         if self._matter(path, chosen) is not None:

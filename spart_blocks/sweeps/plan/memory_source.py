@@ -51,15 +51,11 @@ class MemorySource(Source):
         assert isinstance(made, Native)
         return made
 
-    def matter_overrides(self, paths: Sequence[str], chosen: Chosen) -> dict[str, Any]:
+    def robots_and_tunable(self, chosen: Chosen) -> tuple[list[str], Sequence[str]]:
         from spart_blocks.program import Program
 
-        if isinstance(self.given, Program):
-            return {}
-        robots, had = list(self.given.robots), self.given.tunable
-        more = [".".join(found[:2]) for p in paths if (found := matter_of(dotted(p), robots))]
-        more = [name for name in dict.fromkeys(more) if name not in had]
-        return {"tunable": [*had, *more]} if more else {}
+        given = self.given
+        return ([], ()) if isinstance(given, Program) else (list(given.robots), given.tunable)
 
     def find(
         self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]

@@ -17,24 +17,22 @@ from spart_blocks.program.tracing.symbol import TraceError
 from spart_blocks.run.engines.native import Native
 from spart_blocks.sweeps.plan.distributions import Values
 from spart_blocks.sweeps.plan.plan import Plan
-from spart_blocks.sweeps.plan.source import Found
+from spart_blocks.sweeps.plan.source import Chosen, Found
 from spart_blocks.sweeps.plan.sources import FileSource, MemorySource
 from spart_blocks.sweeps.plan.structures import StartPlan, Structure
 from spart_blocks.sweeps.plan.targets import dotted, start_of
 from spart_blocks.sweeps.plan.validity import Accepted
+from spart_blocks.sweeps.work import MOST_TRIED
 
-_TRIED = 8
-"""Number of first runs that are tried until one can be loaded."""
 _LOOKED = 1024
 """Number of first runs that are searched for a value with which a path is a parameter."""
 
-Chosen = Mapping[str, str]
 Made = TypeVar("Made")
 _NONE = object()
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class PathKinds:
     """The kind of each path in one variant.
 
     base: the structure with the values of the file; None if the diagram cannot be traced.
@@ -69,14 +67,14 @@ class PathFinder:
         late = (fault for fault in self.plan.faults if fault.at > 0)
         return tuple(dict.fromkeys(path for fault in late for path in fault.set))
 
-    def kinds(self, chosen: Chosen) -> Kinds:
+    def kinds(self, chosen: Chosen) -> PathKinds:
         """The kinds of all paths in a variant. Raises InputError for paths that do not exist."""
         try:
             return self._sorted(chosen)
         except TraceError as error:
             return self._without_program(chosen, error)
 
-    def _sorted(self, chosen: Chosen) -> Kinds:
+    def _sorted(self, chosen: Chosen) -> PathKinds:
         options = {p: name for p in self.paths if (name := self.source.run_option(p))}
         options = {path: name for path, name in options.items() if name not in OF_PROGRAM}
         paths = [path for path in self.paths if path not in options]
@@ -94,9 +92,9 @@ class PathFinder:
             raise InputError(self.fault(lacking[0], "is no parameter of the program"))
         self._check_faults(lacking, found, options)
         base = self.structure(engine, found, chosen, overrides)
-        return Kinds(base, overrides, tuple(lacking), options)
+        return PathKinds(base, overrides, tuple(lacking), options)
 
-    def _without_program(self, chosen: Chosen, why: TraceError) -> Kinds:
+    def _without_program(self, chosen: Chosen, why: TraceError) -> PathKinds:
         """The kinds in a diagram that cannot be traced: all paths are structural. Raises
         InputError for paths that do not exist.
         """
@@ -114,7 +112,7 @@ class PathFinder:
         if faults:
             raise InputError(faults)
         self._loading(self.plan.case, lambda values: source.file(chosen, values).reference())
-        return Kinds(None, {}, self.paths, {}, _line(why))
+        return PathKinds(None, {}, self.paths, {}, _line(why))
 
     def found(
         self,
@@ -198,7 +196,7 @@ class PathFinder:
         and the values. Raises the error of the first run if none succeeds.
         """
         first: InputError | None = None
-        for run in range(min(_TRIED, len(self.plan))):
+        for run in range(min(MOST_TRIED, len(self.plan))):
             values = values_of(run)
             try:
                 return load(values), values
@@ -223,7 +221,7 @@ class PathFinder:
         if not apart:
             return self.plan.case(run)[path]
         column = self._first_values(_LOOKED)[path]
-        others = column[~is_apart(column, apart)]
+        others = column[~is_structural(column, apart)]
         return others[run].tolist() if run < len(others) else _NONE
 
     def _placed(self, fault: Fault) -> Fault:
@@ -348,7 +346,7 @@ class PathFinder:
         )
 
 
-def is_apart(column: Values, apart: frozenset[float]) -> NDArray[np.bool_]:
+def is_structural(column: Values, apart: frozenset[float]) -> NDArray[np.bool_]:
     """Which of the values (n, ...) contain one that makes the path structural."""
     if not apart or column.dtype.kind not in "iuf":
         return np.zeros(len(column), dtype=bool)

@@ -8,19 +8,17 @@ grid points, variants and faults. The values of a run follow from its number alo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.diagram.sections.sweep_section import Design, Varied
 from spart_blocks.sweeps.plan.designs import draws_of, uniform
 from spart_blocks.sweeps.plan.distributions import Values, dimensions, table, values_of
@@ -175,7 +173,7 @@ class Plan:
 
     def case(self, run: int) -> dict[str, Any]:
         """The values of one run by path: numbers, lists of numbers, or texts."""
-        return {path: _plain(column[0]) for path, column in self.columns(run).items()}
+        return {path: plain_value(column[0]) for path, column in self.columns(run).items()}
 
     def _of_grid(self, grid: Ints) -> dict[str, Values]:
         found: dict[str, Values] = {}
@@ -216,79 +214,45 @@ class Plan:
 
     # --- as text ----------------------------------------------------------------------
 
-    @cached_property
-    def key(self) -> str:
-        """A hash that identifies the sweep. Plans that differ only in the number of runs have the
-        same key (except for latin_hypercube): the first runs of the longer are those of the
-        shorter.
+    def identity(self) -> dict[str, Any]:
+        """The entries that determine the values of the runs, as plain values. Those of plans that
+        differ only in the number of runs are equal (except for latin_hypercube): the first runs of
+        the longer are those of the shorter.
         """
-        plain = self._as_plain()
-        plain.pop("file")
+        plain = self.as_plain()
+        left_out = {"version", "file"}
         if self.design != "latin_hypercube":  # whose points depend on how many there are
-            plain.pop("runs")
-        text = json.dumps(plain, sort_keys=True)
-        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+            left_out.add("runs")
+        return {name: value for name, value in plain.items() if name not in left_out}
 
     def to_json(self) -> str:
         """The plan as JSON."""
-        return json.dumps(self._as_plain(), indent=1)
+        return json.dumps(self.as_plain(), indent=1)
 
-    def _as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, Any]:
         return {
             "version": _VERSION,
             "seed": self.seed,
             "runs": self.runs,
             "design": self.design,
             "paths": list(self.paths),
-            "axes": [{"paths": axis.paths, "lists": _plain(axis.lists)} for axis in self.axes],
+            "axes": [{"paths": axis.paths, "lists": plain_value(axis.lists)} for axis in self.axes],
             "factors": [
                 {
                     "path": factor.path,
-                    "varied": _plain(factor.varied.model_dump(exclude_defaults=True)),
-                    "nominal": _plain(factor.nominal),
+                    "varied": plain_value(factor.varied.model_dump(exclude_defaults=True)),
+                    "nominal": plain_value(factor.nominal),
                 }
                 for factor in self.factors
             ],
             "variants": [dict(chosen) for chosen in self.variants],
             "faults": [
-                {"name": fault.name, "at": fault.at, "set": _plain(fault.set)}
+                {"name": fault.name, "at": fault.at, "set": plain_value(fault.set)}
                 for fault in self.faults
             ],
             "file": None if self.file is None else _file_as_plain(self.file),
             "model": self.model,
         }
-
-    @staticmethod
-    def from_json(text: str) -> Plan:
-        """The plan from the JSON of `to_json`. Raises InputError."""
-        try:
-            plain = json.loads(text)
-            if plain["version"] != _VERSION:
-                raise InputError(f"the plan is of version {plain['version']}, not {_VERSION}")
-            return _from_plain(plain)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise InputError(f"this is not the plan of a sweep: {error}") from None
-
-
-def _from_plain(plain: Mapping[str, Any]) -> Plan:
-    return Plan(
-        seed=plain["seed"],
-        runs=plain["runs"],
-        design=plain["design"],
-        paths=tuple(plain["paths"]),
-        axes=tuple(
-            GridAxis(tuple(axis["paths"]), tuple(tuple(values) for values in axis["lists"]))
-            for axis in plain["axes"]
-        ),
-        factors=tuple(
-            Factor(one["path"], Varied.model_validate(one["varied"]), one["nominal"])
-            for one in plain["factors"]
-        ),
-        variants=tuple(plain["variants"]),
-        faults=tuple(PlannedFault(f["name"], f["at"], f["set"]) for f in plain["faults"]),
-        file=None if plain["file"] is None else _file_of(plain["file"]),
-        model=plain["model"],
-    )
 
 
 def _file_as_plain(file: DiagramFile) -> dict[str, Any]:
@@ -301,27 +265,15 @@ def _file_as_plain(file: DiagramFile) -> dict[str, Any]:
     }
 
 
-def _file_of(plain: Mapping[str, Any]) -> DiagramFile:
-    from spart_blocks.run.engines.from_file import DiagramFile
-
-    return DiagramFile(
-        Path(plain["path"]),
-        tuple(plain["overrides"]),
-        None if plain["root"] is None else Path(plain["root"]),
-        tuple(plain["variants"]),
-        tuple(plain["blocks"]),
-    )
-
-
-def _plain(value: Any) -> Any:
-    """A value with arrays as lists, as JSON needs it."""
+def plain_value(value: Any) -> Any:
+    """A value as JSON and YAML hold it: arrays and ranges as lists, paths as texts."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
+        return {str(key): plain_value(item) for key, item in value.items()}
+    if isinstance(value, tuple | list | range):
+        return [plain_value(item) for item in value]
+    return str(value) if hasattr(value, "__fspath__") else value
 
 
 def grid_axes(over: Mapping[str, Varied], zipped: Iterable[Sequence[str]]) -> tuple[GridAxis, ...]:
@@ -363,8 +315,3 @@ def _holders(dotted: str) -> Iterator[str]:
     while dotted:
         yield dotted
         dotted = dotted.rpartition(".")[0]
-
-
-def unknown_choice(what: str, name: str, known: Iterable[str]) -> Fault:
-    """The fault of an unknown name, with the nearest known name as a hint."""
-    return Fault(f"there is no {what} {name!r}", hint=did_you_mean(name, known))

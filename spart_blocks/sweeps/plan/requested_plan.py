@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from spart_blocks.base.document import Document, YamlNode
 from spart_blocks.base.errors import DiagramError, Fault, InputError, did_you_mean
 from spart_blocks.diagram.sections.schema import DiagramSection, validate
@@ -21,6 +23,7 @@ from spart_blocks.sweeps.plan.plan import (
     PlannedFault,
     check_apart,
     grid_axes,
+    plain_value,
 )
 from spart_blocks.sweeps.plan.source import Source
 from spart_blocks.sweeps.plan.sources import FileSource, source_of
@@ -30,7 +33,8 @@ MOST_VARIANTS = 10_000
 
 
 def section_of(given: Any, **changes: Any) -> SweepSection:
-    """The `sweep:` section of a file, with some entries changed; None leaves an entry unchanged.
+    """The `sweep:` section of a file, with some entries changed; None leaves an entry unchanged,
+    and metrics are added to those of the file.
 
     given: as `source_of` takes it. Raises InputError with all faults.
     """
@@ -43,7 +47,9 @@ def section_of(given: Any, **changes: Any) -> SweepSection:
         )
         if faults:
             raise DiagramError(faults)
-    asked = {name: _plain(value) for name, value in changes.items() if value is not None}
+    asked = {name: plain_value(value) for name, value in changes.items() if value is not None}
+    if "metrics" in asked:
+        asked["metrics"] = {**(raw.get("metrics") or {}), **asked["metrics"]}
     if not asked:
         return SweepSection.model_validate(raw)
     unknown = asked.keys() - SweepSection.model_fields.keys()
@@ -60,17 +66,6 @@ def section_of(given: Any, **changes: Any) -> SweepSection:
     return sections.sweep
 
 
-def _plain(value: Any) -> Any:
-    """A value as a YAML file can hold it: arrays and ranges as lists, paths as texts."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list | range):
-        return [_plain(item) for item in value]
-    return str(value) if hasattr(value, "__fspath__") else value
-
-
 def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> Plan:
     """The plan of a sweep.
 
@@ -83,9 +78,10 @@ def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> 
         section = section_of(source, **changes)
     over = _with_nominal(source, section.over)
     axes = grid_axes({path: varied for path, varied, _ in over}, section.zip)
-    axes += _cases(source, section, [path for path, _, _ in over])
+    axes += _cases(source, section)
     factors = tuple(Factor(path, varied, value) for path, varied, value in over if varied.drawn)
-    paths = (*(path for path, _, _ in over), *(_case_paths(axes, over)))
+    written = [path for path, _, _ in over]
+    paths = tuple(dict.fromkeys([*written, *(path for axis in axes for path in axis.paths)]))
     check_apart(paths, {path: dotted(path) for path in paths})
     file = source.given if isinstance(source, FileSource) else None
     return Plan(
@@ -126,13 +122,14 @@ def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str,
             if not (varied.relative or varied.each or about):
                 found.append((path, varied, None))
                 continue
-            nominal = _plain(source.nominal(path))
+            nominal = plain_value(source.nominal(path))
             if drawn is None:
                 values = scaled(table(varied.values or ()), nominal).tolist()
                 found.append((path, Varied.model_validate({"values": values}), None))
             else:
                 factor = Factor(path, varied, nominal)
-                values_of(varied, _halves(factor.size), nominal)  # raises if it does not fit
+                halves = np.full((1, factor.size), 0.5)
+                values_of(varied, halves, nominal)  # raises if it does not fit
                 found.append((path, varied, nominal))
         except InputError as error:
             place = source.place("over", path)
@@ -143,13 +140,7 @@ def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str,
     return found
 
 
-def _halves(count: int) -> Any:
-    import numpy as np
-
-    return np.full((1, count), 0.5)
-
-
-def _cases(source: Source, section: SweepSection, paths: Iterable[str]) -> tuple[GridAxis, ...]:
+def _cases(source: Source, section: SweepSection) -> tuple[GridAxis, ...]:
     """The grid axis of a CSV file of cases, if there is one."""
     if section.cases is None:
         return ()
@@ -157,17 +148,11 @@ def _cases(source: Source, section: SweepSection, paths: Iterable[str]) -> tuple
     if isinstance(source, FileSource):
         path = source.folder_file(section.cases)
     file = read_csv(path)
-    given = set(paths)
-    twice = [name for name in file.names if name in given]
+    twice = [name for name in file.names if name in section.over]
     if twice:
         raise InputError(f"{path}:{file.header}: {twice[0]} varies under over too")
     columns = file.numbers(file.names)
     return (GridAxis(tuple(file.names), tuple(map(tuple, columns.T.tolist()))),)
-
-
-def _case_paths(axes: Iterable[GridAxis], over: Iterable[tuple[str, Varied, Any]]) -> list[str]:
-    known = {path for path, _, _ in over}
-    return [path for axis in axes for path in axis.paths if path not in known]
 
 
 def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:

@@ -18,7 +18,7 @@ from spart_blocks.program import TraceError
 from spart_blocks.program.parameter_paths import Standing, Target
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
-from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, dotted, start_of
+from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, dotted, matter_of, start_of
 
 Chosen = Mapping[str, str]
 FRAMELESS = ("qm", "um")
@@ -59,10 +59,17 @@ class Source(ABC):
     """Whether structural values can be changed."""
 
     @abstractmethod
+    def robots_and_tunable(self, chosen: Chosen) -> tuple[list[str], Sequence[str]]:
+        """The names of the robots, and the masses and inertias that are parameters."""
+
     def matter_overrides(self, paths: Sequence[str], chosen: Chosen) -> dict[str, Any]:
         """The overrides with which masses and inertias among the paths are parameters of the
         program.
         """
+        robots, had = self.robots_and_tunable(chosen)
+        found = (".".join(one[:2]) for p in paths if (one := matter_of(dotted(p), robots)))
+        more = [name for name in dict.fromkeys(found) if name not in had]
+        return {"tunable": [*had, *more]} if more else {}
 
     @abstractmethod
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:

@@ -218,13 +218,13 @@ class Structure:
         values: Mapping[str, Values],
         seed: int,
         draws: Ints,
-        later: Mapping[str, Any],
+        switched: Mapping[str, Any],
         begin: float,
     ) -> ParameterRows:
         """The rows of p for n runs.
 
-        values: by path, (n, ...). seed, draws (n,): select the random sequences. later: values by
-        path from the time `begin` [s] on.
+        values: by path, (n, ...). seed, draws (n,): select the random sequences. switched: values
+        by path from the time `begin` [s] on.
         """
         rows = ParameterRows(np.tile(self.program.p, (len(draws), 1)))
         self._start_sequences(rows, seed, draws)
@@ -234,15 +234,15 @@ class Structure:
             start.put(rows, values)
         self._check_matter(rows, values)
         if self.at is not None:
-            self._switch(rows, later, begin)
+            self._switch(rows, switched, begin)
         return rows
 
     def _start_sequences(self, rows: ParameterRows, seed: int, draws: Ints) -> None:
-        for name, state in sequences(self.program, seed, draws).items():
+        for name, count in self.program.random.items():
             slot = start_of(self.program, name)
             if name not in self.kept and slot is not None:
                 begin = slot.part.start
-                rows.p[:, begin : begin + state.shape[1]] = state
+                rows.p[:, begin : begin + count] = sequence_states(seed, name, draws, count)
 
     def _put(self, rows: ParameterRows, path: str, column: Values) -> None:
         target = self.found[path].places
@@ -270,15 +270,15 @@ class Structure:
         for name, matter in seen.items():
             refuse_matter(rows, name, matter)
 
-    def _switch(self, rows: ParameterRows, later: Mapping[str, Any], begin: float) -> None:
+    def _switch(self, rows: ParameterRows, switched: Mapping[str, Any], begin: float) -> None:
         assert self.at is not None
         for nominal, after in self.after.values():
             rows.p[:, after] = rows.p[:, nominal]
-        rows.p[:, self.at] = begin if later else np.inf
+        rows.p[:, self.at] = begin if switched else np.inf
         shift = np.arange(self.program.p.size)
         for nominal, after in self.after.values():
             shift[nominal] = np.arange(after.start, after.stop)
-        for path, value in later.items():
+        for path, value in switched.items():
             target = self.found[path].places
             if path in self.accepted:
                 wrong = self.accepted[path].wrong(np.asarray(value, dtype=float)[None])
@@ -286,7 +286,7 @@ class Structure:
             if target is not None:
                 values = np.broadcast_to(np.asarray(value), (len(rows.p), *np.shape(value)))
                 target.put(rows.p, values, shift)
-        for path in later:
+        for path in switched:
             matter = self.found[path].matter
             if matter is not None:
                 refuse_matter(rows, f"{matter.robot}.{matter.quantity}", matter, shift)
@@ -319,17 +319,6 @@ def refuse_matter(
             faults = inertia_faults(0.0, inertia)
             if faults:
                 rows.wrong.setdefault(int(k), f"{name}: {faults[0]}")
-
-
-def sequences(program: Program, seed: int, draws: Ints) -> dict[str, Floats]:
-    """For each random block of a program the first entries (n, m) of its initial state in draws
-    (n,).
-    """
-    return {
-        name: sequence_states(seed, name, draws, count)
-        for name, count in program.random.items()
-        if start_of(program, name) is not None
-    }
 
 
 def sequence_states(seed: int, block: str, draws: Ints, size: int) -> Floats:

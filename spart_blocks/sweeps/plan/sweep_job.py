@@ -19,15 +19,22 @@ from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.sweeps.measures.block_signals import signals_of
 from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.measures.verdicts import Verdicts
-from spart_blocks.sweeps.plan.assignments import works_of
+from spart_blocks.sweeps.plan.assignments import Assigner
 from spart_blocks.sweeps.plan.plan import Plan
 from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
 from spart_blocks.sweeps.plan.sources import FileSource, MemorySource, source_of
-from spart_blocks.sweeps.run.batches import AnyWork, columns_of
-from spart_blocks.sweeps.storage.columns import FALSE, UNKNOWN, Array, Column, succeeded
+from spart_blocks.sweeps.storage.columns import (
+    FALSE,
+    UNKNOWN,
+    Array,
+    Column,
+    columns_of,
+    metric_names,
+    schema_of,
+    succeeded,
+)
 from spart_blocks.sweeps.storage.histories import Histories, histories_of
-from spart_blocks.sweeps.storage.store import schema_of
-from spart_blocks.sweeps.work import FAILED, STATUSES, Done, FileWork, Ints, Work
+from spart_blocks.sweeps.work import MOST_TRIED, AnyWork, Done, FileWork, Ints, Work
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations
@@ -35,8 +42,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SAMPLES = 500
 """Number of samples of a stored history, by default."""
-_TRIED = 8
-"""Number of first runs that are tried until one can start."""
 _MOST_KNOWN = 128
 
 Function = Callable[[Any], Any]
@@ -55,8 +60,7 @@ class _Measured:
 
 @dataclass(eq=False)
 class Planned:
-    """A planned sweep: its diagram, metrics and claims. It implements `SweepJob`, which `SweepRun`
-    runs.
+    """A planned sweep: its diagram, metrics and claims. `SweepRun` executes it.
 
     source: the diagram. section: the requested sweep. functions: metrics in Python, by name.
     options: run options of the call. expected: the claims of the diagram.
@@ -67,6 +71,8 @@ class Planned:
     functions: Mapping[str, Function] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     expected: Expectations | None = None
+    _known: dict[int, _Measured] = field(default_factory=dict, init=False)
+    _signals: dict[Any, Program] = field(default_factory=dict, init=False)
 
     @staticmethod
     def of(diagram: Any, changes: Mapping[str, Any], options: Mapping[str, Any] = {}) -> Planned:
@@ -75,21 +81,13 @@ class Planned:
         """
         named = changes.get("metrics") or {}
         if not isinstance(named, Mapping):
-            raise InputError(
-                Fault(
-                    f"metrics are formulas or functions by name, not {brief(named)}",
-                    hint="write {'miss': 'abs(final(x))'}",
-                )
-            )
-        metrics = dict(named)
-        functions = {name: one for name, one in metrics.items() if callable(one)}
-        texts = {name: one for name, one in metrics.items() if not callable(one)}
-        given = with_options(diagram, options)
-        source = source_of(given)
+            text = f"metrics are formulas or functions by name, not {brief(named)}"
+            raise InputError(Fault(text, hint="write {'miss': 'abs(final(x))'}"))
+        functions = {name: one for name, one in named.items() if callable(one)}
+        texts = {name: one for name, one in named.items() if not callable(one)}
+        source = source_of(with_options(diagram, options))
         asked = {name: value for name, value in changes.items() if name != "metrics"}
-        section = section_of(source, **asked)
-        if metrics:
-            section = section_of(source, **asked, metrics={**section.metrics, **texts})
+        section = section_of(source, **asked, metrics=texts or None)
         return Planned(source, section, functions, dict(options), expectations(source))
 
     # --- the plan ----------------------------------------------------------------------
@@ -98,6 +96,10 @@ class Planned:
     def plan(self) -> Plan:
         """The plan: which runs there are."""
         return plan_of(self.source, self.section)
+
+    @cached_property
+    def _assigner(self) -> Assigner:
+        return Assigner(self.plan, self.source)
 
     @property
     def total(self) -> int:
@@ -131,22 +133,23 @@ class Planned:
         """The work of the first run that can start. Raises InputError if none of the first runs
         can.
         """
-        for run in range(min(_TRIED, self.total)):
+        for run in range(min(MOST_TRIED, self.total)):
             works, reasons = self.works(np.array([run]))
             if works:
                 return works[0]
         first = next(iter(reasons.values()))
-        raise InputError(f"none of the first {_TRIED} runs can begin; the last: {first}")
+        raise InputError(f"none of the first {MOST_TRIED} runs can begin; the last: {first}")
 
     # --- runs -----------------------------------------------------------------------------
 
     def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
-        placed = works_of(self.plan, runs, self.source)
+        """The works for these runs, and for each run that cannot start the reason."""
+        placed = self._assigner.place(runs)
         return [self.measured(work) for work in placed.works], placed.failed
 
     def measured(self, work: AnyWork) -> AnyWork:
         """A work with the gauges, events and histories that its runs must record."""
-        every = self._every(work) if self._keeps(work.runs) else None
+        every = self.interval(work) if self._keeps(work.runs) else None
         found = self._measured(work)
         gauges = tuple(dict.fromkeys((*found.metrics.gauges, *found.verdicts.gauges)))
         blocks = found.metrics.blocks
@@ -159,15 +162,10 @@ class Planned:
         """The metrics and verdicts for the program of a work."""
         if isinstance(work, Work):
             return self._measured_of(work.program)
-        key = work.file.variants
+        key = work.file.variants  # its blocks cannot be traced: a program holds their signals
         if key not in self._signals:
             self._signals[key] = signals_of(work)
         return self._measured_of(self._signals[key])
-
-    @cached_property
-    def _signals(self) -> dict[Any, Program]:
-        """For diagrams that cannot be traced: programs that hold their signals, by variants."""
-        return {}
 
     def _keeps(self, runs: Ints) -> bool:
         keep = self.section.keep
@@ -175,19 +173,12 @@ class Planned:
             return bool(len(runs)) and int(runs[0]) < keep
         return bool(keep != "none")
 
-    def _every(self, work: AnyWork) -> float:
+    def interval(self, work: AnyWork) -> float:
+        """The interval [s] of stored histories."""
         if self.section.every is not None:
             return float(self.section.every)
-        run = work.program.run if isinstance(work, Work) else self._run_of(work)
+        run = work.program.run if isinstance(work, Work) else work.file.load().run
         return float(run.every or run.T / DEFAULT_SAMPLES)
-
-    @staticmethod
-    def _run_of(work: FileWork) -> Any:
-        return work.file.load().run
-
-    @cached_property
-    def _known(self) -> dict[int, _Measured]:
-        return {}
 
     def _measured_of(self, program: Program) -> _Measured:
         """The metrics and verdicts of a program, given with or without their added signals."""
@@ -231,26 +222,26 @@ class Planned:
         if self.claimed:
             passed = found.verdicts.passed(done).astype(np.int8)
             missed = found.verdicts.missed(done)
-        numbers = self.plan.numbers(done.runs)
-        varied = spread(values)
-        columns = columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
+        columns = self._columns(done, passed, metrics, missed)
         which = self._kept_of(done, passed)
         histories = histories_of(work, done, which) if len(which) else None
         return columns, histories
 
     def not_begun(self, reasons: Mapping[int, str]) -> Mapping[str, Array]:
-        runs = np.array(sorted(reasons), dtype=np.int64)
-        n = len(runs)
-        nothing = np.full(n, np.nan)
-        status = np.full(n, STATUSES.index(FAILED), dtype=np.uint8)
-        none = np.zeros((n, 0))
-        done = Done(runs, status, nothing, np.zeros(n, dtype=np.int64), none, none,
-                    messages=reasons)  # fmt: skip
-        metrics = dict.fromkeys(self.metric_columns, nothing)
+        """The table columns of runs that cannot start; the reasons are their messages."""
+        done = Done.unstarted(np.array(sorted(reasons), dtype=np.int64), reasons)
+        n = len(done.runs)
+        metrics = dict.fromkeys(metric_names(self.schema), np.full(n, np.nan))
         passed = np.full(n, FALSE if self.claimed else UNKNOWN, dtype=np.int8)
-        varied = spread(self.plan.columns(runs))
-        numbers, missed = self.plan.numbers(runs), np.full(n, "", dtype=object)
-        return columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
+        return self._columns(done, passed, metrics, np.full(n, "", dtype=object))
+
+    def _columns(
+        self, done: Done, passed: Array, metrics: Mapping[str, Array], missed: Array
+    ) -> Mapping[str, Array]:
+        numbers, values = self.plan.numbers(done.runs), self.plan.columns(done.runs)
+        return columns_of(
+            self.schema, numbers, element_columns(values), done, passed, metrics, missed
+        )
 
     def reasons(self, work: AnyWork, done: Done) -> list[str]:
         """Why the first of some runs did not pass: a line for each claim; an empty list if it
@@ -265,23 +256,17 @@ class Planned:
         return np.arange(len(done.runs))
 
     def _check_names(self, metrics: Metrics) -> None:
-        if self.metric_columns != metrics.names:
+        if metric_names(self.schema) != metrics.names:
             hint = "take elements that all structures have, such as plant.qm[0]"
             text = "a metric has different numbers of elements in different structures"
             raise InputError(Fault(text, hint=hint))
-
-    @property
-    def metric_columns(self) -> tuple[str, ...]:
-        """The names of the metric columns."""
-        names = [column.name for column in self.schema]
-        return tuple(names[names.index("steps") + 1 :])
 
     @cached_property
     def schema(self) -> tuple[Column, ...]:
         """The columns of the table."""
         work = self.first
         metrics = self._measured(work).metrics.names
-        values = spread(self.plan.columns(np.zeros(1, dtype=np.int64)))
+        values = element_columns(self.plan.columns(np.zeros(1, dtype=np.int64)))
         varied = [
             Column(name, "float" if array.dtype.kind in "iufb" else "text")
             for name, array in values.items()
@@ -290,7 +275,7 @@ class Planned:
         return schema_of(varied, metrics, *names, claimed=self.claimed)
 
 
-def spread(values: Mapping[str, Array]) -> dict[str, Array]:
+def element_columns(values: Mapping[str, Array]) -> dict[str, Array]:
     """The values of paths (n, ...) as columns (n,), one for each element of a vector."""
     found: dict[str, Array] = {}
     for path, array in values.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,11 +76,6 @@ def matter_target(program: Program, robot: str, quantity: str, within: Keys) -> 
 def start_of(program: Program, block: str) -> Slot | None:
     """The parameter that is the initial state of a block; None if there is none."""
     return slots_of(program).get(program.start.get(block, ""))
-
-
-def flat_size(shape: tuple[int, ...]) -> int:
-    """The number of elements of an array of this shape."""
-    return math.prod(shape)
 
 
 def as_given(plant: Any, x: Floats) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from spart_blocks.sweeps.report.picture_data import Quantity, Traces
 from spart_blocks.sweeps.report.study import Study
 from spart_blocks.sweeps.report.sweep_pairs import (
     ComparedRuns,
-    apart,
+    difference_of,
     grid_points,
     in_pairs,
     notes,
@@ -195,7 +195,7 @@ def _row(
     """The comparison of one metric. points: grid points of a pair of draws; None compares means."""
     means = part.first.mean(what, confidence), part.second.mean(what, confidence)
     if points is None:
-        return MetricComparison(what, unit, part.name, *means, apart(*means), 0, math.nan)
+        return MetricComparison(what, unit, part.name, *means, difference_of(*means), 0, math.nan)
     difference, pairs, p = in_pairs(part, what, points, confidence)
     return MetricComparison(what, unit, part.name, *means, difference, pairs, p)
 

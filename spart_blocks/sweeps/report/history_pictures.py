@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import InputError
+from spart_blocks.base.errors import InputError, counted
 from spart_blocks.results.plots import (
     COLOURS,
     FAINT,
     INK,
     add_legend,
     dress,
-    new_figure,
     plain_text,
     quantity,
 )
@@ -26,8 +25,10 @@ from spart_blocks.sweeps.report.picture_data import (
     RunGroup,
     Traces,
     columns_of,
-    counted,
+    group_lines,
     groups_of,
+    note,
+    panels,
 )
 
 if TYPE_CHECKING:
@@ -77,23 +78,18 @@ def extreme_runs(traces: Traces, metric: Quantity, worst: str = "largest") -> Fi
     metric: of the same runs as the histories. worst: 'largest' or 'smallest'.
     """
     picked = pick(metric, worst)
-    panels = traces.panels()
+    shown = traces.panels()
     title = f"{traces.name}: worst, median and best {metric.name}"
-    figure, rows = _panels(traces, list(panels), title)
+    figure, rows = _panels(traces, list(shown), title)
     axes = rows[:, 0]
     numbers = metric.numbers()
-    for axis, values in zip(axes, panels.values(), strict=True):
+    for axis, values in zip(axes, shown.values(), strict=True):
         for name, row in picked.items():
             value = quantity(f"{numbers[row]:.4g}", metric.unit).replace("[", "").replace("]", "")
             label = f"{name}: run {traces.runs[row]} ({value})"
             colour, dashes = _STYLES[name]
-            style: dict[str, Any] = {
-                "color": colour,
-                "linestyle": dashes,
-                "linewidth": 1.6,
-                "label": label,
-            }
-            axis.plot(traces.times, values[row], **style, **_drawstyle(traces))
+            style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.6}
+            axis.plot(traces.times, values[row], label=label, **style, **_drawstyle(traces))
     add_legend(axes[0], [str(text) for text in axes[0].get_legend_handles_labels()[1]])
     return figure
 
@@ -134,9 +130,8 @@ def _panels(
     traces: Traces, names: Sequence[str], title: str, columns: int = 1
 ) -> tuple[Figure, NDArray[Any]]:
     """A figure with a row of panels for each name, over a common time axis."""
-    figure = new_figure(title or traces.name, max(4.5, 0.8 + 1.9 * len(names)))
-    figure.set_figwidth(8.0 if columns == 1 else 2.0 + 3.0 * columns)
-    axes = figure.subplots(len(names), columns, sharex=True, sharey="row", squeeze=False)
+    height = max(4.5, 0.8 + 1.9 * len(names))
+    figure, axes = panels(title or traces.name, height, len(names), columns)
     for row, name in zip(axes, names, strict=True):
         for axis in row:
             dress(axis, "")
@@ -190,9 +185,7 @@ def _legend(
 
     handles: list[Any] = []
     if len(groups) > 1:
-        for group in groups:
-            style = {"color": group.colour, "linestyle": group.dashes, "linewidth": 1.8}
-            handles.append(Line2D([], [], label=plain_text(group.name), **style))
+        handles += group_lines(groups, linewidth=1.8)
     elif runs is not None and runs < _FEWEST:
         return
     colour = groups[0].colour if len(groups) == 1 else FAINT
@@ -201,7 +194,7 @@ def _legend(
         both = 1 - (1 - OUTER_SHADE) * (1 - INNER_SHADE)
         handles.append(Patch(color=colour, alpha=both, linewidth=0, label="25 to 75 %"))
     if len(groups) == 1:
-        label = "median" if runs is None else f"median of {counted(runs)}"
+        label = "median" if runs is None else f"median of {counted(runs, 'run')}"
         handles.append(Line2D([], [], color=colour, linewidth=1.8, label=label))
     labels = [handle.get_label() for handle in handles]
     style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK, "handles": handles}
@@ -218,8 +211,5 @@ def _note_ends(axis: Axes, values: Floats) -> None:
     """Write below a panel how many runs ended before the last time."""
     ended = int(np.count_nonzero(np.isnan(values[:, -1])))
     if ended:
-        note = f"{ended:,} of {counted(len(values))} ended earlier; bands are of the others"
-        axis.annotate(
-            note, (1, 0), xytext=(0, -36), ha="right", va="top", xycoords="axes fraction",
-            textcoords="offset points", fontsize=8, color=FAINT,
-        )  # fmt: skip
+        of_all = counted(len(values), "run")
+        note(axis, [f"{ended:,} of {of_all} ended earlier; bands are of the others"])

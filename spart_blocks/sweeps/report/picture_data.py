@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.base.paths import element_names
-from spart_blocks.results.plots import COLOURS, DASHES, plain_text, quantity
+from spart_blocks.results.plots import COLOURS, DASHES, FAINT, new_figure, plain_text, quantity
 from spart_blocks.sweeps.work import FAILED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +49,11 @@ class Quantity:
         """Whether the values are texts, such as names of variants."""
         kind = self.values.dtype.kind
         return kind == "U" or (kind == "O" and any(isinstance(one, str) for one in self.values))
+
+    def coded(self) -> tuple[NDArray[np.intp], list[str]]:
+        """The values as texts: a number for each run, and the texts in the order of these."""
+        names = list(dict.fromkeys(map(str, self.values)))
+        return np.array([names.index(str(one)) for one in self.values], dtype=np.intp), names
 
     @property
     def is_verdict(self) -> bool:
@@ -118,12 +128,16 @@ def groups_of(labels: NDArray[Any] | None, runs: int) -> list[RunGroup]:
     """The groups of runs, in the order in which they first occur. labels (n,): e.g. variants."""
     if labels is None:
         return [RunGroup("", np.arange(runs), COLOURS[0], "-")]
-    names = list(dict.fromkeys(str(label) for label in labels))
+    codes, names = Quantity("", labels).coded()
     if len(names) > _MOST_GROUPS:
         raise InputError(f"{len(names)} groups of runs; at most {_MOST_GROUPS} can be told apart")
-    texts = np.array([str(label) for label in labels], dtype=object)
+    looks = [  # dashes let a curve be seen under another
+        (COLOURS[k % len(COLOURS)], DASHES[(k + k // len(COLOURS)) % len(DASHES)])
+        for k in range(len(names))
+    ]
     return [
-        RunGroup(name, np.flatnonzero(texts == name), *_look(k)) for k, name in enumerate(names)
+        RunGroup(name, np.flatnonzero(codes == k), *look)
+        for k, (name, look) in enumerate(zip(names, looks, strict=True))
     ]
 
 
@@ -134,12 +148,6 @@ def columns_of(apart: NDArray[Any] | None, runs: int) -> list[RunGroup]:
         what = f"{len(columns)} groups beside each other; at most {_MOST_COLUMNS} can be shown"
         raise InputError(Fault(what, hint="choose some of the runs"))
     return columns
-
-
-def _look(number: int) -> tuple[str, Any]:
-    """The colour and dashes of a group; dashes let a curve be seen under another."""
-    colour = COLOURS[number % len(COLOURS)]
-    return colour, DASHES[(number + number // len(COLOURS)) % len(DASHES)]
 
 
 def outcomes(status: NDArray[Any], passed: NDArray[Any]) -> NDArray[np.object_]:
@@ -166,9 +174,30 @@ def is_logarithmic(values: Floats) -> bool:
     return bool(high > _SPREAD * low)
 
 
-def counted(count: int, what: str = "run") -> str:
-    """A number of things as text: '1 run', '2,000 runs'."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def panels(title: str, height: float, rows: int, columns: int) -> tuple[Figure, NDArray[Any]]:
+    """A figure with rows and columns of panels with common axes, and the panels (rows, columns)."""
+    figure = new_figure(title, height)
+    figure.set_figwidth(8.0 if columns == 1 else 2.0 + 3.0 * columns)
+    return figure, figure.subplots(rows, columns, sharex=True, sharey="row", squeeze=False)
+
+
+def note(axis: Axes, notes: Sequence[str]) -> None:
+    """Small remarks below a panel."""
+    if notes:
+        axis.annotate(
+            "; ".join(notes), (1, 0), xytext=(0, -36), ha="right", va="top", fontsize=8,
+            xycoords="axes fraction", textcoords="offset points", color=FAINT,
+        )  # fmt: skip
+
+
+def group_lines(groups: Sequence[RunGroup], **style: Any) -> list[Line2D]:
+    """A line for each group of runs, as a legend shows it."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], label=plain_text(g.name), color=g.colour, linestyle=g.dashes, **style)
+        for g in groups
+    ]
 
 
 def without_value(shown: Quantity) -> Iterator[str]:
@@ -176,4 +205,4 @@ def without_value(shown: Quantity) -> Iterator[str]:
     missing = int(np.isnan(shown.numbers()).sum())
     if missing:
         verb = "has" if missing == 1 else "have"
-        yield f"{missing:,} of {counted(len(shown.values))} {verb} no value"
+        yield f"{missing:,} of {counted(len(shown.values), 'run')} {verb} no value"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.results.plots import (
     COLOURS,
     FAINT,
@@ -28,9 +28,11 @@ from spart_blocks.sweeps.report.picture_data import (
     Quantity,
     RunGroup,
     columns_of,
-    counted,
+    group_lines,
     groups_of,
     is_logarithmic,
+    note,
+    panels,
     without_value,
 )
 
@@ -69,9 +71,7 @@ def distribution(
     numbers = metric.numbers()
     groups = groups_of(labels, len(numbers))
     columns = columns_of(apart, len(numbers))
-    figure = new_figure(metric.name, 6.4 if len(columns) == 1 else 5.4)
-    figure.set_figwidth(8.0 if len(columns) == 1 else 2.0 + 3.0 * len(columns))
-    axes = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
+    figure, axes = panels(metric.name, 6.4 if len(columns) == 1 else 5.4, 2, len(columns))
     bins = _bins(known)
     confidence = confidence if len(groups) <= _MOST_BANDS else None
     for (above, below), column in zip(axes.T, columns, strict=True):
@@ -93,7 +93,7 @@ def distribution(
     axes[1, 0].set_ylabel("share of runs at or below")
     _name_groups(figure, axes[0], groups)
     band = [] if confidence is None else [f"band: {100 * confidence:g} % confidence"]
-    _note(axes[1, -1], [*band, *without_value(metric)])
+    note(axes[1, -1], [*band, *without_value(metric)])
     return figure
 
 
@@ -101,16 +101,11 @@ def _name_groups(figure: Figure, top: Sequence[Axes], groups: Sequence[RunGroup]
     """A legend of the groups, where there are several."""
     if len(groups) < 2:
         return
-    labels = [plain_text(group.name) for group in groups]
     if len(top) == 1:
-        add_legend(top[0], labels)
+        add_legend(top[0], [plain_text(group.name) for group in groups])
         return
-    from matplotlib.lines import Line2D
-
-    looks = [{"color": group.colour, "linestyle": group.dashes} for group in groups]
-    handles = [Line2D([], [], **look) for look in looks]
     style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK}
-    figure.legend(handles, labels, loc="outside right upper", **style)
+    figure.legend(handles=group_lines(groups), loc="outside right upper", **style)
 
 
 def _bins(known: Floats) -> Floats:
@@ -154,15 +149,6 @@ def _shares(axis: Axes, values: Floats, group: RunGroup, confidence: float | Non
     axis.plot(x, share, drawstyle="steps-post", marker="." if len(values) <= 3 else "", **style)
 
 
-def _note(axis: Axes, notes: Sequence[str]) -> None:
-    """Small remarks below a panel."""
-    if notes:
-        axis.annotate(
-            "; ".join(notes), (1, 0), xytext=(0, -36), ha="right", va="top", fontsize=8,
-            xycoords="axes fraction", textcoords="offset points", color=FAINT,
-        )  # fmt: skip
-
-
 # Map over two parameters
 
 
@@ -193,15 +179,14 @@ def heat_map(value: Quantity, x: Quantity, y: Quantity) -> Figure:
     axis.set_xlabel(x.label)
     axis.set_ylabel(y.label)
     most = int(np.bincount(rows * len(x_labels) + columns).max())
-    _note(axis, [f"up to {counted(most)} in a cell", *without_value(value)])
+    note(axis, [f"up to {counted(most, 'run')} in a cell", *without_value(value)])
     return figure
 
 
 def _ticks(column: Quantity) -> tuple[NDArray[np.intp], list[Any]]:
     """The place of each run on an axis of a grid, and the values on the axis, in order."""
     if column.is_text:
-        names = list(dict.fromkeys(map(str, column.values)))
-        return np.array([names.index(str(one)) for one in column.values]), names
+        return column.coded()
     numbers = column.numbers()
     if np.isnan(numbers).any():
         raise InputError(f"{column.name} has no value in some runs")

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.sweeps.report import report_page as html
 from spart_blocks.sweeps.report.history_pictures import extreme_runs, fan
-from spart_blocks.sweeps.report.picture_data import MISSED, NO_RESULT, Quantity, counted
+from spart_blocks.sweeps.report.picture_data import MISSED, NO_RESULT, Quantity
 from spart_blocks.sweeps.report.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.report.scatter_picture import MOST_COLUMNS, scatter
 from spart_blocks.sweeps.report.study import Study, counts_in_words, replay_command
@@ -166,19 +166,16 @@ def _grid(study: Study) -> Iterator[str]:
 
 
 def _signals(study: Study) -> Iterator[str]:
-    runs, factors = study.columns["run"], study.factors()
     shown = [traces for name, traces in study.traces.items() if ".audit." not in name]
     for traces in shown[:_MOST_SIGNALS]:
-        rows = np.searchsorted(runs, traces.runs)
         with suppress(InputError):
-            own = (None if factor is None else factor[rows] for factor in factors)
-            yield html.picture(fan(traces, *own), f"{traces.name} in {counted(len(rows))} kept")
+            caption = f"{traces.name} in {counted(len(traces.runs), 'run')} kept"
+            yield html.picture(fan(traces, *study.factors(traces)), caption)
         if study.metrics:
             with suppress(InputError):
-                first = study.quantity(study.metrics[0])
-                metric = Quantity(first.name, first.values[rows], first.unit)
+                metric = study.quantity(study.metrics[0], traces)
                 caption = f"{traces.name} in the runs with the greatest, the median and the least"
-                yield html.picture(extreme_runs(traces, metric), f"{caption} {first.name}")
+                yield html.picture(extreme_runs(traces, metric), f"{caption} {metric.name}")
     left = [traces.name for traces in shown[_MOST_SIGNALS:]]
     if left:
         yield html.paragraph(f"Not shown: {', '.join(left)}", "note")

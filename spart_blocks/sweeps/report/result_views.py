@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def study_of(found: SweepResults, traces: bool = True) -> Study:
     """The data of a sweep that pictures, tables and reports use. traces: whether to read the
-    histories too."""
+    histories and compute the Sobol indices too."""
     facts = found.facts
     return Study(
         name=found.name,
@@ -37,7 +37,7 @@ def study_of(found: SweepResults, traces: bool = True) -> Study:
         plan=tuple((str(what), str(text)) for what, text in facts.get("told", ())),
         planned=None if found.complete else found.planned_runs,
         traces=all_traces(found) if traces else {},
-        indices=all_indices(found),
+        indices=all_indices(found) if traces else {},
         versions=dict(facts.get("versions", {})),
         folder=None if found.folder is None else str(found.folder),
     )
@@ -95,7 +95,7 @@ def indices_of(found: SweepResults, metric: str, **options: Any) -> SobolIndices
     if found.design != "saltelli":
         hint = "give design: saltelli (design='saltelli')"
         raise InputError(Fault("Sobol indices need a design made for them", hint=hint))
-    values = np.asarray(quantity(found, metric).numbers(), dtype=float)
+    values = Quantity(metric, found.columns[metric]).numbers()
     draws = found["draw"]
     count = np.bincount(draws)
     with np.errstate(invalid="ignore"):
@@ -103,13 +103,7 @@ def indices_of(found: SweepResults, metric: str, **options: Any) -> SobolIndices
     return sobol_indices(means, tuple(found.facts.get("factors", ())), **options)
 
 
-def quantity(found: SweepResults, name: str) -> Quantity:
-    """A column with its unit."""
-    units: Mapping[str, str] = found.facts.get("units", {})
-    return Quantity(name, found.columns[name], units.get(name, ""))
-
-
-class Looking:
+class ResultViews:
     """The methods of `SweepResults` that compute statistics and draw pictures."""
 
     def statistics(self: SweepResults, **options: Any) -> Any:  # type: ignore[misc]
@@ -155,13 +149,13 @@ class Looking:
         study = study_of(self, traces=False)
         labels, apart = study.factors()
         options = options if study.banded else {"confidence": None, **options}
-        return distribution(quantity(self, metric), labels, apart=apart, **options)
+        return distribution(study.quantity(metric), labels, apart=apart, **options)
 
     def plot_map(self: SweepResults, metric: str, x: str, y: str) -> Figure:  # type: ignore[misc]
         """Mean of a metric, or the rate of success for 'passed', over two varied values."""
         from spart_blocks.sweeps.report.pictures import heat_map
 
-        return heat_map(*(quantity(self, name) for name in (metric, x, y)))
+        return heat_map(*map(study_of(self, traces=False).quantity, (metric, x, y)))
 
     def plot_tornado(self: SweepResults, metric: str) -> Figure:  # type: ignore[misc]
         """Sobol indices of a metric as bars."""
@@ -175,32 +169,25 @@ class Looking:
         from spart_blocks.sweeps.report.scatter_picture import MOST_COLUMNS, scatter
 
         chosen: Sequence[str] = names or (*self.varied_columns, *self.metrics)[:MOST_COLUMNS]
-        outcomes = study_of(self, traces=False).outcomes
-        return scatter([quantity(self, name) for name in chosen], outcomes)
+        study = study_of(self, traces=False)
+        return scatter([study.quantity(name) for name in chosen], study.outcomes)
 
     def plot_fan(self: SweepResults, signal: str) -> Figure:  # type: ignore[misc]
         """Median and quantile bands of a signal over time, of each variant and fault."""
-        import numpy as np
-
         from spart_blocks.sweeps.report.history_pictures import fan
 
         traces = traces_of(self, signal)
-        place = np.searchsorted(self["run"], traces.runs)
-        factors = study_of(self, traces=False).factors()
-        return fan(traces, *(None if one is None else one[place] for one in factors))
+        return fan(traces, *study_of(self, traces=False).factors(traces))
 
     def plot_extremes(  # type: ignore[misc]
         self: SweepResults, signal: str, metric: str, worst: str = "largest"
     ) -> Figure:
         """A signal in the runs with the worst, median and best value of a metric."""
-        import numpy as np
-
         from spart_blocks.sweeps.report.history_pictures import extreme_runs
 
         traces = traces_of(self, signal)
-        place = np.searchsorted(self["run"], traces.runs)
-        shown = quantity(self, metric)
-        return extreme_runs(traces, Quantity(metric, shown.values[place], shown.unit), worst)
+        study = study_of(self, traces=False)
+        return extreme_runs(traces, study.quantity(metric, traces), worst)
 
     def report(self: SweepResults, path: str | Path) -> Path:  # type: ignore[misc]
         """Write statistics and pictures as one HTML file. Returns its path."""

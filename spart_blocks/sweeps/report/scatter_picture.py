@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.results.plots import COLOURS, FAINT, INK, dress, new_figure, plain_text, quantity
 from spart_blocks.sweeps.report.picture_data import (
     COMPLETE,
@@ -17,7 +17,6 @@ from spart_blocks.sweeps.report.picture_data import (
     PASSED,
     Floats,
     Quantity,
-    counted,
     is_logarithmic,
 )
 
@@ -44,7 +43,7 @@ def scatter(columns: Sequence[Quantity], outcome: NDArray[Any] | None = None) ->
     outcome (n,): of each run, from `outcomes`. A run without a value of a pair (as one that
     failed has no metrics) is marked at the edge of the panel, at its other value.
     """
-    values = [_places(column) for column in columns]
+    values = [c.coded()[0].astype(float) if c.is_text else c.numbers() for c in columns]
     _check(columns, values)
     runs = len(values[0])
     kinds = np.full(runs, COMPLETE, dtype=object) if outcome is None else outcome
@@ -83,14 +82,6 @@ def _framed(label: str, size: int) -> tuple[Figure, NDArray[Any]]:
     return figure, figure.subplots(size, size, sharex="col", squeeze=False, gridspec_kw=spaces)
 
 
-def _places(column: Quantity) -> Floats:
-    """The values as numbers; texts as their position in the order of texts."""
-    if not column.is_text:
-        return column.numbers()
-    names = list(dict.fromkeys(map(str, column.values)))
-    return np.array([names.index(str(one)) for one in column.values], dtype=float)
-
-
 def _is_logarithmic(values: Floats) -> bool:
     known = values[~np.isnan(values)]
     return bool(known.size) and is_logarithmic(known)
@@ -122,12 +113,8 @@ def _pair(axis: Axes, x: Floats, y: Floats, kinds: NDArray[Any]) -> None:
     for kind, (marker, colour) in _MARKS.items():
         own = kinds == kind
         strength = faint if kind in (PASSED, COMPLETE) else {"alpha": 0.9}
-        style: dict[str, Any] = {
-            "color": colour,
-            "marker": marker,
-            "linestyle": "",
-            "markeredgewidth": 0.8,
-        }
+        style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": ""}
+        style["markeredgewidth"] = 0.8
         style |= {"markersize": 2.5 if marker == "o" else 4.0, "clip_on": marker == "o"}
         both = own & ~np.isnan(x) & ~np.isnan(y)
         axis.plot(x[both], y[both], **style, **strength, **pixels)
@@ -167,10 +154,10 @@ def _label(axes: NDArray[Any], columns: Sequence[Quantity]) -> None:
                 axes[k, j].sharey(axes[k, 0])
                 axes[k, j].tick_params(labelleft=False)
         if column.is_text:
-            names = list(dict.fromkeys(map(str, column.values)))
-            axes[-1, k].set_xticks(range(len(names)), [plain_text(name) for name in names])
+            names = [plain_text(name) for name in column.coded()[1]]
+            axes[-1, k].set_xticks(range(len(names)), names)
             if k:
-                axes[k, 0].set_yticks(range(len(names)), [plain_text(name) for name in names])
+                axes[k, 0].set_yticks(range(len(names)), names)
     axes[0, 0].set_title(_broken(columns[0]), fontsize=8, color=INK)
 
 
@@ -187,7 +174,7 @@ def _legend(figure: Figure, kinds: NDArray[Any], shown: int) -> None:
     for kind, (marker, colour) in _MARKS.items():
         count = int(np.count_nonzero(kinds == kind))
         if count:
-            label = f"{kind}: {counted(count)}"
+            label = f"{kind}: {counted(count, 'run')}"
             handles.append(Line2D([], [], color=colour, marker=marker, linestyle="", label=label))
     if shown < len(kinds):
         text = f"{shown:,} of {len(kinds):,} shown, failures all"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.sweeps.report.picture_data import Quantity, Traces, counted, outcomes
+from spart_blocks.base.errors import counted
+from spart_blocks.sweeps.report.picture_data import Quantity, Traces, outcomes
 from spart_blocks.sweeps.statistics.grouping import coded, succeeded, verdicts
 from spart_blocks.sweeps.work import STATUSES
 
@@ -56,9 +57,14 @@ class Study:
     def __len__(self) -> int:
         return len(self.columns["run"])
 
-    def quantity(self, name: str) -> Quantity:
-        """A column with its unit."""
-        return Quantity(name, self.columns[name], self.units.get(name, ""))
+    def quantity(self, name: str, traces: Traces | None = None) -> Quantity:
+        """A column with its unit. traces: histories to whose runs it is restricted."""
+        return Quantity(name, self._of(traces, self.columns[name]), self.units.get(name, ""))
+
+    def _of(self, traces: Traces | None, values: NDArray[Any]) -> NDArray[Any]:
+        if traces is None:
+            return values
+        return values[np.searchsorted(self.columns["run"], traces.runs)]
 
     @property
     def judged(self) -> bool:
@@ -105,12 +111,14 @@ class Study:
             return None
         return np.array([str(one) for one in self.columns[name]], dtype=object)
 
-    def factors(self) -> tuple[NDArray[np.object_] | None, NDArray[np.object_] | None]:
+    def factors(self, traces: Traces | None = None) -> list[NDArray[np.object_] | None]:
         """The groups of runs that pictures show by colour, and by column: variants and faults; or
-        both by colour, where the faults are many."""
+        both by colour, where the faults are many. traces: histories to whose runs they are
+        restricted."""
+        found = [self.labels(), None]
         if len(self.names("fault")) <= MOST_COLUMNS:
-            return self.factor("variant"), self.factor("fault")
-        return self.labels(), None
+            found = [self.factor("variant"), self.factor("fault")]
+        return [None if one is None else self._of(traces, one) for one in found]
 
 
 def replay_command(study: Study, run: int) -> str:
@@ -127,5 +135,5 @@ def counts_in_words(study: Study) -> str:
     ends = {one: status.count(one) for one in STATUSES}
     parts = [f"{count:,} {one}" for one, count in ends.items() if count]
     left = (study.planned or len(study)) - len(study)
-    more = f"; {counted(left)} of the plan are missing" if left > 0 else ""
-    return f"{counted(len(study))}: {', '.join(parts)}{more}" if parts else f"no runs{more}"
+    more = f"; {counted(left, 'run')} of the plan are missing" if left > 0 else ""
+    return f"{counted(len(study), 'run')}: {', '.join(parts)}{more}" if parts else f"no runs{more}"

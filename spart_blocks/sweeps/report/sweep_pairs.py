@@ -112,7 +112,7 @@ def in_pairs(
     return found.difference, found.pairs, found.p
 
 
-def apart(first: Interval, second: Interval) -> Interval:
+def difference_of(first: Interval, second: Interval) -> Interval:
     """The difference of two independent estimates from their intervals.
 
     Source: Zou and Donner, Statistics in Medicine 27, 2008; with Wilson's intervals it is

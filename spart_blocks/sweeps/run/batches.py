@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.interrupts import deferred
-from spart_blocks.sweeps.storage.columns import Array, succeeded
-from spart_blocks.sweeps.storage.histories import Histories
+from spart_blocks.sweeps.storage.columns import succeeded
 from spart_blocks.sweeps.storage.store import Store
-from spart_blocks.sweeps.work import Done, FileWork, Floats, Ints, Work
+from spart_blocks.sweeps.work import AnyWork, Done, Floats, Ints
+
+if TYPE_CHECKING:
+    from spart_blocks.sweeps.plan.sweep_job import Planned
 
 Progress = Callable[[int, int], None]
-AnyWork = Work | FileWork
 
 FIRST_BATCH, GROWTH, LONG_BATCH = 256, 4, 20.0
 """The size of the first batch. A batch that took less than LONG_BATCH [s] is followed by one that
@@ -35,43 +36,6 @@ ENOUGH = "the interval is narrow enough"
 """The reason for ending before the last run, if `until` is reached."""
 
 
-class SweepJob(Protocol):
-    """What a sweep computes, independent of where and how its runs are done."""
-
-    @property
-    def total(self) -> int:
-        """The number of runs."""
-
-    @property
-    def per_draw(self) -> int:
-        """The number of runs of each draw."""
-
-    @property
-    def groups(self) -> int:
-        """The number of variants times the number of faults. These vary fastest in the numbering
-        of runs.
-        """
-
-    @property
-    def bytes_of_run(self) -> int:
-        """Size [bytes] of the parameters and the history of a run."""
-
-    @property
-    def kept_first(self) -> int | None:
-        """The number of first runs whose histories are stored, if `keep` is a number. A work lies
-        entirely before or after this run.
-        """
-
-    def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
-        """The works for these runs, and for each run that cannot start the reason."""
-
-    def evaluated(self, work: AnyWork, done: Done) -> tuple[Mapping[str, Array], Histories | None]:
-        """The table columns of finished runs, and the histories to store."""
-
-    def not_begun(self, reasons: Mapping[int, str]) -> Mapping[str, Array]:
-        """The table columns of runs that cannot start; the reasons are their messages."""
-
-
 @dataclass
 class SweepRun:
     """The execution of a sweep.
@@ -80,22 +44,22 @@ class SweepRun:
     probability at which the sweep ends. confidence: of this interval.
     """
 
-    job: SweepJob
+    job: Planned
     store: Store
     run: Callable[[AnyWork], Iterator[Done]]
     until: float | None = None
     confidence: float = 0.95
     progress: Progress | None = None
 
-    def go(self) -> str | None:
+    def execute(self) -> str | None:
         """Execute all runs that are not in the store. Returns why it stopped before the last run,
         or None.
         """
         done = self.store.runs()
-        self._tell()
+        self._report()
         try:
             for start, end in self.batches():
-                self._do(_without(np.arange(start, end), done))
+                self._do(np.setdiff1d(np.arange(start, end), done, assume_unique=True))
                 if self.until is not None and self._enough(end):
                     return ENOUGH if end < self.job.total else None
         except KeyboardInterrupt:
@@ -138,9 +102,9 @@ class SweepRun:
                 for done in self.run(work):
                     with deferred():
                         self.store.add(*self.job.evaluated(work, done))
-                    self._tell()
+                    self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.progress is not None:
             self.progress(self.store.count, self.job.total)
 
@@ -165,39 +129,3 @@ class SweepRun:
         success = succeeded(*kept).reshape(-1, self.job.per_draw // groups, groups)
         shares: Floats = success.mean(axis=1)
         return shares
-
-
-def _without(runs: Ints, done: Ints) -> Ints:
-    """The runs that are not in `done`; both are sorted."""
-    if not len(done):
-        return runs
-    place = np.minimum(np.searchsorted(done, runs), len(done) - 1)
-    left: Ints = runs[done[place] != runs]
-    return left
-
-
-def columns_of(
-    schema: Any, numbers: Any, varied: Mapping[str, Array], done: Done, passed: Array,
-    metrics: Mapping[str, Array], missed: Any = None,
-) -> dict[str, Array]:  # fmt: skip
-    """All table columns of finished runs, by name.
-
-    numbers: draw, grid point, variant and fault of the runs. varied: columns of the varied values.
-    missed: for each run the names of the claims that it does not fulfil.
-    """
-    found: dict[str, Any] = {
-        "run": done.runs,
-        "draw": numbers.draw,
-        "grid": numbers.grid,
-        "variant": numbers.variant,
-        "fault": numbers.fault,
-        **varied,
-        "status": done.status,
-        "message": [done.messages.get(int(run), "") for run in done.runs],
-        "passed": passed,
-        "missed": missed,
-        "t_end": done.t,
-        "steps": done.steps,
-        **metrics,
-    }
-    return {column.name: column.stored(found[column.name]) for column in schema}

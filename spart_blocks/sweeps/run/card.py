@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError, RunError
+from spart_blocks.base.errors import Fault, InputError, RunError, optional
 from spart_blocks.sweeps.run.chunks import Stop
 from spart_blocks.sweeps.run.lane_source import Made, kernel_source
 from spart_blocks.sweeps.run.nvrtc import cubin
 
 THREADS, BLOCKS_OF_EACH = 64, 16
 """Threads in a block, and blocks for each multiprocessor of the card."""
-GIVEN = ("x0", "xd0", "p", "ticks", "due", "known", "known_at", "samples")
+GIVEN = ("x0", "xd0", "p", "ticks", "due", "known", "known_from", "known_to", "samples")
 """The arrays that a kernel only reads. The other arrays are copied back."""
 POLLED = 0.01
 """Interval [s] at which an interrupt is checked while a kernel runs."""
@@ -33,7 +33,7 @@ class Card:
     """
 
     def __init__(self, made: Made, *, single: bool = False) -> None:
-        self.driver = _driver()
+        self.driver = optional("cuda.bindings.driver", "CUDA", "cuda", "a sweep on a graphics card")
         device = _first_card(self.driver)
         self._done("cuCtxSetCurrent", self._done("cuDevicePrimaryCtxRetain", device))
         major, minor, processors = (
@@ -108,14 +108,6 @@ class Card:
 
     def _done(self, name: str, *arguments: Any) -> Any:
         return _done(self.driver, name, *arguments)
-
-
-def _driver() -> Any:
-    try:
-        from cuda.bindings import driver
-    except ImportError:
-        raise MissingExtraError("CUDA", "cuda", "a sweep on a graphics card") from None
-    return driver
 
 
 def _first_card(driver: Any) -> Any:

@@ -30,7 +30,7 @@ class ChunkWorkers(ABC):
     suspects = False
 
     @abstractmethod
-    def workers(self) -> int:
+    def count(self) -> int:
         """The number of chunks that are executed at once; it may change."""
 
     @abstractmethod
@@ -54,37 +54,19 @@ class ChunkWorkers(ABC):
         """Release the workers. at_once: without waiting for chunks in progress."""
 
 
-class ProcessWorkers(ChunkWorkers):
-    """Chunks in our own processes."""
-
-    def __init__(self, workers: int) -> None:
-        self._workers, self.processes = workers, Processes(workers)
-
-    def workers(self) -> int:
-        return self._workers
-
-    def submit(self, chunk: Chunk) -> Future[Answer]:
-        return self.processes.submit(do, chunk)
-
-    def cause(self, error: BaseException) -> Cause:
-        return "the worker ended" if isinstance(error, WorkerEndedError) else "an error"
-
-    def close(self, *, at_once: bool) -> None:
-        if at_once:
-            self.processes.end()
-        else:
-            self.processes.shutdown()
-
-
 class ExecutorWorkers(ChunkWorkers):
-    """Chunks in an executor of the caller, which is not shut down."""
+    """Chunks in an executor of the caller, which is not shut down; without one, in our own
+    processes.
+    """
 
-    def __init__(self, executor: Executor, workers: int | None) -> None:
-        self.executor = executor
-        self._workers = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
-        self._under_way: set[Future[Answer]] = set()
+    def __init__(self, executor: Executor | None, workers: int | None) -> None:
+        self.own = executor is None
+        self.executor = executor or Processes(workers or os.cpu_count() or 1)
+        known = getattr(self.executor, "_max_workers", None)
+        self._workers = workers or known or os.cpu_count() or 1
+        self._in_progress: set[Future[Answer]] = set()
 
-    def workers(self) -> int:
+    def count(self) -> int:
         return self._workers
 
     def submit(self, chunk: Chunk) -> Future[Answer]:
@@ -92,8 +74,8 @@ class ExecutorWorkers(ChunkWorkers):
             future = self.executor.submit(do, chunk)
         except RuntimeError as error:  # broken or shut down
             raise RunError(f"the executor takes no more chunks: {told(error)}") from error
-        self._under_way.add(future)
-        future.add_done_callback(self._under_way.discard)
+        self._in_progress.add(future)
+        future.add_done_callback(self._in_progress.discard)
         return future
 
     def cause(self, error: BaseException) -> Cause:
@@ -103,5 +85,8 @@ class ExecutorWorkers(ChunkWorkers):
         return "the connection ended" if broken else "an error"
 
     def close(self, *, at_once: bool) -> None:
-        for future in list(self._under_way):
+        if self.own and isinstance(self.executor, Processes):
+            self.executor.end() if at_once else self.executor.shutdown()
+            return
+        for future in list(self._in_progress):
             future.cancel()

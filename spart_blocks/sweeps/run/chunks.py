@@ -26,9 +26,8 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.program.c.borrowed import LibraryWantedError, Wanted, borrowing, received
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.work import Done, FileWork, Work
+from spart_blocks.sweeps.work import AnyWork, Done, FileWork, Work
 
-AnyWork = Work | FileWork
 Stop = Callable[[], bool]
 Runner = Callable[[Any, Stop | None], Generator[Done, None, None]]
 """A module-level function that executes the runs of a work in its process, in their order. It

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError, RunError, brief, told
+from spart_blocks.base.errors import Fault, InputError, RunError, brief, optional, told
 from spart_blocks.sweeps.run.chunk_workers import Cause, ChunkWorkers
 from spart_blocks.sweeps.run.chunks import Answer, Chunk, do
 from spart_blocks.workers.process import WorkerEndedError
@@ -35,7 +35,7 @@ class DaskWorkers(ChunkWorkers):
     suspects = True
 
     def __init__(self, client: Any) -> None:
-        _distributed()
+        optional("distributed", "distributed", "cluster", "a cluster of Dask")
         self.own = isinstance(client, str)
         if self.own:
             _check_address(client)
@@ -47,7 +47,7 @@ class DaskWorkers(ChunkWorkers):
         self._given: dict[Future[Answer], Any] = {}
         self._counted, self._workers = -COUNTED, 1
 
-    def workers(self) -> int:
+    def count(self) -> int:
         now = time.monotonic()
         if now - self._counted > COUNTED and not self.lost():
             with suppress(OSError, CancelledError, TimeoutError):
@@ -162,11 +162,3 @@ def _connected(address: str, patience: float) -> Any:
 def _closed(client: Any) -> None:
     with suppress(Exception):  # the scheduler may be gone
         client.close(timeout=5)
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise MissingExtraError("distributed", "cluster", "a cluster of Dask") from None
-    return distributed

@@ -22,11 +22,10 @@ from spart_blocks.sweeps.run.chunk_workers import (
     AHEAD,
     ChunkWorkers,
     ExecutorWorkers,
-    ProcessWorkers,
 )
-from spart_blocks.sweeps.run.chunks import Answer, AnyWork, Chunk, Runner, Shared, Stop
-from spart_blocks.sweeps.run.failed_runs import failed
-from spart_blocks.sweeps.work import Done
+from spart_blocks.sweeps.run.chunks import Answer, Chunk, Runner, Shared, Stop
+from spart_blocks.sweeps.run.one_by_one import failed
+from spart_blocks.sweeps.work import AnyWork, Done
 
 SECONDS = 1.0
 """Intended duration of a chunk [s]."""
@@ -56,8 +55,8 @@ def spread(
 
     runner: executes the runs of a part in its process; it also takes `stop`. workers: number of
     processes, 1 for the current one; by default the number of processors if starting them is
-    worthwhile. executor: where to run instead, as `crew_of` takes it. stop: is called from time to
-    time; no more runs start once it returns True.
+    worthwhile. executor: where to run instead, as `workers_for` takes it. stop: is called from time
+    to time; no more runs start once it returns True.
 
     An interrupt (Ctrl-C) ends the processes at once, and is raised after all finished chunks have
     been yielded. Raises InputError if no run could start.
@@ -70,7 +69,7 @@ def spread(
     if executor is None and workers is None:
         work = yield from _first_here(work, runner, stop)
     if len(work.runs) and not (stop is not None and stop()):
-        yield from _Spreading(work, runner, crew_of(executor, workers)).go(stop)
+        yield from _Distribution(work, runner, workers_for(executor, workers)).execute(stop)
 
 
 def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[Done, None, AnyWork]:
@@ -91,13 +90,11 @@ def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[D
     return work
 
 
-def crew_of(executor: Any, workers: int | None) -> ChunkWorkers:
+def workers_for(executor: Any, workers: int | None) -> ChunkWorkers:
     """The workers for an executor: None for our own processes, an Executor, a client of Dask, or
     the address of its scheduler.
     """
-    if executor is None:
-        return ProcessWorkers(workers or os.cpu_count() or 1)
-    if isinstance(executor, Executor):
+    if executor is None or isinstance(executor, Executor):
         return ExecutorWorkers(executor, workers)
     if isinstance(executor, str) or type(executor).__module__.startswith("distributed"):
         from spart_blocks.sweeps.run.cluster import DaskWorkers
@@ -127,17 +124,17 @@ class _Range:
         return [replace(self, first=k, last=min(k + size, self.last)) for k in starts]
 
 
-class _Spreading:
+class _Distribution:
     """The state of a distributed work: which chunks are in progress, and which runs remain."""
 
-    def __init__(self, work: AnyWork, runner: Runner, crew: ChunkWorkers) -> None:
-        self.work, self.crew = work, crew
+    def __init__(self, work: AnyWork, runner: Runner, workers: ChunkWorkers) -> None:
+        self.work, self.workers = work, workers
         self.shared = Shared.of(work, runner)
         self.again: deque[_Range] = deque()
         """Runs to be done again."""
         self.next = 0
         """The first run that was never in a chunk."""
-        self.under_way: dict[Future[Answer], _Range] = {}
+        self.in_progress: dict[Future[Answer], _Range] = {}
         self.introduced = 0
         """Chunks sent with the shared part. The first ones bring it to each worker."""
         self.lent: dict[str, bytes] = {}
@@ -145,33 +142,33 @@ class _Spreading:
         self.largest, self.seconds, self.counted = 0, 0.0, 0
         """The largest chunk, the time of all, and their runs."""
 
-    def go(self, stop: Stop | None) -> Iterator[Done]:
+    def execute(self, stop: Stop | None) -> Iterator[Done]:
         """Execute the work; yields the outcomes of finished chunks."""
         whole = False
         try:
-            while self.again or self.under_way or self.next < len(self.work.runs):
+            while self.again or self.in_progress or self.next < len(self.work.runs):
                 if stop is not None and stop():
                     return
                 self._send()
-                wait(self.under_way, timeout=PERIOD, return_when=FIRST_COMPLETED)
-                yield from self._ended()
-                if self.crew.lost():
+                wait(self.in_progress, timeout=PERIOD, return_when=FIRST_COMPLETED)
+                yield from self._answered()
+                if self.workers.lost():
                     self._reconnect()
             whole = True
         except KeyboardInterrupt:
-            yield from self._ended()
+            yield from self._answered()
             raise
         finally:
-            self.crew.close(at_once=not whole)
+            self.workers.close(at_once=not whole)
 
     # --- chunks to workers -------------------------------------------------------------
 
     def _send(self) -> None:
         """Submit chunks until all workers have enough."""
-        workers = self.crew.workers()
-        while len(self.under_way) < AHEAD * workers and not self._alone():
+        workers = self.workers.count()
+        while len(self.in_progress) < AHEAD * workers and not self._alone():
             if self.again:
-                if self._is_alone(self.again[0]) and self.under_way:
+                if self._is_alone(self.again[0]) and self.in_progress:
                     return
                 self._submit(self.again.popleft(), with_shared=False)
             elif self.next < len(self.work.runs):
@@ -183,13 +180,13 @@ class _Spreading:
 
     def _alone(self) -> bool:
         """Whether a run is in progress that must be the only one."""
-        return any(self._is_alone(some) for some in self.under_way.values())
+        return any(self._is_alone(some) for some in self.in_progress.values())
 
     def _is_alone(self, some: _Range) -> bool:
         """Whether these runs must be executed while no others are. This is the last try before a
         run is recorded as failed, since other runs may have killed its workers.
         """
-        return self.crew.suspects and len(some) == 1 and some.ended >= TRIES
+        return self.workers.suspects and len(some) == 1 and some.ended >= TRIES
 
     def _size(self, workers: int) -> int:
         """The number of runs of the next chunk, from the mean time of earlier runs. Chunks get
@@ -214,21 +211,21 @@ class _Spreading:
             if wanted.key not in self.lent:
                 self.lent[wanted.key] = lent(wanted)
             chunk = replace(chunk, libraries=dict(self.lent))
-        self.under_way[self.crew.submit(chunk)] = some
+        self.in_progress[self.workers.submit(chunk)] = some
 
     def _reconnect(self) -> None:
         """Connect to the workers again, and repeat all chunks that were in progress."""
-        self.again.extend(self.under_way.values())
-        self.under_way.clear()
+        self.again.extend(self.in_progress.values())
+        self.in_progress.clear()
         self.introduced = 0
-        self.crew.reconnect()
+        self.workers.reconnect()
 
     # --- answers -----------------------------------------------------------------------
 
-    def _ended(self) -> Iterator[Done]:
+    def _answered(self) -> Iterator[Done]:
         """The outcomes of the chunks that have been answered."""
-        for future in [future for future in self.under_way if future.done()]:
-            some = self.under_way.pop(future)
+        for future in [future for future in self.in_progress if future.done()]:
+            some = self.in_progress.pop(future)
             try:
                 answer = future.result()
             except (Exception, CancelledError) as error:
@@ -246,13 +243,13 @@ class _Spreading:
         """Handle a chunk that raised an error: repeat it, split it, or record its only run as
         failed. Raises the error if no worker died.
         """
-        match self.crew.cause(error):
+        match self.workers.cause(error):
             case "an error":
                 raise error
             case "the connection ended":
                 self.again.append(some)
             case "the worker ended":
-                ended = TRIES if self.crew.suspects else 1
+                ended = TRIES if self.workers.suspects else 1
                 yield from self._suspected(replace(some, ended=some.ended + ended), error)
 
     def _suspected(self, some: _Range, error: BaseException) -> Iterator[Done]:
@@ -260,7 +257,7 @@ class _Spreading:
         if some.ended < TRIES or (len(some) == 1 and some.ended <= TRIES):
             self.again.append(some)
         elif len(some) > 1:
-            ended = 0 if self.crew.suspects else TRIES - 1
+            ended = 0 if self.workers.suspects else TRIES - 1
             self.again.extend(replace(part, ended=ended) for part in some.split(PARTS))
         else:
             text = "its workers ended without an answer"

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ctypes
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -25,9 +24,10 @@ from spart_blocks.sweeps.run.chunks import Stop
 from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.run.lane_setup import KnownTimes, LaneSetup, WorkStruct, usual_lanes
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import FAILED, STATUSES, Done, Floats, Ints, Work
+from spart_blocks.sweeps.work import FAILED, STATUSES, AnyWork, Done, Ints, Work
 
 Arrays = Mapping[str, NDArray[Any]]
+"""The arrays that sb_work points to, by field name."""
 
 PENDING, HANDED_BACK = 255, 3
 REASONS = {
@@ -43,9 +43,21 @@ POLLED = 0.05
 """Interval [s] at which an interrupt is checked while threads work."""
 
 
-def refusal(work: Work) -> str | None:
+def refusal(work: AnyWork) -> str | None:
     """Why the runs of a work cannot be executed in lanes; None if they can."""
+    if not isinstance(work, Work):
+        return "the diagram cannot be traced"
     return LaneSetup.of(work).refusal
+
+
+def fastest(work: AnyWork, stop: Stop | None = None) -> Generator[Done, None, None]:
+    """Execute the runs of a work in this thread, in their order: in lanes if possible, otherwise
+    one by one.
+    """
+    if isinstance(work, Work) and refusal(work) is None:
+        yield from run(work, threads=1, stop=stop)
+    else:
+        yield from each_run(work, stop)
 
 
 def run(
@@ -68,29 +80,29 @@ def run(
     started. An interrupt (Ctrl-C) is raised after the same. Raises InputError if `refusal` gives a
     reason or the runs cannot start.
     """
-    ready = LaneSetup.of(work)
-    if ready.refusal is not None:
-        raise InputError(f"these runs cannot go in lanes: {ready.refusal}")
-    assert ready.made is not None
-    crew: _Crew
+    setup = LaneSetup.of(work)
+    if setup.refusal is not None:
+        raise InputError(f"these runs cannot go in lanes: {setup.refusal}")
+    assert setup.made is not None
+    loop: _CompiledLoop
     if device == "cuda":
         if single:
             _refuse_single(work)
-        crew = _Cards(ready, Card(ready.made, single=single), single)
+        loop = _OnCard(setup, Card(setup.made, single=single), single)
     else:
-        crew = _Threads(ready, lanes or usual_lanes(), threads or os.cpu_count() or 1)
-    at, size = 0, crew.at_least
+        loop = _OnThreads(setup, lanes or usual_lanes(), threads or os.cpu_count() or 1)
+    at, size = 0, loop.at_least
     while at < len(work.runs) and not (stop is not None and stop()):
         part = work.part(slice(at, at + min(size, MOST_RUNS)))
-        found = crew.go(part, stop)
+        arrays, seconds, interrupted = loop.execute(part, stop)
         at += len(part.runs)
-        done = _completed(ready, part, found)
+        done = _completed(setup, part, arrays)
         if len(done.runs):
             yield done
-        if found.interrupted:
+        if interrupted:
             raise KeyboardInterrupt
-        if found.seconds < CHUNK:
-            size = max(size, int(min(4.0, CHUNK / max(found.seconds, 1e-6)) * size))
+        if seconds < CHUNK:
+            size = max(size, int(min(4.0, CHUNK / max(seconds, 1e-6)) * size))
 
 
 def _refuse_single(work: Work) -> None:
@@ -105,77 +117,54 @@ def _refuse_single(work: Work) -> None:
         raise InputError(Fault(text, hint="leave out precision for double"))
 
 
-@dataclass
-class _Found:
-    """The outputs of the library for some runs."""
-
-    status: NDArray[np.uint8]
-    reason: NDArray[np.uint8]
-    t: Floats
-    steps: Ints
-    x: Floats
-    xd: Floats
-    meters: Floats
-    events: Floats
-    rows: Floats
-    seconds: float = 0.0
-    interrupted: bool = False
-
-
-class _Crew(ABC):
-    """Executes the runs of a chunk. at_least: number of runs of the smallest chunk."""
+class _CompiledLoop(ABC):
+    """The compiled loop over the runs of a chunk. at_least: number of runs of the smallest
+    chunk.
+    """
 
     at_least: int
 
-    def __init__(self, ready: LaneSetup) -> None:
-        self.ready = ready
-        self.numbers = ready.numbers
+    def __init__(self, setup: LaneSetup) -> None:
+        self.setup, self.numbers = setup, setup.numbers
 
-    def go(self, work: Work, stop: Stop | None) -> _Found:
-        """Execute the runs of a chunk."""
-        found = self.room(len(work.runs))
-        known = self.ready.known_times(work.p)
-        arrays = self.arrays(work, found, known)
+    def execute(self, work: Work, stop: Stop | None) -> tuple[Arrays, float, bool]:
+        """Execute the runs of a chunk: the arrays, the time that it took [s], and whether it was
+        interrupted.
+        """
+        known = self.setup.known_times(work.p)
+        arrays = self.arrays(work, known)
         began = perf_counter()
-        found.interrupted = self.fill(arrays, found, stop)
-        found.seconds = perf_counter() - began
-        found.status[known.crowded & (found.status != PENDING)] = HANDED_BACK
-        return found
+        interrupted = self.call(arrays, stop)
+        seconds, status = perf_counter() - began, arrays["status"]
+        status[known.crowded & (status != PENDING)] = HANDED_BACK
+        return arrays, seconds, interrupted
 
     @abstractmethod
-    def fill(self, arrays: Arrays, found: _Found, stop: Stop | None) -> bool:
-        """Call the library, which writes into `found`. Returns whether it was interrupted."""
+    def call(self, arrays: Arrays, stop: Stop | None) -> bool:
+        """Call the library, which writes into the arrays. Returns whether it was interrupted."""
 
-    def arrays(self, work: Work, found: _Found, known: KnownTimes) -> Arrays:
-        """The arrays that sb_work points to, by field name."""
-        ticks, due = self.ready.ticks
+    def arrays(self, work: Work, known: KnownTimes) -> Arrays:
+        """The inputs and outputs of the library for the runs of a work."""
+        n, (ticks, due), made = len(work.runs), self.setup.ticks, self.setup.made
+        assert made is not None
         x0, xd0 = work.program.starts(work.p)
+        nx, nd = len(work.program.x0), len(work.program.xd0)
         return {
             "x0": x0, "xd0": xd0, "p": np.ascontiguousarray(work.p), "ticks": ticks, "due": due,
             "known": known.times, "known_from": known.first, "known_to": known.last,
-            "samples": self.ready.samples, "status": found.status, "reason": found.reason,
-            "t": found.t, "x": found.x, "xd": found.xd, "meters": found.meters,
-            "events": found.events, "rows": found.rows, "steps": found.steps,
-            "stop": np.zeros(1, np.intc),
+            "samples": self.setup.samples, "stop": np.zeros(1, np.intc),
+            "status": np.full(n, PENDING, np.uint8), "reason": np.zeros(n, np.uint8),
+            "t": np.zeros(n), "steps": np.zeros(n, np.int64),
+            "x": np.zeros((n, nx)), "xd": np.zeros((n, nd)),
+            "meters": np.full((n, made.meters.numbers), np.nan),
+            "events": np.full((n, len(made.blocks)), np.nan),
+            "rows": np.full((n, len(self.setup.samples), nx + nd), np.nan),
         }  # fmt: skip
 
     def struct(self, arrays: Arrays) -> WorkStruct:
         """sb_work with pointers to these arrays."""
         places = {name: array.ctypes.data for name, array in arrays.items()}
         return WorkStruct(runs=len(arrays["status"]), **places, **self.numbers)
-
-    def room(self, n: int) -> _Found:
-        """Output arrays for n runs."""
-        program, made = self.ready.program, self.ready.made
-        assert made is not None
-        nx, nd = len(program.x0), len(program.xd0)
-        return _Found(
-            status=np.full(n, PENDING, np.uint8), reason=np.zeros(n, np.uint8), t=np.zeros(n),
-            steps=np.zeros(n, np.int64), x=np.zeros((n, nx)), xd=np.zeros((n, nd)),
-            meters=np.full((n, made.meters.numbers), np.nan),
-            events=np.full((n, len(made.blocks)), np.nan),
-            rows=np.full((n, len(self.ready.samples), nx + nd), np.nan),
-        )  # fmt: skip
 
 
 def numbers_of_single(numbers: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,34 +178,34 @@ FINEST = {"rtol": 1e-6, "atol": 1e-7}
 """Smallest tolerances in single precision."""
 
 
-class _Cards(_Crew):
+class _OnCard(_CompiledLoop):
     """Runs on a graphics card."""
 
     at_least = MOST_RUNS
 
-    def __init__(self, ready: LaneSetup, card: Card, single: bool) -> None:
-        super().__init__(ready)
+    def __init__(self, setup: LaneSetup, card: Card, single: bool) -> None:
+        super().__init__(setup)
         self.card = card
         if single:
-            self.numbers = numbers_of_single(ready.numbers)
+            self.numbers = numbers_of_single(setup.numbers)
 
-    def fill(self, arrays: Arrays, found: _Found, stop: Stop | None) -> bool:
+    def call(self, arrays: Arrays, stop: Stop | None) -> bool:
         return self.card.go(arrays, self.struct(arrays), stop)
 
 
-class _Threads(_Crew):
+class _OnThreads(_CompiledLoop):
     """Runs in threads that call the compiled library."""
 
-    def __init__(self, ready: LaneSetup, lanes: int, threads: int) -> None:
-        super().__init__(ready)
-        library = ready.library(lanes)
+    def __init__(self, setup: LaneSetup, lanes: int, threads: int) -> None:
+        super().__init__(setup)
+        library = setup.library(lanes)
         assert library is not None
         self.library = library
         self.at_least = LEAST_ROUNDS * lanes * threads
         self.memory = [_aligned(library.sb_size()) for _ in range(threads)]
 
-    def fill(self, arrays: Arrays, found: _Found, stop: Stop | None) -> bool:
-        n, leave, interrupted = len(found.status), arrays["stop"], False
+    def call(self, arrays: Arrays, stop: Stop | None) -> bool:
+        n, leave, interrupted = len(arrays["status"]), arrays["stop"], False
         struct, queue, last = self.struct(arrays), np.zeros(1, np.int64), np.array([n])
         memory = self.memory[: max(1, min(len(self.memory), n))]
         pool = ThreadPoolExecutor(len(memory), "spart-lanes")
@@ -260,30 +249,27 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 # --- what came of it ----------------------------------------------------------------------
 
 
-def _completed(ready: LaneSetup, work: Work, found: _Found) -> Done:
+def _completed(setup: LaneSetup, work: Work, arrays: Arrays) -> Done:
     """The outcomes of the finished runs. Runs that were handed back are executed by the general
     engine.
     """
-    back = np.flatnonzero(found.status == HANDED_BACK)
-    ended = (found.status != PENDING) & (found.status != HANDED_BACK)
-    done = _done(ready, work, found, ended)
-    if not len(back):
-        return done
-    return joined([done, *each_run(work.part(back))])
+    back = np.flatnonzero(arrays["status"] == HANDED_BACK)
+    done = _done(setup, work, arrays)
+    return joined([done, *each_run(work.part(back))]) if len(back) else done
 
 
-def _done(ready: LaneSetup, work: Work, found: _Found, ended: NDArray[np.bool_]) -> Done:
-    assert ready.made is not None
-    runs = work.runs[ended]
-    status = found.status[ended]
+def _done(setup: LaneSetup, work: Work, arrays: Arrays) -> Done:
+    """The outcomes of the runs that have ended in the compiled loop."""
+    assert setup.made is not None
+    ended = ~np.isin(arrays["status"], (PENDING, HANDED_BACK))
+    runs, keeps = work.runs[ended], work.every is not None
+    names = ("status", "reason", "t", "steps", "x", "xd", "meters", "events", "rows")
+    status, reason, t, steps, x, xd, meters, events, rows = (arrays[n][ended] for n in names)
     failed = np.flatnonzero(status == STATUSES.index(FAILED))
-    reason, t = found.reason[ended], found.t[ended]
     messages = {int(runs[k]): f"{REASONS[int(reason[k])]}, at t = {t[k]:.6g} s" for k in failed}
-    readings = ready.made.meters.readings(found.meters[ended].copy())
-    events = {name: found.events[ended, k] for k, name in enumerate(ready.made.blocks)}
-    keeps = work.every is not None
+    readings = setup.made.meters.readings(meters)
+    first = {name: events[:, k] for k, name in enumerate(setup.made.blocks)}
     return Done(
-        runs=runs, status=status, t=t, steps=found.steps[ended], x=found.x[ended],
-        xd=found.xd[ended], readings=readings, events=events, messages=messages,
-        times=ready.samples if keeps else None, rows=found.rows[ended] if keeps else None,
+        runs=runs, status=status, t=t, steps=steps, x=x, xd=xd, readings=readings, events=first,
+        messages=messages, times=setup.samples if keeps else None, rows=rows if keeps else None,
     )  # fmt: skip

@@ -7,8 +7,7 @@ card gives the same bits as on a processor, except where both call math.h (see s
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,36 +18,16 @@ ARCHITECTURE = "sm_90"
 FLAGS = ("--fmad=false", "--std=c++17", "--ptxas-options=-v", "--diag-suppress=177")
 """Warning 177 is about unused functions."""
 
-_KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", re.DOTALL)
-_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_STACK = re.compile(r"(\d+) bytes cumulative stack size")
-
 
 class KernelError(SpartError):
     """NVRTC rejected a kernel."""
 
 
 @dataclass(frozen=True)
-class Usage:
-    """The resources of one thread of a kernel, including the functions that it calls.
-
-    registers: number of 32-bit registers. stack: local memory [bytes]. stored, loaded: register
-    spills [bytes].
-    """
-
-    registers: int
-    stack: int
-    stored: int
-    loaded: int
-
-
-@dataclass(frozen=True)
 class Cubin:
-    """Machine code for one architecture. kernels: the resource usage of each kernel, by name."""
+    """Machine code. log: the compiler's output, with the resources that each kernel needs."""
 
     code: bytes
-    architecture: str
-    kernels: Mapping[str, Usage]
     log: str
 
 
@@ -74,26 +53,7 @@ def cubin(source: str, architecture: str = ARCHITECTURE, flags: Sequence[str] = 
         code = _text(nvrtc, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Cubin(code, architecture, usages(said), said)
-
-
-def usages(log: str) -> dict[str, Usage]:
-    """The resource usage of each kernel, from the output of ptxas -v."""
-    found = {}
-    parts = re.split(r"(?=Compiling entry function)", log)
-    for part in parts:
-        kernel = _KERNEL.match(part)
-        if kernel is None:
-            continue
-        frames = [tuple(map(int, frame)) for frame in _FRAME.findall(part)]
-        stack = _STACK.search(part)
-        found[kernel[1]] = Usage(
-            registers=int(kernel[2]),
-            stack=int(stack[1]) if stack else max((frame[0] for frame in frames), default=0),
-            stored=sum(frame[1] for frame in frames),
-            loaded=sum(frame[2] for frame in frames),
-        )
-    return found
+    return Cubin(code, said)
 
 
 def _nvrtc() -> Any:

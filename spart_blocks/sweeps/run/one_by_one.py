@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -20,18 +19,18 @@ from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.loop import Run
 from spart_blocks.run.measure.gauges import Gauge, Readings
+from spart_blocks.run.measure.measuring import Measuring
 from spart_blocks.run.simulate import failing
 from spart_blocks.run.start import picked_solver, prepare
 from spart_blocks.run.states import set_states, vectors_of
 from spart_blocks.sweeps.run.chunks import Stop
-from spart_blocks.sweeps.run.executors import spread
-from spart_blocks.sweeps.run.failed_runs import measured_nothing
-from spart_blocks.sweeps.run.joined_outcomes import stacked
+from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.work import (
     COMPLETE,
     FAILED,
     STATUSES,
     STOPPED,
+    AnyWork,
     Done,
     FileWork,
     Floats,
@@ -42,20 +41,7 @@ AT_ONCE = 1.0
 """Interval [s] at which finished runs are yielded."""
 
 
-def run(
-    work: Work | FileWork,
-    *,
-    workers: int | None = None,
-    executor: Any = None,
-    stop: Stop | None = None,
-) -> Iterator[Done]:
-    """Execute the runs of a work, in processes or by an executor: see `spread`. Yields parts in
-    any order.
-    """
-    return spread(work, each_run, workers=workers, executor=executor, stop=stop)
-
-
-def each_run(work: Work | FileWork, stop: Stop | None = None) -> Generator[Done, None, None]:
+def each_run(work: AnyWork, stop: Stop | None = None) -> Generator[Done, None, None]:
     """Execute the runs of a work in this process. Yields outcomes about every AT_ONCE seconds.
 
     stop: is called before each run; no more runs start once it returns True. An interrupt (Ctrl-C)
@@ -63,8 +49,8 @@ def each_run(work: Work | FileWork, stop: Stop | None = None) -> Generator[Done,
     whatever its parameters.
     """
     one = _of_program(work) if isinstance(work, Work) else partial(_of_file, work)
-    ended: list[_Ended] = []
-    first, begun = 0, time.monotonic()
+    ended: list[Done] = []
+    begun = time.monotonic()
     try:
         for k in range(len(work.runs)):
             if stop is not None and stop():
@@ -73,56 +59,32 @@ def each_run(work: Work | FileWork, stop: Stop | None = None) -> Generator[Done,
                 warnings.simplefilter("ignore", SpartWarning)
                 ended.append(one(k))
             if time.monotonic() - begun > AT_ONCE:
-                yield _done(work, first, ended)
-                first, ended, begun = k + 1, [], time.monotonic()
+                yield joined(ended)
+                ended, begun = [], time.monotonic()
     except KeyboardInterrupt:
         if ended:
-            yield _done(work, first, ended)
+            yield joined(ended)
         raise
     if ended:
-        yield _done(work, first, ended)
+        yield joined(ended)
 
 
 # --- one run --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Ended:
-    """The outcome of one run, with the fields of `Done`. times (k,) [s], rows (k, nx + nd):
-    recorded states.
-    """
-
-    status: str
-    t: float
-    steps: int
-    x: Floats
-    xd: Floats
-    readings: Mapping[Gauge, Readings]
-    events: Mapping[str, float]
-    message: str = ""
-    times: Floats = field(default_factory=lambda: np.zeros(0))
-    rows: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-
-
-def _of_program(work: Work) -> Callable[[int], _Ended]:
+def _of_program(work: Work) -> Callable[[int], Done]:
     """A function of k that executes run k of a work."""
     display = replace(work.program.display, acting=())  # one report is read, not a thousand
     base = Native(replace(work.program, display=display), _reference(work))
     solver = picked_solver(base)
     prepare(base, None, None, solver=solver)  # raises what does not depend on parameters
-    nothing: Mapping[Gauge, Readings] = {}
-    with suppress(SpartError):
-        nothing = measured_nothing(base, work.gauges)
-
-    def one(k: int) -> _Ended:
-        return _ran(work, lambda: base.with_parameters(work.p[k]), {}, solver, nothing)
-
-    return one
+    nothing = _no_readings(base, work.gauges)
+    return lambda k: _execute(work, k, lambda: base.with_parameters(work.p[k]), {}, solver, nothing)
 
 
-def _of_file(work: FileWork, k: int) -> _Ended:
+def _of_file(work: FileWork, k: int) -> Done:
     """Execute run k of a work whose diagram cannot be traced."""
-    file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[k]))
+    file = work.file_of(k)
 
     def engine() -> Engine:
         blocks = file.reference()
@@ -130,7 +92,7 @@ def _of_file(work: FileWork, k: int) -> _Ended:
         return blocks
 
     start = {name: states[k] for name, states in work.start.items()}
-    return _ran(work, engine, start, None, {})
+    return _execute(work, k, engine, start, None, {})
 
 
 def _reference(work: Work) -> Callable[[], Engine] | None:
@@ -165,18 +127,19 @@ def _blocks_of(program: Program, make: Callable[[], Engine]) -> Callable[[], Eng
 _MOST_BLOCKS = 4
 
 
-def _ran(
-    work: Work | FileWork,
+def _execute(
+    work: AnyWork,
+    k: int,
     engine_of: Callable[[], Engine],
     start: Mapping[str, Floats],
     solver: str | None,
     nothing: Mapping[Gauge, Readings],
-) -> _Ended:
-    """Execute one run. start: initial states by block, in place of the diagram's. nothing: the
-    readings of a run that fails before it is measured.
+) -> Done:
+    """Execute run k of a work. start: initial states by block, in place of the diagram's. nothing:
+    the readings of a run that fails before it is measured.
     """
     run, message = None, ""
-    times = np.zeros(0)
+    times, runs = np.zeros(0), work.runs[k : k + 1]
     try:
         with failing("the run cannot begin"):
             engine = engine_of()
@@ -191,24 +154,29 @@ def _ran(
     except SpartError as error:
         message = _message(error, run)
     if run is None:
-        return _Ended(FAILED, np.nan, 0, np.zeros(0), np.zeros(0), nothing, {}, message)
+        return Done.unstarted(runs, {int(runs[0]): message}, work, nothing)
     stopped = any("stopped" in event.what for event in run.events)
     if run.interrupted:
         raise KeyboardInterrupt
     first: dict[str, float] = {}
     for event in run.events:
         first.setdefault(event.block, event.t)
-    return _Ended(
-        status=FAILED if message else STOPPED if stopped else COMPLETE,
-        t=float(run.t),
-        steps=run.stats.steps,
-        x=run.x,
-        xd=run.xd,
-        readings=run.readings or nothing,
-        events=first,
-        message=message,
-        times=times,
-        rows=np.zeros((0, 0)) if work.every is None else _rows(run, times, work.every),
+    status = FAILED if message else STOPPED if stopped else COMPLETE
+    return Done(
+        runs=runs,
+        status=np.array([STATUSES.index(status)], dtype=np.uint8),
+        t=np.array([float(run.t)]),
+        steps=np.array([run.stats.steps], dtype=np.int64),
+        x=run.x[None],
+        xd=run.xd[None],
+        readings={
+            gauge: {name: np.asarray(value)[None] for name, value in read.items()}
+            for gauge, read in (run.readings or nothing).items()
+        },
+        events={block: np.array([first.get(block, np.nan)]) for block in work.blocks},
+        messages={int(runs[0]): message} if message else {},
+        times=None if work.every is None else times,
+        rows=None if work.every is None else _rows(run, times, work.every)[None],
     )
 
 
@@ -234,39 +202,31 @@ def _rows(run: Run, times: Floats, every: float) -> Floats:
     return rows
 
 
-# --- many runs ------------------------------------------------------------------------
+# --- runs that cannot start -----------------------------------------------------------
 
 
-def _done(work: Work | FileWork, first: int, ended: Sequence[_Ended]) -> Done:
-    """The outcomes of the runs first, first + 1, ... of a work."""
-    runs = work.runs[first : first + len(ended)]
-    gauges = dict.fromkeys(gauge for one in ended for gauge in one.readings)
-    quantities = {g: next(one.readings[g] for one in ended if g in one.readings) for g in gauges}
-    times = max((one.times for one in ended), key=len)
-    return Done(
-        runs=runs,
-        status=np.array([STATUSES.index(one.status) for one in ended], dtype=np.uint8),
-        t=np.array([one.t for one in ended]),
-        steps=np.array([one.steps for one in ended], dtype=np.int64),
-        x=stacked([one.x[None] for one in ended]),
-        xd=stacked([one.xd[None] for one in ended]),
-        readings={
-            gauge: {
-                name: stacked([one.readings.get(gauge, {}).get(name, _NONE)[None] for one in ended])
-                for name in names
-            }
-            for gauge, names in quantities.items()
-        },
-        events={
-            block: np.array([one.events.get(block, np.nan) for one in ended])
-            for block in work.blocks
-        },
-        messages={
-            int(number): one.message for number, one in zip(runs, ended, strict=True) if one.message
-        },
-        times=times if work.every is not None else None,
-        rows=stacked([one.rows[None] for one in ended]) if work.every is not None else None,
-    )
+def failed(work: AnyWork, message: str) -> Done:
+    """The outcomes of a work all runs of which failed before they started, such as runs that kill
+    their process.
+    """
+    messages = {int(number): message for number in work.runs}
+    if isinstance(work, FileWork):
+        return Done.unstarted(work.runs, messages, work)
+    engine = Native(work.program)
+    nx, nd = map(len, engine.initial())
+    return Done.unstarted(work.runs, messages, work, _no_readings(engine, work.gauges), nx, nd)
 
 
-_NONE = np.zeros(0)
+def _no_readings(engine: Engine, gauges: Iterable[Gauge]) -> Mapping[Gauge, Readings]:
+    """Readings of the right shapes with all values NaN; empty if the shapes cannot be computed."""
+    with suppress(SpartError):
+        measuring = Measuring(engine, gauges)
+        if not measuring.names:
+            return {}
+        with np.errstate(all="ignore"):
+            measuring.begin(0.0, *engine.initial())
+        return {
+            gauge: {name: np.full(np.shape(value), np.nan) for name, value in read.items()}
+            for gauge, read in measuring.read().items()
+        }
+    return {}

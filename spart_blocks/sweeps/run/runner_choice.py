@@ -12,8 +12,7 @@ from spart_blocks.base.errors import Fault, InputError, brief, warn
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.executors import WORTH, spread
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.run.runners import fastest
-from spart_blocks.sweeps.work import Done, FileWork, Work
+from spart_blocks.sweeps.work import AnyWork, Done, Work
 from spart_blocks.workers.executor import Processes
 
 COST = "about ten times as long"
@@ -34,7 +33,7 @@ class Runner:
     executor: Any = None
     device: str | None = None
     precision: str = "double"
-    _told: set[str] = field(default_factory=set, init=False)
+    _warned: set[str] = field(default_factory=set, init=False)
     _processes: Processes | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -61,14 +60,14 @@ class Runner:
         if self._processes is not None:
             self._processes.end()
 
-    def __call__(self, work: Work | FileWork) -> Iterator[Done]:
+    def __call__(self, work: AnyWork) -> Iterator[Done]:
         """Execute the runs of a work. Yields parts, in any order."""
-        why = refusal(work)
+        why = lanes.refusal(work)
         if why is not None:
             self._refuse_device(why)
-            self._tell(why)
+            self._warn_once(why)
         if self.executor is not None:
-            runner = each_run if why is not None else fastest
+            runner = each_run if why is not None else lanes.fastest
             yield from spread(work, runner, workers=self.workers, executor=self.executor)
         elif why is not None or not isinstance(work, Work):
             yield from self._one_by_one(work)
@@ -76,7 +75,7 @@ class Runner:
             single = self.precision == "float"
             yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
 
-    def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
+    def _one_by_one(self, work: AnyWork) -> Iterator[Done]:
         """Execute the runs in this process if they are quick, otherwise in processes, which are
         kept for later works.
         """
@@ -97,14 +96,9 @@ class Runner:
             hint = "leave out device to run them on the processors"
             raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
 
-    def _tell(self, why: str) -> None:
-        if why in self._told:
+    def _warn_once(self, why: str) -> None:
+        if why in self._warned:
             return
-        self._told.add(why)
+        self._warned.add(why)
         where = "" if self.executor is None else " on its workers"
         warn(f"runs go one by one{where}, which takes {COST}: {why}")
-
-
-def refusal(work: Work | FileWork) -> str | None:
-    """Why a work cannot be executed in lanes; None if it can."""
-    return lanes.refusal(work) if isinstance(work, Work) else "the diagram cannot be traced"

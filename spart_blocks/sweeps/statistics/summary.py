@@ -92,13 +92,20 @@ class Summary:
     @property
     def outcome_head(self) -> tuple[str, ...]:
         """The headings of `outcome_rows`."""
-        return (*self._told, "runs", *self.status, "success", "probability", "Wilson's interval")
+        return (
+            *self._columns,
+            "runs",
+            *self.status,
+            "success",
+            "probability",
+            "Wilson's interval",
+        )
 
     def outcome_rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each group: how its runs ended, and their success."""
         return [
             (
-                *(_text(g.group[name]) for name in self._told),
+                *(_text(g.group[name]) for name in self._columns),
                 f"{g.runs:,}",
                 *(f"{g.status.get(status, 0):,}" for status in self.status),
                 f"{g.successes:,}",
@@ -112,14 +119,14 @@ class Summary:
     def metric_head(self) -> tuple[str, ...]:
         """The headings of `metric_rows`."""
         shown = (f"{100 * share:g} % quantile" for share in self.shares)
-        return ("metric", *self._told, "runs", "mean", "sd", "least", *shown, "most")
+        return ("metric", *self._columns, "runs", "mean", "sd", "least", *shown, "most")
 
     def metric_rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each metric and group."""
         return [
             (
                 m.name,
-                *(_text(g.group[name]) for name in self._told),
+                *(_text(g.group[name]) for name in self._columns),
                 f"{m.runs:,}",
                 str(m.mean),
                 _text(m.sd),
@@ -135,7 +142,7 @@ class Summary:
     @property
     def claim_head(self) -> tuple[str, ...]:
         """The headings of `claim_rows`."""
-        return ("claim not met", *self._told, "runs", "share")
+        return ("claim not met", *self._columns, "runs", "share")
 
     def claim_rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each claim that some runs of a group do not fulfil."""
@@ -143,7 +150,7 @@ class Summary:
         return [
             (
                 claim,
-                *(_text(g.group[name]) for name in self._told),
+                *(_text(g.group[name]) for name in self._columns),
                 f"{g.missed[claim]:,}",
                 percent(g.missed[claim] / g.runs),
             )
@@ -196,7 +203,7 @@ class Summary:
         return shown + lines(self.notes())
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _columns(self) -> tuple[str, ...]:
         """The columns whose values differ among groups."""
         return tuple(name for name in self.by if len({str(g.group[name]) for g in self.groups}) > 1)
 
@@ -219,7 +226,8 @@ def summarize(
 
     check_confidence(confidence)
     status, names = coded(table, "status")
-    claims = _Claims(table)
+    none: tuple[NDArray[np.int64], list[str]] = (np.zeros_like(status), [""])
+    missed, claims = coded(table, "missed") if "missed" in table else none
     good = succeeded(table).astype(float)
     judged = bool((verdicts(table) >= 0).any())
     columns = {name: numbers(table, name) for name in metrics}
@@ -243,7 +251,7 @@ def summarize(
                     _metric(name, values[rows], draws, confidence, shares)
                     for name, values in columns.items()
                 ),
-                claims.missed(rows),
+                _missed(missed[rows], claims),
             )
         )
     return Summary(
@@ -260,25 +268,14 @@ def summarize(
     )
 
 
-class _Claims:
-    """The claims that runs do not fulfil, from the column `missed`; none without this column."""
-
-    def __init__(self, table: Table) -> None:
-        self.codes: NDArray[np.int64] | None = None
-        texts: list[str] = []
-        if "missed" in table:
-            self.codes, texts = coded(table, "missed")
-        self.of = [text.split(SEPARATOR) if text else [] for text in texts]
-
-    def missed(self, rows: NDArray[np.intp]) -> dict[str, int]:
-        """For each claim the number of these runs that do not fulfil it, if there are any."""
-        found: dict[str, int] = {}
-        if self.codes is not None:
-            counts = np.bincount(self.codes[rows], minlength=len(self.of)).tolist()
-            for claims, count in zip(self.of, counts, strict=True):
-                for claim in claims if count else ():
-                    found[claim] = found.get(claim, 0) + count
-        return found
+def _missed(codes: NDArray[np.int64], texts: Sequence[str]) -> dict[str, int]:
+    """For each claim the number of runs that do not fulfil it, if there are any. codes: the
+    positions of the runs' entries of the column `missed` in `texts`."""
+    found: dict[str, int] = {}
+    for text, count in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
+        for claim in text.split(SEPARATOR) if text and count else ():
+            found[claim] = found.get(claim, 0) + count
+    return found
 
 
 def _metric(

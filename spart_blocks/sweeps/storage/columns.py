@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.sweeps.work import FAILED, STATUSES
+from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
 Array = NDArray[Any]
 Kind = Literal["int", "float", "truth", "name", "text"]
@@ -52,13 +52,9 @@ class Column:
             return np.take(told, values + 1)
         return values
 
-    def plain(self) -> dict[str, Any]:
-        """The column as plain values for JSON, which `from_plain` reads."""
-        return {"name": self.name, "kind": self.kind, "names": list(self.names)}
-
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Column:
-        """The column that `plain` has written. Raises ValueError."""
+        """The column with these fields, as JSON has them. Raises ValueError."""
         if plain["kind"] not in DTYPES:
             raise ValueError(f"a column is of kind {plain['kind']!r:.40}")
         return Column(str(plain["name"]), plain["kind"], tuple(map(str, plain["names"])))
@@ -109,8 +105,64 @@ class Columns(Mapping[str, Array]):
         return tuple(self._columns.values())
 
 
+def metric_names(schema: Sequence[Column]) -> tuple[str, ...]:
+    """The names of the columns of metrics, which come last."""
+    names = [column.name for column in schema]
+    return tuple(names[names.index("steps") + 1 :])
+
+
 def succeeded(status: Array, passed: Array) -> NDArray[np.bool_]:
     """Whether each run is a success: it met its claims, or, without claims, no error ended it.
     status, passed: stored values."""
     without_error = status != STATUSES.index(FAILED)
     return np.asarray(without_error & (passed != FALSE))
+
+
+def schema_of(
+    varied: Sequence[Column],
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    faults: Sequence[str],
+    claimed: bool = False,
+) -> tuple[Column, ...]:
+    """The columns of a sweep's table. claimed: whether there are claims about each run."""
+    return (
+        *(Column(name, "int") for name in ("run", "draw", "grid")),
+        Column("variant", "name", tuple(variants)),
+        Column("fault", "name", tuple(faults)),
+        *varied,
+        Column("status", "name", STATUSES),
+        Column("message", "text"),
+        Column("passed", "truth"),
+        *([Column("missed", "text")] if claimed else []),
+        Column("t_end", "float"),
+        Column("steps", "int"),
+        *(Column(name, "float") for name in metrics),
+    )
+
+
+def columns_of(
+    schema: Any, numbers: Any, varied: Mapping[str, Array], done: Done, passed: Array,
+    metrics: Mapping[str, Array], missed: Any = None,
+) -> dict[str, Array]:  # fmt: skip
+    """All table columns of finished runs, by name.
+
+    numbers: draw, grid point, variant and fault of the runs. varied: columns of the varied values.
+    missed: for each run the names of the claims that it does not fulfil.
+    """
+    found: dict[str, Any] = {
+        "run": done.runs,
+        "draw": numbers.draw,
+        "grid": numbers.grid,
+        "variant": numbers.variant,
+        "fault": numbers.fault,
+        **varied,
+        "status": done.status,
+        "message": [done.messages.get(int(run), "") for run in done.runs],
+        "passed": passed,
+        "missed": missed,
+        "t_end": done.t,
+        "steps": done.steps,
+        **metrics,
+    }
+    return {column.name: column.stored(found[column.name]) for column in schema}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,8 +62,7 @@ def histories_of(work: Work | FileWork, done: Done, which: NDArray[np.intp]) -> 
 def _by_blocks(work: FileWork, k: int, times: Floats, row: Floats) -> Histories:
     """The histories of run k of a job without a program, from its states (k, nx + nd): blocks
     compute the signals."""
-    file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[k]))
-    engine = file.reference()
+    engine = work.file_of(k).reference()
     nx = len(engine.initial()[0])
     known = ~np.isnan(row).any(axis=1)
     x, xd = row[known, :nx], row[known, nx:]

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError, SpartError, told
+from spart_blocks.base.errors import Fault, InputError, SpartError, optional, told
 from spart_blocks.results.files import write_whole
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.table_parts import EXTRA, from_npz, to_npz
@@ -37,19 +37,6 @@ def form_for(size: float) -> Form:
     return "zarr" if size > LARGE and find_spec("zarr") is not None else "npz"
 
 
-class HistoryFiles(Protocol):
-    """Histories on disk, by part."""
-
-    def write(self, part: int, histories: Histories) -> None:
-        """Store the histories of a part."""
-
-    def read(self, parts: Iterable[int]) -> Iterator[Histories]:
-        """The histories of these parts, of those that have any."""
-
-    def last(self) -> int:
-        """The highest number of a part that was written; -1 if there is none."""
-
-
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """A context that turns what a library cannot read into one error that names the file."""
@@ -63,7 +50,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise InputError(Fault(text, hint=hint)) from error
 
 
-def history_files(form: Form, folder: Path) -> HistoryFiles:
+def history_files(form: Form, folder: Path) -> NpzHistories | ZarrHistories:
     """The histories in the folder of a sweep."""
     return NpzHistories(folder / "histories") if form == "npz" else ZarrHistories(folder)
 
@@ -75,12 +62,14 @@ class NpzHistories:
         self.folder = folder
 
     def write(self, part: int, histories: Histories) -> None:
+        """Store the histories of a part."""
         arrays: dict[str, Any] = {"run": histories.runs, "time": histories.times}
         arrays[_UNITS] = np.array([f"{n}\0{u}" for n, u in histories.units.items()], dtype=str)
         arrays |= {_VALUE + name: array for name, array in histories.values.items()}
         write_whole(self._file(part), to_npz(arrays))
 
     def read(self, parts: Iterable[int]) -> Iterator[Histories]:
+        """The histories of these parts, of those that have any."""
         for part in parts:
             path = self._file(part)
             if path.exists():
@@ -89,6 +78,7 @@ class NpzHistories:
                 yield found
 
     def last(self) -> int:
+        """The highest number of a part that was written; -1 if there is none."""
         names = (path.stem for path in self.folder.glob("*.npz"))
         return max((int(name) for name in names if name.isdecimal()), default=-1)
 
@@ -160,10 +150,7 @@ class ZarrHistories:
 
     def dataset(self, parts: Ints) -> Any:
         """The rows of these parts as an xarray Dataset that reads values when they are needed."""
-        try:
-            import xarray
-        except ImportError:
-            raise MissingExtraError("xarray", EXTRA, "histories of a sweep") from None
+        xarray = optional("xarray", "xarray", EXTRA, "histories of a sweep")
         with _readable(self.path):
             whole = xarray.open_zarr(self.path, chunks=None, consolidated=False)
             runs = whole["run"].values
@@ -171,10 +158,7 @@ class ZarrHistories:
         return whole.isel(run=rows[np.argsort(runs[rows], kind="stable")])
 
     def _group(self, mode: Literal["a", "r"]) -> Any:
-        try:
-            import zarr
-        except ImportError:
-            raise MissingExtraError("zarr", EXTRA, "histories of a large sweep") from None
+        zarr = optional("zarr", "zarr", EXTRA, "histories of a large sweep")
         return zarr.open_group(self.path, mode=mode, zarr_format=3)
 
     @staticmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,7 +26,6 @@ from spart_blocks.sweeps.storage.histories import Histories, joined
 from spart_blocks.sweeps.storage.history_files import (
     SHARD,
     Form,
-    HistoryFiles,
     ZarrHistories,
     history_files,
 )
@@ -61,17 +60,9 @@ class Description:
 
     def plain(self) -> dict[str, Any]:
         """The description as plain values for JSON."""
-        return {
-            "format": FORMAT,
-            "name": self.name,
-            "runs": self.runs,
-            "identity": dict(self.identity),
-            "files": dict(self.files),
-            "facts": dict(self.facts),
-            "table": self.table,
-            "histories": self.histories,
-            "columns": [column.plain() for column in self.schema],
-        }
+        plain = {"format": FORMAT, **vars(self), "columns": [vars(c) for c in self.schema]}
+        del plain["schema"]
+        return plain
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Description:
@@ -123,7 +114,7 @@ class Store:
     def close(self) -> None:
         """Write all runs that are not written yet, and release the lock."""
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the lock. Runs that are not written yet stay in memory."""
 
     @cached_property
@@ -160,7 +151,7 @@ class Folder(Store):
     def __init__(self, folder: Path, description: Description, lock: IO[bytes] | None) -> None:
         super().__init__(description)
         self.folder, self._lock = folder, lock
-        self.files: HistoryFiles = history_files(description.histories, folder)
+        self.files = history_files(description.histories, folder)
         self._parts = _parts_in(folder, description.table)
         self.begun = self._written = time.monotonic()
         self.count = len(self._whole("run"))
@@ -185,11 +176,8 @@ class Folder(Store):
     def resumed(folder: Path, description: Description) -> Folder:
         """Open the folder of a sweep to continue it. Raises InputError for another sweep."""
         found = described(folder)
-        faults = list(differences(found, description))
-        if faults:
-            listed = "\n  ".join(faults)
-            hint = f"{listed}\n  name another folder, or remove this one"
-            raise InputError(Fault(f"{folder} holds the results of another sweep", hint=hint))
+        if other := _other_sweep(folder, found, description):
+            raise InputError(other)
         lock = _locked(folder)
         if description.runs > found.runs:
             found = replace(found, runs=description.runs)
@@ -230,7 +218,7 @@ class Folder(Store):
                 f"{kept:,} runs are kept in {self.folder}; make room there, and the same "
                 "command with --resume (resume=True) continues"
             )
-            raise RunError(told_of(error), hint=hint) from error
+            raise RunError(message_of(error), hint=hint) from error
         self._columns.clear()
         self._histories.clear()
         self._parts.append(number)
@@ -240,9 +228,9 @@ class Folder(Store):
         try:
             self.flush()
         finally:
-            self.let_go()
+            self.release()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the lock; runs that are not written yet stay in memory."""
         if self._lock is not None:
             self._lock.close()
@@ -259,12 +247,10 @@ class Folder(Store):
         return self.folder
 
     def _whole(self, name: str) -> Array:
-        kind, schema = self.description.table, self.schema
-        column = next(one for one in schema if one.name == name)
+        kind = self.description.table
         files = [_part(self._path, k, kind) for k in self._parts]
-        written = [read_part(kind, file, schema, (name,))[name] for file in files]
-        waiting = [columns[name] for columns in self._columns]
-        return np.concatenate([column.stored([]), *written, *waiting])
+        written = [read_part(kind, file, self.schema, (name,))[name] for file in files]
+        return np.concatenate([*written, super()._whole(name)])
 
     def histories(self) -> Histories | None:
         return joined([*self.files.read(self._parts), *self._histories])
@@ -276,7 +262,7 @@ class Folder(Store):
         return self.files.dataset(np.array(self._parts, dtype=np.int64))
 
 
-def told_of(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """The message of an error of writing, in one line."""
     return str(error).split("\n")[0] if isinstance(error, InputError) else told(error)
 
@@ -329,15 +315,20 @@ def _quoted(value: Any) -> str:
     return "nothing" if value is None else brief(value)
 
 
+def _other_sweep(folder: Path, found: Description, description: Description) -> Fault | None:
+    """The fault that a folder holds another sweep; None if it holds this one."""
+    lines = list(differences(found, description))
+    hint = "\n  ".join([*lines, "name another folder, or remove this one"])
+    return Fault(f"{folder} holds the results of another sweep", hint=hint) if lines else None
+
+
 def _taken(folder: Path, description: Description) -> Fault:
     """The reason why a folder cannot be used for a new sweep."""
     if not holds_sweep(folder):
         return Fault(f"{folder} is not empty", hint="name another folder for the sweep's results")
     with suppress(InputError):
-        found = list(differences(described(folder), description))
-        if found:
-            hint = "\n  ".join([*found, "name another folder, or remove this one"])
-            return Fault(f"{folder} holds the results of another sweep", hint=hint)
+        if other := _other_sweep(folder, described(folder), description):
+            return other
     hint = "--resume (resume=True) continues it; or name another folder, or remove this one"
     return Fault(f"{folder} holds this sweep already", hint=hint)
 
@@ -375,28 +366,3 @@ def _locked(folder: Path) -> IO[bytes] | None:
         file.close()
         raise InputError(f"{folder}: another process writes there now") from None
     return file
-
-
-def schema_of(
-    varied: Sequence[Column],
-    metrics: Sequence[str],
-    variants: Sequence[str],
-    faults: Sequence[str],
-    claimed: bool = False,
-) -> tuple[Column, ...]:
-    """The columns of a sweep's table. claimed: whether there are claims about each run."""
-    from spart_blocks.sweeps.work import STATUSES
-
-    return (
-        *(Column(name, "int") for name in ("run", "draw", "grid")),
-        Column("variant", "name", tuple(variants)),
-        Column("fault", "name", tuple(faults)),
-        *varied,
-        Column("status", "name", STATUSES),
-        Column("message", "text"),
-        Column("passed", "truth"),
-        *([Column("missed", "text")] if claimed else []),
-        Column("t_end", "float"),
-        Column("steps", "int"),
-        *(Column(name, "float") for name in metrics),
-    )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError, told
+from spart_blocks.base.errors import Fault, InputError, optional, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.sweeps.storage.columns import UNKNOWN, Array, Column
 
@@ -91,12 +91,10 @@ def _from_parquet(path: Path, schema: Sequence[Column]) -> dict[str, Array]:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", EXTRA, "a sweep's table in Parquet files") from None
-    return pyarrow, pyarrow.parquet
+    names = ("pyarrow", "pyarrow.parquet")
+    purpose = "a sweep's table in Parquet files"
+    arrow, parquet = (optional(name, "pyarrow", EXTRA, purpose) for name in names)
+    return arrow, parquet
 
 
 def to_npz(arrays: Mapping[str, Array]) -> bytes:

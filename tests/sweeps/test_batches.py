@@ -11,11 +11,11 @@ import pytest
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.base.interrupts import deferred
 from spart_blocks.sweeps.results import ENOUGH, SweepResults
-from spart_blocks.sweeps.run import batches as going
-from spart_blocks.sweeps.run.batches import SweepRun, columns_of
+from spart_blocks.sweeps.run import batches
+from spart_blocks.sweeps.run.batches import SweepRun
 from spart_blocks.sweeps.storage import store
-from spart_blocks.sweeps.storage.columns import FALSE, TRUE
-from spart_blocks.sweeps.storage.store import Description, Folder, Store, schema_of
+from spart_blocks.sweeps.storage.columns import FALSE, TRUE, columns_of, schema_of
+from spart_blocks.sweeps.storage.store import Description, Folder, Store
 from spart_blocks.sweeps.work import Done
 
 SCHEMA = schema_of((), ("value",), ("default",), ("none", "stuck"))
@@ -66,27 +66,29 @@ def check_all(kept, total=1000):
 
 def test_every_run_is_done_once_in_batches_that_grow():
     job, kept = Job(10_000), Store(described(10_000))
-    assert SweepRun(job, kept, run).go() is None
+    assert SweepRun(job, kept, run).execute() is None
     check_all(kept, 10_000)
     assert job.asked[:3] == [(0, 256), (256, 1280), (1280, 5376)]
 
 
 def test_batches_are_bounded_by_memory():
     job = Job(1000)
-    job.bytes_of_run = going.MOST_BYTES // 100
-    SweepRun(job, Store(described()), run).go()
+    job.bytes_of_run = batches.MOST_BYTES // 100
+    SweepRun(job, Store(described()), run).execute()
     assert job.asked == [(k, k + 100) for k in range(0, 1000, 100)]
 
 
 def test_works_do_not_mix_runs_that_are_kept_with_others():
     job = Job(1000, kept_first=300)
-    SweepRun(job, Store(described()), run).go()
+    SweepRun(job, Store(described()), run).execute()
     assert job.asked == [(0, 256), (256, 300), (300, 1000)]
 
 
 def test_progress_counts_runs():
     told = []
-    SweepRun(Job(600), Store(described(600)), run, progress=lambda *pair: told.append(pair)).go()
+    SweepRun(
+        Job(600), Store(described(600)), run, progress=lambda *pair: told.append(pair)
+    ).execute()
     assert told[0] == (0, 600)
     assert told[-1] == (600, 600)
     assert [n for n, _ in told] == sorted(n for n, _ in told)
@@ -100,7 +102,7 @@ def test_an_interrupt_keeps_what_has_ended_and_resuming_does_the_rest(tmp_path):
             yield done
 
     first = Folder.made(tmp_path, described())
-    assert SweepRun(Job(), first, interrupted).go() == "interrupted"
+    assert SweepRun(Job(), first, interrupted).execute() == "interrupted"
     first.close()
     kept = SweepResults.load(tmp_path)
     assert 256 < len(kept) < 1000
@@ -108,7 +110,7 @@ def test_an_interrupt_keeps_what_has_ended_and_resuming_does_the_rest(tmp_path):
 
     job = Job()
     second = Folder.resumed(tmp_path, described())
-    assert SweepRun(job, second, run).go() is None
+    assert SweepRun(job, second, run).execute() is None
     second.close()
     assert sum(end - start for start, end in job.asked) <= 1000 - 256
     check_all(Folder.opened(tmp_path))
@@ -116,20 +118,20 @@ def test_an_interrupt_keeps_what_has_ended_and_resuming_does_the_rest(tmp_path):
 
 def test_a_sweep_that_is_done_does_nothing():
     job, kept = Job(), Store(described())
-    SweepRun(job, kept, run).go()
+    SweepRun(job, kept, run).execute()
     before = list(job.asked)
-    SweepRun(job, kept, run).go()
+    SweepRun(job, kept, run).execute()
     assert job.asked == before
 
 
 def test_it_stops_when_the_interval_of_each_group_is_narrow_enough():
     job, kept = Job(100_000), Store(described(100_000))
-    assert SweepRun(job, kept, run, until=0.05).go() == ENOUGH
+    assert SweepRun(job, kept, run, until=0.05).execute() == ENOUGH
     draws = len(kept.runs()) // 2
     # 9 of 10 pass with the fault; a fixed number of draws would need 553 (Wald).
     assert 553 < draws < 1800
     again = Store(described(100_000))
-    SweepRun(Job(100_000), again, lambda work: iter([done_of(work.runs)]), until=0.05).go()
+    SweepRun(Job(100_000), again, lambda work: iter([done_of(work.runs)]), until=0.05).execute()
     assert again.runs().tolist() == kept.runs().tolist()
 
 
@@ -138,7 +140,7 @@ def test_a_runner_that_loses_runs_is_found_out():
         Job(), Store(described()), lambda work: iter([done_of(work.runs[1:])]), until=0.1
     )
     with pytest.raises(InputError, match="runs are missing"):
-        lossy.go()
+        lossy.execute()
 
 
 def test_a_full_disk_ends_the_sweep_and_keeps_what_was_written(tmp_path, monkeypatch):
@@ -154,12 +156,12 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_written(tmp_path, monkeyp
 
     monkeypatch.setattr(store, "write_whole", full)
     with pytest.raises(RunError, match="No space left on device"):
-        SweepRun(Job(), kept, run).go()
-    kept.let_go()
+        SweepRun(Job(), kept, run).execute()
+    kept.release()
     monkeypatch.undo()
     assert len(Folder.opened(tmp_path).runs()) == 85 + 85
     again = Folder.resumed(tmp_path, described())
-    SweepRun(Job(), again, run).go()
+    SweepRun(Job(), again, run).execute()
     again.close()
     check_all(Folder.opened(tmp_path))
 
