@@ -18,6 +18,12 @@ from spart_blocks.diagram.written.wires import WireSyntaxError, WrittenWire, par
 
 GATES = ("in", "out")
 """The blocks of a sheet that represent its own ports."""
+Name = tuple[Keys, str]
+"""A block: the path of its sheet in the file, and its own name. A choice is on its slot."""
+TOP: Keys = ()
+"""The path of the sheet of the diagram itself."""
+SUBSYSTEM, VARIANT = "subsystems", "variants"
+"""First keys of the paths of subsystems and of slots of variants."""
 MOST_INSTANCES = 10_000
 """Largest number of instances of subsystems that are listed."""
 
@@ -103,6 +109,11 @@ class Sheet:
         """Whether it has the blocks `in` and `out`."""
         return bool(self.keys) or "inputs" in self.section or "outputs" in self.section
 
+    @property
+    def rest(self) -> dict[str, Any]:
+        """Its entries without blocks and wires."""
+        return {key: one for key, one in self.section.items() if key not in ("blocks", "wires")}
+
     @cached_property
     def wire_texts(self) -> dict[int, str]:
         """The texts of its wires by their index in the list. Empty ones are left out."""
@@ -153,6 +164,11 @@ class Slot:
         written = mapping_at(self.section, "choices")
         right = {name: one for name, one in written.items() if isinstance(one, dict)}
         return _blocks((*self.keys, "choices"), right)
+
+    @property
+    def rest(self) -> dict[str, Any]:
+        """Its entries without the choices."""
+        return {key: one for key, one in self.section.items() if key != "choices"}
 
     def choice(self, asked: str | None = None) -> WrittenBlock | None:
         """The choice of this name; otherwise the default, otherwise the first one."""
@@ -236,6 +252,21 @@ class File:
                 if inner is not None and inner.name not in around:
                     seen += 1
                     waiting.append((f"{prefix}{block.name}/", inner, around | {inner.name}))
+
+
+def is_slot(sheet: Keys) -> bool:
+    """Whether the path of a sheet is that of a slot of variants, whose blocks are its choices."""
+    return sheet[:1] == (VARIANT,)
+
+
+def blocks_path(sheet: Keys) -> Keys:
+    """The path of a sheet's blocks, or of a slot's choices."""
+    return (*sheet, "choices" if is_slot(sheet) else "blocks")
+
+
+def block_path(name: Name) -> Keys:
+    """The path of a block."""
+    return (*blocks_path(name[0]), name[1])
 
 
 def _blocks(keys: Keys, written: Mapping[str, Any]) -> dict[str, WrittenBlock]:

@@ -12,7 +12,7 @@ from spart_blocks.descriptions import describe
 from spart_blocks.diagram.build.registry import BlockType, find_type
 from spart_blocks.diagram.diagram_drawing import CLASSES
 from spart_blocks.diagram.written.sheets import GATES
-from spart_blocks.diagram.written.wires import COUNTED, FILLED_IN_ORDER
+from spart_blocks.diagram.written.wires import COUNTED
 from spart_blocks.drawing.boxes import LOOKS
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.versions.differences.units import port_names_of
@@ -102,11 +102,6 @@ def is_counted(section: Mapping[str, Any]) -> bool:
     """Whether the number of a block's inputs is the number of wires that lead to it."""
     given = any(key in section for key in ("nin", "labels", "styles"))
     return section.get("type") in COUNTED and not given
-
-
-def is_filled(section: Mapping[str, Any]) -> bool:
-    """Whether a wire that names no input of the block takes its next free one."""
-    return section.get("type") in FILLED_IN_ORDER
 
 
 def told_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:

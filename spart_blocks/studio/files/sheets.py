@@ -8,9 +8,11 @@ from typing import Any
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.written.connections import Connection
+from spart_blocks.diagram.written.wires import selection_text
 from spart_blocks.drawing.placed import Drawn, Size, Spots, lay_out
 from spart_blocks.studio.files.boxes import size_of
-from spart_blocks.studio.files.connections import Connection, Web, web_of
+from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.ports import look_of, port_text
 from spart_blocks.studio.files.reading import Reading
@@ -52,7 +54,7 @@ def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | N
     captions = {name: caption_of(scope, name) for name in web.sides}
     sizes = {name: _size(scope, name, web, captions[name]) for name in web.sides}
     ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
-    wires = [(one.start, one.end) for one in web.connections]
+    wires = [ends_of(one) for one in web.connections]
     drawn = lay_out(sizes, looks, ports, wires, known, before)
     told = sides_told(scope, web)
     blocks = [
@@ -197,14 +199,16 @@ def shape_text(shape: tuple[int, ...] | None) -> str:
 
 def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> dict[str, Any]:
     own = scope.within is not None
-    signal = signal_of(scope, *one.start)
+    start, end = ends_of(one)
+    signal, selection = signal_of(scope, *start), scope.sheet.wires[one.wire].source.selection
+    part = selection_text(selection) if selection is not None else ""
     return {
-        "source": one.source,
-        "target": one.target,
-        "from": {"block": one.start[0], "port": one.start[1]},
-        "to": {"block": one.end[0], "port": one.end[1]},
-        "points": [list(point) for point in drawn.routes[one.start, one.end]],
-        "signal": f"{signal}{one.part}" if signal is not None else None,
+        "source": one.ends[0],
+        "target": one.ends[1],
+        "from": {"block": start[0], "port": start[1]},
+        "to": {"block": end[0], "port": end[1]},
+        "points": [list(point) for point in drawn.routes[start, end]],
+        "signal": f"{signal}{part}" if signal is not None else None,
         "problems": mistakes.wires.get((scope.keys, one.wire), []) if own else [],
     }
 

@@ -17,6 +17,7 @@ from spart_blocks.program.c.writer import (
     entries_named,
     firsts,
     handover_clocks,
+    sizes_of,
     stepped_entries,
     tableau_tables,
 )
@@ -128,29 +129,20 @@ def _steps_of_their_own(made: Made) -> list[int]:
 def _sizes(made: Made) -> list[str]:
     program, method, meters = made.program, made.method, made.meters
     sizes = {
-        "STATES": len(program.x0),
-        "DISCRETE": len(program.xd0),
-        "PARAMETERS": len(program.p),
-        "WATCHED": len(program.crossings),
-        "WIDTH": _width(made),
-        "METERS": len(meters.rows),
-        "METER_NUMBERS": meters.numbers,
-        "BLOCKS": len(made.blocks),
-        "TICKING": len(program.clocks),
-        "HANDOVERS": len(program.handovers),
-        "PROJECTS": int(program.project is not None),
-        "DRIFTS": int(bool(program.drifting)),
-        "REACHES": int(program.reach is not None),
-        "HELD": int(program.held is not None),
-        "SWITCHES": len(_modes(program)),
-        "RESETS": len(_events(program)),
-        "STEPPED": len(_steps_of_their_own(made)),
-        "STAGES_COUNT": len(method.b),
-        "IS_CONTROLLED": int(method.e is not None),
-        "ORDER": method.order,
-        "DENSE": 0 if method.P is None else method.P.shape[1],
+        **sizes_of(program),
+        "SB_WIDTH": _width(made),
+        "SB_METERS": len(meters.rows),
+        "SB_METER_NUMBERS": meters.numbers,
+        "SB_BLOCKS": len(made.blocks),
+        "SB_HELD": int(program.held is not None),
+        "SB_RESETS": len(_events(program)),
+        "SB_STEPPED": len(_steps_of_their_own(made)),
+        "SB_STAGES_COUNT": len(method.b),
+        "SB_IS_CONTROLLED": int(method.e is not None),
+        "SB_ORDER": method.order,
+        "SB_DENSE": 0 if method.P is None else method.P.shape[1],
     }
-    lines = [macros({f"SB_{name}": value for name, value in sizes.items()})]
+    lines = [macros(sizes)]
     if meters.rows:
         rows, columns = ", ".join(row.text() for row in meters.rows), listed(meters.columns)[1:-1]
         lines.append(macros({"SB_METER_ROWS": rows, "SB_METER_COLUMNS": columns}))

@@ -8,13 +8,13 @@
    handed back: that depends on the run alone too.
 
    Before this file stand sb_numbers.h, the functions of the program over SB_REAL, and
-     SB_STATES SB_DISCRETE SB_PARAMETERS SB_WATCHED       numbers of states, discrete states, parameters, crossings
+     SB_NX SB_NXD SB_NP SB_CROSSINGS   numbers of states, discrete states, parameters, crossings
      SB_WIDTH                      numbers that are measured; sb_squared[j], whether distances
                                    take the square of one
      SB_METERS, sb_meters, ...     see meters.h; SB_METER_NUMBERS in all
      SB_BLOCKS                     how many blocks' first events are wanted; sb_block_of[k], that
                                    of a crossing, or -1
-     SB_TICKING                    number of clocks; SB_HANDOVERS, SB_HANDOVER_CLOCKS, and the
+     SB_NC                         number of clocks; SB_HANDOVERS, SB_HANDOVER_CLOCKS, and the
                                    masks sb_clock_states[c][i], sb_handover_states[k][i]
      SB_PROJECTS SB_DRIFTS SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
      SB_SWITCHES SB_RESETS         crossings that let blocks switch; EVENTs; sb_first[k],
@@ -48,9 +48,9 @@ enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 /* The runs of a call, and what comes of them. */
 typedef struct {
   long long runs;              /* how many */
-  const double *x0, *xd0, *p;  /* of each: (runs, SB_STATES), ... */
+  const double *x0, *xd0, *p;  /* of each: (runs, SB_NX), ... */
   const double *ticks;         /* times at which clocks tick, in order */
-  const unsigned char *due;    /* of each: which clocks (nticks, SB_TICKING) */
+  const unsigned char *due;    /* of each: which clocks (nticks, SB_NC) */
   const double *known;         /* known times at which signals switch */
   const long long *known_from, *known_to; /* where those of each run begin and end */
   const double *samples;       /* times of kept rows */
@@ -77,16 +77,16 @@ typedef struct {
 
 typedef struct {
   SB_TIME t, stop, lo, hi;
-  SB_REAL h, x[SB_ROOM(SB_STATES)], xn[SB_ROOM(SB_STATES)], xt[SB_ROOM(SB_STATES)], xm[SB_ROOM(SB_STATES)];
-  SB_REAL K[(SB_STAGES_COUNT + 1) * SB_ROOM(SB_STATES)];
-  SB_REAL kept[SB_ROOM(SB_STATES)], far[SB_ROOM(SB_STATES)];
-  SB_REAL xd[SB_ROOM(SB_DISCRETE)], xdn[SB_ROOM(SB_DISCRETE)], xdo[SB_ROOM(SB_DISCRETE)], p[SB_ROOM(SB_PARAMETERS)];
-  SB_REAL g0[SB_ROOM(SB_WATCHED)], g1[SB_ROOM(SB_WATCHED)], gs[SB_ROOM(SB_WATCHED)], g[SB_ROOM(SB_WATCHED)];
-  SB_REAL v[(SB_NODES + 1) * SB_ROOM(SB_WIDTH)], f[SB_ROOM(SB_STATES + SB_DISCRETE)];
+  SB_REAL h, x[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)];
+  SB_REAL K[(SB_STAGES_COUNT + 1) * SB_ROOM(SB_NX)];
+  SB_REAL kept[SB_ROOM(SB_NX)], far[SB_ROOM(SB_NX)];
+  SB_REAL xd[SB_ROOM(SB_NXD)], xdn[SB_ROOM(SB_NXD)], xdo[SB_ROOM(SB_NXD)], p[SB_ROOM(SB_NP)];
+  SB_REAL g0[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)], g[SB_ROOM(SB_CROSSINGS)];
+  SB_REAL v[(SB_NODES + 1) * SB_ROOM(SB_WIDTH)], f[SB_ROOM(SB_NX + SB_NXD)];
   SB_REAL low[SB_ROOM(SB_WIDTH)], high[SB_ROOM(SB_WIDTH)]; /* the range of measured signals */
   SB_REAL limit, longest, gap;
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
-  SB_MASK due[SB_ROOM(SB_TICKING)], hit[SB_ROOM(SB_WATCHED)];
+  SB_MASK due[SB_ROOM(SB_NC)], hit[SB_ROOM(SB_CROSSINGS)];
   SB_INDEX crossed, staged;
   const sb_work *w;
   long long run[SB_LANES], steps[SB_LANES], tick[SB_LANES], event[SB_LANES], sample[SB_LANES];
@@ -98,7 +98,7 @@ typedef struct {
 } sb_crew;
 
 #define SB_SELF sb_crew
-#define SB_N(m) SB_STATES
+#define SB_N(m) SB_NX
 #define SB_STAGES_OF(m) SB_STAGES_COUNT
 #define SB_T(m) ((m)->t)
 #define SB_X(m) ((m)->x)
@@ -130,23 +130,23 @@ typedef struct {
 #define SB_LAST_SEEN(m) ((m)->hi)
 #define SB_SHORTEST(t) (2.3e-15 * (t) + 5e-323) /* ten units in the last place, at zero too */
 #define SB_NEEDS_SLOPE(m, s) 1
-#if SB_IS_CONTROLLED && SB_STATES
+#if SB_IS_CONTROLLED && SB_NX
 #define SB_SEES_STIFFNESS
 #endif
-#if SB_WATCHED
+#if SB_CROSSINGS
 #define SB_MARKS
 #define SB_HIT(m) ((m)->hit)
 #define SB_BEGUN(m) ((m)->stop > 0)
 #endif
-#if SB_WATCHED
+#if SB_CROSSINGS
 #define SB_ACTS_IN_C
 #define SB_ENDED(m) SB_NOT((m)->alive == (m)->alive)
 #define SB_SHORTEST_FLIGHT(m) SB_OF(SB_FLIGHT)
 #endif
-#if SB_WATCHED && SB_RESETS
+#if SB_CROSSINGS && SB_RESETS
 #define SB_MEETS_RESETS
 #endif
-#if SB_IS_CONTROLLED && SB_STATES && SB_WATCHED && SB_SEES_RETURNS
+#if SB_IS_CONTROLLED && SB_NX && SB_CROSSINGS && SB_SEES_RETURNS
 #define SB_HOLDS_OFF
 #endif
 #define SB_KIND(m, k) sb_kind[k]
@@ -160,8 +160,8 @@ typedef struct {
 #define SB_GAP(m) ((m)->gap)
 #define SB_P(m) sb_p
 #define SB_DENSE_ORDER(m) SB_DENSE
-#define SB_ND(m) SB_DISCRETE
-#define SB_CLOCKS(m) SB_TICKING
+#define SB_ND(m) SB_NXD
+#define SB_CLOCKS(m) SB_NC
 #define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
 #define SB_FIRST(k) sb_first[k]
 #ifndef __CUDACC__ /* whose registers it would take */
@@ -214,14 +214,14 @@ SB_FUNCTION SB_REAL sb_reach(sb_crew *m) {
 }
 
 SB_FUNCTION void sb_watch(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out) {
-#if SB_WATCHED
+#if SB_CROSSINGS
   program_cross(sb_inside(m, t), x, m->xd, m->p, out);
 #else
   (void)m, (void)t, (void)x, (void)out;
 #endif
 }
 
-#if SB_WATCHED
+#if SB_CROSSINGS
 SB_FUNCTION void sb_watch_now(sb_crew *m, SB_REAL *out) {
   program_cross(m->t, m->x, m->xd, m->p, out);
 }
@@ -241,7 +241,7 @@ SB_FUNCTION void sb_signals(sb_crew *m, SB_TIME t, const SB_REAL *x, const SB_RE
 }
 #endif
 
-#if SB_TICKING
+#if SB_NC
 #define SB_HAS_CLOCKS
 SB_FUNCTION int sb_due(const sb_crew *m, int clock) { return SB_ANY(m->due[clock]) != 0; }
 
@@ -249,7 +249,7 @@ SB_FUNCTION void sb_hand_over(sb_crew *m, int k, const SB_REAL *before, SB_REAL 
 #if SB_HANDOVERS
   SB_MASK due = m->due[SB_HANDOVER_CLOCKS[k]];
   sb_handed_over(k, m->t, m->x, before, m->p, m->f);
-  for (int i = 0; i < SB_DISCRETE; i++)
+  for (int i = 0; i < SB_NXD; i++)
     if (sb_handover_states[k][i]) xd[i] = SB_SELECT(due, m->f[i], xd[i]);
 #else
   (void)m, (void)k, (void)before, (void)xd;
@@ -259,7 +259,7 @@ SB_FUNCTION void sb_hand_over(sb_crew *m, int k, const SB_REAL *before, SB_REAL 
 SB_FUNCTION void sb_tick_clock(sb_crew *m, int c, SB_REAL *before, SB_REAL *xd) {
   SB_MASK due = m->due[c];
   sb_moved(c, m->t, m->x, before, m->p, m->f);
-  for (int i = 0; i < SB_DISCRETE; i++)
+  for (int i = 0; i < SB_NXD; i++)
     if (sb_clock_states[c][i]) xd[i] = SB_SELECT(due, m->f[i], xd[i]);
 }
 #endif
@@ -267,26 +267,26 @@ SB_FUNCTION void sb_tick_clock(sb_crew *m, int c, SB_REAL *before, SB_REAL *xd) 
 #if SB_SWITCHES
 SB_FUNCTION void sb_watch_modes(sb_crew *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
   program_cross(t, x, xd, m->p, g);
-  for (int k = 0; k < SB_WATCHED; k++) g[k] = SB_SELECT(m->within, g[k], SB_OF(-1));
+  for (int k = 0; k < SB_CROSSINGS; k++) g[k] = SB_SELECT(m->within, g[k], SB_OF(-1));
 }
 
 SB_FUNCTION void sb_happened(sb_crew *m, int k, SB_MASK where);
 
 SB_FUNCTION void sb_switch(sb_crew *m, SB_TIME t, int k, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
   program_switched(t, x, xd, m->p, m->far);
-  for (int i = 0; i < SB_STATES; i++)
+  for (int i = 0; i < SB_NX; i++)
     if (sb_mode_states[k][i]) x[i] = SB_SELECT(where, m->far[i], x[i]);
   sb_happened(m, k, where);
 }
 #endif
 
-#define SB_NG(m) SB_WATCHED
+#define SB_NG(m) SB_CROSSINGS
 #include "sb_step.h"
 
 SB_FUNCTION void sb_project(sb_crew *m, SB_MASK where) {
-#if SB_PROJECTS && SB_STATES
+#if SB_PROJECTS
   program_project(m->t, m->x, m->xd, m->p, m->far);
-  for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(where, m->far[i], m->x[i]);
+  for (int i = 0; i < SB_NX; i++) m->x[i] = SB_SELECT(where, m->far[i], m->x[i]);
 #else
   (void)m, (void)where;
 #endif
@@ -316,9 +316,9 @@ SB_FUNCTION void sb_bound(sb_crew *m, int k) {
 SB_FUNCTION void sb_load(sb_crew *m, int k, long long run) {
   const sb_work *w = m->w;
   m->run[k] = run;
-  for (int i = 0; i < SB_STATES; i++) SB_LANE_SET(m->x[i], k, w->x0[run * SB_STATES + i]);
-  for (int i = 0; i < SB_DISCRETE; i++) SB_LANE_SET(m->xd[i], k, w->xd0[run * SB_DISCRETE + i]);
-  for (int i = 0; i < SB_PARAMETERS; i++) SB_LANE_SET(m->p[i], k, w->p[run * SB_PARAMETERS + i]);
+  for (int i = 0; i < SB_NX; i++) SB_LANE_SET(m->x[i], k, w->x0[run * SB_NX + i]);
+  for (int i = 0; i < SB_NXD; i++) SB_LANE_SET(m->xd[i], k, w->xd0[run * SB_NXD + i]);
+  for (int i = 0; i < SB_NP; i++) SB_LANE_SET(m->p[i], k, w->p[run * SB_NP + i]);
   SB_LANE_SET(m->t, k, 0.0);
   SB_LANE_SET(m->h, k, 0.0);
   SB_LANE_SET(m->stop, k, 0.0);
@@ -347,9 +347,9 @@ SB_FUNCTION void sb_load(sb_crew *m, int k, long long run) {
 /* Keep the state x at a sample's time in lane k. */
 SB_FUNCTION void sb_keep_row(sb_crew *m, int k, const SB_REAL *x) {
   const sb_work *w = m->w;
-  double *row = w->rows + (m->run[k] * w->nsamples + m->sample[k]++) * (SB_STATES + SB_DISCRETE);
-  for (int i = 0; i < SB_STATES; i++) row[i] = SB_LANE(x[i], k);
-  for (int i = 0; i < SB_DISCRETE; i++) row[SB_STATES + i] = SB_LANE(m->xd[i], k);
+  double *row = w->rows + (m->run[k] * w->nsamples + m->sample[k]++) * (SB_NX + SB_NXD);
+  for (int i = 0; i < SB_NX; i++) row[i] = SB_LANE(x[i], k);
+  for (int i = 0; i < SB_NXD; i++) row[SB_NX + i] = SB_LANE(m->xd[i], k);
 }
 
 /* The run of lane k is over. */
@@ -369,8 +369,8 @@ SB_FUNCTION void sb_over(sb_crew *m, int k, int status, int reason) {
 #endif
   w->t[run] = SB_LANE(m->t, k);
   w->steps[run] = m->steps[k];
-  for (int i = 0; i < SB_STATES; i++) w->x[run * SB_STATES + i] = SB_LANE(m->x[i], k);
-  for (int i = 0; i < SB_DISCRETE; i++) w->xd[run * SB_DISCRETE + i] = SB_LANE(m->xd[i], k);
+  for (int i = 0; i < SB_NX; i++) w->x[run * SB_NX + i] = SB_LANE(m->x[i], k);
+  for (int i = 0; i < SB_NXD; i++) w->xd[run * SB_NXD + i] = SB_LANE(m->xd[i], k);
   for (int i = 0; i < SB_METER_NUMBERS; i++)
     w->meters[run * SB_METER_NUMBERS + i] = m->meters[k][i];
   for (int i = 0; i < SB_BLOCKS; i++) w->events[run * SB_BLOCKS + i] = m->events[k][i];
@@ -401,7 +401,7 @@ SB_FUNCTION void sb_happened(sb_crew *m, int j, SB_MASK where) {
 
 /* --- what a crossing does ----------------------------------------------------------------------- */
 
-#if SB_WATCHED
+#if SB_CROSSINGS
 
 #if SB_RESETS
 
@@ -423,7 +423,7 @@ SB_FUNCTION void sb_count_crossings(sb_crew *m, SB_MASK where) {
     double t = SB_LANE(m->t, k), *recent = m->recent[k];
     int many, switched = 0;
     if (!SB_LANE(where, k)) continue;
-    for (int j = 0; j < SB_WATCHED; j++) switched |= sb_kind[j] == SB_MODE && SB_LANE(m->hit[j], k);
+    for (int j = 0; j < SB_CROSSINGS; j++) switched |= sb_kind[j] == SB_MODE && SB_LANE(m->hit[j], k);
     recent[0] = recent[1], recent[1] = recent[2], recent[2] = t;
     many = sb_chatters(t, m->w->end, &m->crossed_from[k], &m->crossings[k]);
     if (many || (switched && recent[0] >= 0 && t - recent[0] < SB_RAPID))
@@ -442,8 +442,8 @@ SB_FUNCTION SB_MASK sb_reset(sb_crew *m, int k, SB_MASK where) {
 #if SB_RESETS
   sb_happened(m, k, where);
   sb_reset_by(k, m->t, m->x, m->xd, m->p, m->f);
-  for (int i = 0; i < SB_STATES; i++) m->x[i] = SB_SELECT(where, m->f[i], m->x[i]);
-  for (int i = 0; i < SB_DISCRETE; i++) m->xd[i] = SB_SELECT(where, m->f[SB_STATES + i], m->xd[i]);
+  for (int i = 0; i < SB_NX; i++) m->x[i] = SB_SELECT(where, m->f[i], m->x[i]);
+  for (int i = 0; i < SB_NXD; i++) m->xd[i] = SB_SELECT(where, m->f[SB_NX + i], m->xd[i]);
 #else
   (void)m, (void)k;
 #endif
@@ -456,7 +456,7 @@ SB_FUNCTION void sb_settle(sb_crew *m, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
   m->within = where;
   if (sb_switched(m, m->t, x, xd, m->g) >= 0) return;
   sb_watch_modes(m, m->t, x, xd, m->g);
-  for (int j = 0; j < SB_WATCHED; j++) /* those that still switch */
+  for (int j = 0; j < SB_CROSSINGS; j++) /* those that still switch */
     if (sb_kind[j] == SB_MODE) still = still | (m->g[j] > 0);
   sb_over_where(m, still, SB_HANDED_BACK, 0);
 #else
@@ -472,17 +472,17 @@ SB_FUNCTION void sb_acted(sb_crew *m, SB_MASK where, SB_MASK ends) {
    with it. A bend to which its signal comes back at once, after what acts, is for the general
    engine. */
 SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
-  SB_MASK bends, acts = sb_reached(m, where, &bends), back = {0}, hit[SB_ROOM(SB_WATCHED)];
-  SB_REAL before[SB_ROOM(SB_WATCHED)] = {0}, after[SB_ROOM(SB_WATCHED)];
+  SB_MASK bends, acts = sb_reached(m, where, &bends), back = {0}, hit[SB_ROOM(SB_CROSSINGS)];
+  SB_REAL before[SB_ROOM(SB_CROSSINGS)] = {0}, after[SB_ROOM(SB_CROSSINGS)];
   int look;
-  for (int j = 0; j < SB_WATCHED; j++) hit[j] = m->hit[j];
-  look = SB_STATES && SB_SEES_RETURNS && SB_ANY(bends);
+  for (int j = 0; j < SB_CROSSINGS; j++) hit[j] = m->hit[j];
+  look = SB_NX && SB_SEES_RETURNS && SB_ANY(bends);
   if (look && SB_ANY(acts)) sb_changes(m, before);
   if (SB_ANY(acts)) sb_cross(m, acts, 0);
   m->h = SB_SELECT(acts, SB_OF(0), m->h);
   if (look) {
     sb_changes(m, after);
-    for (int j = 0; j < SB_WATCHED; j++) {
+    for (int j = 0; j < SB_CROSSINGS; j++) {
       SB_REAL away = SB_SELECT(m->g[j] > 0, after[j], -after[j]);
       SB_MASK none = acts & (SB_ABS(after[j]) <= SB_NO_CHANGE * SB_ABS(before[j])); /* no effect now */
       if (sb_kind[j] == SB_BEND) back = back | (hit[j] & SB_NOT(away > 0) & SB_NOT(none));
@@ -500,23 +500,23 @@ SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
 
 /* --- stops --------------------------------------------------------------------------------------- */
 
-#if SB_TICKING
+#if SB_NC
 
 /* Mark the clocks due in the lanes that have got to a stop. */
 SB_FUNCTION void sb_take_due(sb_crew *m, SB_MASK at) {
   const sb_work *w = m->w;
-  for (int c = 0; c < SB_TICKING; c++) m->due[c] = SB_NOT(at == at);
+  for (int c = 0; c < SB_NC; c++) m->due[c] = SB_NOT(at == at);
   for (int k = 0; k < SB_LANES; k++)
     if (SB_LANE(at, k) && m->tick[k] < w->nticks && w->ticks[m->tick[k]] == SB_LANE(m->stop, k)) {
-      for (int c = 0; c < SB_TICKING; c++)
-        SB_MASK_SET(m->due[c], k, w->due[m->tick[k] * SB_TICKING + c]);
+      for (int c = 0; c < SB_NC; c++)
+        SB_MASK_SET(m->due[c], k, w->due[m->tick[k] * SB_NC + c]);
       m->tick[k]++;
     }
 }
 
 SB_FUNCTION SB_MASK sb_any_due(sb_crew *m, SB_MASK at) {
   SB_MASK any = m->due[0];
-  for (int c = 1; c < SB_TICKING; c++) any = any | m->due[c];
+  for (int c = 1; c < SB_NC; c++) any = any | m->due[c];
   return any & at;
 }
 
@@ -531,7 +531,7 @@ SB_FUNCTION void sb_count_ticks(sb_crew *m, SB_MASK due, SB_MASK bad) {
 SB_FUNCTION void sb_stop_at(sb_crew *m, SB_MASK at) {
   const sb_work *w = m->w;
   int stage = SB_COMES;
-#if SB_TICKING
+#if SB_NC
   sb_take_due(m, at);
 #endif
   m->sloped = m->sloped & SB_NOT(at);
@@ -548,7 +548,7 @@ SB_FUNCTION void sb_stop_at(sb_crew *m, SB_MASK at) {
     SB_LANE_SET(m->stop, k, sb_next_stop(m, k));
     sb_bound(m, k);
   }
-#if SB_WATCHED
+#if SB_CROSSINGS
   sb_take_values(m, at & m->alive);
 #endif
 }
@@ -560,7 +560,7 @@ SB_FUNCTION void sb_state_within(sb_crew *m, SB_REAL h, SB_REAL theta) {
   sb_dense(m, h, theta, m->kept);
 #if SB_DRIFTS
   program_project(m->t + theta * h, m->kept, m->xd, m->p, m->far);
-  for (int i = 0; i < SB_STATES; i++) m->kept[i] = m->far[i];
+  for (int i = 0; i < SB_NX; i++) m->kept[i] = m->far[i];
 #endif
 }
 
@@ -743,7 +743,7 @@ SB_FUNCTION void sb_record_step(sb_crew *m, sb_trial *s) {
   SB_MASK plain;
   SB_TIME to = s->until;
 #endif
-  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(s->taken, k);
+  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_NX && SB_LANE(s->taken, k);
 #ifdef SB_SEES_STIFFNESS
   if (m->w->heeds_stiffness) {
     sb_look_for_stiffness(m, s->taken, s->h);
@@ -755,7 +755,7 @@ SB_FUNCTION void sb_record_step(sb_crew *m, sb_trial *s) {
   for (int k = 0; k < SB_LANES; k++)
     if (SB_LANE(s->taken, k) && !SB_LANE(plain, k))
       SB_LANE_SET(to, k, sb_just(SB_LANE(s->until, k), -1));
-#if SB_WATCHED
+#if SB_CROSSINGS
   /* A crossing is located just on its far side. */
   to = SB_SELECT(s->cut & (to > s->until - SB_LOCATED), s->until - SB_LOCATED, to);
 #endif
@@ -786,9 +786,9 @@ SB_FUNCTION void sb_refill(sb_crew *m, const long long *last, long long *next) {
   }
   if (!any) return;
   sb_project(m, fresh);
-#if SB_WATCHED
+#if SB_CROSSINGS
   program_cross(SB_OF(SB_BEFORE_START), m->x, m->xd, m->p, m->g);
-  for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(fresh, m->g[j], m->g0[j]);
+  for (int j = 0; j < SB_CROSSINGS; j++) m->g0[j] = SB_SELECT(fresh, m->g[j], m->g0[j]);
 #endif
   m->longest = SB_OF(SB_IS_CONTROLLED ? m->w->max_step : m->w->fixed_step);
   sb_stop_at(m, fresh);

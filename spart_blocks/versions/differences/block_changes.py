@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spart_blocks.diagram.written.sheets import WrittenBlock
+from spart_blocks.base.document import Keys
+from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP, VARIANT, Name, WrittenBlock, is_slot
+from spart_blocks.versions.differences.block_names import SLOT, called, shown
 from spart_blocks.versions.differences.changes import (
     ABSENT,
     BLOCK,
@@ -16,22 +18,12 @@ from spart_blocks.versions.differences.changes import (
 )
 from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.references import References
-from spart_blocks.versions.differences.sheets import (
-    SLOT,
-    SUBSYSTEM,
-    TOP,
-    VARIANT,
-    Name,
-    SheetEntries,
-    called,
-    shown,
-)
 from spart_blocks.versions.differences.units import is_initial, parameter_default, parameter_unit
 from spart_blocks.versions.differences.value_texts import value_text
 from spart_blocks.versions.differences.values import dotted, equal, value_changes
 
 SUBJECTS = {SUBSYSTEM: "subsystem", VARIANT: "variant"}
-"""What a sheet is called in changes, by its kind."""
+"""What a sheet is called in changes, by the first key of its path."""
 
 
 def block_changes(
@@ -119,32 +111,31 @@ def _resolved(value: Any, params: Mapping[str, Any]) -> str:
 
 def _of_sheets(pair: MatchedVersions, references: References) -> Iterator[Change]:
     """Subsystems and slots added, removed, renamed and changed."""
-    for name, sheet in pair.old.sheets.items():
+    for name in pair.old.sheets:
         if name not in pair.sheets:
-            yield Change(_subject(name), "removed", called(name), note=_size(sheet, pair.old))
+            yield Change(_subject(name), "removed", called(name), note=_size(name, pair.old))
     come = pair.new.sheets.keys() - pair.sheets.values()
-    for name, sheet in pair.new.sheets.items():
+    for name in pair.new.sheets:
         if name in come:
-            yield Change(_subject(name), "added", called(name), note=_size(sheet, pair.new))
+            yield Change(_subject(name), "added", called(name), note=_size(name, pair.new))
     for name, other in pair.sheets.items():
         if name == TOP:
             continue
         if name != other:
             yield Change(_subject(other), "renamed", called(other), called(name), called(other))
         before, after = pair.old.sheets[name].rest, pair.new.sheets[other].rest
-        for one in value_changes(dict(before), dict(after), references.parameter):
+        for one in value_changes(before, after, references.parameter):
             path = dotted((called(other), *one.path))
             yield Change(_subject(other), kind_of(one.old, one.new), path, one.old, one.new)
 
 
-def _subject(sheet: str) -> str:
+def _subject(sheet: Keys) -> str:
     """What a sheet is called in changes: subsystem or variant."""
-    return SUBJECTS[f"{sheet.partition('.')[0]}."]
+    return SUBJECTS[str(sheet[0])]
 
 
-def _size(sheet: SheetEntries, half: DiagramVersion) -> str:
+def _size(sheet: Keys, half: DiagramVersion) -> str:
     """The number of blocks and wires of a sheet, or the choices of a slot."""
-    if sheet.name.startswith(VARIANT):
-        return f"choices {', '.join(sheet.blocks)}"
-    wires = len(half.found[sheet.name])
-    return f"{len(sheet.blocks)} blocks, {wires} wires"
+    if is_slot(sheet):
+        return f"choices {', '.join(half.blocks[sheet])}"
+    return f"{len(half.blocks[sheet])} blocks, {len(half.found[sheet])} wires"

@@ -13,22 +13,21 @@ from spart_blocks.base.document import Document, mapping_at
 from spart_blocks.base.errors import Fault, InputError, SpartWarning
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.sections.robot_section import RobotSection
+from spart_blocks.diagram.written.connections import Ports
 from spart_blocks.diagram.written.files import Robots
 from spart_blocks.robot import Robot
 from spart_blocks.versions.differences.block_changes import block_changes
 from spart_blocks.versions.differences.changes import ABSENT, Change
-from spart_blocks.versions.differences.connections import Ports
 from spart_blocks.versions.differences.difference import Difference
 from spart_blocks.versions.differences.matched_versions import (
     DiagramVersion,
     MatchedVersions,
     PortsOfFile,
-    ports_of,
 )
 from spart_blocks.versions.differences.references import References, references_of
 from spart_blocks.versions.differences.robots import robot_changes
 from spart_blocks.versions.differences.section_changes import section_changes
-from spart_blocks.versions.differences.sides import DiffSide, check_uses, two_sides, used_in
+from spart_blocks.versions.differences.sides import DiffSide, check_uses, two_sides
 from spart_blocks.versions.differences.signal_names import SignalNames
 from spart_blocks.versions.differences.union import Union, unions_of
 from spart_blocks.versions.differences.wire_changes import wire_changes
@@ -68,9 +67,7 @@ def difference_of(old: DiffSide, new: DiffSide, *, text: bool = False) -> Differ
 
 def pair_of(old: DiffSide, new: DiffSide) -> MatchedVersions:
     """Match the blocks of two files."""
-    return MatchedVersions.of(
-        *(DiagramVersion.of(side.data, _ports_in(side)) for side in (old, new))
-    )
+    return MatchedVersions.of(*(DiagramVersion(side.file, _ports_in(side)) for side in (old, new)))
 
 
 def signal_names(old: DiffSide, new: DiffSide) -> SignalNames:
@@ -84,7 +81,7 @@ def union_of(old: DiffSide, new: DiffSide, found: Difference) -> list[Union]:
     difference of the files."""
     with collector_paused():
         changed = {one.new for one in found.files if one}
-        files = {given for given in used_in(new.data) if new.beside(given) in changed}
+        files = {given for given in new.file.used if new.beside(given) in changed}
         return unions_of(pair_of(old, new), found.changes, files)
 
 
@@ -144,7 +141,8 @@ def _ports_in(side: DiffSide) -> PortsOfFile:
     def ports(given: str) -> tuple[Ports, Ports]:
         if given not in known:
             try:
-                known[given] = ports_of(side.used(given).data)
+                used = side.used(given).file.top
+                known[given] = used.inputs, used.outputs
             except InputError:
                 known[given] = None, None
         return known[given]
@@ -182,7 +180,7 @@ def _same_files(old: DiffSide, new: DiffSide, before: Any, after: Any) -> bool:
     if not isinstance(before, dict) or before != after:
         return not isinstance(before, dict)
     paths = [
-        (old.file(given)[0], new.file(given)[0])
+        (old.path_of(given)[0], new.path_of(given)[0])
         for key in _FILES
         if isinstance(given := before.get(key), str)
     ]
@@ -203,7 +201,7 @@ def _robot(side: DiffSide, name: str, notes: list[str]) -> Robot | None:
     written = side.data["robots"][name]
     for key in _FILES:
         if isinstance(written, dict) and isinstance(written.get(key), str):
-            side.file(written[key])
+            side.path_of(written[key])
     faults: list[Fault] = []
     robot = None
     try:

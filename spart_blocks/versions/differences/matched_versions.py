@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
-from spart_blocks.diagram.written.sheets import WrittenBlock
-from spart_blocks.versions.differences.connections import PortConnection, Ports, connections_of
-from spart_blocks.versions.differences.matching import LinkGraph, matched, renamed_sheets
-from spart_blocks.versions.differences.sheets import (
-    SLOT,
+from spart_blocks.base.document import Keys, value_at
+from spart_blocks.diagram.written.connections import Connection, Ports, connections_of
+from spart_blocks.diagram.written.sheets import (
     SUBSYSTEM,
-    VARIANT,
+    TOP,
+    File,
     Name,
-    SheetEntries,
-    pieces_of,
-    sheets_of,
-    shown,
+    Sheet,
+    Slot,
+    WrittenBlock,
+    is_slot,
 )
+from spart_blocks.versions.differences.block_names import SLOT, shown
+from spart_blocks.versions.differences.matching import LinkGraph, matched, renamed_sheets
 from spart_blocks.versions.differences.units import port_names_of
 
 PortsOfFile = Callable[[str], tuple[Ports, Ports]]
@@ -27,49 +28,59 @@ PortsOfFile = Callable[[str], tuple[Ports, Ports]]
 
 @dataclass(frozen=True)
 class DiagramVersion:
-    """One version: its sheets, the blocks of all sheets, and the connections of each sheet.
-    ports_of_file: the ports of files that it uses."""
+    """One version of a file: its sheets, the blocks of all sheets, and the connections of each.
+    Entries of the wrong form are left out. ports_of_file: the ports of files that it uses."""
 
-    sheets: Mapping[str, SheetEntries]
-    pieces: Mapping[Name, WrittenBlock]
-    found: Mapping[str, list[PortConnection]]
+    file: File
     ports_of_file: PortsOfFile
 
-    @staticmethod
-    def of(data: dict[str, Any], ports_of_file: PortsOfFile) -> DiagramVersion:
-        """Read the sheets and wires in the values of a file."""
-        sheets = sheets_of(data)
-        found = {name: connections_of(sheet) for name, sheet in sheets.items()}
-        return DiagramVersion(sheets, dict(pieces_of(sheets)), found, ports_of_file)
+    @cached_property
+    def sheets(self) -> dict[Keys, Sheet | Slot]:
+        """The sheets and slots by path, the diagram's own sheet first."""
+        data, found = self.file.data, [*self.file.sheets, *self.file.slots.values()]
+        return {one.keys: one for one in found if isinstance(value_at(data, one.keys), dict)}
 
-    def ports(self, sheet: str, block: str) -> tuple[Ports, Ports]:
+    @cached_property
+    def blocks(self) -> dict[Keys, dict[str, WrittenBlock]]:
+        """The blocks of each sheet by name. Slots are blocks of the diagram's own sheet, their
+        choices blocks of the slot."""
+        found = {}
+        for keys, sheet in self.sheets.items():
+            every = sheet.choices if isinstance(sheet, Slot) else sheet.blocks
+            found[keys] = {n: one for n, one in every.items() if isinstance(one.written, dict)}
+        for keys, sheet in self.sheets.items():
+            if is_slot(keys):
+                found[TOP][sheet.name] = WrittenBlock(sheet.name, keys, {"type": SLOT})
+        return found
+
+    @cached_property
+    def pieces(self) -> dict[Name, WrittenBlock]:
+        """The blocks of all sheets."""
+        return {(k, name): one for k, each in self.blocks.items() for name, one in each.items()}
+
+    @cached_property
+    def found(self) -> dict[Keys, list[Connection]]:
+        """The connections of each sheet as they are written."""
+        return {keys: connections_of(one, self.blocks[keys]) if isinstance(one, Sheet) else []
+                for keys, one in self.sheets.items()}  # fmt: skip
+
+    def ports(self, sheet: Keys, block: str) -> tuple[Ports, Ports]:
         """The input and output ports of a block; None if only a built block tells them."""
-        piece = self.sheets[sheet].blocks.get(block)
-        rest = self.sheets[sheet].rest
+        piece: WrittenBlock | None = self.blocks[sheet].get(block)
         if piece is None:
-            inputs, outputs = ports_of(rest)
-            return {"in": ((), inputs), "out": (outputs, ())}.get(block, (None, None))
+            own = self.file.sheet_at(sheet)
+            return {"in": ((), own.inputs), "out": (own.outputs, ())}.get(block, (None, None))
         if piece.kind == SLOT:
-            slot = self.sheets.get(VARIANT + block)
-            default = slot.blocks.get(str(slot.rest.get("default"))) if slot is not None else None
-            return self._ports(default) if default is not None else (None, None)
-        return self._ports(piece)
-
-    def _ports(self, piece: WrittenBlock) -> tuple[Ports, Ports]:
-        """The same, of a block as it is written."""
+            slot = self.file.slots[block]
+            piece = slot.choices.get(slot.default or "")
+        if piece is None:
+            return None, None
         if piece.uses:
             return self.ports_of_file(piece.kind)
-        section = self.sheets.get(SUBSYSTEM + piece.kind)
-        if section is not None:
-            return ports_of(section.rest)
+        inner = self.file.subsystem_of(piece)
+        if inner is not None:
+            return inner.inputs, inner.outputs
         return port_names_of(piece.kind, piece.parameters)
-
-
-def ports_of(data: Mapping[str, Any]) -> tuple[Ports, Ports]:
-    """The input and output ports that a subsystem, or a file with ports, lists."""
-    sides = (data.get(key) or [] for key in ("inputs", "outputs"))
-    inputs, outputs = (tuple(map(str, side)) if isinstance(side, list) else None for side in sides)
-    return inputs, outputs
 
 
 @dataclass(frozen=True)
@@ -80,17 +91,13 @@ class MatchedVersions:
     old: DiagramVersion
     new: DiagramVersion
     blocks: Mapping[Name, Name]
-    sheets: Mapping[str, str]
+    sheets: Mapping[Keys, Keys]
 
     @staticmethod
     def of(old: DiagramVersion, new: DiagramVersion) -> MatchedVersions:
         """Match the blocks and sheets of two versions."""
-        others = renamed_sheets(old.sheets, new.sheets)
-        kinds = {
-            a.removeprefix(SUBSYSTEM): b.removeprefix(SUBSYSTEM)
-            for a, b in others.items()
-            if a.startswith(SUBSYSTEM)
-        }
+        others = renamed_sheets(old, new)
+        kinds = {str(a[-1]): str(b[-1]) for a, b in others.items() if a[0] == SUBSYSTEM}
         webs = LinkGraph.of(old.pieces, old.found), LinkGraph.of(new.pieces, new.found)
         blocks = matched(*webs, kinds, others)
         same = {name: name for name in old.sheets if name in new.sheets}
@@ -98,26 +105,26 @@ class MatchedVersions:
 
     def kind(self, old: WrittenBlock) -> str:
         """The type of an old block; of a renamed subsystem its new name."""
-        other = self.sheets.get(SUBSYSTEM + old.kind)
-        return other.removeprefix(SUBSYSTEM) if other is not None and not old.uses else old.kind
+        other = self.sheets.get((SUBSYSTEM, old.kind))
+        return str(other[-1]) if other is not None and not old.uses else old.kind
 
     def renamed(self) -> dict[str, str]:
         """New names of renamed and moved blocks by the old ones, written as in changes:
         `servo/gain`."""
         return {shown(a): shown(b) for a, b in self.blocks.items() if shown(a) != shown(b)}
 
-    def names_on(self, sheet: str) -> dict[str, str]:
+    def names_on(self, sheet: Keys) -> dict[str, str]:
         """New names of renamed blocks that are still on an old sheet, by the old names. A block
         that has left the sheet, and whose name a new block has, is called `NAME (before)`, a name
         that no block can have."""
         other = self.sheets[sheet]
         found = {}
-        for name in self.old.sheets[sheet].blocks:
+        for name in self.old.blocks[sheet]:
             target = self.blocks.get((sheet, name))
             if target is not None and target[0] == other:
                 if target[1] != name:
                     found[name] = target[1]
-            elif name in self.new.sheets[other].blocks:
+            elif name in self.new.blocks[other]:
                 found[name] = f"{name} (before)"
         return found
 

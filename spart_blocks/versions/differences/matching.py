@@ -15,11 +15,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from spart_blocks.diagram.written.sheets import WrittenBlock
-from spart_blocks.versions.differences.connections import PortConnection
-from spart_blocks.versions.differences.sheets import Name, SheetEntries
+from spart_blocks.base.document import Keys
+from spart_blocks.diagram.written.connections import Connection
+from spart_blocks.diagram.written.sheets import Name, WrittenBlock
 from spart_blocks.versions.differences.values import frozen
+
+if TYPE_CHECKING:
+    from spart_blocks.versions.differences.matched_versions import DiagramVersion
 
 ALIKE = 0.6
 """The lowest score at which two blocks are taken for one block that was renamed."""
@@ -47,7 +51,7 @@ class LinkGraph:
 
     @staticmethod
     def of(
-        pieces: Mapping[Name, WrittenBlock], found: Mapping[str, Iterable[PortConnection]]
+        pieces: Mapping[Name, WrittenBlock], found: Mapping[Keys, Iterable[Connection]]
     ) -> LinkGraph:
         web = LinkGraph(pieces)
         for sheet, connections in found.items():
@@ -59,7 +63,7 @@ class LinkGraph:
 
 
 def matched(
-    old: LinkGraph, new: LinkGraph, kinds: Mapping[str, str], sheets: Mapping[str, str]
+    old: LinkGraph, new: LinkGraph, kinds: Mapping[str, str], sheets: Mapping[Keys, Keys]
 ) -> dict[Name, Name]:
     """The new block of each old block that has one. kinds, sheets: new names of renamed subsystem
     types and sheets, by the old ones."""
@@ -79,7 +83,7 @@ class _Matching:
     left_old, left_new: blocks that are not matched yet."""
 
     def __init__(
-        self, old: LinkGraph, new: LinkGraph, kinds: Mapping[str, str], sheets: Mapping[str, str]
+        self, old: LinkGraph, new: LinkGraph, kinds: Mapping[str, str], sheets: Mapping[Keys, Keys]
     ) -> None:
         self.old, self.new, self.sheets = old, new, sheets
         self.kinds = {name: kinds.get(piece.kind, piece.kind) for name, piece in old.pieces.items()}
@@ -247,9 +251,9 @@ class _Matching:
         return found
 
     @cached_property
-    def _alone(self) -> dict[tuple[str, str], list[Name]]:
+    def _alone(self) -> dict[tuple[Keys, str], list[Name]]:
         """Unmatched new blocks without links, by sheet and type."""
-        found: dict[tuple[str, str], list[Name]] = defaultdict(list)
+        found: dict[tuple[Keys, str], list[Name]] = defaultdict(list)
         for b in self.left_new:
             if not self.new.links[b]:
                 found[b[0], self.new.pieces[b].kind].append(b)
@@ -295,52 +299,50 @@ def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:
     return sum(1.0 if frozen(old[n]) == frozen(new[n]) else 0.5 for n in both) / len(names)
 
 
-def renamed_sheets(
-    old: Mapping[str, SheetEntries], new: Mapping[str, SheetEntries]
-) -> dict[str, str]:
-    """New names of renamed sheets, by the old ones. Two sheets are matched if they share more than
+def renamed_sheets(old: DiagramVersion, new: DiagramVersion) -> dict[Keys, Keys]:
+    """New paths of renamed sheets, by the old ones. Two sheets are matched if they share more than
     half of their blocks by name and type, or if only they have their ports and types of blocks."""
-    gone = [name for name in old if name not in new]
-    come = [name for name in new if name not in old]
-    found = _by_blocks(gone, come, old, new) if gone and come else {}
-    shapes: dict[Hashable, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for side, (names, sheets) in enumerate(((gone, old), (come, new))):
-        for name in names:
-            if name not in found and name not in found.values():
-                shapes[_shape(sheets[name])][side].append(name)
+    gone = [keys for keys in old.sheets if keys not in new.sheets]
+    come = [keys for keys in new.sheets if keys not in old.sheets]
+    found = _by_blocks(gone, come, old.blocks, new.blocks) if gone and come else {}
+    shapes: dict[Hashable, tuple[list[Keys], list[Keys]]] = defaultdict(lambda: ([], []))
+    for side, (paths, version) in enumerate(((gone, old), (come, new))):
+        for keys in paths:
+            if keys not in found and keys not in found.values():
+                shapes[_shape(version, keys)][side].append(keys)
     pairs = (both for both in shapes.values() if len(both[0]) == len(both[1]) == 1)
     return found | {a[0]: b[0] for a, b in pairs}
 
 
-def _shape(sheet: SheetEntries) -> Hashable:
+def _shape(version: DiagramVersion, keys: Keys) -> Hashable:
     """The ports and types of blocks of a sheet, hashable."""
-    ports = (frozen(sheet.rest.get(key)) for key in ("inputs", "outputs"))
-    kinds = sorted(piece.kind for piece in sheet.blocks.values())
-    return sheet.name.partition(".")[0], *ports, tuple(kinds)
+    ports = (frozen(version.sheets[keys].section.get(key)) for key in ("inputs", "outputs"))
+    kinds = sorted(piece.kind for piece in version.blocks[keys].values())
+    return keys[0], *ports, tuple(kinds)
 
 
 def _by_blocks(
-    gone: Sequence[str],
-    come: Sequence[str],
-    old: Mapping[str, SheetEntries],
-    new: Mapping[str, SheetEntries],
-) -> dict[str, str]:
-    """New names of sheets that share more than half of their blocks, by name and type."""
-    holders: dict[Hashable, list[str]] = defaultdict(list)
-    for name in come:
-        for block, piece in new[name].blocks.items():
-            holders[name.partition(".")[0], block, piece.kind].append(name)
-    found: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in gone:
-        shared: dict[str, int] = defaultdict(int)
-        for block, piece in old[name].blocks.items():
-            for other in holders.get((name.partition(".")[0], block, piece.kind), ())[:MOST_NEAR]:
+    gone: Sequence[Keys],
+    come: Sequence[Keys],
+    old: Mapping[Keys, Mapping[str, WrittenBlock]],
+    new: Mapping[Keys, Mapping[str, WrittenBlock]],
+) -> dict[Keys, Keys]:
+    """New paths of sheets that share more than half of their blocks, by name and type."""
+    holders: dict[Hashable, list[Keys]] = defaultdict(list)
+    for keys in come:
+        for block, piece in new[keys].items():
+            holders[keys[0], block, piece.kind].append(keys)
+    found: dict[Keys, Keys] = {}
+    taken: set[Keys] = set()
+    for keys in gone:
+        shared: dict[Keys, int] = defaultdict(int)
+        for block, piece in old[keys].items():
+            for other in holders.get((keys[0], block, piece.kind), ())[:MOST_NEAR]:
                 shared[other] += 1
         free = [other for other in shared if other not in taken]
         best = max(free, key=lambda other: shared[other], default=None)
-        most = max(len(old[name].blocks), len(new[best].blocks)) if best is not None else 0
+        most = max(len(old[keys]), len(new[best])) if best is not None else 0
         if best is not None and 2 * shared[best] > most:
-            found[name] = best
+            found[keys] = best
             taken.add(best)
     return found

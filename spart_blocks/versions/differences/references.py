@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.base.document import mapping_at
+from spart_blocks.diagram.written.sheets import Name
+from spart_blocks.versions.differences.block_names import shown
 from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
-from spart_blocks.versions.differences.sheets import Name, shown
 from spart_blocks.versions.differences.values import Renaming, frozen
 
 _HEAD = re.compile(r"[^\s.\[\]{}*,=>-]+")

@@ -9,7 +9,6 @@ from spart_blocks.base.document import mapping_at
 from spart_blocks.versions.differences.changes import ABSENT, Change, kind_of
 from spart_blocks.versions.differences.matched_versions import MatchedVersions
 from spart_blocks.versions.differences.references import References, clock_of, users_of, users_text
-from spart_blocks.versions.differences.sheets import unread
 from spart_blocks.versions.differences.units import section_default, section_unit
 from spart_blocks.versions.differences.values import Renaming, dotted, equal, value_changes
 
@@ -25,10 +24,26 @@ def section_changes(
         if name not in _ELSEWHERE:
             before, after = old.get(name), new.get(name)
             yield from _of_section(name, before, after, pair, references)
-    before, after = unread(old), unread(new)
-    for one in value_changes(before, after):
+    for one in value_changes(_unread(old), _unread(new)):
         yield Change(one.path[0].partition(".")[0], kind_of(one.old, one.new), dotted(one.path),
                      one.old, one.new)  # fmt: skip
+
+
+def _unread(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of blocks and wires, and entries of them, that have the wrong form. They are
+    compared as values."""
+    found = {}
+    for name in ("blocks", "variants", "subsystems"):
+        value = data.get(name)
+        if value is not None and not isinstance(value, dict):
+            found[name] = value
+        elif value:
+            wrong = {key: one for key, one in value.items() if not isinstance(one, dict)}
+            found |= {f"{name}.{key}": one for key, one in wrong.items()}
+    wires = data.get("wires")
+    if wires is not None and not isinstance(wires, list):
+        found["wires"] = wires
+    return found
 
 
 def _of_section(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from os.path import normpath
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,18 @@ class DiffSide:
     @property
     def data(self) -> dict[str, Any]:
         """The values of the file; empty if there is no file."""
-        return self.document.data if self.document is not None else {}
+        return self.file.data
+
+    @cached_property
+    def file(self) -> File:
+        """The blocks and wires of the file; none if there is no file."""
+        return File(self.document) if self.document is not None else File.of({})
 
     def text(self) -> str:
         """The text of the file; empty if there is no file."""
         return self.path.read_text(encoding="utf-8-sig") if self.path is not None else ""
 
-    def file(self, given: str) -> tuple[Path | None, tuple[Fault, ...]]:
+    def path_of(self, given: str) -> tuple[Path | None, tuple[Fault, ...]]:
         """The path of a file that this file names as `given`, or None with the faults."""
         if self.document is None or self.path is None or self.root is None:
             return None, ()
@@ -61,7 +67,7 @@ class DiffSide:
     def used(self, given: str) -> DiffSide:
         """The file that this file uses under the path `given`. Raises InputError if it cannot be
         read."""
-        path, faults = self.file(given)
+        path, faults = self.path_of(given)
         if path is None:
             raise InputError(faults)
         label = self.beside(given)
@@ -82,7 +88,7 @@ class DiffSide:
             side = waiting.pop()
             for text in _texts(side.data):
                 side._fetch(text)
-            for given in used_in(side.data):
+            for given in side.file.used:
                 if side.beside(given) not in known:
                     known.add(side.beside(given))
                     with suppress(InputError):
@@ -241,7 +247,7 @@ def check_uses(side: DiffSide) -> None:
         if len(around) > MAX_LEVELS or len(done) > MAX_FILES:
             raise InputError(Fault("too many files use each other", Place(side.label)))
         around.append(key)
-        for given in used_in(one.data):
+        for given in one.file.used:
             try:
                 inner = one.used(given)
             except InputError:
@@ -252,8 +258,3 @@ def check_uses(side: DiffSide) -> None:
 
     if side.document is not None:
         visit(side)
-
-
-def used_in(data: dict[str, Any]) -> dict[str, None]:
-    """The paths of the files that the blocks of a file use, as written."""
-    return File.of(data).used

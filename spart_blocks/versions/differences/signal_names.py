@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP
 from spart_blocks.versions.differences.matched_versions import MatchedVersions
-from spart_blocks.versions.differences.sheets import SUBSYSTEM, TOP
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class SignalNames:
                 break
             parts.append(block[1])
             piece = self.pair.old.pieces[sheet, name]
-            sheet = SUBSYSTEM + piece.kind
+            sheet = SUBSYSTEM, piece.kind
             if sheet not in self.pair.sheets or piece.uses:
                 parts += names[number + 1 :]
                 break

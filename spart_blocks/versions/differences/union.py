@@ -9,17 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from spart_blocks.diagram.written.sheets import GATES, WrittenBlock
+from spart_blocks.base.document import Keys
+from spart_blocks.diagram.written.connections import IN_ORDER, Connection, meant, renamed
+from spart_blocks.diagram.written.sheets import GATES, TOP, WrittenBlock, is_slot
+from spart_blocks.versions.differences.block_names import called, shown
 from spart_blocks.versions.differences.changes import BLOCK, INITIAL, PARAMETER, Change
-from spart_blocks.versions.differences.connections import IN_ORDER, PortConnection, meant, renamed
 from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.references import users_of
-from spart_blocks.versions.differences.sheets import (
-    TOP,
-    VARIANT,
-    called,
-    shown,
-)
 from spart_blocks.versions.differences.wire_changes import apart
 
 State = Literal["common", "added", "removed", "changed"]
@@ -76,7 +72,7 @@ def unions_of(
     touched = set(_touched(pair, changes, changed_files))
     found = []
     for sheet, other in pair.sheets.items():
-        if not sheet.startswith(VARIANT):
+        if not is_slot(sheet):
             union = _SheetUnion(pair, sheet, other, touched).union()
             if sheet == TOP or union.differs:
                 found.append(union)
@@ -116,8 +112,8 @@ class _SheetUnion:
     """Makes the drawing of one sheet. Blocks go by their new names."""
 
     pair: MatchedVersions
-    sheet: str
-    other: str
+    sheet: Keys
+    other: Keys
     touched: set[str]
     inputs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     outputs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -148,31 +144,29 @@ class _SheetUnion:
         title = called(self.other) if self.other != TOP else ""
         return Union(title, blocks, tuple(edges), len(states) - len(kept))
 
-    def _wires(self) -> list[tuple[PortConnection, str | None, State]]:
+    def _wires(self) -> list[tuple[Connection, str | None, State]]:
         """Each connection once, with its input and state. An input that is filled in order is one
         for each source."""
         old = renamed(_meant(self.pair.old, self.sheet), self.names)
         new = _meant(self.pair.new, self.other)
         gone, come = apart(old, new)
         added = set(come)
-        found: list[tuple[PortConnection, str | None, State]] = []
+        found: list[tuple[Connection, str | None, State]] = []
         for one in new:
             found.append((one, _input(one), "added" if one in added else "common"))
         return found + [(one, _input(one), "removed") for one in gone]
 
-    def _states(
-        self, wires: Sequence[tuple[PortConnection, str | None, State]]
-    ) -> dict[str, State]:
+    def _states(self, wires: Sequence[tuple[Connection, str | None, State]]) -> dict[str, State]:
         """The state of each block, those of the new file first, and of the gates that wires lead
         to."""
         states: dict[str, State] = {}
         back = {b: a for a, b in self.pair.blocks.items()}
-        for name in self.pair.new.sheets[self.other].blocks:
+        for name in self.pair.new.blocks[self.other]:
             full = self.other, name
             known = full in back and self.pair.sheets.get(back[full][0]) == self.other
             changed = shown(full) in self.touched
             states[name] = "added" if not known else "changed" if changed else "common"
-        for name in self.pair.old.sheets[self.sheet].blocks:
+        for name in self.pair.old.blocks[self.sheet]:
             states.setdefault(self.names.get(name, name), "removed")
         for one, _, _ in wires:
             for name in (one.source, one.target):
@@ -189,8 +183,8 @@ class _SheetUnion:
     def _block(self, name: str, state: State) -> UnionBlock:
         """A block of the drawing."""
         former = self.former.get(name, name)
-        old = self.pair.old.sheets[self.sheet].blocks.get(former)
-        new = self.pair.new.sheets[self.other].blocks.get(name)
+        old = self.pair.old.blocks[self.sheet].get(former)
+        new = self.pair.new.blocks[self.other].get(name)
         before = old or WrittenBlock(name, (), {"type": ""})
         after = new or old or WrittenBlock(name, (), {"type": _gate(name)})
         label = name
@@ -216,19 +210,19 @@ def _kind(piece: WrittenBlock) -> str:
     return piece.kind.rpartition("/")[2] if piece.uses else piece.kind
 
 
-def _meant(half: DiagramVersion, sheet: str) -> list[PortConnection]:
+def _meant(half: DiagramVersion, sheet: Keys) -> list[Connection]:
     """The connections of a sheet with the names of ports."""
     found = half.found[sheet]
     return meant(found, found, lambda name: half.ports(sheet, name))
 
 
-def _input(one: PortConnection) -> str | None:
+def _input(one: Connection) -> str | None:
     """The input of a connection; one for each source of a block that is filled in order."""
     return f"{IN_ORDER}{one.start}" if one.input == IN_ORDER else one.input
 
 
 def _kept(
-    states: dict[str, State], wires: Sequence[tuple[PortConnection, str | None, State]]
+    states: dict[str, State], wires: Sequence[tuple[Connection, str | None, State]]
 ) -> list[str]:
     """The blocks that are drawn: all, or of very many those that differ and their neighbours."""
     if len(states) <= MOST_BLOCKS:

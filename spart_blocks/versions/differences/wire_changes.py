@@ -6,17 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from spart_blocks.versions.differences.changes import ABSENT, WIRE, Change
-from spart_blocks.versions.differences.connections import (
+from spart_blocks.base.document import Keys
+from spart_blocks.diagram.written.connections import (
     IN_ORDER,
-    PortConnection,
+    Connection,
     meant,
     renamed,
 )
+from spart_blocks.diagram.written.sheets import TOP, Sheet, Slot
+from spart_blocks.versions.differences.block_names import called
+from spart_blocks.versions.differences.changes import ABSENT, WIRE, Change
 from spart_blocks.versions.differences.matched_versions import MatchedVersions
-from spart_blocks.versions.differences.sheets import TOP, called
 
-Found = list[PortConnection]
+Found = list[Connection]
 
 
 def wire_changes(pair: MatchedVersions) -> Iterator[Change]:
@@ -27,19 +29,22 @@ def wire_changes(pair: MatchedVersions) -> Iterator[Change]:
         prefix = "" if other == TOP else f"{called(other)}: "
         for change in _between(pair, sheet, names, old, new):
             yield replace(change, path=prefix + change.path) if prefix else change
-        texts = (
-            Counter(half.sheets[name].wrong)
-            for half, name in ((pair.old, sheet), (pair.new, other))
-        )
-        before, after = texts
+        before, after = _unreadable(pair.old.sheets[sheet]), _unreadable(pair.new.sheets[other])
         for text in before - after:
             yield Change(WIRE, "removed", prefix + text, note="cannot be read")
         for text in after - before:
             yield Change(WIRE, "added", prefix + text, note="cannot be read")
 
 
+def _unreadable(sheet: Sheet | Slot) -> Counter[str]:
+    """The texts of the wires of a sheet that cannot be read."""
+    if isinstance(sheet, Slot):
+        return Counter()
+    return Counter(sheet.wire_texts[number] for number in sheet.wrong_wires)
+
+
 def _between(
-    pair: MatchedVersions, sheet: str, names: dict[str, str], old: Found, new: Found
+    pair: MatchedVersions, sheet: Keys, names: dict[str, str], old: Found, new: Found
 ) -> Iterator[Change]:
     """The changes from old to new connections of a sheet. names: new names of renamed blocks by the
     old."""
@@ -112,9 +117,9 @@ def _reported(gone: Found, come: Found, old: Found, new: Found) -> Iterator[Chan
         yield Change(WIRE, "added", str(one), ABSENT, str(one))
 
 
-def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], PortConnection]:
+def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], Connection]:
     """Connections by their input. Inputs that are filled in order have numbers."""
-    places: dict[PortConnection, list[int]] = defaultdict(list)
+    places: dict[Connection, list[int]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for one in every:
         if one.input == IN_ORDER:
@@ -127,9 +132,9 @@ def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], Por
     return result
 
 
-def _alone(found: Iterable[PortConnection]) -> dict[tuple[str, str | None, str], PortConnection]:
+def _alone(found: Iterable[Connection]) -> dict[tuple[str, str | None, str], Connection]:
     """The connections that are the only ones of their source."""
-    starts: dict[tuple[str, str | None, str], list[PortConnection]] = defaultdict(list)
+    starts: dict[tuple[str, str | None, str], list[Connection]] = defaultdict(list)
     for one in found:
         starts[one.source, one.output, one.part].append(one)
     return {key: ones[0] for key, ones in starts.items() if len(ones) == 1}
@@ -144,7 +149,7 @@ def _orders(old: Found, new: Found, gone: Found, come: Found) -> Iterator[Change
             yield Change(WIRE, "changed", target, starts, now, note="order of its inputs")
 
 
-def _sequences(found: Sequence[PortConnection], apart: Found) -> dict[str, list[str]]:
+def _sequences(found: Sequence[Connection], apart: Found) -> dict[str, list[str]]:
     """The sources of each block whose inputs are filled in order. apart: connections left out."""
     sequences: dict[str, list[str]] = defaultdict(list)
     left = set(apart)

@@ -6,7 +6,6 @@ from spart_blocks.versions.edits.operations import (
     AddWire,
     Append,
     Group,
-    Operation,
     Put,
     RemoveBlock,
     RemoveWire,
@@ -18,6 +17,7 @@ from spart_blocks.versions.edits.operations import (
     Unset,
 )
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
+from spart_blocks.versions.edits.steps import Operation
 from spart_blocks.versions.edits.text import Edited, edited, edited_file
 
 __all__ = [

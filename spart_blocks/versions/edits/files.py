@@ -17,8 +17,8 @@ from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.build.loader import load_document, structure_faults
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.results.files import write_bytes, write_whole
-from spart_blocks.versions.edits.operations import Operation
 from spart_blocks.versions.edits.patches import Patch, applied
+from spart_blocks.versions.edits.steps import Operation
 from spart_blocks.versions.edits.text import Edited, edited_file, mistakes
 
 _MOST_UNDONE = 100

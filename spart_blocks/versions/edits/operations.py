@@ -17,7 +17,7 @@ from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.sections.schema import is_whole
 from spart_blocks.diagram.written.paths import editable_path_in
-from spart_blocks.diagram.written.sheets import File, Sheet, Slot
+from spart_blocks.diagram.written.sheets import VARIANT, File, Sheet, Slot, is_slot
 from spart_blocks.versions.edits.grouping import grouped
 from spart_blocks.versions.edits.references import (
     parameter_renamed,
@@ -25,8 +25,10 @@ from spart_blocks.versions.edits.references import (
     strings,
     uses,
 )
+from spart_blocks.versions.edits.renaming import NewNames, Rename
 from spart_blocks.versions.edits.steps import (
     InsertItem,
+    Operation,
     RemoveValue,
     RenameKey,
     SetValue,
@@ -34,18 +36,10 @@ from spart_blocks.versions.edits.steps import (
     ordered,
     stepped,
 )
-from spart_blocks.versions.edits.wire_changes import connections_of, read_wire, wire_steps
+from spart_blocks.versions.edits.wire_changes import connections_of, read_wire, wire_steps, wires_of
 
 Data = dict[str, Any]
 _MISSING: Any = object()
-
-
-class Operation:
-    """A change of a diagram. `steps` raises InputError if the diagram does not allow it."""
-
-    def steps(self, file: File) -> list[Step]:
-        """The steps that change the file's values."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -217,10 +211,10 @@ class RenameBlock(Operation):
         sheet = _sheet(file, self.within)
         home = _home(file, sheet, self.name)
         _free(file, sheet, self.new)
-        steps = wire_steps(sheet, lambda wire: wire.renamed({self.name: self.new}))
-        names = {prefix + self.name: prefix + self.new for prefix in _prefixes(file, sheet)}
-        moved = signals_renamed(file.data, names)
-        return ordered([*steps, *moved, RenameKey(home, self.new)])
+        wires_of(sheet)  # raises for one that cannot be read
+        if is_slot(home):
+            return Rename(NewNames({home: (VARIANT, self.new)})).steps(file)
+        return Rename(NewNames(blocks={(sheet.keys, self.name): self.new})).steps(file)
 
 
 @dataclass(frozen=True)

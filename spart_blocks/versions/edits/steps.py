@@ -8,6 +8,7 @@ from typing import Any
 
 from spart_blocks.base.document import Key, Keys
 from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.written.sheets import File
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,14 @@ class InsertItem:
 
 
 Step = SetValue | RemoveValue | RenameKey | InsertItem
+
+
+class Operation:
+    """A change of a diagram. `steps` raises InputError if the diagram does not allow it."""
+
+    def steps(self, file: File) -> list[Step]:
+        """The steps that change the file's values."""
+        raise NotImplementedError
 
 
 def stepped(data: Any, step: Step) -> Any:

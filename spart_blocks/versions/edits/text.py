@@ -13,11 +13,10 @@ from spart_blocks.base.document import Document, Keys, parse_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError
 from spart_blocks.diagram.build.loader import load_document
 from spart_blocks.diagram.written.sheets import File
-from spart_blocks.versions.edits.operations import Operation
 from spart_blocks.versions.edits.origins import Origins
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
 from spart_blocks.versions.edits.step_patches import NotHere, patches_of
-from spart_blocks.versions.edits.steps import Step, stepped
+from spart_blocks.versions.edits.steps import Operation, Step, stepped
 from spart_blocks.versions.edits.values import same
 
 _BY_HAND = "change the file by hand there"

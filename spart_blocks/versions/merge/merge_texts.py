@@ -14,16 +14,17 @@ from pathlib import Path
 from spart_blocks.base.document import Document, parse_document
 from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.diagram.written.files import project_root
-from spart_blocks.diagram.written.sheets import File
+from spart_blocks.diagram.written.sheets import File, block_path
 from spart_blocks.versions.differences.compare import pair_of
 from spart_blocks.versions.differences.matched_versions import DiagramVersion
 from spart_blocks.versions.differences.references import references_of
 from spart_blocks.versions.differences.sides import DiffSide
-from spart_blocks.versions.edits.operations import Operation, data_after
-from spart_blocks.versions.edits.steps import Step, ordered
+from spart_blocks.versions.edits.operations import RenameParameter, data_after
+from spart_blocks.versions.edits.renaming import NewNames, Rename
+from spart_blocks.versions.edits.steps import Operation, Step, ordered
 from spart_blocks.versions.edits.text import edited_file, mistakes
-from spart_blocks.versions.merge.names import CommonNames, Matched, NewNames, common_names
-from spart_blocks.versions.merge.renaming import block_path, moving, renaming
+from spart_blocks.versions.merge.moving import moving
+from spart_blocks.versions.merge.names import CommonNames, Matched, common_names
 from spart_blocks.versions.merge.three_way import Conflict, ThreeWay
 
 
@@ -64,12 +65,12 @@ def merge(
     )
     files = [File(document) for document in documents]
     try:
-        files = _by_common_names(files, common.versions)
+        files = _by_common_names(files, common)
     except InputError:  # a name that the file cannot be given: as if nothing were renamed
-        common = CommonNames((NewNames(), NewNames(), NewNames()), {}, ())
+        common = CommonNames((), (), {}, ())
     ports = (half.ports_of_file for half in (pairs[0].old, pairs[0].new, pairs[1].new))
     work = ThreeWay(
-        [DiagramVersion.of(file.data, of_file) for file, of_file in zip(files, ports, strict=True)],
+        [DiagramVersion(file, of_file) for file, of_file in zip(files, ports, strict=True)],
         {block_path(name): former for name, former in common.former.items()},
     )
     work.values((), *(file.data for file in files))
@@ -103,19 +104,26 @@ def _loaded(text: str, sides: Sequence[str], path: str | Path | None) -> Merged:
     return Merged(None, (Conflict((), message=message),))
 
 
-def _by_common_names(files: Sequence[File], names: Sequence[NewNames]) -> list[File]:
+def _by_common_names(files: Sequence[File], names: CommonNames) -> list[File]:
     """Base, ours and theirs with what is renamed or moved at one place; of the base the values
     alone. Raises InputError."""
     renamed = [
-        _after(file, renaming(new), with_text=number > 0)
-        for number, (file, new) in enumerate(zip(files, names, strict=True))
+        _after(file, _renaming(new), with_text=number > 0)
+        for number, (file, new) in enumerate(zip(files, names.versions, strict=True))
     ]
-    moves = moving(renamed, [new.moves for new in names])
+    moves = moving(renamed, names.moves)
     origins = [file.document for file in renamed[1:]]
     return [
         _after(file, steps, origins, with_text=number > 0)
         for number, (file, steps) in enumerate(zip(renamed, moves, strict=True))
     ]
+
+
+def _renaming(names: NewNames) -> list[Operation]:
+    """The operations that give a version its new names."""
+    params = names.sections.get("params", {})
+    found: list[Operation] = [RenameParameter(old, new) for old, new in params.items()]
+    return [*found, Rename(names)]
 
 
 def _after(

@@ -9,37 +9,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from spart_blocks.base.document import mapping_at
+from spart_blocks.base.document import Keys, mapping_at
+from spart_blocks.diagram.written.sheets import TOP, VARIANT, Name, is_slot
+from spart_blocks.versions.differences.block_names import SLOT, called, shown
 from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.references import References
-from spart_blocks.versions.differences.sheets import SLOT, TOP, VARIANT, Name, called, shown
+from spart_blocks.versions.edits.renaming import NewNames
 
 N = TypeVar("N", bound=Hashable)
 SECTIONS = {"params": "parameter", "clocks": "clock", "robots": "robot"}
 
 
 @dataclass(frozen=True)
-class NewNames:
-    """The renames that one version needs, by its own names. sheets: subsystems and slots. blocks:
-    those that stay on their sheet. sections: entries of `params:`, `clocks:` and `robots:`, by
-    section. moves: blocks that another version has on another sheet, from place to place by the
-    names of the merge."""
-
-    sheets: Mapping[str, str] = field(default_factory=dict)
-    blocks: Mapping[Name, str] = field(default_factory=dict)
-    sections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    moves: Mapping[Name, Name] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class CommonNames:
-    """The names of a merge. versions: the renames of base, ours and theirs. former: names in the
-    base of renamed blocks, by their place in the merge. conflicts: texts."""
+    """The names of a merge. versions: the renames of base, ours and theirs, by their own names.
+    moves: the blocks of each that another version has on another sheet, from place to place by the
+    names of the merge. former: names in the base of renamed blocks, by their place in the merge.
+    conflicts: texts."""
 
-    versions: tuple[NewNames, NewNames, NewNames]
+    versions: Sequence[NewNames]
+    moves: Sequence[Mapping[Name, Name]]
     former: Mapping[Name, str]
     conflicts: tuple[str, ...]
 
@@ -58,7 +50,7 @@ def common_names(base: Mapping[str, Any], ours: Matched, theirs: Matched) -> Com
     halves = ours.pair.old, ours.pair.new, theirs.pair.new
     sheets = _agreed([half.sheets for half in halves], ours.pair.sheets, theirs.pair.sheets, _one)
     conflicts = [
-        _conflict_text(name.partition(".")[0].removesuffix("s"), called(name), called(a), called(b))
+        _conflict_text(str(name[0]).removesuffix("s"), called(name), called(a), called(b))
         for name, a, b in sheets.conflicts
     ]
     blocks = _agreed_blocks(halves, sheets.maps, ours.pair, theirs.pair)
@@ -77,8 +69,9 @@ def common_names(base: Mapping[str, Any], ours: Matched, theirs: Matched) -> Com
         for names, new in zip(sections, found.maps, strict=True):
             names[section] = _changed(new)
     versions = [_version(*each) for each in zip(sheets.maps, blocks.maps, sections, strict=True)]
+    moves = [{(a[0], b[1]): b for a, b in each.items() if a[0] != b[0]} for each in blocks.maps]
     former = {b: shown(a) for a, b in blocks.maps[0].items() if a != b}
-    return CommonNames((versions[0], versions[1], versions[2]), former, tuple(conflicts))
+    return CommonNames(versions, moves, former, tuple(conflicts))
 
 
 def _conflict_text(subject: str, name: str, ours: str, theirs: str) -> str:
@@ -92,7 +85,7 @@ def _changed(names: Mapping[N, N]) -> dict[N, N]:
 
 
 def _version(
-    sheets: Mapping[str, str], blocks: Mapping[Name, Name], sections: dict[str, dict[str, str]]
+    sheets: Mapping[Keys, Keys], blocks: Mapping[Name, Name], sections: dict[str, dict[str, str]]
 ) -> NewNames:
     """The renames of one version. sheets, blocks: names in the merge by those of the version; the
     blocks are on the sheets of the merge."""
@@ -105,7 +98,6 @@ def _version(
             if name != new
         },
         sections,
-        {(a[0], b[1]): b for a, b in blocks.items() if a[0] != b[0]},
     )
 
 
@@ -175,13 +167,13 @@ def _one(before: N, ours: N, theirs: N) -> N | None:
 
 def _place(before: Name, ours: Name, theirs: Name) -> Name | None:
     """The same of blocks: one side may change the sheet, the other one the name."""
-    sheet, name = (_one(*each) for each in zip(before, ours, theirs, strict=True))
+    sheet, name = (_one(before[k], ours[k], theirs[k]) for k in (0, 1))
     return None if sheet is None or name is None else (sheet, name)
 
 
 def _agreed_blocks(
     halves: Sequence[DiagramVersion],
-    sheets: Sequence[Mapping[str, str]],
+    sheets: Sequence[Mapping[Keys, Keys]],
     ours: MatchedVersions,
     theirs: MatchedVersions,
 ) -> _Agreement[Name]:
@@ -195,7 +187,7 @@ def _agreed_blocks(
         found = {}
         for a, b in pair.blocks.items():
             before, after = moved(0, a), moved(version, b)
-            choices = any(sheet.startswith(VARIANT) for sheet in (before[0], after[0]))
+            choices = is_slot(before[0]) or is_slot(after[0])
             if pair.old.pieces[a].kind != SLOT and not (choices and before[0] != after[0]):
                 found[before] = after
         return found
@@ -203,7 +195,9 @@ def _agreed_blocks(
     names = []
     for version, half in enumerate(halves):
         slots = [
-            moved(version, (VARIANT + n, "")) for (s, n), p in half.pieces.items() if p.kind == SLOT
+            moved(version, ((VARIANT, n), ""))
+            for (s, n), p in half.pieces.items()
+            if p.kind == SLOT
         ]
         every = [moved(version, name) for name, piece in half.pieces.items() if piece.kind != SLOT]
         names.append([*every, *((TOP, called(slot)) for slot, _ in slots)])

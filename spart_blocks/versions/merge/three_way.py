@@ -15,13 +15,12 @@ from typing import Any
 from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.diagram.sections.expectations import CLAIMS
-from spart_blocks.diagram.written.sheets import Sheet
+from spart_blocks.diagram.written.connections import port_named, selected
+from spart_blocks.diagram.written.sheets import Name, Sheet
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 from spart_blocks.versions.differences.changes import ABSENT
-from spart_blocks.versions.differences.connections import port_named, selected
 from spart_blocks.versions.differences.matched_versions import DiagramVersion
 from spart_blocks.versions.differences.references import clock_of
-from spart_blocks.versions.differences.sheets import SUBSYSTEM, TOP, Name
 from spart_blocks.versions.differences.units import parameter_default, section_default
 from spart_blocks.versions.differences.values import equal, frozen
 from spart_blocks.versions.edits.steps import InsertItem, RemoveValue, SetValue, Step
@@ -159,7 +158,7 @@ class ThreeWay:
 
     def wires(self, path: Keys, base: list[Any], ours: list[Any], theirs: list[Any]) -> None:
         """The wires of a sheet, by their inputs."""
-        spellings = [_Spelling(half, _sheet_at(path[:-1])) for half in self.halves]
+        spellings = [_Spelling(half, path[:-1]) for half in self.halves]
         try:
             before, mine, other = (
                 _sources(wires, each)
@@ -196,10 +195,10 @@ class ThreeWay:
 @dataclass(frozen=True)
 class _Spelling:
     """One spelling of the ends of a version's wires, with the names of ports if they are known.
-    sheet: of the wires; None if they belong to no sheet."""
+    sheet: path of the sheet of the wires; another path if they belong to no sheet."""
 
     half: DiagramVersion
-    sheet: str | None
+    sheet: Keys
 
     def source(self, end: End) -> str:
         """`plant.qm[:2]`; one of several signals as it is written."""
@@ -213,12 +212,11 @@ class _Spelling:
 
     def _port(self, end: End, side: int) -> str:
         port = end.port
-        sheet = self.half.sheets.get(self.sheet) if self.sheet is not None else None
-        if sheet is not None:
-            block = sheet.blocks.get(end.block)
+        if isinstance(self.half.sheets.get(self.sheet), Sheet):
+            block = self.half.blocks[self.sheet].get(end.block)
             in_order = block is not None and block.kind in FILLED_IN_ORDER
             if port is not None or side or not in_order:
-                port = port_named(port, self.half.ports(sheet.name, end.block)[side])
+                port = port_named(port, self.half.ports(self.sheet, end.block)[side])
         return end.block if port is None else f"{end.block}.{port}"
 
 
@@ -249,21 +247,10 @@ def _without(
     )
 
 
-def _sheet_at(path: Keys) -> str | None:
-    """The name of the sheet that is written at a path; None for other paths."""
-    if not path:
-        return TOP
-    return f"{SUBSYSTEM}{path[1]}" if len(path) == 2 and path[0] == "subsystems" else None
-
-
 def _block_at(path: Keys) -> Name | None:
     """The block that is written at a path; None for other paths."""
-    words = tuple(map(str, path))
-    if len(words) == 2 and words[0] == "blocks":
-        return TOP, words[1]
-    if len(words) == 4 and words[::2] in (("subsystems", "blocks"), ("variants", "choices")):
-        return ".".join(words[:2]), words[3]
-    return None
+    inside = path[-2:-1] in (("blocks",), ("choices",))
+    return (path[:-2], str(path[-1])) if inside else None
 
 
 def _is_section(path: Keys) -> bool:
