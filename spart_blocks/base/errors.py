@@ -220,20 +220,29 @@ def refusing(kind: type[InputError], place: Place | None, problem: str) -> Itera
         raise kind(Fault(f"{problem}: {told(error)}", place, raised_in(error))) from error
 
 
+def near_names(name: str, choices: Iterable[str]) -> str | None:
+    """A hint that names the nearest valid choices; None if none is near."""
+    near = _nearest(name, _meant(choices))
+    return "did you mean " + " or ".join(map(repr, near)) + "?" if near else None
+
+
 def did_you_mean(name: str, choices: Iterable[str]) -> str | None:
     """A hint that names the nearest valid choices, or all of them when few."""
-    known = sorted(set(map(str, choices)))
-    known = [choice for choice in known if not _BY_NUMBER.search(choice)] or known
-    near = _nearest(name, known)
-    if near:
-        return "did you mean " + " or ".join(repr(choice) for choice in near) + "?"
-    if not known:
-        return None
+    known = _meant(choices)
+    near = near_names(name, known)
+    if near or not known:
+        return near
     few = known if len(known) <= 24 else known[:24]
     shown = [c if len(c) <= LONGEST_COMPARED else f"{c[:LONGEST_COMPARED]}..." for c in few]
     if len(known) > len(few):
         shown.append(f"... ({len(known)} in all)")
     return "it has " + ", ".join(shown)
+
+
+def _meant(choices: Iterable[str]) -> list[str]:
+    """The choices that a user may mean, sorted."""
+    known = sorted(set(map(str, choices)))
+    return [choice for choice in known if not _BY_NUMBER.search(choice)] or known
 
 
 _BY_NUMBER = re.compile(r"\.\d+$|=")

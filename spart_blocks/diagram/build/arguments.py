@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.document import Document, Keys
-from spart_blocks.base.errors import Fault, Place, brief, did_you_mean
+from spart_blocks.base.errors import Fault, Place, brief, did_you_mean, near_names
 from spart_blocks.diagram.build.block_values import ONE_SHAPE, UnlikeShapesError, of_one_shape
 from spart_blocks.diagram.build.registry import BlockType, Parameter
 from spart_blocks.diagram.sections.schema import shown
@@ -124,8 +124,7 @@ class ArgumentReader:
 
     def _unknown(self, key: str, label: str, kind: BlockType, path: Keys) -> None:
         known = ", ".join(kind.parameters) or "none"
-        near = did_you_mean(_SYNONYMS.get(key, key), kind.parameters)
-        hint = near if near and near.startswith("did") else None
+        hint = near_names(_SYNONYMS.get(key, key), kind.parameters)
         message = f"unknown parameter {key!r} of {label}: it has {known}"
         self.faults.append(Fault(message, self.document.key_place(*path, key), hint))
 

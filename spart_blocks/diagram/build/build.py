@@ -14,7 +14,7 @@ from spart_blocks.base.errors import (
     InputError,
     MissingExtraError,
     Place,
-    did_you_mean,
+    near_names,
     warn,
 )
 from spart_blocks.block_support.ports import attribute
@@ -160,7 +160,7 @@ class Builder:
         if gates:
             wiring.blocks |= gates
             wiring.kinds |= {"in": "INPORT", "out": "OUTPORT"}
-        wiring.incoming = made_last(blocks, sheet.wires.values(), self._waits)
+        wiring.incoming = made_last(blocks, sheet.wires.values())
         for name, block in blocks.items():
             if name not in wiring.incoming:
                 self._block(wiring, name, block, scope)
@@ -406,12 +406,6 @@ class Builder:
             count.unnamed = sum(len(arrival.signals) for arrival in unnamed)
         return _with_inputs(kind, given, count, came)
 
-    def _waits(self, block: BlockSection) -> bool:
-        """Whether the ports of a block depend on its wires. (Buses and scopes are handled
-        elsewhere.)
-        """
-        return block.for_each is not None
-
     # --- subsystems ---------------------------------------------------------------
 
     def _subsystem(
@@ -466,9 +460,8 @@ class Builder:
         for key in unknown:
             listed = ", ".join(params) or "none"
             message = f"unknown parameter {key!r} of {label}: it has {listed}"
-            hint = did_you_mean(key, params)
-            near = hint if hint and hint.startswith("did") else None
-            self.faults.append(Fault(message, self.document.key_place(*keys, key), near))
+            place = self.document.key_place(*keys, key)
+            self.faults.append(Fault(message, place, near_names(key, params)))
         return not unknown
 
     def instance(
@@ -534,9 +527,7 @@ class Builder:
 
 def _lacks_wires(section: Mapping[str, Any]) -> bool:
     """Whether the wires of a section are missing because of a misspelt key, or are not a list."""
-    misspelt = "wires" not in section and any(
-        (did_you_mean(str(key), ["wires"]) or "").startswith("did") for key in section
-    )
+    misspelt = "wires" not in section and any(near_names(str(key), ["wires"]) for key in section)
     return misspelt or not isinstance(section.get("wires", []), list)
 
 

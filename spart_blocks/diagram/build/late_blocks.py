@@ -5,7 +5,7 @@ inputs of a scope or the signals of a bus; and the wires to these.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,17 +43,16 @@ class Arrival:
         return self.signals.get("")
 
 
-def made_last(
-    blocks: Mapping[str, BlockSection],
-    wires: Iterable[WrittenWire],
-    waits: Callable[[BlockSection], bool],
-) -> Incoming:
-    """The blocks that are made last, each after those that feed it, with their wires. waits:
-    whether the ports of a block depend on its wires.
+def made_last(blocks: Mapping[str, BlockSection], wires: Iterable[WrittenWire]) -> Incoming:
+    """The blocks whose ports depend on their wires, each after those that feed it, with their
+    wires.
     """
     wires = list(wires)
-    last = {name for name, block in blocks.items() if block.type in BUSES or waits(block)}
-    last |= {name for name, block in blocks.items() if block.type == "SCOPE"}
+    last = {
+        name
+        for name, block in blocks.items()
+        if block.type in (*BUSES, "SCOPE") or block.for_each is not None
+    }
     for wire in wires:
         source = blocks.get(wire.source.block)
         if wire.source.names is not None or source is None or source.use or source.type in BUSES \

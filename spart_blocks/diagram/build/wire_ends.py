@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spart_blocks.base.errors import did_you_mean
+from spart_blocks.base.errors import near_names
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.registry import port_names
 
@@ -34,6 +34,5 @@ def index_of(name: str, ports: tuple[Port, ...]) -> int | None:
 
 def no_port(name: str, label: str, ports: tuple[Port, ...], offset: int) -> WrongEnd:
     """The error for a port that a block does not have. label: of the block."""
-    near = did_you_mean(name, [port.name for port in ports])
-    hint = near if near and near.startswith("did") else None
+    hint = near_names(name, [port.name for port in ports])
     return WrongEnd(f"no port {name!r} on {label}: it has {port_names(ports)}", offset, hint)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from spart_blocks.base.errors import did_you_mean
+from spart_blocks.base.errors import near_names
 
 # A line is `names: types; remark`: types that do the same, the nearest one first. Where no type
 # does, the remark says what takes its place.
@@ -418,8 +418,8 @@ def type_hint(name: str, known: Iterable[str]) -> str | None:
     if here is not None:
         return f"what {here.tool} calls {here.name} is here {here.here}"
     for spelled in (name, name.upper()):
-        near = did_you_mean(spelled, choices)
-        if near and near.startswith("did"):
+        near = near_names(spelled, choices)
+        if near:
             return near
     found = difflib.get_close_matches(bare, [_bare(o.name) for o in OTHER_NAMES], n=1, cutoff=0.75)
     return type_hint(found[0], choices) if found else None

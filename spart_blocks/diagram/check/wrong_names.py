@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, near_names
 from spart_blocks.block_support.ports import input_ports, output_ports
 
 Kinds = Callable[[], Iterable[str]]
@@ -43,7 +43,7 @@ def _fault(name: str, owner: Any, kinds: Kinds) -> Fault:
     label = f"{getattr(owner, 'name', None)} ({str(getattr(owner, 'type', None)).upper()})"
     inputs, outputs = (_names(ports(owner)) for ports in (input_ports, output_ports))
     own = [key for key in (*vars(owner), *dir(type(owner))) if not key.startswith("_")]
-    hint = _near(name, (*inputs, *outputs)) or _near(name, own)
+    hint = near_names(name, (*inputs, *outputs)) or near_names(name, own)
     sides = [
         f"{verb} {', '.join(names)}"
         for verb, names in (("takes", inputs), ("gives", outputs))
@@ -60,17 +60,12 @@ def _names(ports: Iterable[Any]) -> Sequence[str]:
 
 def _of_diagram(name: str, bd: Any, kinds: Iterable[str]) -> Fault:
     kinds = list(kinds)
-    own = _near(name, (key for key in dir(bd) if not (key.startswith("_") or key.isupper())))
-    kind = None if own else _near(name.upper(), kinds)
+    own = near_names(name, (key for key in dir(bd) if not (key.startswith("_") or key.isupper())))
+    kind = None if own else near_names(name.upper(), kinds)
     if name.isupper() or kind:
-        hint = _near(name.upper(), kinds) or "`spart blocks` lists them"
+        hint = near_names(name.upper(), kinds) or "`spart blocks` lists them"
         return Fault(f"there is no block type {name!r}", hint=hint)
     return Fault(f"a block diagram has no {name!r}", hint=own)
-
-
-def _near(name: str, choices: Iterable[str]) -> str | None:
-    hint = did_you_mean(name, choices)
-    return hint if hint and hint.startswith("did") else None
 
 
 def tell_names(kinds: Kinds) -> None:
@@ -95,7 +90,7 @@ def tell_names(kinds: Kinds) -> None:
     def wire(self: Any, name: str, value: Any) -> None:
         if isinstance(value, (Block, Plug)) and not hasattr(self, name):
             names = [port.name for port in input_ports(self)] if "nin" in vars(self) else []
-            if _near(name, names):
+            if near_names(name, names):
                 raise UnknownNameError(name, self)
         assign(self, name, value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from spart_blocks.base.document import Document
-from spart_blocks.base.errors import Fault, did_you_mean
+from spart_blocks.base.errors import Fault, did_you_mean, near_names
 
 QUANTITIES = ("mass", "inertia")
 """Of a robot: mass (n+1,) [kg], inertia (n+1, 3, 3) [kg m^2], the base-link first."""
@@ -39,7 +39,7 @@ def _problem(text: str, robots: Collection[str]) -> tuple[str, str | None] | Non
         return f"names no robot: there is no {robot[:60]!r}", hint
     if quantity not in QUANTITIES:
         choices = [f"{robot}.{name}" for name in QUANTITIES]
-        near = did_you_mean(text, choices) if dot else None
-        hint = near if near and near.startswith("did") else f"write {' or '.join(choices)}"
+        near = near_names(text, choices) if dot else None
+        hint = near or f"write {' or '.join(choices)}"
         return "names no quantity of a robot", hint
     return None

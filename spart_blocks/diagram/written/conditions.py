@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
-from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, brief, near_names
 from spart_blocks.block_support.ports import input_ports, output_ports
 
 CONDITIONS = ("enabled", "triggered", "reset")
@@ -158,14 +158,14 @@ def wrong_names(
         if section.by not in inputs:
             listed = ", ".join(inputs) or "none"
             text = f"{name}: by names no input {section.by[:60]!r}: there are {listed}"
-            yield (name, "by"), Fault(text, hint=_near(section.by, inputs))
+            yield (name, "by"), Fault(text, hint=near_names(section.by, inputs))
         for key in ("outputs", "initial"):
             values = getattr(section, key, {})
             for port in () if isinstance(values, str) else values:
                 if port not in outputs:
                     listed = ", ".join(outputs) or "none"
                     text = f"{name}: {key} names no output {port[:60]!r}: there are {listed}"
-                    yield (name, key, port), Fault(text, hint=_near(port, outputs))
+                    yield (name, key, port), Fault(text, hint=near_names(port, outputs))
     given = conditions.enabled.outputs if conditions.enabled else "held"
     for port in () if isinstance(given, str) else given:
         if port in conditions.enabled.initial if conditions.enabled else ():
@@ -196,8 +196,3 @@ def numbers(value: Any) -> Any:
         return None
     plain = np.asarray(value).dtype.kind in "iuf"
     return found if plain and np.isfinite(found).all() else None
-
-
-def _near(name: str, known: list[str]) -> str | None:
-    near = did_you_mean(name, known)
-    return near if near and near.startswith("did") else None

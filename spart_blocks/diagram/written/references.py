@@ -123,14 +123,14 @@ class Resolver:
         return Resolved(raw)
 
     def _text(self, raw: str, scope: Scope, path: Keys) -> Resolved:
-        reference = _REFERENCE.fullmatch(raw)
-        if reference is None:
+        name = reference_of(raw)
+        if name is None:
             return Resolved(raw[1:] if _ESCAPED.fullmatch(raw) else raw, text_size(raw))
-        found = scope.find(reference[1])
+        found = scope.find(name)
         if found is None:
             hint = None
             if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
-                hint = did_you_mean(reference[1], scope.names())
+                hint = did_you_mean(name, scope.names())
                 hint = hint or "there are no params; a text that begins with $ is written $$"
             message = f"unknown parameter {raw}"
             self.faults.append(Fault(message, self.document.place(*path), hint))
@@ -153,7 +153,7 @@ class Resolver:
         """
         scope = Scope(dict(given or {}), parent)
         raw = {name: value for name, value in raw.items() if name not in scope.values}
-        waiting = {name: _names_in(value) & raw.keys() for name, value in raw.items()}
+        waiting = {name: {*references_in(value)} & raw.keys() for name, value in raw.items()}
         users: dict[str, list[str]] = {name: [] for name in raw}
         for name, needed in waiting.items():
             for other in needed:
@@ -242,13 +242,16 @@ def _joined(value: Any, parts: Mapping[Any, Resolved]) -> Resolved:
     return Resolved(value, size, height, complete, Sources((), sources) if sources else _NO_SOURCES)
 
 
-def _names_in(raw: Any) -> set[str]:
-    """The names that a value refers to."""
-    if isinstance(raw, str):
-        reference = _REFERENCE.fullmatch(raw)
-        return {reference[1]} if reference else set()
-    if isinstance(raw, dict):
-        raw = list(raw.values())
-    if isinstance(raw, list):
-        return set().union(*(_names_in(item) for item in raw))
-    return set()
+def reference_of(value: Any) -> str | None:
+    """The name of the parameter that a text refers to; None for other values."""
+    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return found[1] if found else None
+
+
+def references_in(value: Any) -> Iterator[str]:
+    """The names of the parameters that a value refers to, also within lists and mappings."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from references_in(one)
+    elif (name := reference_of(value)) is not None:
+        yield name

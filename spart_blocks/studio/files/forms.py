@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -179,31 +179,24 @@ def _kind_of_value(value: Any) -> str:
     return "array" if isinstance(value, list | tuple) or hasattr(value, "tolist") else "any"
 
 
-def _field(
-    name: str,
-    *,
-    path: str = "",
-    doc: str = "",
-    unit: str = "",
-    kind: str = "any",
-    choices: Collection[str] = (),
-    required: bool = False,
-    default: str = "",
-    text: str | None = None,
-    tunable: str | None = None,
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "path": path,
-        "doc": doc,
-        "unit": unit,
-        "kind": kind,
-        "choices": list(choices),
-        "required": required,
-        "default": default,
-        "text": text,
-        "tunable": tunable,
-    }
+_FIELD = {
+    "path": "",
+    "doc": "",
+    "unit": "",
+    "kind": "any",
+    "choices": (),
+    "required": False,
+    "default": "",
+    "text": None,
+    "tunable": None,
+}
+"""The entries of a field, apart from its name, and what they are if nothing else is given."""
+
+
+def _field(name: str, **given: Any) -> dict[str, Any]:
+    """A field with some entries of _FIELD given."""
+    found = {"name": name, **_FIELD, **given}
+    return found | {"choices": list(found["choices"])}
 
 
 # --- the file --------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spart_blocks.base.document import Keys
+from spart_blocks.diagram.written.references import reference_of
 from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP, VARIANT, Name, WrittenBlock, is_slot
 from spart_blocks.versions.differences.block_names import SLOT, called, shown
 from spart_blocks.versions.differences.changes import (
@@ -102,8 +103,8 @@ def _plain(default: Any) -> Any:
 
 def _resolved(value: Any, params: Mapping[str, Any]) -> str:
     """`$kp is 40` for a value that refers to a parameter; else empty."""
-    name = value[1:] if isinstance(value, str) and value.startswith("$") else ""
-    return f"{value} is {value_text(params[name])}" if name in params else ""
+    name = reference_of(value)
+    return f"{value} is {value_text(params[name])}" if name is not None and name in params else ""
 
 
 # --- subsystems and variants ----------------------------------------------------------------

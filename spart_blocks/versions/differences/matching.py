@@ -114,31 +114,24 @@ class _Matching:
     def by_surroundings(self) -> None:
         """Match blocks of the same type, parameters and neighbours up to ROUNDS links away, if each
         file has exactly one such block."""
-        olds = self._hashes(self.old, self.left_old, self.kind_of_old, self.pairs.get)
-        news = self._hashes(self.new, self.left_new, self.kind_of_new, _same)
+        kinds = {name: piece.kind for name, piece in self.new.pieces.items()}
+        olds = self._hashes(self.old, self.left_old, self.kinds, self.pairs.get)
+        news = self._hashes(self.new, self.left_new, kinds, lambda name: name)
         for before, after in zip(reversed(olds), reversed(news), strict=True):
             self._pair_only(before, after)
-
-    def kind_of_old(self, a: Name) -> str:
-        """The type of an old block, by its new name."""
-        return self.kinds[a]
-
-    def kind_of_new(self, b: Name) -> str:
-        """The type of a new block."""
-        return self.new.pieces[b].kind
 
     def _hashes(
         self,
         web: LinkGraph,
         left: Iterable[Name],
-        kind: Callable[[Name], str],
+        kinds: Mapping[Name, str],
         known: Callable[[Name], Name | None],
     ) -> list[dict[Name, Hashable]]:
         """The hashes of unmatched blocks, one mapping for each round: with neighbours one link
         away, then up to two links away, and so on."""
         hashes: dict[Name, Hashable] = {}
         for one in left:
-            hashes[one] = hash((kind(one), frozen(web.pieces[one].parameters)))
+            hashes[one] = hash((kinds[one], frozen(web.pieces[one].parameters)))
         rounds = []
         for _ in range(ROUNDS):
             hashes = {
@@ -284,10 +277,6 @@ class _Matching:
         for a in list(self.left_old):
             if self.here(a) in self.left_new:
                 self.pair(a, self.here(a))
-
-
-def _same(name: Name) -> Name:
-    return name
 
 
 def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:

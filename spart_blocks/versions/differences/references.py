@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.base.document import mapping_at
+from spart_blocks.diagram.written.references import reference_of, references_in
 from spart_blocks.diagram.written.sheets import Name
 from spart_blocks.versions.differences.block_names import shown
 from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
 from spart_blocks.versions.differences.values import Renaming, frozen
 
 _HEAD = re.compile(r"[^\s.\[\]{}*,=>-]+")
-_REFERENCE = re.compile(r"\$([^\W\d]\w*)")
 Users = dict[str, list[tuple[Name, str]]]
 """For each parameter the blocks that use it, each with the name of the argument."""
 
@@ -31,8 +31,8 @@ class References:
 
     def parameter(self, text: str) -> str:
         """The new form of a value that may be a reference to a parameter, `$kp`."""
-        found = _REFERENCE.fullmatch(text) if self.params else None
-        return f"${self.params[found[1]]}" if found and found[1] in self.params else text
+        new = self.params.get(reference_of(text) or "")
+        return text if new is None else f"${new}"
 
     def argument(self, name: str) -> Renaming:
         """The renaming that applies to the values of a block's argument."""
@@ -106,20 +106,9 @@ def users_of(half: DiagramVersion) -> Users:
     found: Users = defaultdict(list)
     for name, piece in half.pieces.items():
         for argument, value in piece.parameters.items():
-            for parameter in dict.fromkeys(_parameters_in(value)):
+            for parameter in dict.fromkeys(references_in(value)):
                 found[parameter].append((name, argument))
     return found
-
-
-def _parameters_in(value: Any) -> Iterator[str]:
-    """The names of the parameters that a value refers to."""
-    if isinstance(value, str):
-        found = _REFERENCE.fullmatch(value)
-        if found:
-            yield found[1]
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _parameters_in(one)
 
 
 def _same_users(

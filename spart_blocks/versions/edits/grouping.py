@@ -10,7 +10,7 @@ from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.written.sheets import Sheet
-from spart_blocks.diagram.written.wires import WrittenWire
+from spart_blocks.diagram.written.wires import End, WrittenWire
 from spart_blocks.versions.edits.steps import RemoveValue, SetValue, Step
 from spart_blocks.versions.edits.wire_changes import wires_of
 
@@ -63,20 +63,15 @@ class _Ports:
         self.outputs: dict[str, str] = {}
         self.outer: list[str] = []
 
-    def input(self, source: str, wanted: str) -> tuple[str, bool]:
-        """The input port for a signal from outside, and whether it was added. wanted: its name, if
-        it is free.
+    def of(self, source: str, end: End, side: dict[str, str]) -> tuple[str, bool]:
+        """The port for a signal that crosses the border, and whether it was added. end: the source
+        in the wire, after which the port is named if the name is free. side: inputs or outputs.
         """
-        new = source not in self.inputs
+        wanted = (end.port or end.block).rpartition(".")[2]
+        new = source not in side
         if new:
-            self.inputs[source] = _free(wanted, self.inputs)
-        return self.inputs[source], new
-
-    def output(self, source: str, wanted: str) -> tuple[str, bool]:
-        new = source not in self.outputs
-        if new:
-            self.outputs[source] = _free(wanted, self.outputs)
-        return self.outputs[source], new
+            side[source] = _free(end.block if wanted.isdecimal() else wanted, side)
+        return side[source], new
 
 
 def _free(wanted: str, taken: Mapping[str, str]) -> str:
@@ -101,17 +96,12 @@ def _parted(wire: WrittenWire, blocks: set[str], ports: _Ports) -> tuple[list[st
     if wire.source.names is not None:
         hint = "write its signals out: a.x -> b.x"
         raise InputError(Fault(f"wire {text.strip()!r} crosses the border", hint=hint))
-    wanted = (wire.source.port or wire.source.block).rpartition(".")[2]
     if within:
-        if wanted.isdecimal():
-            wanted = wire.source.block
-        port, new = ports.output(source, wanted)
+        port, new = ports.of(source, wire.source, ports.outputs)
         inside = [*([f"out.{port}"] if new else []), *ins]
         found = [f"{source} -> {', '.join(inside)}"] if inside else []
         return found, f"{ports.name}.{port} -> {', '.join(outs)}", True
-    if wanted.isdecimal():
-        wanted = wire.source.block
-    port, new = ports.input(source, wanted)
+    port, new = ports.of(source, wire.source, ports.inputs)
     led = [*outs, *([f"{ports.name}.{port}"] if new else [])]
     return (
         [f"in.{port} -> {', '.join(ins)}"],

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spart_blocks.base.document import Keys, mapping_at, value_at
-from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean, near_names
 from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.sections.schema import is_whole
 from spart_blocks.diagram.written.paths import editable_path_in
+from spart_blocks.diagram.written.references import reference_of
 from spart_blocks.diagram.written.sheets import VARIANT, File, Sheet, Slot, is_slot
 from spart_blocks.versions.edits.grouping import grouped
 from spart_blocks.versions.edits.references import (
@@ -118,17 +119,14 @@ class Tune(Operation):
     def steps(self, file: File) -> list[Step]:
         keys = editable_path_in(self.path, file.data)
         found = value_at(file.data, keys)
-        reference = _REFERENCE.fullmatch(found) if isinstance(found, str) else None
-        if reference:
-            keys = ("params", reference[1])
+        reference = reference_of(found)
+        if reference is not None:
+            keys = "params", reference
             found = value_at(file.data, keys)
         value = _plain_number(self.value)
         while isinstance(value, list) and not isinstance(found, list) and _uniform(value):
             value = value[0]
         return Put(keys, value).steps(file)
-
-
-_REFERENCE = re.compile(r"\$(\w+)")
 
 
 def _plain_number(value: Any) -> Any:
@@ -382,10 +380,10 @@ def _whole(data: Data, keys: Keys, value: Any) -> None:
         path, kind = ".".join(map(str, entry)), str(section).removesuffix("s")
         if name in known:
             raise InputError(Fault(f"{path} holds several values", hint="name one of them"))
-        near = did_you_mean(str(name), known)
+        near = near_names(str(name), known)
         within = f" --in {entry[1]}" if entry[0] == "subsystems" else ""
         add = _NEW[str(section)].format(name=name, within=within)
-        hint = near if near and near.startswith("did") else add
+        hint = near or add
         where = f" in {'.'.join(map(str, entry[:-2]))}" if len(entry) > 2 else ""
         raise InputError(Fault(f"there is no {kind} {name!r}{where}", hint=hint))
 
