@@ -37,7 +37,8 @@ class DiagramVersion:
     @cached_property
     def sheets(self) -> dict[Keys, Sheet | Slot]:
         """The sheets and slots by path, the diagram's own sheet first."""
-        data, found = self.file.data, [*self.file.sheets, *self.file.slots.values()]
+        data = self.file.data
+        found: list[Sheet | Slot] = [*self.file.sheets, *self.file.slots.values()]
         return {one.keys: one for one in found if isinstance(value_at(data, one.keys), dict)}
 
     @cached_property

@@ -167,7 +167,8 @@ def _one(before: N, ours: N, theirs: N) -> N | None:
 
 def _place(before: Name, ours: Name, theirs: Name) -> Name | None:
     """The same of blocks: one side may change the sheet, the other one the name."""
-    sheet, name = (_one(before[k], ours[k], theirs[k]) for k in (0, 1))
+    sheet = _one(before[0], ours[0], theirs[0])
+    name = _one(before[1], ours[1], theirs[1])
     return None if sheet is None or name is None else (sheet, name)
 
 
