@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spart_blocks.base.errors import SpartError, SpartWarning
+from spart_blocks.claims.files import cases, is_test, line_of_expect
+
 if TYPE_CHECKING:
     from spart_blocks.claims.files import ClaimCase
-    from spart_blocks.claims.outcome import Outcome
+    from spart_blocks.claims.outcome import CaseOutcome
 
 RECORDED = "spart_blocks baseline"
 
@@ -37,8 +40,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DiagramFile | None:
-    from spart_blocks.claims.files import is_test
-
     return DiagramFile.from_parent(parent, path=file_path) if is_test(file_path) else None
 
 
@@ -46,8 +47,6 @@ class DiagramFile(pytest.File):
     """A diagram file with `expect:`."""
 
     def collect(self) -> Iterator[DiagramItem]:
-        from spart_blocks.claims.files import cases, line_of_expect
-
         line = line_of_expect(self.path)
         packages = tuple(_packages(self.config))
         for case in cases(self.path, blocks=packages):
@@ -114,8 +113,6 @@ class DiagramItem(pytest.Item):
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        from spart_blocks.base.errors import SpartError, SpartWarning
-
         if isinstance(excinfo.value, (_Failed, SpartError, SpartWarning)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -125,13 +122,11 @@ class DiagramItem(pytest.Item):
 
 
 class _Failed(Exception):  # noqa: N818 - pytest shows its text alone
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: CaseOutcome) -> None:
         super().__init__("\n".join(outcome.troubles))
 
 
 def _warn(text: str) -> None:
-    from spart_blocks.base.errors import SpartWarning
-
     warnings.warn(text, SpartWarning, stacklevel=2)
 
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks import dynamics
 from spart_blocks.base import spatial
+from spart_blocks.robot import Robot
+from spart_blocks.robot.dh import dh_rotation_and_translation, dh_serial_to_robot
 
 if TYPE_CHECKING:
     from spart_blocks.base.spatial import Array
-    from spart_blocks.robot import Robot, RobotKeys
+    from spart_blocks.robot import RobotKeys
 
 Kinematics = dynamics.kinematics
 DiffKinematics = dynamics.diff_kinematics
@@ -53,7 +55,6 @@ SkewSym = spatial.skew_matrix
 
 def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
     """SPART's reader: the robot of a URDF file, and its name-to-id maps."""
-    from spart_blocks.robot import Robot
     from spart_blocks.robot.urdf import urdf2robot as read
 
     model, keys = read(filename, verbose_flag)
@@ -62,9 +63,6 @@ def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot,
 
 def DH_Serial2robot(DH_data: Any) -> tuple[Robot, Array]:
     """SPART's reader of Denavit-Hartenberg data: the robot and T_Ln_EE (4,4) [m]."""
-    from spart_blocks.robot import Robot
-    from spart_blocks.robot.dh import dh_serial_to_robot
-
     model, T_Ln_EE = dh_serial_to_robot(DH_data)
     return Robot.of(model), T_Ln_EE
 
@@ -73,8 +71,6 @@ def DH_Rs(DH: Any, qm: Any, type: int) -> tuple[Array, Array]:
     """R (3,3) and s (3,) [m] from one Denavit-Hartenberg frame to the next, for the joint's
     position qm [rad or m]. type: 0 revolute, 1 prismatic, as SPART's DH_Rs counts them; in
     the data of DH_Serial2robot it is 1 and 2."""
-    from spart_blocks.robot.dh import dh_rotation_and_translation
-
     return dh_rotation_and_translation(DH, qm, type)
 
 

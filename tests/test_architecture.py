@@ -41,6 +41,18 @@ STATIONS = (
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
+HEAVY = {"numpy", "scipy", "matplotlib", "bdsim", "casadi", "sympy", "pydantic", "lxml", "yaml"}
+STARTS = ("spart_blocks.cli", "spart_blocks.robot.robot", "spart_blocks.results.results")
+"""All commands are imported to call one, and `sb.Robot` and `sb.Results` for one of their methods:
+each of their functions loads what it needs.
+"""
+MANY = 10
+OF_A_RUN = frozenset(f"spart_blocks.run.{name}" for name in (
+    "loop", "engines.compiled", "events.acting", "events.bounces", "events.meeting",
+    "events.shrinking", "solvers.choice", "solvers.idle", "solvers.multistep", "solvers.solver",
+    "solvers.stepwise", "solvers.stiffness",
+))  # fmt: skip
+"""A Run, and the parts of its loop that change it: the one circle of types."""
 DRAWING = ("results", "drawing", "analysis", "sweeps", "cli")
 
 
@@ -96,14 +108,15 @@ def test_what_a_folder_keeps_to_itself_no_other_imports():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    """Imports within functions count; those for the type checker alone do not."""
-    ours = {module_of(path): path for path in PACKAGE.rglob("*.py")}
-    edges = {
-        module: {name for name in needed(path) if name in ours and name != module}
-        for module, path in ours.items()
-    }
-    circles = {frozenset(circle) for circle in circles_of(edges)}
+    """Imports within functions and those for the type checker count as well."""
+    ours = modules()
+    edges = {module: needed(path) & ours.keys() - {module} for module, path in ours.items()}
+    circles = {frozenset(circle) for circle in circles_of(edges)} - {OF_A_RUN}
     assert not circles, [sorted(circle) for circle in circles]
+
+
+def modules():
+    return {module_of(path): path for path in PACKAGE.rglob("*.py")}
 
 
 def module_of(path):
@@ -112,20 +125,77 @@ def module_of(path):
 
 
 def needed(path):
-    """The modules that a file imports when it runs; of a package's names, their modules."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typed = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
+    """The modules that a file imports; of a package's names, their modules."""
+    return {name for _, names in imports_of(ast.parse(path.read_text(encoding="utf-8")))
+            for name in names}  # fmt: skip
+
+
+def imports_of(node, where="top"):
+    """Each import statement below a node: where it is ("top", "typed" for the type checker, or
+    "function"), and the modules that it may load.
+    """
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.ImportFrom):
+            yield where, {inner.module, *(f"{inner.module}.{name.name}" for name in inner.names)}
+        elif isinstance(inner, ast.Import):
+            yield where, {name.name for name in inner.names}
+        elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imports_of(inner, "function")
+        elif isinstance(inner, ast.If) and ast.unparse(inner.test) == "TYPE_CHECKING":
+            yield from imports_of(inner, "typed")
+        else:
+            yield from imports_of(inner, where)
+
+
+def test_only_what_would_slow_the_start_is_imported_in_functions():
+    """Modules of ours are imported at the top. One is imported in a function only if at the top it
+    would load a large package, or MANY modules of ours (in STARTS, any), for all who import its
+    importer, which not all of them need: a command loads its room when it is called,
+    `spart_blocks.run` the builder of diagrams when a run is not in the cache.
+    """
+    found = {module: list(imports_of(ast.parse(path.read_text(encoding="utf-8"))))
+             for module, path in modules().items()}  # fmt: skip
+    edges = {module: set().union(*(loaded for where, loaded in imports if where == "top"))
+             for module, imports in found.items()}  # fmt: skip
+    faces = {
+        f"{module}.{name.rpartition('.')[2]}": loaded
+        for module, path in modules().items()
+        if path.name == "__init__.py"
+        for where, loaded in found[module]
+        if where != "function"
+        for name in loaded
+        if name.rpartition(".")[0] in loaded
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and id(node) not in typed:
-            yield node.module
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.Import) and id(node) not in typed:
-            yield from (name.name for name in node.names)
+    needless = []
+    for module, imports in found.items():
+        here = loaded_with({module}, edges, faces)
+        most = 1 if module.startswith(STARTS) else MANY
+        for where, loaded in imports:
+            if where == "function" and loaded & edges.keys():
+                more = loaded_with(loaded, edges, faces) - here
+                large = (HEAVY | {"typer"}) & {name.split(".")[0] for name in more}
+                if not large and len(more & edges.keys()) < most:
+                    needless.append((module, sorted(loaded)))
+    assert not needless, needless
+
+
+def loaded_with(names, edges, faces):
+    """All that is loaded with modules: what they import at the top, and the packages around them.
+    faces: the modules of the names that packages show.
+    """
+    seen, waiting = set(), set(names)
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        around = {name.rpartition(".")[0]} - {""}
+        waiting |= (edges.get(name, set()) | faces.get(name, set()) | around) - seen
+    return seen
+
+
+def test_what_a_module_loads_is_found():
+    """Imports of imports, the packages around them, and the homes of the names of packages."""
+    edges, faces = {"a": {"b.c"}, "b.c": {"d.Name"}}, {"d.Name": {"e"}}
+    assert loaded_with({"a"}, edges, faces) == {"a", "b", "b.c", "d", "d.Name", "e"}
 
 
 def circles_of(edges):
@@ -205,14 +275,12 @@ def test_tracing_designs_no_gains():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    heavy = {"numpy", "scipy", "matplotlib", "bdsim", "casadi", "sympy", "pydantic", "lxml", "yaml"}
-    assert not loaded_by("import spart_blocks") & heavy
+    assert not loaded_by("import spart_blocks") & HEAVY
 
 
 def test_dynamics_needs_numpy_alone():
     statement = "import spart_blocks as sb; sb.Robot; from spart_blocks import spart"
-    heavy = {"scipy", "matplotlib", "bdsim", "casadi", "sympy", "pydantic", "lxml", "yaml"}
-    assert not loaded_by(statement) & heavy
+    assert not loaded_by(statement) & (HEAVY - {"numpy"})
 
 
 def test_every_public_name_is_where_the_package_says():

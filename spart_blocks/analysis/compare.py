@@ -24,7 +24,7 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.written.overrides import Overrides
 from spart_blocks.diagram.written.variants import choices_in
 from spart_blocks.run.engines.from_file import DiagramFile
-from spart_blocks.run.processes import Job, Outcome, Progress, run_all
+from spart_blocks.run.processes import Job, JobOutcome, Progress, run_all
 from spart_blocks.run.simulate import options_with
 
 T = TypeVar("T")
@@ -160,12 +160,12 @@ def _measured(
     name: str,
     cases: Sequence[ComparisonCase],
     measures: Mapping[str, Measures],
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, JobOutcome],
 ) -> Comparison:
     results, rows = {}, []
     failures: dict[str, SpartError] = {}
     for label in (case.label for case in cases):
-        outcome = outcomes.get(label, Outcome(error=RunError("interrupted")))
+        outcome = outcomes.get(label, JobOutcome(error=RunError("interrupted")))
         if outcome.results is None:
             assert outcome.error is not None
             failures[label] = of_case(label, outcome.error)

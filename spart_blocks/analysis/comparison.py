@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.analysis.measures import Measures
 from spart_blocks.analysis.metrics import rms
+from spart_blocks.base import html
 from spart_blocks.base.errors import InputError, RunError, SpartError
 from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.diagram.sections.comparison import base_signals
@@ -80,9 +81,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: the tables and notes."""
-        from spart_blocks.analysis.notebook import comparison_html
-
-        return comparison_html(self)
+        parts = [html.heading(self.diagram_name, f"{len(self.results)} cases")]
+        for page in self.pages():
+            parts += [html.heading(page.title), html.table(page.columns, page.rows)]
+        notes = [f"note: {note}" for note in self.notes]
+        failed = [f"{case} failed: {error}" for case, error in self.failures.items()]
+        return "".join([*parts, html.lines([*notes, *failed])])
 
     def __str__(self) -> str:
         """The tables and notes as plain text."""

@@ -13,9 +13,9 @@ from spart_blocks.analysis.place_names import (
     STATES,
     Elements,
     Indices,
-    Spot,
     Spots,
     States,
+    WirePlace,
     as_names,
     elements,
     repeated,
@@ -153,7 +153,7 @@ def _period(engine: Native) -> float:
 class _Pick(NamedTuple):
     """Elements of the signal at a spot; if spot is None, of the states."""
 
-    spot: Spot | None
+    spot: WirePlace | None
     elements: Elements
 
 
@@ -185,7 +185,7 @@ class _Given:
         faults += repeated(together(pick.elements for pick in found).labels, what)
         return found
 
-    def whole(self, spot: Spot) -> Floats:
+    def whole(self, spot: WirePlace) -> Floats:
         slot = self.engine.slot[spot.signal]
         return self._y[slot.part].reshape(slot.shape)
 
@@ -197,7 +197,7 @@ class _Given:
 _Key = tuple[str, bool]
 
 
-def _key(spot: Spot | None) -> _Key:
+def _key(spot: WirePlace | None) -> _Key:
     assert spot is not None
     return spot.label, spot.is_input
 

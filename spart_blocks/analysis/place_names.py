@@ -53,7 +53,7 @@ def elements(base: str, shape: tuple[int, ...], index: str | None, start: int = 
 
 
 @dataclass(frozen=True)
-class Spot:
+class WirePlace:
     """A place on the wires: an output with all its consumers, or the input of one block.
 
     source, signal: the output that feeds it, and its name. consumers: the inputs, as (node, port).
@@ -81,7 +81,7 @@ class Spots:
             if not node.name.endswith((COMPANION, AUDIT))
         }
 
-    def find(self, name: str) -> tuple[Spot, str | None]:
+    def find(self, name: str) -> tuple[WirePlace, str | None]:
         """The spot of 'ctrl.tau', 'plant.taum[0]' or 'ctrl', and its index. If an output and an
         input have the same name, the name means the output, and '-> gain.0' the input. Raises
         InputError with the nearest names.
@@ -99,7 +99,7 @@ class Spots:
             return self._input(base), index
         raise InputError(self._unknown(base))
 
-    def _output(self, name: str) -> Spot:
+    def _output(self, name: str) -> WirePlace:
         source = self.signals[name]
         consumers = tuple(
             (node.index, k)
@@ -107,9 +107,9 @@ class Spots:
             for k, found in enumerate(node.sources)
             if found == source
         )
-        return Spot(name, source, name, consumers, is_input=False)
+        return WirePlace(name, source, name, consumers, is_input=False)
 
-    def _input(self, name: str) -> Spot:
+    def _input(self, name: str) -> WirePlace:
         node, k = self.inputs[name]
         twins = [
             (other.index, number)
@@ -120,7 +120,7 @@ class Spots:
         ]
         source = node.sources[k]
         signal = self.wiring.nodes[source[0]].output_name(source[1])
-        return Spot(name, source, signal, ((node.index, k), *twins), is_input=True)
+        return WirePlace(name, source, signal, ((node.index, k), *twins), is_input=True)
 
     def _unknown(self, name: str) -> Fault:
         known = [key for key in (*self.signals, *self.inputs, *self.aliases) if "=" not in key]

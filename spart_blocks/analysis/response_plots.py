@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.plots import (
     COLOURS,
     DASHES,
@@ -17,26 +17,31 @@ from spart_blocks.results.plots import (
     dress,
     new_figure,
     plain_text,
-    render,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from spart_blocks.analysis.system import Bode, LinearSystem
-
 _MOST_CURVES = 60  # more cannot be told apart, nor their legend read
 
 
-def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
+class Bode(NamedTuple):
+    """w (N,) [rad/s]; magnitude and phase [rad], (N, outputs, inputs), phase unwrapped."""
+
+    w: NDArray[np.float64]
+    magnitude: NDArray[np.float64]
+    phase: NDArray[np.float64]
+
+
+def bode_figure(name: str, inputs: Sequence[str], outputs: Sequence[str], bode: Bode) -> Figure:
     """Magnitude [dB] above phase [deg], with a curve from each input to each output."""
-    figure = new_figure(f"{system.name} bode", 6.5)
+    figure = new_figure(f"{name} bode", 6.5)
     above, below = figure.subplots(2, 1, sharex=True)
-    pairs = [(i, j) for i in range(len(system.outputs)) for j in range(len(system.inputs))]
+    pairs = [(i, j) for i in range(len(outputs)) for j in range(len(inputs))]
     shown = [pair for pair in pairs if bode.magnitude[:, pair[0], pair[1]].any()][:_MOST_CURVES]
     many = "" if len(shown) < _MOST_CURVES else f" (the first {_MOST_CURVES} pairs)"
-    dress(above, plain_text(f"{system.name}: frequency response{many}"))
+    dress(above, plain_text(f"{name}: frequency response{many}"))
     dress(below, "")
     labels = []
     for number, (i, j) in enumerate(shown):
@@ -45,7 +50,7 @@ def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
             "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
             "linewidth": 1.6,
         }
-        labels.append(plain_text(f"{system.inputs[j]} to {system.outputs[i]}"))
+        labels.append(plain_text(f"{inputs[j]} to {outputs[i]}"))
         with np.errstate(divide="ignore", invalid="ignore"):
             decibels = 20 * np.log10(bode.magnitude[:, i, j])
         above.semilogx(bode.w, decibels, **style, label=labels[-1])
@@ -57,20 +62,19 @@ def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
     return figure
 
 
-def pole_figure(system: LinearSystem) -> Figure:
+def pole_figure(name: str, poles: NDArray[np.complex128], dt: float) -> Figure:
     """The poles in the s-plane, or in the z-plane with the unit circle."""
-    figure = new_figure(f"{system.name} poles", 5.5)
+    figure = new_figure(f"{name} poles", 5.5)
     axis = figure.subplots()
-    dress(axis, plain_text(f"{system.name}: poles"))
-    poles = system.poles()
-    if system.dt:
+    dress(axis, plain_text(f"{name}: poles"))
+    if dt:
         angle = np.linspace(0, 2 * np.pi, 361)
         axis.plot(np.cos(angle), np.sin(angle), color=FAINT, linewidth=1.0)
         axis.set_aspect("equal", adjustable="datalim")
     axis.axhline(0, color=FAINT, linewidth=0.8)
     axis.axvline(0, color=FAINT, linewidth=0.8)
     axis.plot(poles.real, poles.imag, "x", color=COLOURS[0], markersize=8, markeredgewidth=1.8)
-    unit = "" if system.dt else " [rad/s]"
+    unit = "" if dt else " [rad/s]"
     axis.set_xlabel(f"real part{unit}")
     axis.set_ylabel(f"imaginary part{unit}")
     _note(axis, len(poles))
@@ -80,15 +84,3 @@ def pole_figure(system: LinearSystem) -> Figure:
 def _note(axis: Axes, count: int) -> None:
     if not count:
         axis.text(0.5, 0.5, "no states", transform=axis.transAxes, ha="center", color=INK)
-
-
-def save_figures(system: LinearSystem, folder: Path) -> list[Path]:
-    """Write the figures of `plot()` as PNG files to a folder, which is made if missing."""
-    target = folder.expanduser()
-    make_folder(target)
-    paths = []
-    for figure in system.plot():
-        path = target / f"{str(figure.get_label()).rpartition(' ')[2]}.png"
-        write_whole(path, render(figure, "png"))
-        paths.append(path)
-    return paths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.analysis.response_plots import Bode, bode_figure, pole_figure
+from spart_blocks.base import html
 from spart_blocks.base.argument_checks import as_numbers, as_path
 from spart_blocks.base.errors import Fault, InputError, MissingExtraError
-from spart_blocks.results.files import write_atomically, write_bytes
+from spart_blocks.results.files import make_folder, write_atomically, write_bytes, write_whole
+from spart_blocks.results.plots import presented, render
 from spart_blocks.run.engines.engine import Floats
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ BODE_POINTS = 500
 SUFFIXES = (".npz", ".json")
 _ARRAYS = ("A", "B", "C", "D", "x", "u", "y", "drift")
 _NAMES = ("states", "inputs", "outputs")
+_MOST = 12
+"""Largest number of rows and columns of a matrix that are shown."""
 
 
 class Pole(NamedTuple):
@@ -34,14 +40,6 @@ class Pole(NamedTuple):
     frequency: float
     damping: float
     time_constant: float
-
-
-class Bode(NamedTuple):
-    """w (N,) [rad/s]; magnitude and phase [rad], (N, outputs, inputs), phase unwrapped."""
-
-    w: Floats
-    magnitude: Floats
-    phase: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,9 +83,7 @@ class LinearSystem:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: A, B, C, D with their names, and the poles."""
-        from spart_blocks.analysis.notebook import system_html
-
-        return system_html(self)
+        return _html(self)
 
     # --- poles ---------------------------------------------------------------------
 
@@ -173,11 +169,20 @@ class LinearSystem:
 
     def plot(self, w: Any = None, *, show: bool | None = None) -> list[Figure]:
         """A Bode plot and a map of the poles, for Matplotlib. show: as for `Results.plot`."""
-        from spart_blocks.analysis.response_plots import bode_figure, pole_figure
-        from spart_blocks.results.plots import presented
+        ends = self.inputs, self.outputs
+        bode = [bode_figure(self.name, *ends, self.bode(w))] if all(ends) else []
+        return presented([*bode, pole_figure(self.name, self.poles(), self.dt)], show)
 
-        bode = [bode_figure(self, self.bode(w))] if self.inputs and self.outputs else []
-        return presented([*bode, pole_figure(self)], show)
+    def save_figures(self, folder: Path) -> list[Path]:
+        """Write the figures of `plot()` as PNG files to a folder, which is made if missing."""
+        target = folder.expanduser()
+        make_folder(target)
+        paths = []
+        for figure in self.plot():
+            path = target / f"{str(figure.get_label()).rpartition(' ')[2]}.png"
+            write_whole(path, render(figure, "png"))
+            paths.append(path)
+        return paths
 
     # --- other programs ----------------------------------------------------------------
 
@@ -210,3 +215,36 @@ class LinearSystem:
             hint = f"end it in {' or '.join(SUFFIXES)}"
             raise InputError(Fault(f"cannot save a linear system to {target}", hint=hint))
         return target
+
+
+def _html(system: LinearSystem) -> str:
+    """The HTML of a linear system: its matrices with their names, and its poles."""
+    kind = f"discrete, dt = {system.dt:g} s" if system.dt else "continuous"
+    stable = "stable" if system.stable else "not stable"
+    parts = [html.heading(system.name, f"{kind}, {stable}, {len(system.states)} states")]
+    sides = {
+        "A": (system.A, system.states, system.states),
+        "B": (system.B, system.states, system.inputs),
+        "C": (system.C, system.outputs, system.states),
+        "D": (system.D, system.outputs, system.inputs),
+    }
+    parts += [_matrix(name, *side) for name, side in sides.items() if side[0].size]
+    poles = [
+        [f"{p.value:.5g}", f"{p.frequency:.4g}", f"{p.damping:.4g}", f"{p.time_constant:.4g}"]
+        for p in system.damping()
+    ]
+    columns = ("pole", "frequency [rad/s]", "damping", "time constant [s]")
+    return "".join([*parts, html.table(columns, poles, 2 * _MOST)])
+
+
+def _matrix(name: str, matrix: NDArray[Any], rows: Sequence[str], columns: Sequence[str]) -> str:
+    if matrix.shape[1] > _MOST:
+        size = (
+            f"{matrix.shape[0]} x {matrix.shape[1]}, largest magnitude {np.abs(matrix).max():.4g}"
+        )
+        return html.heading(name, size)
+    cells = [
+        [row, *(f"{value:.4g}" for value in values)]
+        for row, values in zip(rows, matrix, strict=True)
+    ]
+    return html.table((name, *columns), cells, _MOST)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spart_blocks.analysis.place_names import Spot
+from spart_blocks.analysis.place_names import WirePlace
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.network.algebraic_loops import resolved, uncut
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
@@ -39,7 +39,7 @@ class Adder:
 class Tap:
     """A spot, and which entries of its signal are cut and held at their values."""
 
-    spot: Spot
+    spot: WirePlace
     cut: Floats  # 1 where cut, else 0
     value: Floats
 
@@ -49,7 +49,7 @@ class Tap:
         return f"{_node_name(self.spot)}.added"
 
 
-def _node_name(spot: Spot) -> str:
+def _node_name(spot: WirePlace) -> str:
     return f"tap {'into' if spot.is_input else 'at'} {spot.label}"
 
 

@@ -17,6 +17,7 @@ from spart_blocks.animation.plants import Moving, plants_of, pushes, states_of
 from spart_blocks.animation.shapes import Looks, ShownBody, looks_of, pose_of
 from spart_blocks.animation.tracks import MOST_ROWS, Tracks, tick_of
 from spart_blocks.base.errors import InputError, warn
+from spart_blocks.drawing.svg import svg_of
 from spart_blocks.robot import Robot
 
 if TYPE_CHECKING:
@@ -197,6 +198,5 @@ def drawing(diagram: Diagram | None) -> str:
     if diagram is None or len(diagram.bd.blocklist) > MOST_SHOWN:
         return ""
     from spart_blocks.diagram.diagram_drawing import draw
-    from spart_blocks.drawing.svg import svg_of
 
     return svg_of(draw(diagram), paper="")

@@ -22,6 +22,7 @@ from spart_blocks.animation.recording import (
 from spart_blocks.animation.shapes import Looks, looks_of
 from spart_blocks.base.errors import InputError, RobotError
 from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.robot import Robot
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ def _home(robot: Robot) -> Any:
     home = robot.neutral if robot.home is None else robot.home
     if not robot.loops:
         return home
-    from spart_blocks.dynamics.assembly import assemble
-
     try:
         return assemble(robot, home).qm
     except RobotError:

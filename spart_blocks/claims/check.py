@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from spart_blocks.analysis.agreement import compare_engines
 from spart_blocks.analysis.claims import (
     Band,
     Meters,
@@ -29,7 +30,8 @@ from spart_blocks.base.errors import Fault, InputError, Place, RunError, SpartEr
 from spart_blocks.claims import baselines
 from spart_blocks.claims.claim_drawing import Worst, draw
 from spart_blocks.claims.files import ClaimCase
-from spart_blocks.claims.outcome import Change, Failure, Finding, Outcome
+from spart_blocks.claims.outcome import CaseOutcome, Change, Failure, Finding
+from spart_blocks.claims.success import shown_by_sweep
 from spart_blocks.diagram import load_expectations
 from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.sections.expectations import EnginesClaim, Expectations, SuccessClaim
@@ -69,7 +71,7 @@ def check_file(
     variants: tuple[str, ...] = (),
     blocks: tuple[str, ...] = (),
     manner: Manner | None = None,
-) -> Outcome:
+) -> CaseOutcome:
     """Run the test of a file. overrides: `path=value`; variants: `slot=choice`, for choices other
     than the defaults; blocks: the user's packages of blocks."""
     file = Path(path)
@@ -81,7 +83,7 @@ def check(
     manner: Manner | None = None,
     progress: Progress | None = None,
     runs: Progress | None = None,
-) -> Outcome:
+) -> CaseOutcome:
     """Run a test. Failures and faults are returned in the outcome, not raised. No baseline is
     written; see `baselines.record`. progress: called with (t, T) during the run. runs: called with
     (completed runs, all runs) during its sweep."""
@@ -99,7 +101,7 @@ def _outcome(
     progress: Progress | None,
     runs: Progress | None,
     heard: list[str],
-) -> Outcome:
+) -> CaseOutcome:
     try:
         file = DiagramFile(case.path, case.overrides, case.root, case.variants, case.blocks)
         run = begin(file, progress=progress)
@@ -117,15 +119,15 @@ def _outcome(
         if not results.complete:
             failure = Failure("run", f"it was {results.stopped or 'stopped early'}")
             interrupted = "interrupted" in (results.stopped or "")
-            return Outcome(case, failures=(failure,), interrupted=interrupted)
+            return CaseOutcome(case, failures=(failure,), interrupted=interrupted)
         judging = _Judging(case, expected, results, run.readings, run.options, manner, heard, runs)
         return judging.outcome(file)
     except InputError as error:
-        return Outcome(case, faults=error.faults)
+        return CaseOutcome(case, faults=error.faults)
     except SpartError as error:
         interrupted = isinstance(error, RunError) and "interrupted" in error.message
         failures = (Failure("run", str(error)),)
-        return Outcome(case, failures=failures, interrupted=interrupted)
+        return CaseOutcome(case, failures=failures, interrupted=interrupted)
 
 
 @contextmanager
@@ -153,7 +155,7 @@ class _Judging:
     held: list[Finding] = field(default_factory=list)
     claims: int = 0
 
-    def outcome(self, file: DiagramFile) -> Outcome:
+    def outcome(self, file: DiagramFile) -> CaseOutcome:
         failures = [*self._signals(), *self._balances()]
         section = self.expected.section
         change = None
@@ -167,7 +169,7 @@ class _Judging:
         slow = self._slow()
         if slow and self.manner.timing:
             failures.append(Failure("speed", slow, **self._at(("speed",))))
-        return Outcome(
+        return CaseOutcome(
             self.case,
             failures=tuple(failures),
             held=tuple(self.held),
@@ -313,8 +315,6 @@ class _Judging:
     # --- what is not about a signal --------------------------------------------------------
 
     def _engines(self, file: DiagramFile, claim: EnginesClaim) -> Iterator[Failure]:
-        from spart_blocks.analysis.agreement import compare_engines
-
         self.claims += 1
         at = self._at(("engines",))
         try:
@@ -343,8 +343,6 @@ class _Judging:
 
     def _success(self, file: DiagramFile, claim: SuccessClaim) -> Iterator[Failure]:
         """The failure of a sweep in which too few runs pass."""
-        from spart_blocks.claims.success import shown_by_sweep
-
         self.claims += 1
         at = self._at(("success",))
         try:

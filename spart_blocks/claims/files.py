@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from spart_blocks.base.errors import SpartError
+
 SUFFIXES = (".yaml", ".yml")
 MAX_BYTES = 4_000_000  # of a diagram, as spart_blocks.base.document has it
 _SECTIONS = tuple(
@@ -52,7 +54,6 @@ def _other_choices(path: Path) -> list[str]:
     """The choices other than the defaults, as `slot=choice`, if the file has `each_variant`."""
     if not _EACH.search(_text(path)):
         return []
-    from spart_blocks.base.errors import SpartError
     from spart_blocks.diagram import load_expectations
     from spart_blocks.diagram.written.variants import choices_in
 

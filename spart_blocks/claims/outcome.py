@@ -54,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseOutcome:
     """The outcome of a test. held: findings for the claims that hold. faults: errors of the file,
     which prevented the check. claims: number of checked claims. slow: message about too low a
     speed, if that is no failure. change: the baseline to record. interrupted: whether the run was

@@ -15,6 +15,9 @@ from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.diagram.sections.expectations import SuccessClaim
 from spart_blocks.run import DiagramFile
 from spart_blocks.run.loop import Progress
+from spart_blocks.sweeps.statistics import success_of
+from spart_blocks.sweeps.statistics.grouping import about_draws
+from spart_blocks.sweeps.storage.store import holds_sweep
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.results import SweepResults
@@ -56,9 +59,6 @@ def shown_by_sweep(
 
 def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:
     """The share of runs that passed, its lower bound, and both as text."""
-    from spart_blocks.sweeps.statistics import success_of
-    from spart_blocks.sweeps.statistics.grouping import about_draws
-
     passed, draws = found.success(), found["draw"]
     n, k = len(passed), int(passed.sum())
     counted = f"{k:,} of {n:,} runs passed"
@@ -104,8 +104,6 @@ def _replay(file: DiagramFile, found: Any, passed: Any, folder: Path | None) -> 
 def _kept(found: Any, folder: Path) -> Path | None:
     """Store the runs in a test's folder; those of an earlier test are replaced. Returns the folder,
     or None if it fails."""
-    from spart_blocks.sweeps.storage.store import holds_sweep
-
     target = folder / FOLDER
     try:
         if holds_sweep(target):

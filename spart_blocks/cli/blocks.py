@@ -19,6 +19,7 @@ from spart_blocks.cli.text_tables import grid
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.restructured import KEPT
 from spart_blocks.descriptions.subjects import place_of
+from spart_blocks.diagram.check.other_names import other_names_like, type_hint
 
 _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
 
@@ -62,8 +63,6 @@ def blocks(
 
 def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
     """The types that match a search text, and lines on blocks of other tools that match it."""
-    from spart_blocks.diagram.check.other_names import other_names_like, type_hint
-
     others = other_names_like(text)
     kinds = {name for other in others for name in other.types}
     found = [r for r in records if r["name"] in kinds or _is_about(r, text)]

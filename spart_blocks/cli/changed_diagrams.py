@@ -33,8 +33,8 @@ class ChangesReport:
         import_matplotlib()
         from spart_blocks.drawing.files import write
         from spart_blocks.versions.differences import union_of
+        from spart_blocks.versions.differences.difference import markdown_of
         from spart_blocks.versions.differences.difference_drawing import draw_unions
-        from spart_blocks.versions.differences.text import markdown_of
 
         name = _file_name(new.label if new.document is not None else old.label.partition(":")[2])
         picture = draw_unions(union_of(old, new, found), f"{found.old} → {found.new}")

@@ -145,7 +145,8 @@ def _behaviour(old: DiffSide, new: DiffSide, runs: Runs) -> Behaviour:
 
 
 def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
-    from spart_blocks.versions.differences.text import as_code, markdown_of, text_of
+    from spart_blocks.versions.differences.difference import markdown_of, text_of
+    from spart_blocks.versions.differences.text import as_code
 
     if fmt == "json":
         data = found.as_data() | ({"behaviour": runs.as_data()} if runs is not None else {})

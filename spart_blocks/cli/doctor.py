@@ -17,6 +17,7 @@ from spart_blocks import __version__
 from spart_blocks.base.errors import SpartError, told
 from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
 from spart_blocks.cli.commands import command
+from spart_blocks.cli.examples import shipped
 from spart_blocks.cli.options import switch
 from spart_blocks.cli.reporting import FAILED
 from spart_blocks.cli.terminal import has_display, put
@@ -188,8 +189,6 @@ def _page(name: str, page: WebPage, loss: str) -> DoctorFinding:
 
 
 def _shipped() -> DoctorFinding:
-    from spart_blocks.cli.examples import shipped
-
     try:
         return DoctorFinding("examples", "ok", str(shipped() / "diagrams"))
     except SpartError as error:

@@ -60,9 +60,7 @@ def linearize(
         system.save(out)
         say(f"written: {out}")
     if plots is not None:
-        from spart_blocks.analysis.response_plots import save_figures
-
-        for path in save_figures(system, plots):
+        for path in system.save_figures(plots):
             say(f"written: {path}")
 
 

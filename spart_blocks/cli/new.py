@@ -13,7 +13,7 @@ from pathlib import Path
 
 import typer
 
-from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, SpartError, brief
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import argument, option
 from spart_blocks.cli.outputs import checked_files
@@ -56,7 +56,6 @@ def _convert(drawn: Path, target: Path) -> None:
     checked_files([target], (".yaml", ".yml"), "NAME")
     if target.exists():
         raise InputError(Fault(f"{target} is there already", hint="name another file"))
-    from spart_blocks.base.errors import SpartError
     from spart_blocks.diagram import load
     from spart_blocks.diagram.written.bdedit import from_bdedit
     from spart_blocks.results.files import write_bytes

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spart_blocks.base.errors import counted
+from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.cli.closing_tables import closing_tables, graph_tables
 from spart_blocks.cli.commands import command
 from spart_blocks.cli.options import argument, holds_bodies, option, switch
@@ -58,7 +58,6 @@ def robots_of(
     """The robots of a file. drives, loops: YAML files of their motors and loops, if any. Raises
     InputError for a diagram without robots."""
     from spart_blocks.base.document import read_document
-    from spart_blocks.base.errors import Fault, InputError
     from spart_blocks.robot import Robot
 
     if file.suffix not in (".yaml", ".yml"):

@@ -20,6 +20,7 @@ from spart_blocks.cli.options import (
     switch,
 )
 from spart_blocks.cli.outputs import checked_file, default_folder, default_name
+from spart_blocks.cli.robot import robots_of
 from spart_blocks.cli.terminal import has_display, say
 
 if TYPE_CHECKING:
@@ -102,7 +103,6 @@ def _robots_page(file: Path, out: Path | None, loading: Loading) -> Path:
     """Write the 3-D page of the robots of a file; returns its path."""
     from spart_blocks.animation.animate import diagram_page, robots_page, write_page
     from spart_blocks.animation.recording import Options
-    from spart_blocks.cli.robot import robots_of
 
     given = Options(root=loading.root)
     if file.suffix in (".yaml", ".yml") and not holds_robot(file):

@@ -21,7 +21,7 @@ from spart_blocks.cli.terminal import complain, say, warn
 if TYPE_CHECKING:
     from spart_blocks.claims.check import Manner
     from spart_blocks.claims.files import ClaimCase
-    from spart_blocks.claims.outcome import Outcome
+    from spart_blocks.claims.outcome import CaseOutcome
     from spart_blocks.run.loop import Progress
 
 HOME = Path("diagrams")
@@ -102,7 +102,7 @@ class _Session:
 
     def __init__(self, number: int, manner: Manner, quiet: bool) -> None:
         self.number, self.manner, self.quiet = number, manner, quiet
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[CaseOutcome] = []
 
     def run(self, cases: Sequence[ClaimCase]) -> int:
         """Run all tests; returns the exit code."""
@@ -122,7 +122,7 @@ class _Session:
             interrupted = True
         return self._summary(interrupted)
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: CaseOutcome) -> None:
         for text in outcome.warnings:
             warn(f"{outcome.case.path}: {text}")
         if outcome.slow:
@@ -135,7 +135,7 @@ class _Session:
             typer.echo("\n".join(f"    {line}" for line in text.splitlines()))
         self.outcomes.append(self._recorded(outcome) if outcome.change else outcome)
 
-    def _recorded(self, outcome: Outcome) -> Outcome:
+    def _recorded(self, outcome: CaseOutcome) -> CaseOutcome:
         """Print the changes of a baseline, then write it. If this fails, the returned outcome has a
         fault."""
         from spart_blocks.claims.baselines import record
@@ -170,7 +170,10 @@ class _Session:
 
 
 def _parts(
-    done: Sequence[Outcome], failed: Sequence[Outcome], wrong: Sequence[Outcome], recorded: int
+    done: Sequence[CaseOutcome],
+    failed: Sequence[CaseOutcome],
+    wrong: Sequence[CaseOutcome],
+    recorded: int,
 ) -> Iterator[str]:
     passed = len(done) - len(failed) - len(wrong)
     yield f"{counted(passed, 'diagram')} passed"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.descriptions.docstrings import BlockText, PortText, read_docstring
 from spart_blocks.descriptions.subjects import subject_of
+from spart_blocks.diagram.check.other_names import names_elsewhere
 
 if TYPE_CHECKING:
     from spart_blocks.block_support.ports import Port
@@ -26,8 +27,6 @@ _HERE = (
 
 def describe(kind: BlockType) -> dict[str, Any]:
     """A block type as plain data: of the ports that its class declares, and of its docstring."""
-    from spart_blocks.diagram.check.other_names import names_elsewhere
-
     takes, gives = kind.declared
     text = read_docstring(kind.doc)
     summary, more = _first_sentence(text.prose[0] if text.prose else "")

@@ -32,7 +32,7 @@ from spart_blocks.robot import (
     PointSpring,
     Robot,
 )
-from spart_blocks.robot.force import check_forces
+from spart_blocks.robot.force_checks import check_forces
 
 _POINT = 1e-200
 """[m^2] Keeps a distance of zero from being divided by, and shows in no digit."""

@@ -17,6 +17,7 @@ from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.subdiagram import entries_of
+from spart_blocks.run import simulate
 from spart_blocks.run.engines.engine import Floats
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
     """The inputs of the subdiagram (steps, inputs) in the whole diagram at each step, up to the
     horizon [s] or the time of a STOP.
     """
-    from spart_blocks.run import simulate
-
     if not 0 < horizon < math.inf:
         raise InputError(f"the time to compare must be positive and finite, not {horizon:g} s")
     step = float(code.schedule.step)

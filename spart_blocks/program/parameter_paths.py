@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.document import Keys
 from spart_blocks.diagram.build.origins import Origin, Origins, Use
+from spart_blocks.program.program import Program
 from spart_blocks.program.slots import Places, Slot
-
-if TYPE_CHECKING:
-    from spart_blocks.program.program import Program
 
 Floats = NDArray[np.float64]
 
@@ -186,17 +184,3 @@ def _has_value(nominal: Floats, use: Use, value: Any) -> bool:
         return bool(np.array_equal(np.broadcast_to(given, np.shape(part)), part))
     except (TypeError, ValueError):
         return False
-
-
-def given_names(origins: Origins, parameters: Iterable[Slot]) -> dict[str, tuple[str, ...]]:
-    """For names of the file's `params:` that are not parameters themselves, the parameters that
-    have their values.
-    """
-    slots = {slot.name for slot in parameters}
-    given = {}
-    for path, origin in origins.items():
-        if path[0] == "params" and len(path) == 2 and path[1] not in slots:
-            taken = tuple(dict.fromkeys(use.name for use in origin.uses if use.shares))
-            if taken:
-                given[str(path[1])] = taken
-    return given

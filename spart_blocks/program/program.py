@@ -19,9 +19,8 @@ from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.exact_values import exact_values
-from spart_blocks.program.parameter_paths import given_names
 from spart_blocks.program.slots import Slot as Slot
-from spart_blocks.program.slots import slot_of
+from spart_blocks.program.slots import given_names, slot_of
 from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
 

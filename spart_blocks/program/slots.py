@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.base.paths import named, places
+from spart_blocks.diagram.build.origins import Origins
 
 Places = NDArray[np.intp]
 
@@ -50,3 +51,17 @@ def slot_of(
         hint = did_you_mean(full, {*known, *aliases, *others})
         raise InputError(Fault(f"there is no {kind} {full!r}", hint=hint))
     return known[full], index
+
+
+def given_names(origins: Origins, parameters: Iterable[Slot]) -> dict[str, tuple[str, ...]]:
+    """For names of the file's `params:` that are not parameters themselves, the parameters that
+    have their values.
+    """
+    slots = {slot.name for slot in parameters}
+    given = {}
+    for path, origin in origins.items():
+        if path[0] == "params" and len(path) == 2 and path[1] not in slots:
+            taken = tuple(dict.fromkeys(use.name for use in origin.uses if use.shares))
+            if taken:
+                given[str(path[1])] = taken
+    return given

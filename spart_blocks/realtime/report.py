@@ -14,8 +14,10 @@ from spart_blocks.base import html
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.realtime.durations import NANO, Durations
 from spart_blocks.realtime.loop import Loop
+from spart_blocks.realtime.report_drawing import figure
 from spart_blocks.realtime.structs import CAUSES, Ended, told_end
 from spart_blocks.results.files import write_whole
+from spart_blocks.results.plots import render
 
 SUFFIXES = (".json", ".png")
 PERCENTILES = (50.0, 99.0, 99.9)
@@ -114,9 +116,7 @@ class Report:
         if suffix == ".json":
             write_whole(target, (json.dumps(self.plain(), indent=1) + "\n").encode())
         elif suffix == ".png":
-            from spart_blocks.realtime.report_drawing import picture
-
-            write_whole(target, picture(self))
+            write_whole(target, render(self.plot(), "png"))
         else:
             hint = f"end it in {' or '.join(SUFFIXES)}"
             raise InputError(Fault(f"cannot write a report as {target.name!r}", hint=hint))
@@ -124,9 +124,15 @@ class Report:
 
     def plot(self) -> Any:
         """The figure that `save` writes, as a Matplotlib figure."""
-        from spart_blocks.realtime.report_drawing import figure
-
-        return figure(self)
+        missed, own = sum(self.missed.values()), self.missed["step"]
+        title = f"{self.name}: {self.steps} steps at {self.rate:g} Hz"
+        return figure(
+            f"{self.name} in real time",
+            f"{title}, {missed} deadlines missed, {own} by the step itself",
+            self.rate,
+            (self.shorter, self.longer),
+            {"step": self.step, "wake-up": self.latency, "outputs sent": self.response},
+        )
 
     def plain(self) -> dict[str, Any]:
         """The whole report as plain data. Times are in seconds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,46 +17,40 @@ from spart_blocks.results.plots import (
     dress,
     new_figure,
     plain_text,
-    render,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from spart_blocks.realtime.report import Report
-
-_CURVES = {
-    "step": "step",
-    "latency": "wake-up",
-    "response": "outputs sent",
-}
 _MICRO = 1e6
 
 
-def picture(report: Report) -> bytes:
-    """The figure as a PNG file."""
-    return render(figure(report), "png")
+def figure(
+    name: str,
+    title: str,
+    rate: float,
+    jitter: tuple[Durations, Durations],
+    delays: Mapping[str, Durations],
+) -> Figure:
+    """A histogram of the period jitter, and below it the fraction of durations that are longer.
 
-
-def figure(report: Report) -> Figure:
-    """A histogram of the period jitter, and below it the fraction of durations that are longer."""
-    made = new_figure(f"{report.name} in real time", 7.0)
+    jitter: how much periods were shorter, and longer, than at the rate [Hz]. delays: durations by
+    their label.
+    """
+    made = new_figure(name, 7.0)
     above, below = made.subplots(2, 1)
-    missed = sum(report.missed.values())
-    own = report.missed["step"]
-    title = f"{report.name}: {report.steps} steps at {report.rate:g} Hz"
-    dress(above, plain_text(f"{title}, {missed} deadlines missed, {own} by the step itself"))
-    _draw_jitter(above, report)
+    dress(above, plain_text(title))
+    _draw_jitter(above, *jitter)
     dress(below, "Step, and delays after a deadline")
-    _draw_tails(below, report)
+    _draw_tails(below, rate, delays)
     return made
 
 
-def _draw_jitter(axis: Axes, report: Report) -> None:
+def _draw_jitter(axis: Axes, shorter: Durations, longer: Durations) -> None:
     """Histogram over the deviation [us]. The axis is linear up to 1 us and logarithmic beyond."""
     bounds = np.concatenate([[0.0, 1.0], 10 ** np.arange(0.1, 7.0, 0.1)])  # us
-    for durations, sign in ((report.shorter, -1.0), (report.longer, 1.0)):
+    for durations, sign in ((shorter, -1.0), (longer, 1.0)):
         counts = [durations.between(low / _MICRO, high / _MICRO) for low, high in pairwise(bounds)]
         some = np.flatnonzero(counts)
         if len(some):
@@ -73,18 +68,15 @@ def _draw_jitter(axis: Axes, report: Report) -> None:
     axis.set_ylabel("periods")
 
 
-def _draw_tails(axis: Axes, report: Report) -> None:
+def _draw_tails(axis: Axes, rate: float, delays: Mapping[str, Durations]) -> None:
     labels = []
-    for number, (kind, label) in enumerate(_CURVES.items()):
-        durations: Durations = getattr(report, kind)
+    for number, (label, durations) in enumerate(delays.items()):
         if durations.count:
             x, y = _tail(durations)
             axis.plot(x * _MICRO, y, drawstyle="steps-post", color=COLOURS[number], label=label)
             labels.append(label)
-    axis.axvline(_MICRO / report.rate, color=FAINT, linewidth=1.0, linestyle="--")
-    axis.annotate(
-        "period", (_MICRO / report.rate, 1.0), ha="right", va="top", rotation=90, color=INK
-    )
+    axis.axvline(_MICRO / rate, color=FAINT, linewidth=1.0, linestyle="--")
+    axis.annotate("period", (_MICRO / rate, 1.0), ha="right", va="top", rotation=90, color=INK)
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xlabel("duration [us]")

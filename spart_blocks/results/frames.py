@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import MissingExtraError
-from spart_blocks.results.columns import column_names
 from spart_blocks.results.signal_names import STATES
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def to_xarray(results: RunData, names: Sequence[str]) -> xarray.Dataset:
         own = tuple(f"{name}.{k}" for k in range(array.ndim - 1))
         variables[name] = (("t", *own), array, {"units": unit} if unit else {})
         before = f"{name}."
-        labels = column_names(results, name)
+        labels = results.column_names(name)
         if len(own) == 1 and all(label.startswith(before) for label in labels):
             axes[own[0]] = (own[0], [label.removeprefix(before) for label in labels])
     about = {"diagram": results.diagram_name, "complete": int(results.complete), **results.info}

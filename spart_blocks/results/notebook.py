@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks.base import html
 from spart_blocks.base.errors import InputError
+from spart_blocks.results.plots import preview, render
 from spart_blocks.results.summary import notes
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ def _row(results: RunData, name: str) -> tuple[str, ...]:
 
 def _picture(results: RunData) -> bytes | None:
     """The first scope, signal or states as SVG; None if nothing can be drawn."""
-    from spart_blocks.results.plots import preview, render
-
     with suppress(InputError):  # a style or a number that plots refuse costs the plot alone
         figure = preview(results)
         return None if figure is None else render(figure, "svg")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from spart_blocks.base.argument_checks import as_numbers, as_text
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.base.paths import element_names, select, split_index
-from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
+from spart_blocks.results.columns import state_columns, state_place, unit_in_signal
 from spart_blocks.results.signal_names import RATES as RATES
 from spart_blocks.results.signal_names import STATES
 from spart_blocks.results.times import Moved, RowInterpolation
@@ -236,10 +236,15 @@ class RunData:
 
     def _ipython_key_completions_(self) -> list[str]:
         """Completions of `results["`: signals, kept or computable, and states."""
-        states = [label for block in self.states for label in state_columns(self, block)]
+        states = [label for block in self.states for label in self.column_names(STATES + block)]
         blocks = [STATES + block for block in self.states]
-        others = getattr(self.recompute, "names", ())
-        return list(dict.fromkeys([*self.signals, *others, *self.aliases, *blocks, *states]))
+        return list(
+            dict.fromkeys([*self.signals, *self._computable(), *self.aliases, *blocks, *states])
+        )
+
+    def _computable(self) -> tuple[str, ...]:
+        """The names of signals that were not kept, and can be computed."""
+        return tuple(getattr(self.recompute, "names", ()))
 
     def at(self, times: ArrayLike) -> Self:
         """The results at other times (m,) [s], by linear interpolation; at a jump, the value
@@ -257,7 +262,7 @@ class RunData:
             t=wanted,
             signals={name: moved(array) for name, array in self.signals.items()},
             states={name: moved(array) for name, array in self.states.items()},
-            recompute=Moved(self, moved),
+            recompute=Moved(self._find, self._computable, moved),
         )
 
     def scale(self, name: str) -> float:
@@ -270,7 +275,8 @@ class RunData:
         for key in (name, base, self.aliases.get(base, base)):
             if key in self.units:
                 return self.units[key]
-        return state_unit(self, name)
+        place = state_place(name, self.states, self.state_names)
+        return unit_in_signal(name, place[0], self.units) if place else ""
 
     def levels_of(self, name: str) -> tuple[str, ...]:
         """The names of the values 1, 2, ... of a signal that numbers states; () for others."""
@@ -286,7 +292,10 @@ class RunData:
             return self._kept(self.aliases[name])
         if name.startswith(STATES):
             whole = self.states.get(name.removeprefix(STATES))
-            return state_by_name(self, name) if whole is None else whole
+            place = state_place(name, self.states, self.state_names)
+            if whole is None and place is not None:
+                return self.states[place[0]][:, place[1]]
+            return whole
         return None
 
     def _find(self, name: str) -> Array | None:
@@ -308,7 +317,7 @@ class RunData:
                 f"{name} is a block with several signals", hint="it has " + ", ".join(ports)
             )
         block = name.partition(".")[0]
-        more = getattr(self.recompute, "names", ())
+        more = self._computable()
         choices = [*self.signals, *self.aliases, *more, *(STATES + block for block in self.states)]
         hint = did_you_mean(name, choices) or "nothing was kept; name it under run: log:"
         if block in choices:
@@ -332,8 +341,15 @@ class RunData:
         for name in chosen:
             array = self[name]
             flat = array.reshape(len(self.t), int(np.prod(array.shape[1:], dtype=int)))
-            columns |= zip(column_names(self, name), flat.T, strict=True)
+            columns |= zip(self.column_names(name), flat.T, strict=True)
         return columns
+
+    def column_names(self, name: str) -> list[str]:
+        """The names of the columns of a signal, or of all states of a block, in `table`."""
+        block = name.removeprefix(STATES)
+        if name.startswith(STATES) and block in self.states:
+            return state_columns(block, self.states, self.state_names)
+        return self.labels(name)
 
     def labels(self, name: str) -> list[str]:
         """The name of each element of a signal: 'q[1]', 'q[2]' for 'q[1:3]'."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from spart_blocks.results.run_data import RunData
 
 Array = NDArray[Any]
 
@@ -43,13 +41,18 @@ class RowInterpolation:
 @dataclass(frozen=True, eq=False)
 class Moved:
     """Computes signals that were not kept for results at other times: from the original run, by
-    interpolation."""
+    interpolation.
 
-    results: RunData
+    find: returns a signal of that run; None if there is none. computable: returns the names of
+    the signals that it can compute.
+    """
+
+    find: Callable[[str], Array | None]
+    computable: Callable[[], tuple[str, ...]]
     lines: RowInterpolation
 
     def __call__(self, name: str) -> Array:
-        found = self.results._find(name)
+        found = self.find(name)
         if found is None:
             raise KeyError(name)
         return self.lines(found)
@@ -57,7 +60,7 @@ class Moved:
     @property
     def names(self) -> tuple[str, ...]:
         """The signals that can be computed."""
-        return tuple(getattr(self.results.recompute, "names", ()))
+        return self.computable()
 
     def portable(self, t: Array, states: object) -> Moved:
         """The replacement of this object in a pickle: itself, with the original run."""

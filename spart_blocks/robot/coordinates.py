@@ -16,7 +16,8 @@ Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 4.4 and 4
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,9 +31,7 @@ from spart_blocks.base.spatial import (
     turn_of_quaternion,
     unit_quaternion,
 )
-
-if TYPE_CHECKING:
-    from spart_blocks.robot.robot_model import RobotModel
+from spart_blocks.robot.parts import Joint, JointType
 
 BALL_AXES = "xyz"
 """The rows of a spherical joint `ball` are joints ball.x, ball.y and ball.z."""
@@ -55,16 +54,16 @@ class JointSlice(NamedTuple):
         return bool(self.q.stop - self.q.start == 4)
 
 
-def balls_of(robot: RobotModel) -> tuple[int, ...]:
+def balls_of(joints: Sequence[Joint]) -> tuple[int, ...]:
     """The ids of the first rows of the spherical joints."""
-    rows = [joint.id for joint in robot.joints if joint.type is type(joint.type).SPHERICAL]
+    rows = [joint.id for joint in joints if joint.type is JointType.SPHERICAL]
     return tuple(rows[::3])
 
 
-def layout_of(robot: RobotModel) -> tuple[JointSlice, ...]:
+def layout_of(joints: Sequence[Joint]) -> tuple[JointSlice, ...]:
     """The slices of each active joint, in the order of um."""
-    active = sorted((j for j in robot.joints if j.q_id > 0), key=lambda j: j.q_id)
-    first, entries, q, u = set(robot.balls), [], 0, 0
+    active = sorted((j for j in joints if j.q_id > 0), key=lambda j: j.q_id)
+    first, entries, q, u = set(balls_of(joints)), [], 0, 0
     while u < len(active):
         joint = active[u]
         if joint.id in first:

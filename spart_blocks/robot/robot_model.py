@@ -159,12 +159,12 @@ class RobotModel(FrozenArrays):
     @cached_property
     def balls(self) -> tuple[int, ...]:
         """The ids of the first rows of the spherical joints."""
-        return balls_of(self)
+        return balls_of(self.joints)
 
     @cached_property
     def layout(self) -> tuple[JointSlice, ...]:
         """The slices of qm and um of each active joint, in order of q_id."""
-        return layout_of(self)
+        return layout_of(self.joints)
 
     @cached_property
     def neutral(self) -> Floats:

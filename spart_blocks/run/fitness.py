@@ -4,12 +4,12 @@ limits of its blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import DiagramError, Fault, RunError
+from spart_blocks.base.errors import DiagramError, Fault, Place, RunError
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.check.first_values import SHAPE_WORDS
 from spart_blocks.diagram.check.shapes import (
@@ -20,61 +20,63 @@ from spart_blocks.diagram.check.shapes import (
     wrong_wires,
 )
 from spart_blocks.diagram.check.sizes import MOST_NUMBERS, expected_size
-from spart_blocks.diagram.network.flatten import Node
+from spart_blocks.diagram.network.nodes import FlatDiagram, Node
 from spart_blocks.program.tracing.rules import rule_of
-from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.held_outputs import Values
 
-if TYPE_CHECKING:
-    from spart_blocks.run.engines.interpreter import Interpreter
+Places = Mapping[str, Place]
 
 
-def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> Values:
+def check_fitness(
+    wiring: FlatDiagram, places: Places, output: Callable[[Node, Values], Sequence[Any]]
+) -> Values:
     """The outputs of all blocks, with held outputs as at a tick. Raises DiagramError for every wire
     whose shape its input does not accept, at the first block with a fault.
+
+    places: of blocks and wires in the file. output: computes the outputs of a node.
     """
-    values = Values.none(len(engine.nodes))
+    values = Values.none(len(wiring.nodes))
     total = 0
-    for i in engine.wiring.schedule:
-        node = engine.nodes[i]
+    for i in wiring.schedule:
+        node = wiring.nodes[i]
         # Outputs of a state do not depend on its inputs, which are checked last.
-        faults = _wrong_inputs(engine, node, values) if node.feedthrough else []
-        faults += _wrong_labels(engine, node, values)
-        faults += _wrong_limits(engine, node)
+        faults = _wrong_inputs(wiring.nodes, node, values) if node.feedthrough else []
+        faults += _wrong_labels(places, node, values)
+        faults += _wrong_limits(places, node)
         if node.feedthrough and not faults:
-            faults += _too_large(engine, node, expected_size(node, node.inputs(values)))
+            faults += _too_large(places, node, expected_size(node, node.inputs(values)))
         if faults:
             raise DiagramError(faults)
         if node.kind in ("sink", "graphics"):
             continue
         try:
-            values[i] = engine.output(node, t, values, x, xd)
+            values[i] = output(node, values)
         except RunError as error:
             if isinstance(error.__cause__, ValueError) and len(node.sources) > 1:
-                _refuse_unlike(engine, node, values, error)
+                _refuse_unlike(wiring.nodes, node, values, error)
             raise
         total += sum(np.size(value) for value in values[i])
-        faults += _too_large(engine, node, total)
+        faults += _too_large(places, node, total)
         if faults:
             raise DiagramError(faults)
-    states = [node for node in engine.nodes if not node.feedthrough and node.sources]
-    late = [fault for node in states for fault in _wrong_inputs(engine, node, values)]
+    states = [node for node in wiring.nodes if not node.feedthrough and node.sources]
+    late = [fault for node in states for fault in _wrong_inputs(wiring.nodes, node, values)]
     if late:
         raise DiagramError(late)
     return values
 
 
-def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
+def _too_large(places: Places, node: Node, size: int) -> Iterable[Fault]:
     if size > MOST_NUMBERS:
         yield Fault(
             f"with {node.name} ({node.block.type.upper()}) the signals have {size:,} entries; "
             f"the most is {MOST_NUMBERS:,}",
-            engine.diagram.places.get(f"blocks.{node.name}"),
+            places.get(f"blocks.{node.name}"),
             "make the vectors shorter",
         )
 
 
-def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
+def _refuse_unlike(nodes: Sequence[Node], node: Node, values: Values, error: RunError) -> None:
     """Raise DiagramError if an error is NumPy's about shapes of inputs that cannot be combined."""
     text = str(error.__cause__)
     shapes = shapes_of(node.inputs(values))
@@ -87,14 +89,14 @@ def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunEr
         f"another shape: the inputs of {node.name} do not fit together",
         f"{listed}; {text.strip()}",
     )
-    raise DiagramError(misfit_fault(engine.nodes, node, misfit, shapes)) from error
+    raise DiagramError(misfit_fault(nodes, node, misfit, shapes)) from error
 
 
-def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> list[Fault]:
-    return wrong_wires(engine.nodes, node, node.inputs(values))
+def _wrong_inputs(nodes: Sequence[Node], node: Node, values: Values) -> list[Fault]:
+    return wrong_wires(nodes, node, node.inputs(values))
 
 
-def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
+def _wrong_labels(places: Places, node: Node, values: Values) -> Iterable[Fault]:
     """Faults of a scope whose number of labels is neither that of its ports nor that
     of its lines.
     """
@@ -106,12 +108,12 @@ def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[F
         if len(labels) not in (lines, len(node.sources)):
             yield Fault(
                 f"scope {node.name} has {len(labels)} labels for {lines} lines",
-                engine.diagram.places.get(f"blocks.{node.name}"),
+                places.get(f"blocks.{node.name}"),
                 "give one label for each line, or one for each port",
             )
 
 
-def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
+def _wrong_limits(places: Places, node: Node) -> Iterable[Fault]:
     """Faults of an INTEGRATOR or a CLIP whose lower limit is above the upper one."""
     if rule_of(node.block).watch is None or attribute(node.block, "min") is None:
         return
@@ -119,5 +121,5 @@ def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
     if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
         yield Fault(
             f"{node.name} ({node.block.type.upper()}) has min {low}, above its max {high}",
-            engine.diagram.places.get(f"blocks.{node.name}"),
+            places.get(f"blocks.{node.name}"),
         )

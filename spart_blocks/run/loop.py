@@ -27,11 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import RunError
+from spart_blocks.base.tableaus import tableau
 from spart_blocks.diagram.network.clocks import Clock, exact, grid
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.results import Event, FinalState
 from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import enter
 from spart_blocks.run.events.bounces import Bounces
 from spart_blocks.run.events.crossings import Chatter
@@ -175,9 +177,7 @@ class Run:
         """This run's loop as compiled code; None if the engine, the solver or a missing compiler
         do not allow it. Sinks that act at every sample, and sliding, need the loop in Python.
         """
-        from spart_blocks.base.tableaus import tableau
         from spart_blocks.run.engines.compiled import CompiledLoop
-        from spart_blocks.run.engines.native import Native
 
         method, library = tableau(self.options.solver), self.library()
         if library is None or method is None:
@@ -189,11 +189,8 @@ class Run:
         """The compiled program of this run; None if it runs without one. The first call compiles
         it, which may take seconds.
         """
-        from spart_blocks.run.engines.native import Native
-
         if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
             return None
-        from spart_blocks.base.tableaus import tableau
         from spart_blocks.run.engines.compiled import library_of
 
         if tableau(self.options.solver) is None:

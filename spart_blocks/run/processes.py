@@ -38,7 +38,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """The outcome of a job: results and readings of its gauges, or an error; and the texts of
     warnings.
     """
@@ -51,7 +51,7 @@ class Outcome:
 
 def run_all(
     jobs: Mapping[str, Job], limit: int | None = None, progress: Progress | None = None
-) -> dict[str, Outcome]:
+) -> dict[str, JobOutcome]:
     """The outcome of each job by its name.
 
     limit: number of jobs that run at once, by default the number of processors.
@@ -88,7 +88,7 @@ class _Runs:
         self.reached: dict[Path, tuple[float, float]] = {}
         self.over = False
 
-    def run(self, job: Job, results: Path) -> Outcome | None:
+    def run(self, job: Job, results: Path) -> JobOutcome | None:
         """Execute a job; None if all processes were ended before it finished."""
         with self.lock:
             if self.over:
@@ -138,17 +138,17 @@ class _Runs:
                 worker.kill()
 
 
-def _outcome(answer: Mapping[str, Any], results: Path, worker: Worker) -> Outcome:
+def _outcome(answer: Mapping[str, Any], results: Path, worker: Worker) -> JobOutcome:
     told = tuple(answer.get("warnings", ()))
     if "error" in answer:
-        return Outcome(error=error_from_json(answer["error"]), warnings=told)
+        return JobOutcome(error=error_from_json(answer["error"]), warnings=told)
     if "done" in answer:
         readings = {
             Gauge(**gauge): {name: np.array(values) for name, values in read.items()}
             for gauge, read in answer["readings"]
         }
-        return Outcome(results=Results.load(results), warnings=told, readings=readings)
-    return Outcome(error=worker.ended())
+        return JobOutcome(results=Results.load(results), warnings=told, readings=readings)
+    return JobOutcome(error=worker.ended())
 
 
 def plain_file(file: DiagramFile) -> dict[str, Any]:

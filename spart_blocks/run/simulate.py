@@ -26,6 +26,7 @@ from spart_blocks.base.errors import (
 )
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.sections.run_options import RunOptions, Solver
+from spart_blocks.program import Program, TraceError
 from spart_blocks.program.tracing.holds import notes_of
 from spart_blocks.results import FinalState, Results
 from spart_blocks.run.bounds import warn_of_bounds
@@ -44,7 +45,6 @@ from spart_blocks.run.states import hold_as_now, set_states, telling_origin
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
     from spart_blocks.diagram.written.overrides import Overrides
-    from spart_blocks.program import Program
 
 EngineName = Literal["auto", "native", "interpreter"]
 
@@ -248,7 +248,6 @@ def failing(
 
 def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engine:
     """The requested engine of a file, a diagram or a program."""
-    from spart_blocks.program import Program
 
     def changed(options: RunOptions) -> RunOptions:
         return options_with(options, changes) if changes else options
@@ -291,7 +290,6 @@ def _of_file(
 
 def engine_of(diagram: Diagram, name: EngineName) -> Engine:
     """The requested engine; 'auto' falls back to the interpreter with one warning."""
-    from spart_blocks.program import TraceError
     from spart_blocks.program.tracing.gains import wired
     from spart_blocks.run.engines.interpreter import Interpreter
     from spart_blocks.run.engines.parity import native_engine

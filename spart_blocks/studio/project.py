@@ -14,6 +14,7 @@ from spart_blocks.base.errors import DiagramError
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.requests import text_of
+from spart_blocks.studio.thumbnails import picture_of
 from spart_blocks.versions.edits.values import scalar_text
 
 FOLDER = "diagrams"
@@ -114,8 +115,6 @@ _ROBOTS = {"bodies": "bodies", "links": "links", "man": "dh"}
 
 async def thumbnail(session: Session, path: str) -> tuple[str, str, bytes]:
     """A small picture of a diagram: its file name, media type and bytes. Raises InputError."""
-    from spart_blocks.studio.thumbnails import picture_of
-
     return f"{Path(path).stem}.svg", "image/svg+xml", await picture_of(session, path)
 
 

@@ -12,8 +12,12 @@ from pathlib import Path
 
 import uvicorn
 
+from spart_blocks.base.document import parse_document
 from spart_blocks.base.errors import Fault, InputError, SpartError
+from spart_blocks.diagram.build.loader import load_document
 from spart_blocks.studio.client import Session
+from spart_blocks.studio.files import all_types
+from spart_blocks.studio.files.reading import LOADING
 from spart_blocks.studio.gate import MOST_BYTES, AccessGate
 from spart_blocks.studio.server import Say, application
 
@@ -47,11 +51,6 @@ def serve(
 
 def warm_up() -> None:
     """Import and cache what the page needs first, while the browser starts."""
-    from spart_blocks.base.document import parse_document
-    from spart_blocks.diagram.build.loader import load_document
-    from spart_blocks.studio.files import all_types
-    from spart_blocks.studio.files.reading import LOADING
-
     all_types()
     with LOADING, suppress(SpartError):
         load_document(parse_document("blocks: {one: {type: CONSTANT}}", "one.yaml"), "one.yaml")

@@ -276,7 +276,7 @@ def test_engines_that_differ_are_a_failure(ramp, monkeypatch):
     def compared(diagram, T, samples, file):
         return (EngineDifference("states.x", 3e-7, 4.0, 1.5), EngineDifference("x", 1e-8, 4.0, 1.0))
 
-    monkeypatch.setattr("spart_blocks.analysis.agreement.compare_engines", compared)
+    monkeypatch.setattr("spart_blocks.claims.check.compare_engines", compared)
     [failure] = check_file(ramp("engines: true")).failures
     assert (failure.kind, failure.signal, failure.t) == ("engines", "states.x", 1.5)
     assert "3e-07 apart" in failure.message
@@ -344,7 +344,7 @@ def test_an_interrupted_comparison_is_no_pass(ramp, monkeypatch):
     def compared(diagram, T, samples, file):
         raise RunError("the comparison was interrupted at t = 1 s")
 
-    monkeypatch.setattr("spart_blocks.analysis.agreement.compare_engines", compared)
+    monkeypatch.setattr("spart_blocks.claims.check.compare_engines", compared)
     assert check_file(ramp("engines: true")).interrupted
 
 

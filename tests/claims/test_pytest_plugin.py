@@ -13,7 +13,7 @@ import pytest
 from spart_blocks.base.errors import SpartWarning
 from spart_blocks.claims import check as module
 from spart_blocks.claims.check import Manner, check_file
-from spart_blocks.claims.outcome import Outcome
+from spart_blocks.claims.outcome import CaseOutcome
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = "spart_blocks.pytest_plugin"
@@ -140,7 +140,7 @@ def test_our_warnings_obey_the_filters(project, monkeypatch):
 
 def test_ctrl_c_within_a_run_ends_the_session(project, monkeypatch):
     """pytester raises again what ended its session."""
-    monkeypatch.setattr(module, "check", lambda case, manner: Outcome(case, interrupted=True))
+    monkeypatch.setattr(module, "check", lambda case, manner: CaseOutcome(case, interrupted=True))
     with pytest.raises(KeyboardInterrupt):
         project(one=RAMP, two=RAMP)
 

@@ -6,7 +6,7 @@ import pytest
 
 from spart_blocks.base.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
 from spart_blocks.base.errors import DiagramError
-from spart_blocks.diagram.build import build
+from spart_blocks.diagram.build import product
 
 TIME = "blocks: {t: {type: TIME}}\n"
 
@@ -87,7 +87,7 @@ def test_wires_with_very_many_ends_are_refused(faults):
 
 
 def test_ports_that_subsystems_multiply_are_refused(faults, monkeypatch):
-    monkeypatch.setattr(build, "MAX_WIRES", 1000)
+    monkeypatch.setattr(product, "MAX_WIRES", 1000)
     ports = ", ".join(f"o{i}" for i in range(30))
     wires = ", ".join(f"t -> out.o{i}" for i in range(30))
     inside = f"outputs: [{ports}], blocks: {{t: {{type: TIME}}}}, wires: [{wires}]"

@@ -156,7 +156,7 @@ def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(load, monkeyp
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
     monkeypatch.setattr("spart_blocks.program.c.compiler.shared_library", lambda *source: broken)
-    monkeypatch.setattr("spart_blocks.program.c.compiler.compiler_name", lambda: "cc")
+    monkeypatch.setattr("spart_blocks.run.engines.compiled.compiler_name", lambda: "cc")
     with pytest.warns(SpartWarning, match="without compiled code"):
         results = sb.simulate(load(OSCILLATOR), T=1)
     assert results["x"][-1] == pytest.approx(np.cos(2), abs=1e-5)

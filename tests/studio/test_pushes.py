@@ -11,7 +11,7 @@ from test_runs_paced import DIAGRAMS, ran
 from spart_blocks.diagram import load
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.studio.runs.answers import ANSWERS
-from spart_blocks.studio.runs.pushes import Bodies, wrench
+from spart_blocks.studio.runs.pushes import PushedBodies, wrench
 from spart_blocks.studio.runs.record import joined
 
 PD = DIAGRAMS / "spacecraft_pd.yaml"
@@ -77,7 +77,7 @@ def test_what_has_no_input_for_wrenches_cannot_be_pushed():
 
 
 def test_a_force_at_a_point_turns_about_the_centre_of_mass():
-    bodies = Bodies(wired(load(PD)).nodes)
+    bodies = PushedBodies(wired(load(PD)).nodes)
     plant, link = bodies.find("plant/Spacecraft")
     assert link == 0
     x = np.array(plant.x0)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.run import DiagramFile, begin, finish
+from spart_blocks.studio.runs.answers import ANSWERS
 from spart_blocks.studio.runs.pace import LATE, Pace, Strides
 from spart_blocks.studio.runs.runner import Runner
 
@@ -77,7 +78,7 @@ def job(path, **more):
 def ran(path, script=(), **more):
     """A run that has ended: its runner, its clock, what it told."""
     wall, heard = Wall(script), Heard()
-    runner = wall.runner = Runner(job(path, **more), wall, heard, wall.now)
+    runner = wall.runner = Runner(job(path, **more), wall, heard, wall.now, ANSWERS)
     with pytest.raises(EOFError):
         runner.go()
     return runner, wall, heard

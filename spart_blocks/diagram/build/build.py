@@ -9,7 +9,6 @@ from typing import Any
 
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import (
-    DiagramError,
     Fault,
     InputError,
     MissingExtraError,
@@ -19,11 +18,13 @@ from spart_blocks.base.errors import (
 )
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.arguments import MAX_PORTS, ArgumentReader, same_numbers
+from spart_blocks.diagram.build.bundles import add_wire
 from spart_blocks.diagram.build.buses import Ports, bus_arguments, with_shapes
 from spart_blocks.diagram.build.for_each import Copies
 from spart_blocks.diagram.build.late_blocks import BUSES, Arrival, arrivals, is_waiting, made_last
 from spart_blocks.diagram.build.origins import OriginRecorder, Use
 from spart_blocks.diagram.build.own_blocks import add_installed
+from spart_blocks.diagram.build.product import Part, Product
 from spart_blocks.diagram.build.registry import (
     PACKAGE,
     BlockType,
@@ -32,9 +33,8 @@ from spart_blocks.diagram.build.registry import (
     name_problem,
     type_names,
 )
-from spart_blocks.diagram.build.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
+from spart_blocks.diagram.build.subsystems import as_block, built_conditions, make_gates
 from spart_blocks.diagram.build.wire_counts import (
-    MAX_WIRES,
     InputCount,
     check_number_of_wires,
     count_inputs,
@@ -44,7 +44,6 @@ from spart_blocks.diagram.build.wiring import Wiring
 from spart_blocks.diagram.check.formula_names import warn_of_constants
 from spart_blocks.diagram.check.other_names import type_hint
 from spart_blocks.diagram.sections.schema import (
-    MAX_COLLECTED,
     BlockSection,
     PartSection,
     SubsystemSection,
@@ -56,44 +55,6 @@ from spart_blocks.diagram.written.wires import COUNTED
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
-
-
-Part = tuple[SubsystemSection | PartSection, Wiring]
-
-
-@dataclass
-class Product:
-    """Data collected while all files of a diagram are built: the faults, the places of blocks and
-    wires, the origins of the blocks' arguments, and the packages of the blocks. triggered: number
-    of triggered subsystems around the one being built.
-    """
-
-    faults: list[Fault] = field(default_factory=list)
-    places: dict[str, Place] = field(default_factory=dict)
-    origins: OriginRecorder = field(default_factory=OriginRecorder)
-    packages: set[str] = field(default_factory=set)
-    blocks: int = 0
-    wires: int = 0
-    triggered: int = 0
-
-    def count(self, place: Place, *, blocks: int = 0, wires: int = 0) -> None:
-        """Add to the numbers of blocks and wires. Raises DiagramError if there are too many, or
-        too many faults.
-        """
-        self.blocks += blocks
-        self.wires += wires
-        hint = "use fewer subsystems and files in each other"
-        for what, number, most in (
-            ("blocks", self.blocks, MAX_BLOCKS),
-            ("wires and ports", self.wires, MAX_WIRES),
-        ):
-            if number > most:
-                message = f"with its subsystems the diagram has more than {most} {what}"
-                raise DiagramError([*self.faults, Fault(message, place, hint)])
-        if len(self.faults) > MAX_COLLECTED:  # each use of a subsystem repeats its mistakes
-            self.faults[:] = dict.fromkeys(self.faults)
-            if len(self.faults) > MAX_COLLECTED // 2:
-                raise DiagramError(self.faults)
 
 
 @dataclass
@@ -167,7 +128,7 @@ class Builder:
         for name in wiring.incoming:
             self._block(wiring, name, blocks[name], scope)
         for number, wire in sheet.wires.items():
-            wiring.add(number, wire)
+            add_wire(wiring, number, wire)
         return wiring
 
     def _check_wires(self, sheet: Sheet) -> None:
@@ -421,7 +382,19 @@ class Builder:
         prefix = f"{wiring.prefix}{name}/"
         self.product.count(self.document.place(*keys), blocks=1)
         if block.for_each is not None:
-            part = Copies(self, wiring, name, block, given, scope, keys).build()
+            made = partial(self.part, block, scope=scope, keys=keys)
+            part = Copies(
+                document=self.document,
+                product=self.product,
+                resolver=self.resolver,
+                make=made,
+                wiring=wiring,
+                name=name,
+                block=block,
+                given=given,
+                scope=scope,
+                keys=keys,
+            ).build()
         else:
             part = self.part(block, given, prefix, scope, keys)
         if part is None:

@@ -1,4 +1,5 @@
-"""Wires of several signals: `plant.*`, `plant.{qm, um}`, and buses.
+"""Makes the wires that a line of a file describes, also those of several signals: `plant.*`,
+`plant.{qm, um}`, and buses.
 
 A bus is a group of ports with a common prefix: `state.qm` and `state.um` form the bus `state`. A
 wire of several signals is replaced by one wire for each, between ports of the same name.
@@ -8,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
 from spart_blocks.diagram.build.registry import port_names
-from spart_blocks.diagram.build.wire_ends import WrongEnd, index_of, no_port
-from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End
-
-if TYPE_CHECKING:
-    from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of, no_port
+from spart_blocks.diagram.build.wiring import Output, Wiring
+from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,47 @@ class Bundle:
     def label(self) -> str:
         """Its name in error messages."""
         return f"{self.end.block}.{self.prefix}".rstrip(".")
+
+
+def add_wire(wiring: Wiring, number: int, wire: WrittenWire) -> None:
+    """Make the wires that one line of the file describes, and collect the faults of its ends."""
+    keys = (*wiring.path, "wires", number)
+    place = wiring.document.place(*keys)
+    wiring.places.setdefault(f"wires.{wiring.prefix}{number}", place)
+    source: Output | Bundle | None = None
+    try:
+        source = _source(wiring, wire, place)
+    except WrongEnd as error:
+        wiring.fault(error, keys)
+    except Skip:
+        pass
+    for end in wire.ends:
+        try:
+            at = wiring.document.place_inside(keys, end.offset)
+            if isinstance(source, Bundle):
+                spread(wiring, source, end, place, at)
+                continue
+            if source is None and wire.source.names is not None:
+                wiring.doubtful.add(end.block)
+                wiring.block(end)
+                continue
+            target = wiring.input(end)
+            wiring.claim(target, at, end)
+            if source is not None:
+                wiring.connect(source, target, at)
+        except WrongEnd as error:
+            wiring.doubtful.add(end.block)
+            wiring.fault(error, keys)
+        except Skip:
+            pass
+
+
+def _source(wiring: Wiring, wire: WrittenWire, place: Place) -> Output | Bundle:
+    """The source of a wire: one output, or several."""
+    bundle = bundle_of(wiring, wire.source, place)
+    if bundle is None or (bundle.bare and not any(takes_bus(wiring, end) for end in wire.ends)):
+        return wiring.output(wire.source, place)
+    return bundle
 
 
 def bundle_of(wiring: Wiring, end: End, place: Place) -> Bundle | None:

@@ -13,8 +13,9 @@ from typing import Any, Generic
 from spart_blocks.base.document import Document, Key, Keys
 from spart_blocks.base.errors import DiagramError, Fault, Place
 from spart_blocks.diagram.build.arguments import ArgumentReader, Catalogue, arrays
-from spart_blocks.diagram.build.build import Builder, Part, Product
+from spart_blocks.diagram.build.build import Builder
 from spart_blocks.diagram.build.own_blocks import is_allowed
+from spart_blocks.diagram.build.product import Part, Product
 from spart_blocks.diagram.build.registry import BlockType, name_problem, new_clock, new_diagram
 from spart_blocks.diagram.build.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.diagram import Diagram

@@ -6,18 +6,19 @@ listed in `over`, and all of the others. The outputs of the copies are stacked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.document import Keys
+from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault, did_you_mean
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.arguments import MAX_PORTS
 from spart_blocks.diagram.build.connect import connect
 from spart_blocks.diagram.build.late_blocks import arrival_of
+from spart_blocks.diagram.build.product import Part, Product, Section
 from spart_blocks.diagram.build.registry import find_type, inner_diagram
 from spart_blocks.diagram.build.subsystems import as_block, make_gates
 from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of
@@ -25,17 +26,9 @@ from spart_blocks.diagram.build.wiring import Wiring
 from spart_blocks.diagram.sections.schema import (
     BlockSection,
     ForEachSection,
-    PartSection,
-    SubsystemSection,
 )
-from spart_blocks.diagram.written.references import Resolved
+from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.written.wires import End
-
-if TYPE_CHECKING:
-    from spart_blocks.diagram.build.build import Builder, Part
-    from spart_blocks.diagram.written.references import Scope
-
-Section = SubsystemSection | PartSection
 
 # The parameter of a bdsim block that has the shape of its output, which its port does not state.
 _SHAPED = {
@@ -49,9 +42,16 @@ _SHAPED = {
 
 @dataclass(frozen=True)
 class Copies:
-    """Builds the copies for a block. given: parameters of the block. keys: its path in the file."""
+    """Builds the copies for a block.
 
-    builder: Builder
+    make: builds a copy, from its parameters and the prefix of its blocks' names. given: parameters
+    of the block. keys: its path in the file.
+    """
+
+    document: Document
+    product: Product
+    resolver: Resolver
+    make: Callable[[Mapping[str, Resolved], str], Part | None]
     wiring: Wiring
     name: str
     block: BlockSection
@@ -76,9 +76,7 @@ class Copies:
                 hint = f"write {name}: [...], an entry for each copy"
                 self._fault(f"{name} of {self._label} is no list", ("over", number), hint)
                 return None
-        self.builder.resolver.elsewhere.update(
-            path for item in lists.values() for _, path in item.sources
-        )
+        self.resolver.elsewhere.update(path for item in lists.values() for _, path in item.sources)
         first = self._part(0, lists)
         if first is None or not self._known(first[0], lists):
             return None
@@ -97,14 +95,14 @@ class Copies:
         """Build copy k."""
         own = {name: _entry(item, k) for name, item in lists.items()}
         prefix = f"{self.wiring.prefix}{self.name}/{k}"
-        place = self.builder.document.key_place(*self.keys)
-        self.builder.product.places[f"blocks.{prefix}"] = place
+        place = self.document.key_place(*self.keys)
+        self.product.places[f"blocks.{prefix}"] = place
         given = {**self.given, **own}
-        return self.builder.part(self.block, given, f"{prefix}/", self.scope, self.keys)
+        return self.make(given, f"{prefix}/")
 
     def _known(self, section: Section, lists: Mapping[str, Resolved]) -> bool:
         """Whether each name in `over` is an input or a parameter, but not both; adds faults."""
-        before = len(self.builder.faults)
+        before = len(self.product.faults)
         for number, name in enumerate(self._each.over):
             if name in section.inputs and name in lists:
                 hint = "rename one of them"
@@ -118,7 +116,7 @@ class Copies:
                 known = [*section.inputs, *section.params]
                 message = f"{self._label} has no input and no parameter {name!r}"
                 self._fault(message, ("over", number), did_you_mean(name, known))
-        return len(self.builder.faults) == before
+        return len(self.product.faults) == before
 
     def _count(self, section: Section, lengths: Mapping[str, int]) -> int | None:
         """The number of copies, from `count` and the lengths of lists and inputs; None if these
@@ -127,7 +125,7 @@ class Copies:
         told: dict[str, Any] = {}
         if self._each.count is not None:
             keys = (*self.keys, "for_each", "count")
-            resolved = self.builder.resolver.resolve(self._each.count, self.scope, keys)
+            resolved = self.resolver.resolve(self._each.count, self.scope, keys)
             if not resolved.complete:
                 return None
             told["count"] = resolved.value
@@ -150,7 +148,7 @@ class Copies:
 
     def _lengths(self, section: Section) -> dict[str, int]:
         """The lengths of the inputs in `over`, where the shapes of their sources are known."""
-        place, found = self.builder.document.place(*self.keys), {}
+        place, found = self.document.place(*self.keys), {}
         for source, end in self.wiring.incoming.get(self.name, ()):
             try:
                 arrival = arrival_of(self.wiring, source, end, place)
@@ -176,10 +174,10 @@ class Copies:
         """A diagram that contains the copies and has the ports of one."""
         wiring, count = self.wiring, len(copies)
         prefix = f"{wiring.prefix}{self.name}/"
-        place = self.builder.document.key_place(*self.keys)
+        place = self.document.key_place(*self.keys)
         ends = count * (len(section.inputs) + len(section.outputs))
         extra = sum(name in section.inputs for name in self._each.over) + len(section.outputs)
-        self.builder.product.count(place, blocks=count + extra, wires=ends)
+        self.product.count(place, blocks=count + extra, wires=ends)
         bd = inner_diagram(self.name)
         gates = make_gates(bd, section)
         made = [
@@ -199,25 +197,25 @@ class Copies:
                 connect(bd, (copy, i), (whole, k))
             connect(bd, (whole, 0), (gates["out"], i))
         for block in bd.blocklist:
-            self.builder.product.places.setdefault(f"blocks.{prefix}{block.name}", place)
+            self.product.places.setdefault(f"blocks.{prefix}{block.name}", place)
         return Wiring(
             bd=bd,
-            document=self.builder.document,
+            document=self.document,
             path=self.keys,
             prefix=prefix,
-            faults=self.builder.faults,
-            places=self.builder.product.places,
+            faults=self.product.faults,
+            places=self.product.places,
             kinds={str(k): self.block.kind for k in range(count)},
             broken=set(),
             counts={},
-            count=self.builder.product.count,
+            count=self.product.count,
             blocks={str(block.name): block for block in bd.blocklist},
             children={str(k): copy for k, copy in enumerate(copies)},
         )
 
     def _fault(self, message: str, keys: Keys, hint: str | None = None) -> None:
-        place = self.builder.document.place(*self.keys, "for_each", *keys)
-        self.builder.faults.append(Fault(message, place, hint))
+        place = self.document.place(*self.keys, "for_each", *keys)
+        self.product.faults.append(Fault(message, place, hint))
 
 
 def _make(kind: str, bd: Any, name: str, **arguments: Any) -> Any:

@@ -7,22 +7,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.bundles import bundle_of
-from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd
+from spart_blocks.diagram.build.wire_ends import Incoming, Skip, WrongEnd
+from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.diagram.sections.schema import BlockSection
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 
-if TYPE_CHECKING:
-    from spart_blocks.diagram.build.wiring import Wiring
-    from spart_blocks.diagram.sections.schema import BlockSection
-
 BUSES = ("BUS_CREATOR", "BUS_SELECTOR", "BUS_ASSIGNMENT")
-
-Incoming = Mapping[str, list[tuple[End, End]]]
-"""For each block that is made last, source and end of each of its wires."""
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from spart_blocks.base.errors import near_names
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.registry import port_names
+from spart_blocks.diagram.written.wires import End
+
+Incoming = Mapping[str, list[tuple[End, End]]]
+"""For each block that is made last, source and end of each of its wires."""
 
 
 class WrongEnd(Exception):  # noqa: N818 - becomes a Fault where the wire is read

@@ -9,7 +9,6 @@ from typing import Any
 from spart_blocks.base.document import MAX_FAULTS, Document, Keys
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
-from spart_blocks.diagram.build.bundles import Bundle, bundle_of, spread, takes_bus
 from spart_blocks.diagram.build.companions import (
     AUDIT,
     COMPANION,
@@ -24,17 +23,15 @@ from spart_blocks.diagram.build.connect import (
     unconnected,
     wire_name,
 )
-from spart_blocks.diagram.build.late_blocks import Incoming
 from spart_blocks.diagram.build.registry import port_names
 from spart_blocks.diagram.build.wire_counts import InputCount
-from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of, no_port
+from spart_blocks.diagram.build.wire_ends import Incoming, Skip, WrongEnd, index_of, no_port
 from spart_blocks.diagram.written.conditions import NONE, Conditions
 from spart_blocks.diagram.written.wires import (
     FILLED_IN_ORDER,
     End,
     Selection,
     WireSyntaxError,
-    WrittenWire,
     parse_end,
     selection_text,
 )
@@ -49,7 +46,8 @@ class Wiring:
     kinds: type of each block as written. broken: names of blocks that could not be made. prefix:
     names of the enclosing subsystems, such as `loop/`. count: counts further wires, and raises an
     error if there are too many. incoming: wires of the blocks that are made last. unread: whether
-    some wires could not be parsed. conditions: those of the subsystem.
+    some wires could not be parsed. conditions: those of the subsystem. doubtful: names of blocks at
+    the ends of wrong wires.
     """
 
     bd: Any
@@ -72,39 +70,7 @@ class Wiring:
     _next: dict[str, int] = field(default_factory=dict)
     _by_name: dict[str, set[int | None]] = field(default_factory=dict)
     _picks: dict[str, Any] = field(default_factory=dict)
-    _doubtful: set[str] = field(default_factory=set)
-
-    def add(self, number: int, wire: WrittenWire) -> None:
-        """Make the wires that one line of the file describes."""
-        keys = (*self.path, "wires", number)
-        place = self.document.place(*keys)
-        self.places.setdefault(f"wires.{self.prefix}{number}", place)
-        source: Output | Bundle | None = None
-        try:
-            source = self._source(wire, place)
-        except WrongEnd as error:
-            self._fault(error, keys)
-        except Skip:
-            pass
-        for end in wire.ends:
-            try:
-                at = self.document.place_inside(keys, end.offset)
-                if isinstance(source, Bundle):
-                    spread(self, source, end, place, at)
-                    continue
-                if source is None and wire.source.names is not None:
-                    self._doubtful.add(end.block)
-                    self.block(end)
-                    continue
-                target = self._input(end)
-                self.claim(target, at, end)
-                if source is not None:
-                    self.connect(source, target, at)
-            except WrongEnd as error:
-                self._doubtful.add(end.block)
-                self._fault(error, keys)
-            except Skip:
-                pass
+    doubtful: set[str] = field(default_factory=set)
 
     def check_signal(
         self, text: str, keys: Keys, what: str = "log", place: Place | None = None
@@ -161,18 +127,11 @@ class Wiring:
         for block, index, port in unconnected(self.bd):
             if len(self.faults) >= MAX_FAULTS:
                 break
-            known = block.name in self.broken or block.name in self._doubtful
+            known = block.name in self.broken or block.name in self.doubtful
             if not known and block not in self.companions and (block, index) not in self._taken:
                 self._missing(block, port)
 
     # --- ends -------------------------------------------------------------------
-
-    def _source(self, wire: WrittenWire, place: Place) -> Output | Bundle:
-        """The source of a wire: one output, or several."""
-        bundle = bundle_of(self, wire.source, place)
-        if bundle is None or (bundle.bare and not any(takes_bus(self, end) for end in wire.ends)):
-            return self.output(wire.source, place)
-        return bundle
 
     def output(self, end: End, place: Place) -> Output:
         """The output that an end stands for. If it has a slice, an INDEX or SLICE1 is inserted."""
@@ -209,7 +168,8 @@ class Wiring:
             return port
         return replace(port, shape=_selected(port.shape, end.selection))
 
-    def _input(self, end: End) -> tuple[Any, int]:
+    def input(self, end: End) -> tuple[Any, int]:
+        """The input that an end stands for."""
         block = self.block(end)
         ports = input_ports(block)
         if not ports:
@@ -355,7 +315,8 @@ class Wiring:
             hint = f"add a wire to {name}.{port.name}"
         self.faults.append(Fault(message, self.document.key_place(*path), hint))
 
-    def _fault(self, error: WrongEnd, keys: Keys) -> None:
+    def fault(self, error: WrongEnd, keys: Keys) -> None:
+        """Collect the fault of a wrong wire at a path of the file."""
         place = self.document.place_inside(keys, error.offset)
         self.faults.append(Fault(error.message, place, error.hint))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.network.flatten import FlatDiagram, Node
+    from spart_blocks.diagram.network.nodes import FlatDiagram, Node
     from spart_blocks.robot import Effect, Robot
 
 Kind = Literal["position", "velocity", "effort", "pose"]

@@ -16,6 +16,7 @@ import numpy as np
 
 from spart_blocks.base.errors import DiagramError, Fault, Place
 from spart_blocks.block_support.ports import Port, Shape, attribute, input_ports, output_ports
+from spart_blocks.diagram.check.first_values import output_shapes
 from spart_blocks.diagram.network.algebraic_loops import scheduled
 from spart_blocks.diagram.network.clocks import key_of
 from spart_blocks.diagram.network.gates import Gate, gate_of, gated
@@ -464,8 +465,6 @@ class _Conditioning:
 
     def _shapes(self, indices: Sequence[int]) -> Mapping[Source, Shape]:
         """The shapes of outputs, computed while their nodes still pass them on."""
-        from spart_blocks.diagram.check.first_values import output_shapes
-
         if not indices:
             return {}
         nodes, schedule = scheduled(tuple(self.nodes), self.run, {}, whole=False)

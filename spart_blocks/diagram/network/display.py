@@ -13,11 +13,11 @@ import numpy as np
 from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import is_audit
+from spart_blocks.diagram.check.bounds import Bound, bounds_of
 from spart_blocks.results import ScopeSpec
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.check.bounds import Bound
-    from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
+    from spart_blocks.diagram.network.nodes import FlatDiagram, Node, Source
 
 # bdsim 1.4's sinks without an action; others are stepped at every kept sample.
 _KEEPING = ("watch", "record")
@@ -80,8 +80,6 @@ class Display:
 
 def display_of(wiring: FlatDiagram) -> Display:
     """The display of a wired diagram."""
-    from spart_blocks.diagram.check.bounds import bounds_of
-
     return Display(
         aliases=aliases_of(wiring),
         units=units_of(wiring),

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spart_blocks.base.errors import DiagramError, Fault, Place
 from spart_blocks.block_support.ports import input_ports, output_ports
 from spart_blocks.diagram.network.algebraic_loops import scheduled
+from spart_blocks.diagram.network.conditional import ConditionalRegion, conditioned, outlet_node
 from spart_blocks.diagram.network.levels import (
     Level,
     Net,
@@ -26,9 +27,6 @@ from spart_blocks.diagram.network.nodes import Node as Node
 from spart_blocks.diagram.network.nodes import Source as Source
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.written.conditions import CONDITIONS, conditions_of, merges
-
-if TYPE_CHECKING:
-    from spart_blocks.diagram.network.conditional import ConditionalRegion
 
 
 def flatten(
@@ -64,8 +62,6 @@ def flatten(
         for node in nodes
     )
     if conditional or any(merges(node.block) for node in nodes):
-        from spart_blocks.diagram.network.conditional import conditioned
-
         regions = [_region(level, block, index) for level, block in conditional]
         nodes = conditioned(nodes, regions, places or {}, run)
     outlets, inlets = dict(_outlets(top, index)), dict(_inlets(top, index))
@@ -99,8 +95,6 @@ def _outlet_nodes(
     faults: list[Fault],
 ) -> Iterator[Node]:
     """The nodes that stand for the outputs of a conditional subsystem."""
-    from spart_blocks.diagram.network.conditional import outlet_node
-
     inner, name = level.inner[id(block)], f"{level.name(block)}"
     for k, port in enumerate(output_ports(block)):
         found = origin_of(inner, block.outport, k)
@@ -114,8 +108,6 @@ def _outlet_nodes(
 
 
 def _region(level: Level, block: Any, index: Mapping[tuple[int, int], int]) -> ConditionalRegion:
-    from spart_blocks.diagram.network.conditional import ConditionalRegion
-
     conditions, ports = conditions_of(block), [port.name for port in input_ports(block)]
     sources = {}
     for kind in CONDITIONS:

@@ -20,6 +20,7 @@ from spart_blocks.base.errors import RunError
 from spart_blocks.base.tableaus import FIXED_STEP, Tableau
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.program.c.c_code import c_source
+from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.mirrors import mirrored
 from spart_blocks.program.c.text import header, macros, table, with_headers
 from spart_blocks.program.c.writer import (
@@ -156,8 +157,6 @@ ids stay unique.
 def _made(
     program: Program, functions: dict[str, Any], chosen: dict[str, Sequence[str]]
 ) -> Library | None:
-    from spart_blocks.program.c.compiler import compiler_name, loaded_library
-
     if compiler_name() is None:
         return None
     selected = {name: program.selected(signals) for name, signals in chosen.items()}

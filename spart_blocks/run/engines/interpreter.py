@@ -119,7 +119,14 @@ class Interpreter(Engine):
 
     @cached_property
     def _checked_start(self) -> Values:
-        return check_fitness(self, 0.0, *self.initial())
+        return self._checked(0.0, *self.initial())
+
+    def _checked(self, t: float, x: Floats, xd: Floats) -> Values:
+        return check_fitness(
+            self.wiring,
+            self.diagram.places,
+            lambda node, values: self.output(node, t, values, x, xd),
+        )
 
     def _evaluate(
         self,
@@ -489,7 +496,7 @@ class Interpreter(Engine):
             checked = self._checked_start
             self.derivative_of(self.start_outputs if self.holds else checked, t, x)
         else:
-            check_fitness(self, t, x, xd)
+            self._checked(t, x, xd)
             self.derivative(t, x, xd)
 
 

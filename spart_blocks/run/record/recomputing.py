@@ -15,13 +15,13 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.signal_names import RATES
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
+from spart_blocks.run.record.recorder import Recorder
 from spart_blocks.run.states import vectors_of
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
     from spart_blocks.diagram.network.nodes import Node
     from spart_blocks.program import Program
-    from spart_blocks.run.record.recorder import Recorder
 
 Array = NDArray[Any]
 
@@ -65,8 +65,6 @@ class FromStates:
     states: Mapping[str, Floats]
 
     def __call__(self, name: str) -> Array:
-        from spart_blocks.run.record.recorder import Recorder
-
         engine = self._engine
         recorder = Recorder(engine, ())
         recorder.adopt(self.t, (), *vectors_of(engine, self.states, len(self.t)))

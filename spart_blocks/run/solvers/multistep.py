@@ -14,6 +14,7 @@ from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.constants import LOCATED
 from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import leads_back
 from spart_blocks.run.events.stops import just_after, just_before, within
@@ -65,8 +66,6 @@ class Multistep(SegmentSolver):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._largest, self._finer = np.zeros(len(run.x)), 1
-        from spart_blocks.run.engines.native import Native
-
         options = run.options
         if not isinstance(run.engine, Native):
             raise InputError(

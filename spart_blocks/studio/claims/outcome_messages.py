@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.document import Keys
-from spart_blocks.claims.outcome import Failure, Outcome
+from spart_blocks.claims.outcome import CaseOutcome, Failure
 from spart_blocks.studio.files.mistakes import called
 from spart_blocks.studio.requests import problem_of_fault
 
@@ -16,7 +16,7 @@ MOST_FINDINGS = 500
 
 
 def told_case(
-    outcome: Outcome, keys: Mapping[Keys, str], root: Path, written: bool
+    outcome: CaseOutcome, keys: Mapping[Keys, str], root: Path, written: bool
 ) -> dict[str, Any]:
     """The outcome of a test case as data for the page. keys: texts of the file's claims by their
     paths in `expect:`. written: whether its baseline has been recorded already."""
@@ -37,7 +37,7 @@ def told_case(
     }
 
 
-def _findings(outcome: Outcome, keys: Mapping[Keys, str]) -> Iterator[dict[str, Any]]:
+def _findings(outcome: CaseOutcome, keys: Mapping[Keys, str]) -> Iterator[dict[str, Any]]:
     for finding in (*outcome.failures, *outcome.held):
         yield {
             "key": keys.get(finding.claim, finding.kind if finding.claim else ""),

@@ -20,7 +20,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.claims.baselines import record
 from spart_blocks.claims.check import Manner, check
 from spart_blocks.claims.files import cases
-from spart_blocks.claims.outcome import Outcome
+from spart_blocks.claims.outcome import CaseOutcome
 from spart_blocks.studio.claims.listing import keys_in
 from spart_blocks.studio.claims.outcome_messages import told_case
 from spart_blocks.workers.boxes import Inbox, Outbox
@@ -72,7 +72,7 @@ def _test(job: dict[str, Any], say: _Say) -> None:
     say({"tell": "done"})
 
 
-def _recorded(outcome: Outcome) -> tuple[Outcome, bool]:
+def _recorded(outcome: CaseOutcome) -> tuple[CaseOutcome, bool]:
     """Record a baseline unless it would replace an existing one. Returns the outcome, and whether
     it was recorded."""
 

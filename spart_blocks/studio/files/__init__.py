@@ -13,6 +13,7 @@ from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.operations import asked_of, spot_of
 from spart_blocks.studio.files.reading import LOADING
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
+from spart_blocks.studio.files.types import block_types
 from spart_blocks.studio.requests import text_of
 from spart_blocks.versions.edits.values import scalar_text
 
@@ -146,8 +147,6 @@ async def _types(client: Client, given: Given) -> Any:
 
 def all_types() -> list[dict[str, Any]]:
     """All block types, as the page shows them."""
-    from spart_blocks.studio.files.types import block_types
-
     with LOADING:
         return block_types()
 

@@ -38,14 +38,14 @@ Stamp = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
-class State:
+class FileState:
     """The state of a file apart from its text. places: positions of blocks by sheet; chosen: the
     choice for each slot of variants."""
 
     places: Mapping[str, Spots] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
 
-    def with_spots(self, sheet: str, spots: Spots) -> State:
+    def with_spots(self, sheet: str, spots: Spots) -> FileState:
         """The state with the positions of all blocks of one sheet replaced."""
         return replace(self, places={**self.places, sheet: dict(spots)})
 
@@ -56,8 +56,8 @@ class Step:
     that make and revert it; empty if only positions or choices have changed."""
 
     label: str
-    before: State
-    after: State
+    before: FileState
+    after: FileState
     forth: Rounds = ()
     back: Rounds = ()
 
@@ -72,7 +72,7 @@ class OpenedFile:
     name: str
     root: Path
     reading: Reading
-    state: State
+    state: FileState
     stamp: Stamp
     others: dict[Path, Stamp] = field(default_factory=dict)
     history: list[Step] = field(default_factory=list)
@@ -87,7 +87,7 @@ class OpenedFile:
     def of(path: Path, name: str, root: Path) -> OpenedFile:
         """Open a file. Raises DiagramError if it cannot be read."""
         stamp = stamp_of(path)
-        state = State(stored(path))
+        state = FileState(stored(path))
         try:
             reading = read(path, root, File(read_document(path)), {})
         except DiagramError as error:
@@ -216,7 +216,7 @@ class OpenedFile:
         self._replay(step.forth, step.after)
         self.history.append(self.undone.pop())
 
-    def _replay(self, rounds: Rounds, state: State) -> None:
+    def _replay(self, rounds: Rounds, state: FileState) -> None:
         text = self.reading.text
         if rounds:
             self._check(self.reading.revision)
@@ -300,7 +300,7 @@ class OpenedFile:
         self.undone = []
         self._become(step.after)
 
-    def _become(self, state: State) -> None:
+    def _become(self, state: FileState) -> None:
         """Set the state, and store its positions if they differ."""
         for key in [key for key in self.drawn if key not in state.places]:
             del self.drawn[key]

@@ -14,10 +14,15 @@ from spart_blocks.base.cache import key_of
 from spart_blocks.base.document import Document
 from spart_blocks.base.errors import Fault, InputError, SpartWarning
 from spart_blocks.diagram.build.loader import attempt
+from spart_blocks.diagram.check.first_values import named_shapes, start_values
+from spart_blocks.diagram.check.shapes import wrong_wires
 from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.network.display import aliases_of, signal_names, units_of
+from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.diagram.sections.schema import PartSection, validate
 from spart_blocks.diagram.written.sheets import File, Sheet, Slot
 from spart_blocks.diagram.written.used_files import UsedFiles
+from spart_blocks.program.slots import given_names
 
 LOADING = threading.Lock()
 """Held while a diagram is built: output of bdsim is suppressed for the whole process meanwhile."""
@@ -168,11 +173,6 @@ def blocks_in(file: File) -> int:
 def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
     """The signals of a diagram, and a fault for each wire whose shape does not fit. Raises
     DiagramError for algebraic loops."""
-    from spart_blocks.diagram.check.first_values import named_shapes, start_values
-    from spart_blocks.diagram.check.shapes import wrong_wires
-    from spart_blocks.diagram.network.display import aliases_of, signal_names, units_of
-    from spart_blocks.diagram.network.flatten import flatten
-
     flat = flatten(diagram.bd, diagram.places, diagram.run)
     names = {name: name for name in signal_names(flat)} | aliases_of(flat)
     inlets = {
@@ -192,8 +192,6 @@ def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
 
 
 def _tunable(diagram: Diagram) -> dict[str, str]:
-    from spart_blocks.diagram.network.flatten import flatten
-    from spart_blocks.program.parameter_paths import given_names
     from spart_blocks.program.program import START
     from spart_blocks.program.tracing.parameters import Parameters
 

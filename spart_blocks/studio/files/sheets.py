@@ -40,14 +40,14 @@ _LONGEST_CAPTION = 28
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeSheet:
     """A sheet. sheet: the data for the page; drawn: positions of blocks and routes of wires."""
 
     sheet: dict[str, Any]
     drawn: Drawn
 
 
-def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None) -> Made:
+def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None) -> MadeSheet:
     """Make the sheet of a diagram. known: positions of blocks; before: its previous drawing."""
     web = web_of(scope)
     looks = {name: look_of(scope, name) for name in web.sides}
@@ -63,7 +63,7 @@ def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | N
     ]
     told_wires = [_wire(scope, one, drawn, mistakes) for one in web.connections]
     sheet = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": told_wires}
-    return Made(sheet, drawn)
+    return MadeSheet(sheet, drawn)
 
 
 def type_of(scope: Scope, name: str) -> str:

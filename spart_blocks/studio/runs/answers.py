@@ -6,29 +6,27 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from spart_blocks.animation.page import page_of
 from spart_blocks.base.document import parse_value
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.build.companions import AUDIT
+from spart_blocks.program.tracing.gains import wired
 from spart_blocks.results import Results
-from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
 from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
+from spart_blocks.studio.runs.runner import Answer, Runner, file_of_job
 from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.studio.runs.tuning import listed, text_now
 from spart_blocks.studio.runs.values import names_at, rates_of, values_at
-
-if TYPE_CHECKING:
-    from spart_blocks.studio.runs.runner import Runner
 
 MOST_STATES = 200
 """Largest number of states of a block that the page shows."""
 MOST_TEXT = 2_000
 """Largest number of characters of a parameter that the page shows."""
-Answer = tuple[Any, bytes]
 
 
 def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
@@ -130,21 +128,9 @@ def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The recording of the plants at their initial poses, as JSON."""
     from spart_blocks.animation.still import start_of
-    from spart_blocks.program.tracing.gains import wired
 
     diagram = file_of_job(runner.job).load()
     return None, json.dumps(start_of(wired(diagram).nodes, diagram)).encode()
-
-
-def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
-    """The diagram file of a job, with its variants and packages of blocks."""
-    file = job["file"]
-    return DiagramFile(
-        Path(file["path"]),
-        root=Path(file["root"]),
-        variants=tuple(file["variants"]),
-        blocks=tuple(file["blocks"]),
-    )
 
 
 def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
@@ -153,7 +139,6 @@ def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     path = Path(asked["file"])
     results = _results(runner)
     if path.suffix == ".html":
-        from spart_blocks.animation.page import page_of
         from spart_blocks.animation.recording import recording_of
 
         diagram, nodes = runner.known_parts()[0].engine.made_of()

@@ -112,7 +112,7 @@ def _through(node: Node, port: str, index: int) -> tuple[tuple[int, int], ...]:
     return tuple((index, 0) if one.name == port else source for one, source in pairs)
 
 
-class Bodies:
+class PushedBodies:
     """The bodies of a diagram's plants, in the order of the recording."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -163,7 +163,7 @@ def pushed(before: Tuned, run: Run, asked: Mapping[str, Any]) -> Tuned:
     assert isinstance(engine, Native)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpartWarning)
-        plant, link = Bodies(engine.made_of()[1]).find(asked["body"])
+        plant, link = PushedBodies(engine.made_of()[1]).find(asked["body"])
     x = run.x[run.engine.continuous[plant.name]]
     new = set_wrench(engine, plant, link, wrench(plant, link, x, force, point))
     program = engine.program.with_parameters(new)

@@ -46,7 +46,7 @@ class RunEntry:
         return self.facts.get("state") in ACTIVE
 
 
-class Book:
+class RunRegistry:
     """The runs of a session, by number."""
 
     def __init__(self, session: Session) -> None:
@@ -239,9 +239,9 @@ async def _quietly(
     return True
 
 
-def book_of(session: Session) -> Book:
+def book_of(session: Session) -> RunRegistry:
     """The runs of a session."""
     if _PART not in session.parts:
-        session.parts[_PART] = Book(session)
-    found: Book = session.parts[_PART]
+        session.parts[_PART] = RunRegistry(session)
+    found: RunRegistry = session.parts[_PART]
     return found

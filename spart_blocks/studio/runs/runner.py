@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,12 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, RunError, SpartWarning
 from spart_blocks.results import FinalState, Results
 from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.loop import Run
 from spart_blocks.run.record.watching import row_count, rows_since
 from spart_blocks.run.simulate import begin, begin_engine, finish
 from spart_blocks.run.states import set_states
-from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import RecordPart, shapes_of, so_far, state_from
 from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
@@ -45,13 +46,19 @@ class Runner:
 
     job: the file, end time T [s] and speed. start: the state from which it continues; states:
     vectors of blocks that replace those of `start`; tuned: initial values of parameters. now: the
-    real time [s].
+    real time [s]. queries: the functions that answer commands about the record, by name.
     """
 
     def __init__(
-        self, job: Mapping[str, Any], inbox: Inbox, outbox: Outbox, now: Callable[[], float]
+        self,
+        job: Mapping[str, Any],
+        inbox: Inbox,
+        outbox: Outbox,
+        now: Callable[[], float],
+        queries: Mapping[str, Query],
     ) -> None:
         self.job, self.inbox, self.outbox, self.now = job, inbox, outbox, now
+        self.queries = queries
         self.state, self.t = "preparing", 0.0
         self.doing: str | None = None
         self.compiled = False
@@ -318,8 +325,8 @@ class Runner:
         body = b""
         try:
             what = str(command["do"])
-            if what in ANSWERS:
-                header["ok"], body = ANSWERS[what](self, command)
+            if what in self.queries:
+                header["ok"], body = self.queries[what](self, command)
             else:
                 header["ok"] = self._steered(what, command)
         except Exception as error:
@@ -404,3 +411,18 @@ def _labels(engine: Engine, name: str) -> list[str]:
 
 def _bytes(table: Floats) -> bytes:
     return np.ascontiguousarray(table, dtype="<f8").tobytes()
+
+
+def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
+    """The diagram file of a job, with its variants and packages of blocks."""
+    file = job["file"]
+    return DiagramFile(
+        Path(file["path"]),
+        root=Path(file["root"]),
+        variants=tuple(file["variants"]),
+        blocks=tuple(file["blocks"]),
+    )
+
+
+Answer = tuple[Any, bytes]
+Query = Callable[[Runner, Mapping[str, Any]], Answer]

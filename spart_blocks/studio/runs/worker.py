@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+from spart_blocks.studio.runs.answers import ANSWERS
 from spart_blocks.studio.runs.runner import Runner
 from spart_blocks.workers.boxes import Inbox, Outbox
 
@@ -16,4 +17,4 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
     """Perform the run of the job, then answer queries until the process ends."""
     job = inbox.next(None)
     assert job is not None
-    Runner(job, inbox, outbox, time.monotonic).go()
+    Runner(job, inbox, outbox, time.monotonic, ANSWERS).go()

@@ -1,18 +1,14 @@
-"""A difference as text, Markdown and HTML."""
+"""Changes as text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from spart_blocks.base import html
 from spart_blocks.base.errors import readable
 from spart_blocks.versions.differences.changes import ABSENT, SIGNS, Change
 from spart_blocks.versions.differences.value_texts import LONGEST, shortened, value_text, whole_text
-
-if TYPE_CHECKING:
-    from spart_blocks.versions.differences.difference import Difference
 
 HEADINGS: Mapping[str, str] = {
     "block": "blocks",
@@ -31,14 +27,6 @@ heading."""
 _MOST_ENTRIES = 6
 """Entries of a list that are told one by one."""
 
-Paint = Callable[[str, Change], str]
-"""A function that colours a line of a change."""
-
-
-def unpainted(line: str, change: Change) -> str:
-    """The line without colours."""
-    return line
-
 
 def groups_of(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
     """The changes by heading, in the order of a report."""
@@ -50,31 +38,7 @@ def groups_of(changes: Sequence[Change]) -> Iterator[tuple[str, list[Change]]]:
             yield HEADINGS.get(subject, subject), ones
 
 
-def text_of(difference: Difference, paint: Paint = unpainted) -> str:
-    """The changes as lines of text, then those of used files."""
-    return "\n".join(_lines(difference, paint))
-
-
-def _lines(difference: Difference, paint: Paint) -> Iterator[str]:
-    """The lines of a difference."""
-    told = False
-    for one in difference.whole():
-        if one.changes:
-            if told:
-                yield ""
-            told = True
-            yield f"{one.old} -> {one.new}"
-            for heading, changes in groups_of(one.changes):
-                yield heading
-                for change in changes:
-                    yield from (paint(line, change) for line in _of_change(change))
-    if not told:
-        yield f"{difference.old} and {difference.new} mean the same"
-    for one in difference.whole():
-        yield from (f"note: {note}" for note in one.notes)
-
-
-def _of_change(change: Change) -> Iterator[str]:
+def lines_of(change: Change) -> Iterator[str]:
     """The lines of one change."""
     if isinstance(change.new, list) and change.subject == "text":
         yield from (f"  {readable(line)}" for line in change.new)
@@ -143,57 +107,9 @@ def _differing(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, 
         yield place, old, new
 
 
-# --- Markdown and HTML ----------------------------------------------------------------------
-
-
-def markdown_of(difference: Difference, picture: str | None = None) -> str:
-    """The changes as Markdown. picture: path or address of a drawing that is shown."""
-    lines = [f"### {as_code(_title(difference))}", ""]
-    if picture is not None:
-        lines += [f"![what has changed]({picture})", ""]
-    if not difference:
-        lines += ["Both mean the same.", ""]
-    for one in difference.whole():
-        if one is not difference and one.changes:
-            lines += [f"#### {as_code(_title(one))}", ""]
-        for heading, changes in groups_of(one.changes):
-            lines += [f"**{heading}**", ""]
-            if heading == "text":
-                shown = (str(line) for change in changes for line in change.new)
-                lines += ["```diff", *(line.replace("```", "` ` `") for line in shown), "```", ""]
-                continue
-            lines += [f"- {change.kind} {as_code(sentence(change))}" for change in changes] + [""]
-    for one in difference.whole():
-        lines += [f"> {as_code(note)}" for note in one.notes]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _title(difference: Difference) -> str:
-    """The labels of both files."""
-    return f"{difference.old} -> {difference.new}"
-
-
 def as_code(text: str) -> str:
     """A text as code of Markdown, in which nothing is markup."""
     plain = readable(" ".join(text.split()))
     fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{fence}{pad}{plain}{pad}{fence}"
-
-
-def html_of(difference: Difference) -> str:
-    """The changes as tables for notebooks."""
-    parts = []
-    for one in difference.whole():
-        if one.changes or one is difference:
-            parts.append(html.heading(_title(one), "" if one.changes else "they mean the same"))
-        rows = [
-            (heading, f"{SIGNS[change.kind]} {sentence(change)}")
-            for heading, changes in groups_of(one.changes)
-            for change in changes
-            if heading != "text"
-        ]
-        if rows:
-            parts.append(html.table(("", "change"), rows))
-        parts.append(html.lines(one.notes))
-    return "".join(parts)
