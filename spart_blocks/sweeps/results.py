@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError, brief, optional, warn
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean, optional, warn
+from spart_blocks.base.html import heading
 from spart_blocks.sweeps.report.result_views import ResultViews
 from spart_blocks.sweeps.run.batches import ENOUGH
 from spart_blocks.sweeps.storage.columns import TRUE, UNKNOWN, Columns, metric_names, succeeded
@@ -246,8 +247,6 @@ class SweepResults(ResultViews):
             return name
         if aliases.get(name):
             return aliases[name]
-        from spart_blocks.base.errors import did_you_mean
-
         hint = did_you_mean(name, [str(n) for n in whole.data_vars])
         raise InputError(Fault(f"no histories of {name!r} were kept", hint=hint))
 
@@ -304,8 +303,6 @@ class SweepResults(ResultViews):
         return {name: count for name, count in found.items() if count or name == "passed"}
 
     def _repr_html_(self) -> str:
-        from spart_blocks.base.html import heading
-
         found = heading(f"sweep of {self.name}", repr(self)[1:-1])
         return found + str(self.statistics()._repr_html_() if len(self) else "")
 

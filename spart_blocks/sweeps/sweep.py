@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, warn
+from spart_blocks.run.simulate import file_of
 from spart_blocks.sweeps.plan.describing import description_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
 from spart_blocks.sweeps.results import SweepResults
@@ -93,8 +94,6 @@ def sweep(
     if results cannot be written; its attribute `results` has what is kept.
     """
     if overrides or blocks:
-        from spart_blocks.run.simulate import file_of
-
         diagram = file_of(diagram, overrides, {}, blocks)
     planned = Planned.of(diagram, *_section_and_options(over, changes))
     with Runner(workers, executor, device, precision) as runner:

@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, SpartError, warn
 from spart_blocks.program import Program
+from spart_blocks.program.tracing.rules import random_entries
 from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.engines.interpreter import Interpreter
 from spart_blocks.run.simulate import options_with
 from spart_blocks.sweeps.plan.designs import noise_draws
 from spart_blocks.sweeps.plan.distributions import Values, table
@@ -193,9 +195,6 @@ class Assigner:
         of leading entries of its initial state that are random number generators' states, and the
         whole initial state.
         """
-        from spart_blocks.program.tracing.rules import random_entries
-        from spart_blocks.run.engines.interpreter import Interpreter
-
         if variant not in self._random:
             taken = {dotted(path).removeprefix("blocks.") for path in self.finder.paths}
             blocks = file.reference()

@@ -22,6 +22,7 @@ from spart_blocks.diagram.written.variants import chosen_of, read_variants, with
 from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of, target_of_name
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.native import Native
+from spart_blocks.run.simulate import engine_of
 from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
 from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target
 
@@ -129,8 +130,6 @@ class FileSource(Source):
         return None
 
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
-        from spart_blocks.run.simulate import engine_of
-
         file = self.file(chosen, overrides)
         made = engine_of_file(
             file, lambda ready: engine_of(ready, "native"), lambda run: run, self._written

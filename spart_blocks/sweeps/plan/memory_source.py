@@ -12,8 +12,11 @@ from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.composed import parts_of
 from spart_blocks.diagram.build.origins import Origin, Use
 from spart_blocks.diagram.sections.tunable import QUANTITIES
+from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import standing_of, target_of_name
+from spart_blocks.program.storage import to_text
 from spart_blocks.run.engines.native import Native
+from spart_blocks.run.simulate import engine_of
 from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
 from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target, slots_of
 
@@ -33,9 +36,7 @@ class MemorySource(Source):
         return self.given.name
 
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
-        from spart_blocks.program import Program, TraceError
         from spart_blocks.run.engines.kept_traces import engine_of_object
-        from spart_blocks.run.simulate import engine_of
 
         if isinstance(self.given, Program):
             return Native(self.given)
@@ -52,8 +53,6 @@ class MemorySource(Source):
         return made
 
     def robots_and_tunable(self, chosen: Chosen) -> tuple[list[str], Sequence[str]]:
-        from spart_blocks.program import Program
-
         given = self.given
         return ([], ()) if isinstance(given, Program) else (list(given.robots), given.tunable)
 
@@ -98,8 +97,6 @@ class MemorySource(Source):
         raise InputError(Fault(text, hint=f"{near}\n  {hint}" if near else hint))
 
     def digest(self) -> str:
-        from spart_blocks.program.storage import to_text
-
         program = self.engine({}, {}).program
         program = replace(program, display=replace(program.display, scopes=()))
         return hashlib.blake2b(to_text(program).encode(), digest_size=16).hexdigest()

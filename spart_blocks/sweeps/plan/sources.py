@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from spart_blocks.program import Program
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.sweeps.plan.file_source import FileSource
 from spart_blocks.sweeps.plan.memory_source import MemorySource
@@ -16,8 +17,6 @@ def source_of(given: Any) -> FileSource | MemorySource:
     """The source of a sweep from a path, a DiagramFile, a diagram, a bdsim BlockDiagram or a
     program.
     """
-    from spart_blocks.program import Program
-
     if isinstance(given, FileSource | MemorySource):
         return given
     if isinstance(given, str | Path):

@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.paths import element_names
+from spart_blocks.diagram import as_diagram
+from spart_blocks.diagram.sections.expectations import Expectations
+from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.sections.sweep_section import SweepSection
+from spart_blocks.program import Program
 from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.simulate import options_with
 from spart_blocks.sweeps.measures.block_signals import signals_of
 from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.measures.verdicts import Verdicts
@@ -296,11 +301,6 @@ def _text(value: Any) -> str:
 
 def with_options(diagram: Any, options: Mapping[str, Any]) -> Any:
     """A diagram with some run options replaced. Raises InputError."""
-    from spart_blocks.diagram import as_diagram
-    from spart_blocks.diagram.sections.run_options import RunOptions
-    from spart_blocks.program import Program
-    from spart_blocks.run.simulate import options_with
-
     if not options:
         return diagram
     options_with(RunOptions(), options)
@@ -317,8 +317,6 @@ def with_options(diagram: Any, options: Mapping[str, Any]) -> Any:
 
 def expectations(source: FileSource | MemorySource) -> Expectations | None:
     """The claims of a diagram; None if it has none."""
-    from spart_blocks.diagram.sections.expectations import Expectations
-
     if isinstance(source, FileSource):
         return source.expectations()
     section = getattr(source.given, "expect", None)

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.base.html import lines, table
 from spart_blocks.results.files import save_table
 from spart_blocks.results.plots import presented, write_figures
+from spart_blocks.sweeps.report.history_pictures import fan
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces
+from spart_blocks.sweeps.report.pictures import distribution
 from spart_blocks.sweeps.report.study import Study
 from spart_blocks.sweeps.report.sweep_pairs import (
     ComparedRuns,
@@ -88,8 +91,6 @@ class SweepComparison:
         return "\n".join([*text_table(self.head, self.text_rows()), "", *self.all_notes()])
 
     def _repr_html_(self) -> str:
-        from spart_blocks.base.html import lines, table
-
         return table(self.head, self.text_rows()) + lines(self.all_notes())
 
     @property
@@ -145,9 +146,6 @@ class SweepComparison:
         return write_figures(list(self._figures()), folder, fmt)
 
     def _figures(self) -> Iterator[tuple[str, Figure]]:
-        from spart_blocks.sweeps.report.history_pictures import fan
-        from spart_blocks.sweeps.report.pictures import distribution
-
         labels = np.concatenate(
             [_labelled(*one) for one in zip(self.names, self.studies, strict=True)]
         )

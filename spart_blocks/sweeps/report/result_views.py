@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.paths import element_names, named, select
+from spart_blocks.sweeps.report.compare_sweeps import compare_studies
+from spart_blocks.sweeps.report.history_pictures import extreme_runs, fan
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces
+from spart_blocks.sweeps.report.pictures import distribution, heat_map, tornado
+from spart_blocks.sweeps.report.report import write_study
+from spart_blocks.sweeps.report.scatter_picture import MOST_COLUMNS, scatter
 from spart_blocks.sweeps.report.study import Study
+from spart_blocks.sweeps.statistics import compare_variants, sobol_indices, summarize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,8 +96,6 @@ def indices_of(found: SweepResults, metric: str, **options: Any) -> SobolIndices
     """The Sobol indices of a metric, of the mean over the runs of a draw."""
     import numpy as np
 
-    from spart_blocks.sweeps.statistics import sobol_indices
-
     if found.design != "saltelli":
         hint = "give design: saltelli (design='saltelli')"
         raise InputError(Fault("Sobol indices need a design made for them", hint=hint))
@@ -110,16 +114,12 @@ class ResultViews:
         """How runs ended, the success probability and the metrics, of each variant and fault, with
         intervals: prints as tables. options: by (columns whose values make groups), confidence,
         shares (of quantiles)."""
-        from spart_blocks.sweeps.statistics import summarize
-
         known = {"together": self.together, "design": self.design, "left_out": self.left_out}
         return summarize(self.columns, self.metrics, **{**known, **options})
 
     def compare_variants(self: SweepResults, **options: Any) -> Any:  # type: ignore[misc]
         """The differences of all pairs of variants, draw by draw, in metrics and success: prints as
         a table. options: confidence, variants."""
-        from spart_blocks.sweeps.statistics import compare_variants
-
         drawn = {"together": self.together, "design": self.design}
         return compare_variants(self.columns, self.metrics, **{**drawn, **options})
 
@@ -131,8 +131,6 @@ class ResultViews:
     ) -> SweepComparison:
         """This sweep and another one side by side, draw by draw where their draws are the same:
         prints as a table. options: confidence."""
-        from spart_blocks.sweeps.report.compare_sweeps import compare_studies
-
         if not isinstance(other, type(self)):
             text = f"a sweep is compared with the results of another, not {brief(other)}"
             raise InputError(text)
@@ -144,8 +142,6 @@ class ResultViews:
 
     def plot_distribution(self: SweepResults, metric: str, **options: Any) -> Figure:  # type: ignore[misc]
         """Histogram and empirical distribution function of a metric, of each variant and fault."""
-        from spart_blocks.sweeps.report.pictures import distribution
-
         study = study_of(self, traces=False)
         labels, apart = study.factors()
         options = options if study.banded else {"confidence": None, **options}
@@ -153,29 +149,21 @@ class ResultViews:
 
     def plot_map(self: SweepResults, metric: str, x: str, y: str) -> Figure:  # type: ignore[misc]
         """Mean of a metric, or the rate of success for 'passed', over two varied values."""
-        from spart_blocks.sweeps.report.pictures import heat_map
-
         return heat_map(*map(study_of(self, traces=False).quantity, (metric, x, y)))
 
     def plot_tornado(self: SweepResults, metric: str) -> Figure:  # type: ignore[misc]
         """Sobol indices of a metric as bars."""
-        from spart_blocks.sweeps.report.pictures import tornado
-
         return tornado(metric, indices_of(self, metric))
 
     def plot_scatter(self: SweepResults, *names: str) -> Figure:  # type: ignore[misc]
         """A panel for each pair of columns, with the runs that failed marked; by default what
         varies and the metrics."""
-        from spart_blocks.sweeps.report.scatter_picture import MOST_COLUMNS, scatter
-
         chosen: Sequence[str] = names or (*self.varied_columns, *self.metrics)[:MOST_COLUMNS]
         study = study_of(self, traces=False)
         return scatter([study.quantity(name) for name in chosen], study.outcomes)
 
     def plot_fan(self: SweepResults, signal: str) -> Figure:  # type: ignore[misc]
         """Median and quantile bands of a signal over time, of each variant and fault."""
-        from spart_blocks.sweeps.report.history_pictures import fan
-
         traces = traces_of(self, signal)
         return fan(traces, *study_of(self, traces=False).factors(traces))
 
@@ -183,14 +171,10 @@ class ResultViews:
         self: SweepResults, signal: str, metric: str, worst: str = "largest"
     ) -> Figure:
         """A signal in the runs with the worst, median and best value of a metric."""
-        from spart_blocks.sweeps.report.history_pictures import extreme_runs
-
         traces = traces_of(self, signal)
         study = study_of(self, traces=False)
         return extreme_runs(traces, study.quantity(metric, traces), worst)
 
     def report(self: SweepResults, path: str | Path) -> Path:  # type: ignore[misc]
         """Write statistics and pictures as one HTML file. Returns its path."""
-        from spart_blocks.sweeps.report.report import write_study
-
         return write_study(study_of(self), path)

@@ -11,6 +11,7 @@ import numpy as np
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.interrupts import deferred
+from spart_blocks.sweeps.statistics import draws_needed
 from spart_blocks.sweeps.storage.columns import succeeded
 from spart_blocks.sweeps.storage.store import Store
 from spart_blocks.sweeps.work import AnyWork, Done, Floats, Ints
@@ -112,8 +113,6 @@ class SweepRun:
         """Whether, after the runs before `end`, the interval is narrow enough for each variant and
         fault.
         """
-        from spart_blocks.sweeps.statistics import draws_needed
-
         assert self.until is not None
         shares = self._shares(end)
         needed = (draws_needed(column, self.until, self.confidence) for column in shares.T)

@@ -24,6 +24,7 @@ from spart_blocks.sweeps.run.chunk_workers import (
     ExecutorWorkers,
 )
 from spart_blocks.sweeps.run.chunks import Answer, Chunk, Runner, Shared, Stop
+from spart_blocks.sweeps.run.cluster import DaskWorkers
 from spart_blocks.sweeps.run.one_by_one import failed
 from spart_blocks.sweeps.work import AnyWork, Done
 
@@ -97,8 +98,6 @@ def workers_for(executor: Any, workers: int | None) -> ChunkWorkers:
     if executor is None or isinstance(executor, Executor):
         return ExecutorWorkers(executor, workers)
     if isinstance(executor, str) or type(executor).__module__.startswith("distributed"):
-        from spart_blocks.sweeps.run.cluster import DaskWorkers
-
         return DaskWorkers(executor)
     hint = "give an Executor of concurrent.futures, a Client of Dask, or a scheduler's address"
     raise InputError(Fault(f"runs cannot be done by {brief(executor)}", hint=hint))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.html import lines, table
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
     about_draws,
@@ -102,8 +103,6 @@ class Comparison:
         return [note, *more, *about_draws(self.design, self.together)]
 
     def _repr_html_(self) -> str:
-        from spart_blocks.base.html import lines, table
-
         return table(self.head, self.rows()) + lines(self.notes())
 
 

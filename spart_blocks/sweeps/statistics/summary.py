@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.html import lines, table
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
     about_draws,
@@ -193,8 +195,6 @@ class Summary:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from spart_blocks.base.html import lines, table
-
         shown = table(self.outcome_head, self.outcome_rows())
         if claims := self.claim_rows():
             shown += table(self.claim_head, claims)
@@ -222,8 +222,6 @@ def summarize(
     """Summarize a sweep. table: its columns by name. by: columns whose values make groups.
     together: number of consecutive draws that depend on each other: d + 2 in a saltelli design for
     d quantities. design, left_out: of the draws and of the claims, for the notes."""
-    from spart_blocks.base.errors import Fault, InputError
-
     check_confidence(confidence)
     status, names = coded(table, "status")
     none: tuple[NDArray[np.int64], list[str]] = (np.zeros_like(status), [""])
