@@ -220,7 +220,8 @@ class Declared:
             else:
                 setattr(self, spec.name, value)
         built = self.build(**values)
-        self.__dict__.pop("T", None)  # bdsim sets it again, once a port may have this name
+        if clock:
+            del self.T  # bdsim sets it again; a port of a sampled block may have this name
         return {**clock, **built, **named}
 
     def finish(self) -> None:
