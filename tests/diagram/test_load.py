@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from network_of import outputs_of, wires_of
 
-from spart_blocks.base.errors import DiagramError
+from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.diagram import complete, load, new_diagram
 from spart_blocks.diagram.build.connect import wire_name
 from spart_blocks.diagram.build.registry import block_types, find_type
@@ -301,7 +301,7 @@ def test_load_takes_a_path_as_text(read, tmp_path):
 
 
 def test_a_block_made_in_python_refuses_with_its_reason_alone(capsys):
-    with pytest.raises(ValueError, match="kp has 2 entries and kd has 1"):
+    with pytest.raises(InputError, match="kp has 2 entries and kd has 1"):
         new_diagram("python").JOINT_PD(kp=[1, 2], kd=[1])
     assert capsys.readouterr() == ("", "")
 

@@ -11,7 +11,7 @@ from ball_robots import robot_with_balls
 from spart_blocks.base.errors import Place, RobotError
 from spart_blocks.dynamics import applied_forces, port_widths
 from spart_blocks.robot import Force, JointPort, JointSpring, JointType, PointPort, PointSpring
-from spart_blocks.robot.force import check_forces
+from spart_blocks.robot.force_checks import check_forces
 
 P, Q = np.zeros(3), np.ones(3)
 
