@@ -291,23 +291,28 @@ def _note(log: Log, status: int, message: bytes | None) -> None:
 
 
 def _callbacks(key: int) -> Any:
-    from fmpy.fmi2 import fmi2CallbackFunctions
-
-    shared, _ = _shared_callbacks()
-    return fmi2CallbackFunctions(
-        shared.logger, shared.allocateMemory, shared.freeMemory, shared.stepFinished, key
-    )
-
-
-@cache
-def _shared_callbacks() -> tuple[Any, Any]:
-    """Callbacks, and the Python function that C calls through them, kept alive. Their logger is
-    FMPy's proxy, which formats a message like C and passes it on. The proxy has one function per
-    process, so this one distinguishes the instances, and passes messages of other instances to
-    FMPy's own function.
+    """The callbacks of an instance. Their logger is FMPy's proxy, which formats a message like C
+    and passes it on to one function per process: the last that was added. FMPy adds its own for an
+    FMU that it simulates, so ours is added for each instance.
     """
     from fmpy import fmi2
     from fmpy.logging import addLoggerProxy
+
+    made = fmi2.fmi2CallbackFunctions()
+    made.logger = _logger()
+    made.allocateMemory = fmi2.defaultCallbacks.allocateMemory
+    made.freeMemory = fmi2.defaultCallbacks.freeMemory
+    made.componentEnvironment = key
+    addLoggerProxy(fmi2.byref(made))
+    return made
+
+
+@cache
+def _logger() -> Any:
+    """The function that gets the messages of all instances, kept alive. It distinguishes them, and
+    passes those of FMPy's own instances to FMPy's function.
+    """
+    from fmpy import fmi2
 
     def keep(environment: int | None, name: bytes, status: int, kind: bytes, text: bytes) -> None:
         if environment is None:
@@ -315,10 +320,4 @@ def _shared_callbacks() -> tuple[Any, Any]:
         elif environment in _LOGS:
             _note(_LOGS[environment], status, text)
 
-    kept = fmi2.fmi2CallbackLoggerTYPE(keep)
-    made = fmi2.fmi2CallbackFunctions()
-    made.logger = kept
-    made.allocateMemory = fmi2.defaultCallbacks.allocateMemory
-    made.freeMemory = fmi2.defaultCallbacks.freeMemory
-    addLoggerProxy(fmi2.byref(made))
-    return made, kept
+    return fmi2.fmi2CallbackLoggerTYPE(keep)

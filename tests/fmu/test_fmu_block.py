@@ -13,6 +13,8 @@ from pathlib import Path
 import fmu_files
 import numpy as np
 import pytest
+from fmpy import fmi2
+from fmpy.logging import addLoggerProxy
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, RunError, SpartWarning
@@ -347,6 +349,15 @@ def test_a_step_that_fails_tells_what_the_fmu_logged_and_keeps_what_was_computed
     )
     assert caught.value.results.t[-1] < 0.5
     assert caught.value.results["lag.y"][0] == 1
+
+
+def test_what_the_fmu_logs_is_told_after_fmpy_has_simulated_one_itself(load):
+    sb.simulate(load(OPEN, 2), T=0.2)
+    own = fmi2.fmi2CallbackFunctions()  # as fmpy.simulate_fmu adds its own
+    own.logger = fmi2.fmi2CallbackLoggerTYPE(fmi2.printLogMessage)
+    addLoggerProxy(fmi2.byref(own))
+    with pytest.raises(RunError, match=r"no step at 0\.5 s"):
+        sb.simulate(load(OPEN.replace("y: 1.0", "y: 1.0, fail_at: 0.5"), 2))
 
 
 def test_an_fmu_may_be_run_again_after_it_failed(load):
