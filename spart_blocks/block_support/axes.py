@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.values import numbers
 
@@ -36,29 +36,4 @@ def directions_of(value: Any, name: str) -> Array:
 def direction_of(value: Any, name: str) -> Array:
     """A unit vector (3,)."""
     found: Array = directions_of([numbers(value, name, (3,))], name)[0]
-    return found
-
-
-def for_each(value: Any, name: str, count: int) -> Any:
-    """A number, or a vector with an entry for each of count; an InputError otherwise."""
-    found = numbers(value, name)
-    if found.shape not in ((), (count,)):
-        text = f"{name} has shape {found.shape}"
-        raise InputError(Fault(text, hint=f"give a number, or one for each of {count}"))
-    return found if found.ndim else float(found)
-
-
-def at_least_zero(value: Any, name: str, count: int) -> Any:
-    """As `for_each`, no entry negative."""
-    found = for_each(value, name, count)
-    if np.any(np.asarray(found) < 0):
-        raise InputError(f"{name} must not be negative")
-    return found
-
-
-def positive_each(value: Any, name: str, count: int) -> Any:
-    """As `for_each`, all entries positive."""
-    found = for_each(value, name, count)
-    if np.any(np.asarray(found) <= 0):
-        raise InputError(f"{name} must be above zero")
     return found

@@ -78,19 +78,6 @@ def positive_number(value: Any, name: str, unit: str = "") -> float:
     return above_zero(number(value, name), name, unit)
 
 
-def positive(value: Any, name: str) -> Any:
-    """A positive number or a vector of them."""
-    return above_zero(scalar_or_vector(value, name), name)
-
-
-def not_negative(value: Any, name: str) -> Any:
-    """A number or a vector, no entry below zero; otherwise an InputError."""
-    found = scalar_or_vector(value, name)
-    if np.any(np.asarray(found) < 0):
-        raise InputError(f"{name} must not be negative, not {brief(value)}")
-    return found
-
-
 def shown(value: Any) -> str:
     """A number or a vector as text."""
     return f"[{', '.join(f'{x:.6g}' for x in value)}]" if np.ndim(value) else f"{value:.6g}"

@@ -54,11 +54,6 @@ class Clock:
         """The time of tick k."""
         return self.offset + k * self.period
 
-    def ticks_with(self, other: Clock) -> bool:
-        """Whether the other clock ticks at every tick of this one."""
-        apart = (self.offset - other.offset) / other.period
-        return apart >= 0 and not apart % 1 and not (self.period / other.period) % 1
-
     def first_tick_from(self, start: Fraction) -> int:
         """The number of the first tick at or after start."""
         return max(self.first, ceil((start - self.offset) / self.period))

@@ -125,17 +125,6 @@ class Grid(Sampled):
 
 
 @dataclass(frozen=True)
-class _Row:
-    """One row: all values in one vector, the signals, and the states as recorded."""
-
-    t: float
-    values: Floats
-    signals: list[Floats]
-    x: Floats
-    xd: Floats
-
-
-@dataclass(frozen=True)
 class Rows:
     """N times (N,), with values (N, width) and discrete states (N, nd)."""
 
