@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from spart_blocks.analysis.response_plots import Bode, bode_figure, pole_figure
 from spart_blocks.base import html
 from spart_blocks.base.argument_checks import as_numbers, as_path
-from spart_blocks.base.errors import Fault, InputError, MissingExtraError
-from spart_blocks.results.files import make_folder, write_atomically, write_bytes, write_whole
-from spart_blocks.results.plots import presented, render
+from spart_blocks.base.errors import Fault, InputError, optional
+from spart_blocks.results.files import write_atomically, write_bytes
+from spart_blocks.results.plots import presented, write_figures
 from spart_blocks.run.engines.engine import Floats
 
 if TYPE_CHECKING:
@@ -175,14 +175,8 @@ class LinearSystem:
 
     def save_figures(self, folder: Path) -> list[Path]:
         """Write the figures of `plot()` as PNG files to a folder, which is made if missing."""
-        target = folder.expanduser()
-        make_folder(target)
-        paths = []
-        for figure in self.plot():
-            path = target / f"{str(figure.get_label()).rpartition(' ')[2]}.png"
-            write_whole(path, render(figure, "png"))
-            paths.append(path)
-        return paths
+        named = [(str(figure.get_label()).rpartition(" ")[2], figure) for figure in self.plot()]
+        return write_figures(named, folder, "png")
 
     # --- other programs ----------------------------------------------------------------
 
@@ -191,10 +185,7 @@ class LinearSystem:
 
         Raises MissingExtraError where python-control is not installed.
         """
-        try:
-            import control
-        except ImportError:
-            raise MissingExtraError("control", "control", "LinearSystem.to_control") from None
+        control = optional("control", "control", "control", "LinearSystem.to_control")
         names = {key: [name.replace(".", "_") for name in getattr(self, key)] for key in _NAMES}
         return control.ss(self.A, self.B, self.C, self.D, self.dt, **names)
 

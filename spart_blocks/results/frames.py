@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.base.errors import MissingExtraError
+from spart_blocks.base.errors import optional
 from spart_blocks.results.signal_names import STATES
 
 if TYPE_CHECKING:
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 def to_dataframe(results: RunData, names: Sequence[str]) -> pandas.DataFrame:
     """See Results.to_dataframe."""
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        raise MissingExtraError("pandas", "pandas", "Results.to_dataframe") from None
+    DataFrame = optional("pandas", "pandas", "pandas", "Results.to_dataframe").DataFrame
     columns = results.table(*names)
     frame = DataFrame(columns)
     frame.attrs["diagram"] = results.diagram_name
@@ -30,10 +27,7 @@ def to_dataframe(results: RunData, names: Sequence[str]) -> pandas.DataFrame:
 
 def to_xarray(results: RunData, names: Sequence[str]) -> xarray.Dataset:
     """See Results.to_xarray."""
-    try:
-        from xarray import Dataset
-    except ImportError:
-        raise MissingExtraError("xarray", "xarray", "Results.to_xarray") from None
+    Dataset = optional("xarray", "xarray", "xarray", "Results.to_xarray").Dataset
     chosen = names or (*results.signals, *(STATES + block for block in results.states))
     variables: dict[str, Any] = {}
     axes: dict[str, Any] = {"t": ("t", results.t, {"units": "s"})}
