@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from spart_blocks.run.start import prepare
 from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.storage.columns import Array
 from spart_blocks.sweeps.storage.histories import signals_of, states_of
+from spart_blocks.sweeps.sweep_data import SweepData
 from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, AnyWork, Done, FileWork
-
-if TYPE_CHECKING:
-    from spart_blocks.sweeps.results import SweepResults
 
 _COMPARED = ("status", "passed", "t_end", "steps")
 
@@ -52,7 +50,7 @@ class Replay:
         return f"run {self.run} has the stored metrics, bit for bit"
 
 
-def replayed(found: SweepResults, run: int) -> Replay:
+def replayed(found: SweepData, run: int) -> Replay:
     """Repeat a run of a sweep. Raises InputError if the sweep does not contain this run."""
     runs = found["run"]
     place = int(np.searchsorted(runs, run))
@@ -80,7 +78,7 @@ def replayed(found: SweepResults, run: int) -> Replay:
     return Replay(run, label, results, case, differences, missed, failure)
 
 
-def _label(found: SweepResults, place: int) -> str:
+def _label(found: SweepData, place: int) -> str:
     parts = [f"draw {found['draw'][place]}"]
     parts += [
         f"{name} {found[name][place]}"
@@ -90,7 +88,7 @@ def _label(found: SweepResults, place: int) -> str:
     return ", ".join(parts)
 
 
-def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) -> list[str]:
+def _differences(found: SweepData, columns: Mapping[str, Array], place: int) -> list[str]:
     """A line for each difference from the stored row; two NaN count as equal."""
     lines = []
     for name in (*_COMPARED, *found.metrics):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,8 +20,9 @@ from spart_blocks.diagram.written.sheets import (
     is_slot,
 )
 from spart_blocks.versions.differences.block_names import SLOT, shown
-from spart_blocks.versions.differences.matching import LinkGraph, matched, renamed_sheets
+from spart_blocks.versions.differences.matching import MOST_NEAR, LinkGraph, matched
 from spart_blocks.versions.differences.units import port_names_of
+from spart_blocks.versions.differences.values import frozen
 
 PortsOfFile = Callable[[str], tuple[Ports, Ports]]
 """A function that gives the input and output ports of a used file, from its path as written."""
@@ -135,3 +137,55 @@ class MatchedVersions:
             before, after = self.old.pieces[a], self.new.pieces[b]
             if before.uses and after.uses:
                 yield before.kind, after.kind
+
+
+# --- renamed sheets -------------------------------------------------------------------------------
+
+
+def renamed_sheets(old: DiagramVersion, new: DiagramVersion) -> dict[Keys, Keys]:
+    """New paths of renamed sheets, by the old ones. Two sheets are matched if they share more than
+    half of their blocks by name and type, or if only they have their ports and types of blocks."""
+    gone = [keys for keys in old.sheets if keys not in new.sheets]
+    come = [keys for keys in new.sheets if keys not in old.sheets]
+    found = _by_blocks(gone, come, old.blocks, new.blocks) if gone and come else {}
+    shapes: dict[Hashable, tuple[list[Keys], list[Keys]]] = defaultdict(lambda: ([], []))
+    for side, (paths, version) in enumerate(((gone, old), (come, new))):
+        for keys in paths:
+            if keys not in found and keys not in found.values():
+                shapes[_shape(version, keys)][side].append(keys)
+    pairs = (both for both in shapes.values() if len(both[0]) == len(both[1]) == 1)
+    return found | {a[0]: b[0] for a, b in pairs}
+
+
+def _shape(version: DiagramVersion, keys: Keys) -> Hashable:
+    """The ports and types of blocks of a sheet, hashable."""
+    ports = (frozen(version.sheets[keys].section.get(key)) for key in ("inputs", "outputs"))
+    kinds = sorted(piece.kind for piece in version.blocks[keys].values())
+    return keys[0], *ports, tuple(kinds)
+
+
+def _by_blocks(
+    gone: Sequence[Keys],
+    come: Sequence[Keys],
+    old: Mapping[Keys, Mapping[str, WrittenBlock]],
+    new: Mapping[Keys, Mapping[str, WrittenBlock]],
+) -> dict[Keys, Keys]:
+    """New paths of sheets that share more than half of their blocks, by name and type."""
+    holders: dict[Hashable, list[Keys]] = defaultdict(list)
+    for keys in come:
+        for block, piece in new[keys].items():
+            holders[keys[0], block, piece.kind].append(keys)
+    found: dict[Keys, Keys] = {}
+    taken: set[Keys] = set()
+    for keys in gone:
+        shared: dict[Keys, int] = defaultdict(int)
+        for block, piece in old[keys].items():
+            for other in holders.get((keys[0], block, piece.kind), ())[:MOST_NEAR]:
+                shared[other] += 1
+        free = [other for other in shared if other not in taken]
+        best = max(free, key=lambda other: shared[other], default=None)
+        most = max(len(old[keys]), len(new[best])) if best is not None else 0
+        if best is not None and 2 * shared[best] > most:
+            found[keys] = best
+            taken.add(best)
+    return found

@@ -11,19 +11,15 @@ Source: B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form"
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from spart_blocks.base.document import Keys
 from spart_blocks.diagram.written.connections import Connection
 from spart_blocks.diagram.written.sheets import Name, WrittenBlock
 from spart_blocks.versions.differences.values import frozen
-
-if TYPE_CHECKING:
-    from spart_blocks.versions.differences.matched_versions import DiagramVersion
 
 ALIKE = 0.6
 """The lowest score at which two blocks are taken for one block that was renamed."""
@@ -286,52 +282,3 @@ def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:
         return 1.0
     both = old.keys() & new.keys()
     return sum(1.0 if frozen(old[n]) == frozen(new[n]) else 0.5 for n in both) / len(names)
-
-
-def renamed_sheets(old: DiagramVersion, new: DiagramVersion) -> dict[Keys, Keys]:
-    """New paths of renamed sheets, by the old ones. Two sheets are matched if they share more than
-    half of their blocks by name and type, or if only they have their ports and types of blocks."""
-    gone = [keys for keys in old.sheets if keys not in new.sheets]
-    come = [keys for keys in new.sheets if keys not in old.sheets]
-    found = _by_blocks(gone, come, old.blocks, new.blocks) if gone and come else {}
-    shapes: dict[Hashable, tuple[list[Keys], list[Keys]]] = defaultdict(lambda: ([], []))
-    for side, (paths, version) in enumerate(((gone, old), (come, new))):
-        for keys in paths:
-            if keys not in found and keys not in found.values():
-                shapes[_shape(version, keys)][side].append(keys)
-    pairs = (both for both in shapes.values() if len(both[0]) == len(both[1]) == 1)
-    return found | {a[0]: b[0] for a, b in pairs}
-
-
-def _shape(version: DiagramVersion, keys: Keys) -> Hashable:
-    """The ports and types of blocks of a sheet, hashable."""
-    ports = (frozen(version.sheets[keys].section.get(key)) for key in ("inputs", "outputs"))
-    kinds = sorted(piece.kind for piece in version.blocks[keys].values())
-    return keys[0], *ports, tuple(kinds)
-
-
-def _by_blocks(
-    gone: Sequence[Keys],
-    come: Sequence[Keys],
-    old: Mapping[Keys, Mapping[str, WrittenBlock]],
-    new: Mapping[Keys, Mapping[str, WrittenBlock]],
-) -> dict[Keys, Keys]:
-    """New paths of sheets that share more than half of their blocks, by name and type."""
-    holders: dict[Hashable, list[Keys]] = defaultdict(list)
-    for keys in come:
-        for block, piece in new[keys].items():
-            holders[keys[0], block, piece.kind].append(keys)
-    found: dict[Keys, Keys] = {}
-    taken: set[Keys] = set()
-    for keys in gone:
-        shared: dict[Keys, int] = defaultdict(int)
-        for block, piece in old[keys].items():
-            for other in holders.get((keys[0], block, piece.kind), ())[:MOST_NEAR]:
-                shared[other] += 1
-        free = [other for other in shared if other not in taken]
-        best = max(free, key=lambda other: shared[other], default=None)
-        most = max(len(old[keys]), len(new[best])) if best is not None else 0
-        if best is not None and 2 * shared[best] > most:
-            found[keys] = best
-            taken.add(best)
-    return found
