@@ -44,9 +44,13 @@ def serve(
     use."""
     serving = serving_at(session, gate, page, say)
     threading.Thread(target=warm_up, daemon=True).start()
+
+    async def run() -> None:
+        begun(gate.link)  # in the loop: from now on Ctrl-C finds it whole
+        await serving.run()
+
     with suppress(KeyboardInterrupt):
-        begun(gate.link)
-        asyncio.run(serving.run())
+        asyncio.run(run())
 
 
 def warm_up() -> None:
