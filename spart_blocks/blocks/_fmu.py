@@ -27,8 +27,8 @@ class Contents(NamedTuple):
 
     model: Any
     values: Any
-    inputs: Any
-    outputs: Any
+    takes: Any
+    gives: Any
 
 
 class OfFmu(Declared):
@@ -65,11 +65,11 @@ class OfFmu(Declared):
     def ports_of(cls, file: str | Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """The default input and output ports of a block with this FMU."""
         found = cls.read(file)
-        return tuple(g.port for g in found.inputs), tuple(g.port for g in found.outputs)
+        return tuple(g.port for g in found.takes), tuple(g.port for g in found.gives)
 
     def take(self, found: Contents) -> dict[str, Any]:
         """Set the ports of the block; returns the arguments of bdsim's constructor."""
-        given = self.set_ports((g.port for g in found.inputs), (g.port for g in found.outputs))
+        given = self.set_ports((g.port for g in found.takes), (g.port for g in found.gives))
         sizes = [prod(port.shape or ()) for port in self.out_ports]
         self._ends = np.cumsum([0, *sizes]).tolist()
         return given

@@ -43,9 +43,9 @@ class FMU_ME(OfFmu, ContinuousBlock):
         found = self.read(file, start, input_ports, output_ports)
         ports, equations = self.take(found), found.model.equations
         assert equations is not None
-        given = [v.name for group in found.outputs for v in group.variables]
+        given = [v.name for group in found.gives for v in group.variables]
         # Inputs that are set at events only act through the mode.
-        flowing = [v.name for group in found.inputs for v in group.variables if v.flows]
+        flowing = [v.name for group in found.takes for v in group.variables if v.flows]
         self._direct = equations.direct(given, flowing)
         # A value for each indicator, one for event times, one for inputs and requests.
         self.watched_kinds = (*["mode"] * (equations.nz + 2), "stop")

@@ -16,6 +16,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.check.first_values import signal_shapes, start_values
 from spart_blocks.diagram.network.algebraic_loops import uncut
+from spart_blocks.diagram.network.display import signal_names
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
 from spart_blocks.export.step import StepCode
 from spart_blocks.program import Slot
@@ -157,19 +158,11 @@ def _numbered(slots: Sequence[Slot]) -> dict[str, Floats]:
     return places
 
 
-def _outputs(wiring: FlatDiagram) -> dict[str, Source]:
-    return {
-        node.output_name(k): (node.index, k)
-        for node in wiring.nodes
-        for k in range(len(node.out_ports))
-    }
-
-
 def _received(
     wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[FrameSlice, ...]]:
     """For each link, the runs of its frame that are inputs of the subdiagram."""
-    sources = _outputs(wiring)
+    sources = signal_names(wiring)
     known, owner, total = {}, [], 0
     for i, node in links.items():
         for k, field in enumerate(node.block.link.frame.fields):
@@ -192,7 +185,7 @@ def _sent(
     wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[FrameSlice, ...]]:
     """For each link, the runs of its frame that are outputs of the subdiagram."""
-    sources = _outputs(wiring)
+    sources = signal_names(wiring)
     known = {sources[name]: places for name, places in _numbered(part.outputs).items()}
     runs = {}
     for i, node in links.items():

@@ -95,9 +95,7 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
     Raises InputError for an unknown method and for a rate at which a tick is between two steps,
     DiagramError naming a block that cannot run at a fixed step.
     """
-    if method not in FIXED_STEP:
-        hint = f"there are {', '.join(FIXED_STEP)}"
-        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    method = checked_method(method)
     refuse_sliding(part)
     _refuse_events(part)
     clocks = part.program.clocks
@@ -139,6 +137,14 @@ def checked_rate(rate: float) -> float:
     if not 0 < rate <= HIGHEST_RATE:
         raise InputError(f"the rate must be above 0 and up to {HIGHEST_RATE:g} Hz, not {rate:g}")
     return rate
+
+
+def checked_method(method: str) -> FixedStepMethod:
+    """The name of a fixed-step method, if there is one. Raises InputError otherwise."""
+    if method not in FIXED_STEP:
+        hint = f"there are {', '.join(FIXED_STEP)}"
+        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    return method
 
 
 def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:

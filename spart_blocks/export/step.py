@@ -19,6 +19,7 @@ from spart_blocks.export.acting import MOST_SWITCHES, acting_of, faults_of
 from spart_blocks.export.header import header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
+from spart_blocks.export.templates import filled
 from spart_blocks.program.c.dialects import DOUBLE, LARGEST, PLAIN, Real, literal
 from spart_blocks.program.c.functions import Argument, c_function, result, vector
 from spart_blocks.program.c.text import (
@@ -161,7 +162,7 @@ class _Source:
             self._nominal(),
             self._check(),
             self._init(),
-            self._steps(),
+            filled("steps.c", self.name).rstrip(),
         ]
         return "\n\n".join(text for text in texts if text) + "\n"
 
@@ -353,21 +354,6 @@ class _Source:
             lines.insert(0, "(void)p;")
         return self._public("void", "init", ["*s", "const *p"], lines)
 
-    def _steps(self) -> str:
-        name = self.name
-        step = [
-            f"const int status = {name}_output(s, u, p, y);",
-            f"return status ? status : {name}_update(s, u, p);",
-        ]
-        given = ["*s", "const *u", "const *p"]
-        texts = [
-            self._public("int", "output", [*given, "*y"], ["return sb_output_at(s, u, p, y);"]),
-            self._public("int", "update", given, ["return sb_update_to(s, u, p);"]),
-            self._public("int", "step", [*given, "*y"], step),
-            self._public("double", "time", ["const *s"], ["return sb_time(s->k);"]),
-        ]
-        return "\n\n".join(texts)
-
     # --- fragments of C --------------------------------------------------------------------
 
     def _time(self, k: str) -> str:
@@ -378,7 +364,7 @@ class _Source:
     def _public(self, kind: str, verb: str, parameters: Sequence[str], lines: Sequence[str]) -> str:
         """A function of the header. parameters: such as 'const *u', with the letter of the
         struct."""
-        structs = {"u": "inputs", "y": "outputs", "p": "parameters", "s": "state"}
+        structs = {"u": "inputs", "p": "parameters", "s": "state"}
         declared = [
             f"{'const ' if text.startswith('const') else ''}{self.name}_{structs[text[-1]]} "
             f"*{text[-1]}"

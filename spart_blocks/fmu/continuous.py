@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.fmu import hidden_states as modes
-from spart_blocks.fmu.archive import INTEGERS, Model
+from spart_blocks.fmu.archive import INTEGERS
 from spart_blocks.fmu.cosimulation import Owner
 from spart_blocks.fmu.exchange import Exchanged, Update
 from spart_blocks.fmu.hidden_states import FmuMode, Step
 from spart_blocks.fmu.instance import Floats, FmuError, channels_of
-from spart_blocks.fmu.ports import PortGroup
 
 
+@dataclass(eq=False)
 class Continuous(Owner):
     """One instance of an FMU, and its current mode.
 
@@ -24,25 +25,16 @@ class Continuous(Owner):
     which of them are continuous, integer, boolean.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        name: str,
-        values: Mapping[str, Any],
-        inputs: tuple[PortGroup, ...],
-        outputs: tuple[PortGroup, ...],
-    ) -> None:
-        super().__init__(model, name, values)
-        taken = [v for group in inputs for v in group.variables]
-        given = [v for group in outputs for v in group.variables]
-        self.inputs, self.outputs = channels_of(taken), channels_of(given)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        taken = self.taken
         self.flowing = channels_of(taken, lambda v: v.flows)
         each = [v for v in taken for _ in range(v.size)]
         self.first = np.full(len(each), np.nan)
         self.flows = np.array([v.flows for v in each], dtype=bool)
         self.whole = np.array([v.kind in INTEGERS for v in each], dtype=bool)
         self.truth = np.array([v.kind == "Boolean" for v in each], dtype=bool)
-        self.of = (model.digest, self.given, tuple(v.name for v in taken))
+        self.of = (self.model.digest, self.given, tuple(v.name for v in taken))
         self._root: FmuMode | None = None
         self.mode: FmuMode | None = None
         self.asked: FmuMode | None = None
@@ -162,11 +154,6 @@ class Continuous(Owner):
                 self.drop(error.fatal)
             self._fatal = error if error.fatal else None
             raise
-
-    def drop(self, fatal: bool = False) -> None:
-        instance, self._instance = self._instance, None
-        if instance is not None:
-            instance.close(fatal)
 
 
 def _stepped(t: float, mode: FmuMode, steps: Sequence[Step]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import mkdtemp
@@ -19,7 +20,7 @@ from spart_blocks.base.errors import SpartError
 from spart_blocks.fmu import input_record as past
 from spart_blocks.fmu.archive import Model, unpack
 from spart_blocks.fmu.input_record import Branch
-from spart_blocks.fmu.instance import CoSimulated, FmuError, channels_of
+from spart_blocks.fmu.instance import CoSimulated, FmuError, Instance, channels_of
 from spart_blocks.fmu.ports import PortGroup
 
 Floats = NDArray[np.float64]
@@ -28,12 +29,23 @@ _ALONE: weakref.WeakValueDictionary[str, Owner] = weakref.WeakValueDictionary()
 """The owner of the instance of an FMU that allows one per process, by digest."""
 
 
+@dataclass(eq=False)
 class Owner:
-    """The FMU of a block: its files, and one instance, which may be restarted."""
+    """The FMU of a block: its files, and one instance, which may be restarted. takes, gives: its
+    ports. taken: the variables of its input ports."""
 
-    def __init__(self, model: Model, name: str, values: Mapping[str, Any]) -> None:
-        self.model, self.name, self.values = model, name, values
+    model: Model
+    name: str
+    values: Mapping[str, Any]
+    takes: tuple[PortGroup, ...]
+    gives: tuple[PortGroup, ...]
+
+    def __post_init__(self) -> None:
+        self.taken = [v for group in self.takes for v in group.variables]
+        given = [v for group in self.gives for v in group.variables]
+        self.inputs, self.outputs = channels_of(self.taken), channels_of(given)
         self._folder: Path | None = None
+        self._instance: Instance | None = None
 
     @property
     def given(self) -> str:
@@ -43,7 +55,9 @@ class Owner:
 
     def drop(self, fatal: bool = False) -> None:
         """Close the instance, if there is one."""
-        raise NotImplementedError
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            instance.close(fatal)
 
     def take_turn(self) -> None:
         """Make another block give up its instance, if a process can have only one."""
@@ -73,28 +87,20 @@ class Owner:
             self._folder = None
 
 
+@dataclass(eq=False)
 class Live(Owner):
     """One instance of an FMU, its files, and its position: after `count` steps of a branch, or at
-    its start without a branch. period, offset [s]: of the clock that steps it.
+    its start without a branch. clock: period and offset [s] of the clock that steps it.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        name: str,
-        values: Mapping[str, Any],
-        inputs: tuple[PortGroup, ...],
-        outputs: tuple[PortGroup, ...],
-        clock: tuple[Fraction, Fraction],
-    ) -> None:
-        super().__init__(model, name, values)
-        taken = [v for group in inputs for v in group.variables]
-        given = [v for group in outputs for v in group.variables]
-        self.inputs, self.outputs = channels_of(taken), channels_of(given)
-        self.width = sum(v.size for v in taken)
-        self.period, self.offset = clock
-        names = tuple(v.name for v in taken)
-        self.of = (model.digest, self.given, names, clock)
+    clock: tuple[Fraction, Fraction]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.width = sum(v.size for v in self.taken)
+        self.period, self.offset = self.clock
+        names = tuple(v.name for v in self.taken)
+        self.of = (self.model.digest, self.given, names, self.clock)
         self.branch: Branch | None = None
         self.count = 0
         self._instance: CoSimulated | None = None
@@ -180,7 +186,5 @@ class Live(Owner):
         self._started = t
 
     def drop(self, fatal: bool = False) -> None:
-        instance, self._instance = self._instance, None
+        super().drop(fatal)
         self.branch, self.count = None, 0
-        if instance is not None:
-            instance.close(fatal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.rows import parted
 from spart_blocks.export.interface import Member
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.structs import LoopStruct
@@ -116,16 +117,6 @@ class LoopParameters:
         return self._members[name]
 
 
-@dataclass(frozen=True)
-class SignalColumn:
-    """A signal in a row of signals: its first column, and its shape."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    size: int
-
-
 class SignalRows:
     """The rows that a loop writes at each step: its time, inputs and outputs. Nothing is written
     until `streaming` is set. If rows are not drained in time, those without room are dropped and
@@ -138,7 +129,7 @@ class SignalRows:
         members = [*code.interface.inputs, *code.interface.outputs]
         columns, start = [], 1
         for member in members:
-            columns.append(SignalColumn(member.name, start, member.shape, member.size))
+            columns.append(replace(member, place=start))
             start += member.size
         self.columns = tuple(columns)
         self.width = start
@@ -176,7 +167,5 @@ class SignalRows:
 
     def parted(self, rows: Floats) -> dict[str, Floats]:
         """Rows split by signal: (k, ...) each."""
-        return {
-            c.name: rows[:, c.start : c.start + c.size].reshape(len(rows), *c.shape)
-            for c in self.columns
-        }
+        columns = parted(rows[:, 1:], [column.shape for column in self.columns])
+        return dict(zip(self.names, columns, strict=True))

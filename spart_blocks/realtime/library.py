@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -51,6 +52,11 @@ def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
         "sb_loop_tune": (None, [loop, _ADDRESS]),
         "sb_loop_drain": (ctypes.c_longlong, [loop, _ADDRESS, ctypes.c_longlong]),
     }
+    return declared(library, signatures)
+
+
+def declared(library: ctypes.CDLL, signatures: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CDLL:
+    """A library whose functions have these types of the result and the arguments."""
     for name, (result, arguments) in signatures.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -67,12 +73,13 @@ def model_library(code: StepCode) -> ctypes.CDLL:
     """The library of a subdiagram: sb_init, sb_output, sb_update, sb_state_size."""
     header = model_header(code).replace(f'#include "{code.name}.h"', "")
     text = "\n".join([code.whole_source(), header, filled("model_glue.c", code.name)])
-    library = strict_loaded(text, FLAGS)
-    library.sb_state_size.restype = ctypes.c_longlong
-    library.sb_init.argtypes, library.sb_init.restype = [_ADDRESS] * 2, None
-    library.sb_output.argtypes, library.sb_output.restype = [_ADDRESS] * 4, ctypes.c_int
-    library.sb_update.argtypes, library.sb_update.restype = [_ADDRESS] * 3, ctypes.c_int
-    return library
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "sb_state_size": (ctypes.c_longlong, []),
+        "sb_init": (None, [_ADDRESS] * 2),
+        "sb_output": (ctypes.c_int, [_ADDRESS] * 4),
+        "sb_update": (ctypes.c_int, [_ADDRESS] * 3),
+    }
+    return declared(strict_loaded(text, FLAGS), signatures)
 
 
 def address_of(function: Any) -> int:

@@ -12,12 +12,12 @@ import numpy as np
 from spart_blocks.program.c.compiler import strict_loaded
 from spart_blocks.program.c.mirrors import mirrored
 from spart_blocks.program.c.text import header, with_headers
+from spart_blocks.realtime.library import FLAGS, declared
 from spart_blocks.transports.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
 from spart_blocks.transports.shared_memory import MemoryStruct
 
 COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
 """Counters of a link, in the order of sb_link_counts."""
-FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 
 _INT, _REAL, _POINTER = ctypes.c_int, ctypes.c_double, ctypes.c_void_p
 _WORD = ctypes.c_uint32
@@ -93,10 +93,7 @@ def library() -> ctypes.CDLL:
             [frame, ctypes.c_char_p, _POINTER, ctypes.POINTER(_WORD), ctypes.POINTER(_REAL)],
         ),
     }
-    for name, (result, arguments) in signatures.items():
-        function = getattr(made, name)
-        function.restype, function.argtypes = result, arguments
-    return made
+    return declared(made, signatures)
 
 
 def pieces_of(frame: Frame) -> list[Piece]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.paths import element_names, named, places, select
-from spart_blocks.realtime.exchange import SignalColumn
+from spart_blocks.export.interface import Member
 from spart_blocks.realtime.live_protocol import VERSION, Floats
 from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.structs import Ended, told_end
@@ -224,14 +224,12 @@ def _every(of_loop: float, rate: object) -> int:
     return int(min(max(1.0, np.floor(of_loop / rate + 0.5)), 2.0**53))
 
 
-def _picked(
-    written: str, columns: Mapping[str, SignalColumn]
-) -> tuple[NDArray[np.intp], Sequence[str]]:
+def _picked(written: str, columns: Mapping[str, Member]) -> tuple[NDArray[np.intp], Sequence[str]]:
     """The columns of a signal, or of some of its elements, in a row, and their names."""
     name, index = named(written, columns)
     if name not in columns:
         hint = did_you_mean(name, columns)
         raise InputError(Fault(f"the loop has no signal {written!r}", hint=hint))
     column = columns[name]
-    picked = places(written, column.start, column.shape, index)
+    picked = places(written, column.place, column.shape, index)
     return picked, element_names(name, column.shape, index)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.base.rows import parted
 from spart_blocks.realtime.live_places import LoopPlace
 from spart_blocks.realtime.live_protocol import (
     MOST_TOLD,
@@ -55,12 +56,7 @@ class WatchedSignals:
 
     def parted(self, rows: Floats) -> dict[str, Floats]:
         """Rows split by signal: (k, ...) each."""
-        found, start = {}, 1
-        for name, shape in zip(self.names, self.shapes, strict=True):
-            size = int(np.prod(shape, dtype=int))
-            found[name] = rows[:, start : start + size].reshape(len(rows), *shape)
-            start += size
-        return found
+        return dict(zip(self.names, parted(rows[:, 1:], self.shapes), strict=True))
 
 
 class LiveClient:

@@ -27,17 +27,17 @@ def local_pair(end: LoopEnd, kept: ExitStack) -> socket.socket:
 
 
 def hand_in(far: socket.socket, message: bytes) -> None:
-    """A message to the loop; dropped where the loop does not keep up. A longer one than any
-    frame is cut, and counted as malformed there."""
+    """Forward a message to the loop. It is dropped if the loop does not keep up; one that is longer
+    than any frame is cut, and the loop counts it as malformed."""
     with suppress(OSError):
         far.send(message[: MOST_BYTES + 1])
 
 
 class Carrier(Thread):
-    """Calls a function again and again, until it is stopped; then once at the end."""
+    """A thread that calls a function repeatedly until it is stopped, and once more at the end."""
 
     def __init__(self, carry: Callable[[], object], name: str) -> None:
-        """carry: it waits for a message up to PAUSE, and carries what there is."""
+        """carry: waits up to PAUSE for a message, and forwards those that have come."""
         super().__init__(name=f"spart {name}", daemon=True)
         self.carry = carry
         self._stopped = Event()
@@ -53,7 +53,7 @@ class Carrier(Thread):
 
 
 def carry_out(far: socket.socket, send: Callable[[bytes], object]) -> None:
-    """Send what the loop sends, until it has sent nothing for a while."""
+    """Forward what the loop sends, until it has sent nothing for PAUSE."""
     with suppress(OSError):
         while True:
             send(far.recv(MOST_BYTES))

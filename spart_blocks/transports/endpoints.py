@@ -63,21 +63,21 @@ class LoopEnd(Protocol):
 
 
 class Endpoint(ABC):
-    """Where a link leads to. As a text it is what users are told."""
+    """The endpoint of a link, such as an address or a device. `str` gives it as users see it."""
 
     parameter: ClassVar[str] = "port"
-    """The parameter of its blocks at which is told what goes wrong."""
+    """The parameter of its blocks at which errors are reported."""
     needs_header: ClassVar[bool] = False
-    """Whether its frames are found by their headers."""
+    """Whether frames are found in a stream by their headers."""
 
     @abstractmethod
     def open(self, end: LoopEnd, kept: ExitStack) -> None:
-        """Give a loop's end what it reads or writes, which kept closes. Raises OSError,
-        InputError, and MissingExtraError where a library is not installed."""
+        """Open the transport for the end of a link in the loop. kept: closes it. Raises OSError,
+        InputError, and MissingExtraError if a library is not installed."""
 
     def packets_go_to(self) -> tuple[str, int] | None:
-        """The address and the port of UDP packets, which main.c of an exported diagram sends
-        and receives; None for what it does not open."""
+        """The address and port of a UDP endpoint, which main.c of an exported diagram opens; None
+        for other transports."""
         return None
 
 
@@ -87,11 +87,11 @@ def place(address: str, port: int) -> str:
 
 
 def serves(server: str, way: str) -> bool:
-    """Whether a link that receives or sends is the side that others connect to."""
+    """Whether the side of a link that receives or sends is the one that listens."""
     return (server == "receiver") == (way == "receive")
 
 
-# --- parameters, of which a ValueError says what is wrong ---------------------------------
+# --- parameters; invalid ones raise ValueError ---------------------------------------------
 
 
 def read_address(given: Any) -> str:
@@ -117,7 +117,7 @@ def read_whole(name: str, given: Any, most: int) -> int:
 
 
 def read_server(given: Any) -> str:
-    """Who is connected to: receiver or sender."""
+    """The side that listens: receiver or sender."""
     if given not in _SIDES:
         raise ValueError(f"server must be receiver or sender, not {brief(given)}")
     return str(given)

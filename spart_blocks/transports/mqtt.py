@@ -11,7 +11,7 @@ from spart_blocks.transports.carrier import Carrier, carry_out, hand_in, local_p
 from spart_blocks.transports.endpoints import Endpoint, LoopEnd, place, read_address, read_port
 
 KEEP_ALIVE = 10
-"""How often the broker hears from a client that has nothing to say [s]."""
+"""Interval of the keep-alive messages to the broker [s]."""
 MOST_TOPIC = 200
 
 
@@ -27,8 +27,8 @@ class Mqtt(Endpoint):
         return f"MQTT {self.topic} at {place(self.address, self.port)}"
 
     def open(self, end: LoopEnd, kept: ExitStack) -> None:
-        """The connection is made by paho, and made anew when it ends; OSError where there is no
-        broker now."""
+        """The connection is made by paho, which reconnects when it is lost. Raises OSError if the
+        broker cannot be reached."""
         mqtt = optional("paho.mqtt.client", "paho-mqtt", "mqtt", "a link over MQTT")
         far = local_pair(end, kept)
         client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
@@ -59,7 +59,7 @@ class Mqtt(Endpoint):
 
 
 def read_mqtt(topic: Any, address: Any, port: Any) -> Mqtt:
-    """ValueError says what is wrong."""
+    """The endpoint of these parameters. Raises ValueError if one is invalid."""
     good = isinstance(topic, str) and 0 < len(topic) <= MOST_TOPIC and topic.isprintable()
     if not good or set(topic) & set("#+$"):
         raise ValueError(f"topic must be a text without #, + and $, not {brief(topic)}")

@@ -18,7 +18,7 @@ _DEVICE = re.compile(r"/dev/(?:tty|cu\.|serial/|pts/)[A-Za-z0-9_./:+-]{1,100}")
 
 @dataclass(frozen=True)
 class Serial(Endpoint):
-    """The device of the block's side, and that of the other side where there is one."""
+    """The serial device of the block's side. peer: that of the other side, if there is one."""
 
     device: str
     peer: str | None
@@ -41,7 +41,7 @@ class Serial(Endpoint):
 
 
 def read_serial(device: Any, peer: Any, baud: Any) -> Serial:
-    """ValueError says what is wrong."""
+    """The endpoint of these parameters. Raises ValueError if one is invalid."""
     if peer is not None and _device("peer", peer) == device:
         raise ValueError("peer must be another device than this side's")
     return Serial(_device("device", device), peer, read_whole("baud", baud, FASTEST))

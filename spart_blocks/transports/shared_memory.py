@@ -20,7 +20,7 @@ from spart_blocks.transports.frames import MOST_BYTES
 FOLDER = Path("/dev/shm")
 PREFIX = "spart-"
 PAUSE = 0.05
-"""Between two looks at the file [s]."""
+"""Interval between checks of the file [s]."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
 
@@ -34,8 +34,8 @@ class MemoryStruct(ctypes.Structure):
 class Memory(Endpoint):
     """Shared memory, by its name.
 
-    One sender has it at a time. It stays when all have ended, so that either side may begin
-    again; a receiver takes what is written from now on.
+    It has one sender at a time. The file remains when both sides have ended, so that either may
+    start again; a receiver reads only what is written after it was opened.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Memory(Endpoint):
 
 
 def read_memory(memory: Any) -> Memory:
-    """ValueError says what is wrong."""
+    """The endpoint of these parameters. Raises ValueError if one is invalid."""
     if not isinstance(memory, str) or not _NAME.fullmatch(memory):
         raise ValueError(f"memory must be a name of letters, digits, _ and -, not {brief(memory)}")
     return Memory(memory)
@@ -115,7 +115,7 @@ class _Keeper(Thread):
                 self.end.withdraw()
 
     def stop(self) -> None:
-        """End; the loop must have ended before."""
+        """End the thread and close the file. The loop must have ended before."""
         self._stopped.set()
         self.join()
         self._close()

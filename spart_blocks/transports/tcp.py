@@ -1,4 +1,4 @@
-"""Links over TCP: connections are made, handed to the loop, and made anew when they end."""
+"""Links over TCP. A thread connects, passes the connection to the loop, and reconnects."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from spart_blocks.transports.endpoints import (
 )
 
 PAUSE = 0.05
-"""Between two looks at a connection [s]."""
+"""Interval between checks of the connections [s]."""
 PATIENCE = 0.5
-"""For one attempt to connect [s]."""
+"""Timeout of one attempt to connect [s]."""
 BACKLOG = 64
-"""Connections that are accepted at each look."""
+"""Most connections accepted at each check."""
 MOST_WAITING = 32
 MOST_SEEN = 2**16
-"""Bytes of a waiting connection at each look."""
+"""Most bytes read from a waiting connection at each check."""
 MOST_TRIED = 32
-"""Places at which a frame is looked for, each time."""
+"""Most positions at which a frame is searched for at each check."""
 
 
 @dataclass(frozen=True)
 class Tcp(Endpoint):
-    """Where the server listens, which is the receiver or the sender of frames."""
+    """The address at which one side listens. server: that side, receiver or sender."""
 
     address: str
     port: int
@@ -60,20 +60,20 @@ class Tcp(Endpoint):
 
 
 def read_tcp(address: Any, port: Any, server: Any) -> Tcp:
-    """ValueError says what is wrong."""
+    """The endpoint of these parameters. Raises ValueError if one is invalid."""
     return Tcp(read_address(address), read_port(port), read_server(server))
 
 
 class _Waiting:
-    """A connection that waits for its turn. Of what comes over it, the newest frame is kept."""
+    """A connection that the loop does not use yet. Only the newest frame received is kept."""
 
     def __init__(self, connection: socket.socket, end: LoopEnd) -> None:
         self.connection, self.end = connection, end
         self.heard = -math.inf
-        """When its newest frame was seen [s]."""
+        """Time at which its newest frame was received [s]."""
 
     def look(self, now: float) -> bool:
-        """Look at what has come; older frames are dropped. Returns whether it is connected."""
+        """Drop all received frames but the newest. Returns whether it is still connected."""
         try:
             seen = self.connection.recv(MOST_SEEN, socket.MSG_PEEK)
             place = self._newest(seen)
@@ -89,7 +89,7 @@ class _Waiting:
         return seen != b""
 
     def _newest(self, seen: bytes) -> int | None:
-        """Where the newest frame begins; None if none is found."""
+        """The position at which the newest frame begins; None if there is none."""
         size, header = self.end.frame.size, self.end.frame.header
         last = len(seen) - size
         place = last - last % size  # in a stream that begins with a frame
@@ -106,8 +106,8 @@ class _Waiting:
 class Connections(Thread):
     """Keeps a link connected. The descriptor is the loop's until it sets `closed`.
 
-    Where a receiver listens, anybody may connect. A connection has its turn only after a valid
-    frame came over it, so that those without one neither replace a sender nor keep one out.
+    If a receiver listens, anybody may connect. A connection is used only after a valid frame was
+    received over it, so that others neither replace a sender nor keep one out.
     """
 
     def __init__(self, end: LoopEnd, endpoint: Tcp, listener: socket.socket | None) -> None:
@@ -123,7 +123,7 @@ class Connections(Thread):
             self.turn(time.monotonic())
 
     def turn(self, now: float) -> None:
-        """Look at all connections once."""
+        """Check all connections once."""
         if self.current is not None and self.end.closed:
             self.current.close()
             self.current = None
@@ -141,7 +141,7 @@ class Connections(Thread):
             self.end.withdraw()
 
     def stop(self) -> None:
-        """End; the loop must have ended before."""
+        """End the thread and close the connections. The loop must have ended before."""
         self._stopped.set()
         self.join()
         for each in self.waiting:
@@ -155,7 +155,7 @@ class Connections(Thread):
                 self._drop(each)
 
     def _accept(self, now: float) -> None:
-        """Accept those who connect. Of too many, those without a frame leave, the oldest first."""
+        """Accept new connections. Of too many, those without a frame are closed, oldest first."""
         for _ in range(BACKLOG):
             made = self._next()
             if made is None:
@@ -176,7 +176,7 @@ class Connections(Thread):
         return proven or now - each.heard <= self.end.timeout
 
     def _next(self) -> socket.socket | None:
-        """A new connection, if there is one to be had now."""
+        """A new connection; None if none can be made now."""
         with suppress(OSError), ExitStack() as kept:
             made = kept.enter_context(self._made())
             if self.listener is None and made.getsockname() == made.getpeername():
@@ -201,6 +201,6 @@ class Connections(Thread):
         self.end.reopen(self.current.fileno())
 
     def _is_dead(self, now: float) -> bool:
-        """Whether a sender has said nothing for so long that another may take its place."""
+        """Whether nothing was received for so long that another sender may take its place."""
         silent = self.end.stale(time.monotonic())
         return self.end.way == "receive" and silent and now - self.since > self.end.timeout

@@ -23,7 +23,7 @@ RECEIVE_BUFFER = 65536
 
 @dataclass(frozen=True)
 class Udp(Endpoint):
-    """Where the receiver of packets listens."""
+    """The address at which the receiver of packets listens."""
 
     address: str
     port: int
@@ -47,5 +47,5 @@ class Udp(Endpoint):
 
 
 def read_udp(address: Any, port: Any) -> Udp:
-    """ValueError says what is wrong."""
+    """The endpoint of these parameters. Raises ValueError if one is invalid."""
     return Udp(read_address(address), read_port(port))

@@ -19,13 +19,13 @@ from spart_blocks.transports.endpoints import (
 )
 
 LINGER = 200
-"""How long the last frames may take to leave [ms]."""
+"""Time to send the last frames when a socket is closed [ms]."""
 MOST_WAITING = 256
 
 
 @dataclass(frozen=True)
 class Zmq(Endpoint):
-    """Where one side binds, the receiver or the sender of frames."""
+    """The address at which one side binds. server: the side that binds, receiver or sender."""
 
     address: str
     port: int
@@ -69,5 +69,5 @@ class Zmq(Endpoint):
 
 
 def read_zmq(address: Any, port: Any, server: Any) -> Zmq:
-    """ValueError says what is wrong."""
+    """The endpoint of these parameters. Raises ValueError if one is invalid."""
     return Zmq(read_address(address), read_port(port), read_server(server))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -30,7 +29,9 @@ def started(part: Subdiagram, inputs: str = "zero") -> Subdiagram:
         raise InputError(Fault(f"no start values {inputs!r} of inputs", hint=hint))
     if inputs == "diagram" or not part.inputs:
         return part
-    p = _with(part, part.inputs)
+    p = part.program.p.copy()
+    for slot in part.inputs:
+        p[slot.part] = _resting(slot, p)
     if not _finite(part, p):
         p = part.program.p.copy()
         for slot in part.inputs:
@@ -38,13 +39,6 @@ def started(part: Subdiagram, inputs: str = "zero") -> Subdiagram:
             trial[slot.part] = _resting(slot, part.program.p)
             p = trial if _finite(part, trial) else p
     return replace(part, program=replace(part.program, p=p))
-
-
-def _with(part: Subdiagram, slots: Iterable[Slot]) -> Floats:
-    p = part.program.p.copy()
-    for slot in slots:
-        p[slot.part] = _resting(slot, p)
-    return p
 
 
 def _resting(slot: Slot, p: Floats) -> Floats:

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, RECOMMENDED, Tableau, tableau
-from spart_blocks.export.schedule import checked_rate
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.tableaus import CONTROLLED, RECOMMENDED, Tableau, tableau
+from spart_blocks.export.schedule import checked_method, checked_rate
 from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
 from spart_blocks.program.c.writer import tableau_tables
@@ -52,9 +52,8 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
 
     Raises InputError for an invalid method or rate.
     """
-    if method is not None and method not in FIXED_STEP:
-        hint = f"there are {', '.join(FIXED_STEP)}"
-        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    if method is not None:
+        checked_method(method)
     steps = USUAL_RATE if rate is None else checked_rate(rate)
     if not RATES[0] <= steps <= RATES[1]:
         raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -60,17 +61,14 @@ class Variable:
         for k, index in enumerate(np.ndindex(*self.shape)):
             place = f"[{','.join(str(i + 1) for i in index)}]"
             inner = re.fullmatch(r"der\((.*)\)", self.name)
-            yield Variable(
-                f"der({inner[1]}{place})" if inner else f"{self.name}{place}",
-                f"{self.title}{place}",
-                self.reference + k,
-                (),
-                self.causality,
-                self.variability,
-                None if self.start is None else (self.start[k],),
-                self.unit,
-                None if self.derivative is None else self.derivative + k,
-                self.bounds,
+            yield replace(
+                self,
+                name=f"der({inner[1]}{place})" if inner else f"{self.name}{place}",
+                title=f"{self.title}{place}",
+                reference=self.reference + k,
+                shape=(),
+                start=None if self.start is None else (self.start[k],),
+                derivative=None if self.derivative is None else self.derivative + k,
             )
 
 
@@ -177,45 +175,33 @@ def _parameters(part: Subdiagram, namer: _Namer) -> list[Variable]:
 def _states(part: Subdiagram, namer: _Namer) -> list[Variable]:
     """Continuous states, their derivatives, and discrete states."""
     program, row = part.program, row_of(part)
-    states = [
-        Variable(
-            namer(f"{slot.name}.x"),
-            f"the state of {slot.name}",
-            row.x + slot.start,
-            slot.shape,
-            "local",
-            "continuous",
-        )
-        for slot in _filled(program.states)
-    ]
+
+    def stored(slots: Sequence[Slot], first: int, variability: Variability) -> list[Variable]:
+        return [
+            Variable(
+                namer(f"{slot.name}.x"),
+                f"the state of {slot.name}",
+                first + slot.start,
+                slot.shape,
+                "local",
+                variability,
+            )
+            for slot in slots
+            if math.prod(slot.shape)
+        ]
+
+    states = stored(program.states, row.x, "continuous")
     derivatives = [
-        Variable(
-            f"der({state.name})",
-            f"the derivative of {state.title}",
-            state.reference - row.x + row.rates,
-            state.shape,
-            "local",
-            "continuous",
+        replace(
+            state,
+            name=f"der({state.name})",
+            title=f"the derivative of {state.title}",
+            reference=state.reference - row.x + row.rates,
             derivative=state.reference,
         )
         for state in states
     ]
-    discrete = [
-        Variable(
-            namer(f"{slot.name}.x"),
-            f"the state of {slot.name}",
-            row.xd + slot.start,
-            slot.shape,
-            "local",
-            "discrete",
-        )
-        for slot in _filled(program.discrete)
-    ]
-    return [*states, *derivatives, *discrete]
-
-
-def _filled(slots: Sequence[Slot]) -> list[Slot]:
-    return [slot for slot in slots if math.prod(slot.shape)]
+    return [*states, *derivatives, *stored(program.discrete, row.xd, "discrete")]
 
 
 def _outputs(part: Subdiagram, namer: _Namer) -> list[Variable]:
@@ -232,16 +218,11 @@ def _outputs(part: Subdiagram, namer: _Namer) -> list[Variable]:
 def _crossings(part: Subdiagram, namer: _Namer) -> list[Variable]:
     """The zero-crossing functions, one array for each block."""
     found: list[Variable] = []
-    crossings, first = part.program.crossings, row_of(part).crossings
-    start = 0
-    for k, crossing in enumerate(crossings):
-        last = k + 1 == len(crossings) or crossings[k + 1].block != crossing.block
-        if last:
-            title = f"{crossing.block}.crossing"
-            shape = (k + 1 - start,)
-            name = namer(title)
-            reference = first + start
-            text = readable(f"{title}: {crossing.kind} where it crosses zero")
-            found.append(Variable(name, text, reference, shape, "local", "continuous"))
-            start = k + 1
+    reference = row_of(part).crossings
+    for block, crossings in groupby(part.program.crossings, key=lambda one: one.block):
+        kinds = [crossing.kind for crossing in crossings]
+        title, shape = f"{block}.crossing", (len(kinds),)
+        text = readable(f"{title}: {kinds[-1]} where it crosses zero")
+        found.append(Variable(namer(title), text, reference, shape, "local", "continuous"))
+        reference += len(kinds)
     return found

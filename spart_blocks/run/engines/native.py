@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.base.rows import parted
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.program import Program
 from spart_blocks.program.program import Handover
@@ -260,10 +261,7 @@ class Native(Engine):
         """Split rows y, which hold the named signals side by side, into one array (N, ...) for
         each.
         """
-        slots = [self.slot[name] for name in names]
-        ends = np.cumsum([math.prod(slot.shape) for slot in slots])
-        columns = np.split(y, ends[:-1], axis=1) if slots else []
-        return [c.reshape(len(y), *slot.shape) for c, slot in zip(columns, slots, strict=True)]
+        return parted(y, [self.slot[name].shape for name in names])
 
     def _selected(self, names: tuple[str, ...]) -> Any:
         """A function for these signals alone. CasADi evaluates it for every column of its
