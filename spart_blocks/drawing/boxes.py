@@ -29,7 +29,7 @@ PORT_PITCH = 2
 NAME_SIZE, KIND_SIZE, PORT_SIZE = 9.0, 6.5, 6.5
 LEAST_WIDTH, LEAST_HEIGHT = 8, 6
 BARE = 1.4
-"""The space beside the texts in the middle of a box where a side has no texts at its ports."""
+"""Space between the texts in the middle of a box and a side without texts at its ports."""
 DOT = 0.29
 
 
@@ -45,8 +45,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Look(Outline):
-    """How boxes of a kind are drawn. cut: how much a reader minds a loop that is closed by a wire
-    of theirs."""
+    """How boxes of a kind are drawn. cut: the cost of drawing a wire from such a box as feedback,
+    see `layout.Box`."""
 
     cut: float = 3.0
 
@@ -62,7 +62,7 @@ LOOKS = {
 
 
 def look_of(name: str) -> Look:
-    """The look of this name; that of a function where there is none."""
+    """The look of this name; by default that of a function."""
     return LOOKS.get(name, LOOKS["function"])
 
 

@@ -1,6 +1,6 @@
-"""Where boxes stand and wires run: where people have put them, else as the layout has them.
+"""Positions of boxes and routes of wires on a sheet, some of which a user has placed.
 
-Lengths are in pixels of a page, of which a unit of the grid has ten.
+Lengths are in pixels of a page, of which a unit of the grid has ten; those of boxes are in units.
 """
 
 from __future__ import annotations
@@ -11,48 +11,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.drawing.boxes import look_of
 from spart_blocks.drawing.layout import Box, Edge, arrange
 from spart_blocks.drawing.router import Point, Router
 
 GRID = 10
 """Pixels of a unit of the grid."""
 GAP = 30.0
-"""Between a new block and the others."""
+"""Distance between a new block and the others."""
 _FARTHEST = 60
 
 
 @dataclass(frozen=True)
 class Spot:
-    """The upper left corner of a block, and whether a person has put it there."""
+    """The upper left corner of a block, and whether the user has moved it there."""
 
     x: float
     y: float
     moved: bool = False
-
-
-@dataclass(frozen=True)
-class Size:
-    """The size of a block, and how far below its upper edge its ports are."""
-
-    width: float
-    height: float
-    inputs: tuple[float, ...]
-    outputs: tuple[float, ...]
-
-    @staticmethod
-    def of(box: Box) -> Size:
-        """The size of a box of the layout."""
-        sides = (tuple(float(GRID * y) for y in side) for side in (box.inputs, box.outputs))
-        return Size(GRID * box.width, GRID * box.height, *sides)
-
-    def box(self, look: str) -> Box:
-        """The block as the layout takes it."""
-        inputs, outputs = (
-            tuple(int(y) // GRID for y in side) for side in (self.inputs, self.outputs)
-        )
-        size = int(self.width) // GRID, int(self.height) // GRID
-        return Box(*size, inputs, outputs, look_of(look).cut)
 
 
 Spots = Mapping[str, Spot]
@@ -60,71 +35,69 @@ Port = tuple[str, str]
 """A block and the name of a port of it."""
 Connection = tuple[Port, Port]
 """From an output to an input."""
+Ports = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+"""The names of the inputs and outputs of blocks."""
+Boxes = Mapping[str, Box]
 Routes = Mapping[Connection, tuple[Point, ...]]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A sheet that is laid out. spots, sizes: of all its blocks; routes: of all its wires."""
+    """A sheet that is laid out. spots, boxes: of all its blocks; routes: of all its wires."""
 
     spots: Spots
     routes: Routes
-    sizes: Mapping[str, Size]
+    boxes: Boxes
 
 
 def lay_out(
-    sizes: Mapping[str, Size],
-    looks: Mapping[str, str],
-    ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    boxes: Boxes,
+    ports: Ports,
     connections: Sequence[Connection],
     known: Spots,
     before: Drawn | None,
 ) -> Drawn:
-    """Lay out a sheet. sizes, looks, ports (names of inputs and outputs): of its blocks. known:
-    where blocks stand; before: how it was drawn last, which stays where it can."""
-    spots = {name: spot for name, spot in known.items() if name in sizes}
-    new = [name for name in sizes if name not in spots]
+    """Lay out a sheet. boxes, ports: of its blocks. known: positions of blocks; before: the
+    previous drawing, which is kept where possible."""
+    spots = {name: spot for name, spot in known.items() if name in boxes}
+    new = [name for name in boxes if name not in spots]
     put = any(spot.moved for spot in spots.values())
-    if new and not put and 2 * len(spots) < len(sizes):
-        return _arranged(sizes, looks, ports, connections)
-    spots = _settled(sizes, spots, new, connections, before)
+    if new and not put and 2 * len(spots) < len(boxes):
+        return _arranged(boxes, ports, connections)
+    spots = _settled(boxes, spots, new, connections, before)
     ways = before.routes if before is not None else {}
-    return Drawn(spots, _routes(sizes, ports, connections, spots, ways), sizes)
+    return Drawn(spots, _routes(boxes, ports, connections, spots, ways), boxes)
 
 
-def _arranged(
-    sizes: Mapping[str, Size],
-    looks: Mapping[str, str],
-    ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
-    connections: Sequence[Connection],
-) -> Drawn:
-    index = {name: k for k, name in enumerate(sizes)}
-    inputs = {name: {port: k for k, port in enumerate(ports[name][0])} for name in sizes}
-    outputs = {name: {port: k for k, port in enumerate(ports[name][1])} for name in sizes}
+def _arranged(boxes: Boxes, ports: Ports, connections: Sequence[Connection]) -> Drawn:
+    index = {name: k for k, name in enumerate(boxes)}
+    inputs, outputs = (
+        {name: {port: k for k, port in enumerate(ports[name][side])} for name in boxes}
+        for side in (0, 1)
+    )
     edges = [
         Edge(index[source], outputs[source][output], index[target], inputs[target][port])
         for (source, output), (target, port) in connections
     ]
-    layout = arrange([size.box(looks[name]) for name, size in sizes.items()], edges)
+    layout = arrange(list(boxes.values()), edges)
     spots = {
-        name: Spot(x * GRID, y * GRID) for name, (x, y) in zip(sizes, layout.corners, strict=True)
+        name: Spot(x * GRID, y * GRID) for name, (x, y) in zip(boxes, layout.corners, strict=True)
     }
     routes = {
         one: tuple((x * GRID, y * GRID) for x, y in points)
         for one, points in zip(connections, layout.routes, strict=True)
     }
-    return Drawn(spots, routes, sizes)
+    return Drawn(spots, routes, boxes)
 
 
 def _settled(
-    sizes: Mapping[str, Size], spots: dict[str, Spot], new: Sequence[str],
+    boxes: Boxes, spots: dict[str, Spot], new: Sequence[str],
     connections: Sequence[Connection], before: Drawn | None,
 ) -> dict[str, Spot]:  # fmt: skip
-    """The spots with those of new blocks: beside what they are wired to, on nothing else. Where
-    blocks have come to lie on each other, one is moved; where a person has put one onto another,
-    both stay."""
-    free = _Free(sizes, spots)
-    for name in _covering(sizes, spots, before):
+    """The positions including those of new blocks, which are placed beside the blocks that they are
+    wired to. If two blocks overlap, one is moved, unless the user has placed them so."""
+    free = _Free(boxes, spots)
+    for name in _covering(boxes, spots, before):
         spot = free.spots.pop(name)
         free.spots[name] = Spot(*free.near(name, spot.x, spot.y, GRID), spot.moved)
     if new:
@@ -133,42 +106,43 @@ def _settled(
             beside.setdefault(source, []).append((target, False))
             beside.setdefault(target, []).append((source, True))
         for name in new:
-            x, y = _wanted(name, sizes, free.spots, beside.get(name, ()))
+            x, y = _wanted(name, boxes, free.spots, beside.get(name, ()))
             free.spots[name] = Spot(*free.near(name, x, y, GAP))
     return free.spots
 
 
-def _covering(sizes: Mapping[str, Size], spots: Spots, before: Drawn | None) -> list[str]:
-    """The blocks to be moved, of those that lie on another."""
+def _covering(boxes: Boxes, spots: Spots, before: Drawn | None) -> list[str]:
+    """The blocks that must be moved because they overlap with others."""
     order = sorted(spots, key=lambda name: spots[name].x)
     found: dict[str, None] = {}
     for k, name in enumerate(order):
-        spot, size = spots[name], sizes[name]
+        spot, box = spots[name], boxes[name]
         for other in order[k + 1 :]:
             beside = spots[other]
-            if beside.x >= spot.x + size.width:
+            if beside.x >= spot.x + GRID * box.width:
                 break
-            if spot.y < beside.y + sizes[other].height and beside.y < spot.y + size.height:
-                movable = _movable((other, name), sizes, spots, before)
+            if (
+                spot.y < beside.y + GRID * boxes[other].height
+                and beside.y < spot.y + GRID * box.height
+            ):
+                movable = _movable((other, name), boxes, spots, before)
                 if movable is not None and not found.keys() & {name, other}:
                     found[movable] = None
     return list(found)
 
 
-def _movable(
-    pair: tuple[str, str], sizes: Mapping[str, Size], spots: Spots, before: Drawn | None
-) -> str | None:
-    """Which of two blocks that lie on each other is moved: a new one, else one that nobody has put
-    there, else the neighbour of one that has grown. None where a person has put them so."""
+def _movable(pair: tuple[str, str], boxes: Boxes, spots: Spots, before: Drawn | None) -> str | None:
+    """Which of two overlapping blocks is moved: a new one, otherwise one that the user has not
+    moved, otherwise the neighbour of one that has grown. None if the user has placed them so."""
     for name in pair:
-        if before is not None and name not in before.sizes:
+        if before is not None and name not in before.boxes:
             return name
     for name in pair:
         if not spots[name].moved:
             return name
     if before is None:
         return None
-    grown = {name for name in pair if sizes[name] != before.sizes[name]}
+    grown = {name for name in pair if boxes[name] != before.boxes[name]}
     lay_so = all(spots[name] == before.spots.get(name) for name in pair) and _overlap(pair, before)
     if not grown or lay_so:
         return None
@@ -176,38 +150,37 @@ def _movable(
 
 
 def _overlap(pair: tuple[str, str], drawn: Drawn) -> bool:
-    """Whether two blocks lay on each other."""
-    (left, top, right, bottom), (x0, y0, x1, y1) = boxes_of(
-        drawn.sizes, {name: drawn.spots[name] for name in pair}
+    """Whether two blocks overlap in a drawing."""
+    (left, top, right, bottom), (x0, y0, x1, y1) = edges_of(
+        drawn.boxes, {name: drawn.spots[name] for name in pair}
     )
     return bool(left < x1 and x0 < right and top < y1 and y0 < bottom)
 
 
-def _wanted(
-    name: str, sizes: Mapping[str, Size], spots: Spots, beside: Sequence[tuple[str, bool]]
-) -> Point:
-    """Where a new block belongs: right of what it reads, left of what reads it, else below all."""
+def _wanted(name: str, boxes: Boxes, spots: Spots, beside: Sequence[tuple[str, bool]]) -> Point:
+    """The position of a new block: right of a block that it reads, left of one that reads it,
+    otherwise below all."""
     for other, reads in beside:
         if other in spots and other != name:
             spot = spots[other]
             if reads:
-                return spot.x + sizes[other].width + 2 * GAP, spot.y
-            return spot.x - sizes[name].width - 2 * GAP, spot.y
-    low = max((spot.y + sizes[one].height for one, spot in spots.items()), default=-GAP)
+                return spot.x + GRID * boxes[other].width + 2 * GAP, spot.y
+            return spot.x - GRID * boxes[name].width - 2 * GAP, spot.y
+    low = max((spot.y + GRID * boxes[one].height for one, spot in spots.items()), default=-GAP)
     return min((spot.x for spot in spots.values()), default=0.0), low + GAP
 
 
 @dataclass
 class _Free:
-    """Finds places on which no block stands."""
+    """Finds positions that are not covered by blocks."""
 
-    sizes: Mapping[str, Size]
+    boxes: Boxes
     spots: dict[str, Spot]
 
     def near(self, name: str, x: float, y: float, gap: float) -> Point:
-        """The free place nearest to one."""
-        boxes, size = boxes_of(self.sizes, self.spots), self.sizes[name]
-        if not len(boxes):
+        """The free position nearest to (x, y). gap: distance from other blocks."""
+        edges, box = edges_of(self.boxes, self.spots), self.boxes[name]
+        if not len(edges):
             return x, y
         for ring in range(_FARTHEST):
             step = 2 * GRID * ring
@@ -215,43 +188,46 @@ class _Free:
                            (-step, -step), (step, -step), (-step, step)):  # fmt: skip
                 left, top = x + dx, y + dy
                 hit = (
-                    (left < boxes[:, 2] + gap)
-                    & (left + size.width > boxes[:, 0] - gap)
-                    & (top < boxes[:, 3] + gap)
-                    & (top + size.height > boxes[:, 1] - gap)
+                    (left < edges[:, 2] + gap)
+                    & (left + GRID * box.width > edges[:, 0] - gap)
+                    & (top < edges[:, 3] + gap)
+                    & (top + GRID * box.height > edges[:, 1] - gap)
                 )
                 if not hit.any():
                     return left, top
-        return x, float(boxes[:, 3].max()) + gap
+        return x, float(edges[:, 3].max()) + gap
 
 
-def boxes_of(sizes: Mapping[str, Size], spots: Spots) -> NDArray[np.float64]:
+def edges_of(boxes: Boxes, spots: Spots) -> NDArray[np.float64]:
     """The left, top, right and bottom of each block (n, 4)."""
     return np.array(
-        [(s.x, s.y, s.x + sizes[name].width, s.y + sizes[name].height)
+        [(s.x, s.y, s.x + GRID * boxes[name].width, s.y + GRID * boxes[name].height)
          for name, s in spots.items()]
     ).reshape(-1, 4)  # fmt: skip
 
 
 def _routes(
-    sizes: Mapping[str, Size],
-    ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    boxes: Boxes,
+    ports: Ports,
     connections: Sequence[Connection],
     spots: Spots,
     before: Routes,
 ) -> dict[Connection, tuple[Point, ...]]:
-    """The wires: those that can stay as they were, and new ways for the others."""
-    router = Router(boxes_of(sizes, spots))
-    inputs = {name: dict(zip(ports[name][0], size.inputs, strict=True))
-              for name, size in sizes.items()}  # fmt: skip
-    outputs = {name: dict(zip(ports[name][1], size.outputs, strict=True))
-               for name, size in sizes.items()}  # fmt: skip
+    """The routes of all wires: the previous ones where possible, otherwise new ones."""
+    router = Router(edges_of(boxes, spots))
+    inputs = {
+        name: dict(zip(ports[name][0], box.inputs, strict=True)) for name, box in boxes.items()
+    }
+    outputs = {
+        name: dict(zip(ports[name][1], box.outputs, strict=True)) for name, box in boxes.items()
+    }
     routes: dict[Connection, tuple[Point, ...]] = {}
     open_ends: list[tuple[Connection, Point, Point]] = []
     for one in connections:
         (source, output), (target, port) = one
-        start = (spots[source].x + sizes[source].width, spots[source].y + outputs[source][output])
-        end = spots[target].x, spots[target].y + inputs[target][port]
+        left, right = spots[source], spots[target]
+        start = (left.x + GRID * boxes[source].width, left.y + GRID * outputs[source][output])
+        end = right.x, right.y + GRID * inputs[target][port]
         points = before.get(one, ())
         if points and points[0] == start and points[-1] == end and router.is_free(points):
             routes[one] = points

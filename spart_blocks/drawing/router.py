@@ -1,4 +1,4 @@
-"""Right-angled wires between blocks that stand where people have put them."""
+"""Routes of wires with right angles between blocks at given positions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Point = tuple[float, float]
 Net = tuple[str, str]
 
 STUB = 20.0
-"""How far a wire runs straight out of an output, and into an input."""
+"""Length of the straight piece at an output and at an input."""
 CLEAR = 10.0
-"""The distance from blocks that wires keep where they can."""
+"""Distance that wires keep from blocks if possible."""
 LANE = 10.0
 _BEND, _BLOCK, _NEAR, _SHARED = 40.0, 4000.0, 30.0, 600.0
-"""What a bend, a block in the way, one that is near, and a run on another wire cost, in pixels of
-length."""
+"""Costs of a bend, of crossing a block, of passing near one, and of a run on another wire, as
+lengths [px]."""
 _MOST_NEAR, _COMPARED = 40, 40
 _APART = 5.0
-"""Runs that are nearer than this look like one [pixels]."""
+"""Runs at a smaller distance look like one [px]."""
 Boxes = NDArray[np.float64]
 _Kept = tuple[float, float, float, Net]
 """A run of a wire: where it runs, from where to where along that, and its net."""
@@ -32,14 +32,14 @@ _Kept = tuple[float, float, float, Net]
 
 @dataclass
 class Router:
-    """Finds ways between blocks. boxes (n, 4): left, top, right, bottom of each."""
+    """Finds routes between blocks. boxes (n, 4): left, top, right, bottom of each."""
 
     boxes: Boxes
     across: dict[int, list[_Kept]] = field(default_factory=dict)
     upright: dict[int, list[_Kept]] = field(default_factory=dict)
 
     def keep(self, net: Net, points: Sequence[Point]) -> None:
-        """Note a wire, so that others do not run on it."""
+        """Record a route, so that others avoid it."""
         for (x0, y0), (x1, y1) in pairwise(points):
             if y0 == y1:
                 kept = y0, min(x0, x1), max(x0, x1), net
@@ -49,12 +49,12 @@ class Router:
                 self.upright.setdefault(round(x0 / LANE), []).append(kept)
 
     def is_free(self, points: Sequence[Point]) -> bool:
-        """Whether a wire goes through no block."""
+        """Whether a route crosses no block."""
         runs = np.array([_run(a, b) for a, b in pairwise(points)])
         return not len(runs) or not _hits(runs, self.boxes, -1.0).any()
 
     def route(self, net: Net, start: Point, end: Point) -> tuple[Point, ...]:
-        """The best of some ways from an output to an input, which is noted."""
+        """The cheapest of some routes from an output to an input. It is recorded."""
         near = self._near(start, end)
         turns = _turns(start, end, near)
         cost = _costs(start, end, turns, near)
@@ -72,7 +72,7 @@ class Router:
         return best
 
     def _near(self, start: Point, end: Point) -> Boxes:
-        """The blocks in the rectangle of both ends, and around it."""
+        """The blocks within 150 px of the rectangle spanned by both ends, at most _MOST_NEAR."""
         low, high = np.minimum(start, end) - 150, np.maximum(start, end) + 150
         b = self.boxes
         inside = (b[:, 2] > low[0]) & (b[:, 0] < high[0]) & (b[:, 3] > low[1]) & (b[:, 1] < high[1])
@@ -84,7 +84,7 @@ class Router:
         return found
 
     def _shared(self, way: Sequence[Point], net: Net) -> int:
-        """How many runs of other wires a way lies on, or too near to tell them apart."""
+        """Number of runs of other wires that a route overlaps, or is too near to."""
         count = 0
         for (x0, y0), (x1, y1) in pairwise(way):
             table, at = (self.across, y0) if y0 == y1 else (self.upright, x0)
@@ -99,8 +99,8 @@ class Router:
 
 
 def _turns(start: Point, end: Point, near: Boxes) -> NDArray[np.float64]:
-    """Where ways may turn (n, 3): a, y, b of a way that runs out to x = a, along that to y, across
-    to x = b, along that to the end's height, and in."""
+    """The turns (n, 3) of candidate routes: a, y, b of a route that runs right to x = a, then to
+    height y, across to x = b, to the height of the end, and right to the end."""
     (x0, y0), (x1, y1) = start, end
     out, into = x0 + STUB, x1 - STUB
     found = []
@@ -125,7 +125,7 @@ def _turns(start: Point, end: Point, near: Boxes) -> NDArray[np.float64]:
 def _costs(
     start: Point, end: Point, turns: NDArray[np.float64], near: Boxes
 ) -> NDArray[np.float64]:
-    """What each way costs by itself (n,): its length, its bends, and the blocks in its way."""
+    """The cost of each route by itself (n,): its length, bends, and blocks that it crosses."""
     a, y, b = turns.T
     (x0, y0), (x1, y1) = (np.broadcast_to(point, (len(turns), 2)).T for point in (start, end))
     xs, ys = np.stack([x0, a, a, b, b, x1]), np.stack([y0, y0, y, y, y1, y1])

@@ -8,20 +8,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from starlette.websockets import WebSocket
 
 MOST_WAITING = 256
 """Largest number of messages queued for a slow page; further rows and poses are dropped."""
 
 
-class Socket(Protocol):
-    """The methods of a WebSocket that are used."""
-
-    async def send_text(self, data: str) -> None: ...
-    async def send_bytes(self, data: bytes) -> None: ...
+Part = TypeVar("Part")
 
 
 @dataclass
@@ -29,7 +28,7 @@ class Session:
     """The state that all pages of a studio share.
 
     root: the project's folder; requests cannot access files outside. opened: the file given on the
-    command line, relative to root. parts: data of the studio's modules, by module. leaving:
+    command line, relative to root. parts: data of the studio's modules, by class. leaving:
     functions called when a page disconnects. closing: functions called when the studio ends.
     """
 
@@ -37,9 +36,16 @@ class Session:
     opened: str | None = None
     blocks: tuple[str, ...] = ()
     clients: set[Client] = field(default_factory=set)
-    parts: dict[str, Any] = field(default_factory=dict)
+    parts: dict[Any, Any] = field(default_factory=dict)
     leaving: list[Callable[[Client], Awaitable[None]]] = field(default_factory=list)
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+
+    def part(self, kind: Callable[[Session], Part]) -> Part:
+        """The object of a class that belongs to this session, which is made at first."""
+        if kind not in self.parts:
+            self.parts[kind] = kind(self)
+        found: Part = self.parts[kind]
+        return found
 
     async def left_by(self, client: Client) -> None:
         """Handle the disconnection of a page."""
@@ -68,7 +74,7 @@ class Client:
     delay others."""
 
     session: Session
-    socket: Socket
+    socket: WebSocket
     waiting: asyncio.Queue[str | bytes] = field(default_factory=asyncio.Queue)
 
     @property

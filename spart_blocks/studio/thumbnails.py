@@ -44,7 +44,8 @@ def _picture(place: Path, root: Path) -> bytes:
         with suppress(OSError):
             return kept.read_bytes()
     scope = whole(unbuilt(place, root, File(parse_document(text, str(place))), {}))
-    picture = svg_of(picture_of_sheet(make_sheet(scope, Mistakes(), {}, None).sheet), "").encode()
+    sheet, _ = make_sheet(scope, Mistakes(), {}, None)
+    picture = svg_of(picture_of_sheet(sheet), "").encode()
     if kept is not None:
         with suppress(InputError):  # a picture is drawn again where there is no room
             write_whole(kept, picture)

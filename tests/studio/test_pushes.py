@@ -11,7 +11,7 @@ from test_runs_paced import DIAGRAMS, ran
 from spart_blocks.diagram import load
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.studio.runs.answers import ANSWERS
-from spart_blocks.studio.runs.pushes import PushedBodies, wrench
+from spart_blocks.studio.runs.pushes import find_body, wrench
 from spart_blocks.studio.runs.record import joined
 
 PD = DIAGRAMS / "spacecraft_pd.yaml"
@@ -77,15 +77,15 @@ def test_what_has_no_input_for_wrenches_cannot_be_pushed():
 
 
 def test_a_force_at_a_point_turns_about_the_centre_of_mass():
-    bodies = PushedBodies(wired(load(PD)).nodes)
-    plant, link = bodies.find("plant/Spacecraft")
+    nodes = wired(load(PD)).nodes
+    plant, link = find_body(nodes, "plant/Spacecraft")
     assert link == 0
     x = np.array(plant.x0)
     x[4:7] = [1.0, 2.0, 3.0]
     force, point = np.array([0.0, 0.0, 2.0]), np.array([1.5, 2.0, 3.0])
     assert wrench(plant, 0, x, force, point) == pytest.approx([0, -1, 0, 0, 0, 2])
     assert wrench(plant, 0, x, force, None) == pytest.approx([0, 0, 0, 0, 0, 2])
-    plant, link = bodies.find("Link_3")
+    plant, link = find_body(nodes, "Link_3")
     moved = wrench(plant, link, x, force, point)[:3]
     x[4:7] = 0.0
     assert wrench(plant, link, x, force, point - [1, 2, 3])[:3] == pytest.approx(moved)

@@ -20,7 +20,6 @@ from spart_blocks.workers.faults import error_from_json
 WORKER = "spart_blocks.studio.claims.worker"
 STOPPING = 3.0
 """How long a test may take to stop [s] before its process is ended."""
-_PART = "tests"
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,4 @@ _PROGRESS = {"running", "done", "all", "unit"}
 
 def tests_of(session: Session) -> FileTests:
     """The tests of a session."""
-    if _PART not in session.parts:
-        session.parts[_PART] = FileTests(session)
-    found: FileTests = session.parts[_PART]
-    return found
+    return session.part(FileTests)

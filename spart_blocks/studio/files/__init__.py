@@ -9,9 +9,13 @@ from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import Client, Handler
+from spart_blocks.studio.files.contents import contents_of
+from spart_blocks.studio.files.fits import fits_of, unfit_types
+from spart_blocks.studio.files.forms import file_form, form_of
 from spart_blocks.studio.files.opened import OpenedFile
-from spart_blocks.studio.files.operations import asked_of, spot_of
+from spart_blocks.studio.files.operations import Asked, asked_of, spot_of
 from spart_blocks.studio.files.reading import LOADING
+from spart_blocks.studio.files.scopes import Scope, scope_at
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
 from spart_blocks.studio.files.types import block_types
 from spart_blocks.studio.requests import text_of
@@ -62,83 +66,59 @@ async def _close(client: Client, given: Given) -> Any:
     await files.close(client, files.of(given))
 
 
-def _file(client: Client, given: Given) -> OpenedFile:
-    return opened_files(client.session).of(given)
-
-
 def _at(given: Given) -> str:
     return text_of(given, "at", "")
 
 
-async def _sheet(client: Client, given: Given) -> Any:
-    file = _file(client, given)
-    return await with_file(file, file.sheet, _at(given))
+def _of_file(work: Callable[[OpenedFile, Given], Any]) -> Handler:
+    """A handler that answers with the result of a function of the opened file and the request."""
 
-
-async def _form(client: Client, given: Given) -> Any:
-    file = _file(client, given)
-    return await with_file(file, file.form, _at(given), text_of(given, "block"))
-
-
-async def _fits(client: Client, given: Given) -> Any:
-    file = _file(client, given)
-    return await with_file(file, file.fits, *_start(given))
-
-
-async def _unfit(client: Client, given: Given) -> Any:
-    file = _file(client, given)
-    return await with_file(file, file.unfit, *_start(given))
-
-
-def _start(given: Given) -> tuple[str, str, str, bool]:
-    """The end of a wire being drawn, from a request: sheet, block, port, and whether the port is an
-    output."""
-    start = given.get("from")
-    if not isinstance(start, dict):
-        raise InputError("the request needs the port that the wire is from")
-    return _at(given), text_of(start, "block"), text_of(start, "port"), bool(given.get("output"))
-
-
-async def _contents(client: Client, given: Given) -> Any:
-    file = _file(client, given)
-    return await with_file(file, file.contents)
-
-
-async def _edit(client: Client, given: Given) -> Any:
-    file, asked = _file(client, given), asked_of(given.get("operations"))
-    revision = text_of(given, "revision")
-    return await changed_by(client, file, _at(given), file.edit, revision, asked)
-
-
-async def _try(client: Client, given: Given) -> Any:
-    file, asked = _file(client, given), asked_of(given.get("operations"))
-    return {"problems": await with_file(file, file.tried, text_of(given, "revision"), asked)}
-
-
-def _step(step: Callable[[OpenedFile], Callable[[], None]]) -> Handler:
     async def handler(client: Client, given: Given) -> Any:
-        file = _file(client, given)
-        return await changed_by(client, file, _at(given), step(file))
+        file = opened_files(client.session).of(given)
+        return await with_file(file, work, file, given)
 
     return handler
 
 
-async def _place(client: Client, given: Given) -> Any:
-    file, places = _file(client, given), given.get("places")
+def _changing(work: Callable[[OpenedFile, Given], None]) -> Handler:
+    """A handler that changes the opened file by a function of it and the request."""
+
+    async def handler(client: Client, given: Given) -> Any:
+        file = opened_files(client.session).of(given)
+        return await changed_by(client, file, _at(given), work, file, given)
+
+    return handler
+
+
+def _form(file: OpenedFile, given: Given) -> Any:
+    block = text_of(given, "block")
+    return form_of(_scope(file, given), block) if block else file_form(file.reading)
+
+
+def _scope(file: OpenedFile, given: Given) -> Scope:
+    return scope_at(file.reading, _at(given))
+
+
+def _start(given: Given) -> tuple[str, str, bool]:
+    """The end of a wire being drawn, from a request: block, port, and whether the port is an
+    output."""
+    start = given.get("from")
+    if not isinstance(start, dict):
+        raise InputError("the request needs the port that the wire is from")
+    return text_of(start, "block"), text_of(start, "port"), bool(given.get("output"))
+
+
+def _revised(given: Given) -> tuple[str, Asked]:
+    """The revision and the operations of a request."""
+    asked = asked_of(given.get("operations"))
+    return text_of(given, "revision"), asked
+
+
+def _place(file: OpenedFile, given: Given) -> None:
+    places = given.get("places")
     if not isinstance(places, dict) or not places:
         raise InputError("the request needs the places of blocks")
-    spots = {str(name): spot_of(point) for name, point in places.items()}
-    return await changed_by(client, file, _at(given), file.place, _at(given), spots)
-
-
-async def _tidy(client: Client, given: Given) -> Any:
-    file = _file(client, given)
-    return await changed_by(client, file, _at(given), file.tidy, _at(given))
-
-
-async def _choose(client: Client, given: Given) -> Any:
-    file, slot, choice = _file(client, given), text_of(given, "slot"), text_of(given, "choice")
-    return await changed_by(client, file, _at(given), file.choose, slot, choice)
+    file.place(_at(given), {str(name): spot_of(point) for name, point in places.items()})
 
 
 async def _types(client: Client, given: Given) -> Any:
@@ -155,17 +135,19 @@ HANDLERS: dict[str, Handler] = {
     "open": _open,
     "new": _new,
     "close": _close,
-    "sheet": _sheet,
-    "form": _form,
-    "fits": _fits,
-    "unfit": _unfit,
-    "contents": _contents,
-    "edit": _edit,
-    "try": _try,
-    "undo": _step(lambda file: file.undo),
-    "redo": _step(lambda file: file.redo),
-    "place": _place,
-    "tidy": _tidy,
-    "choose": _choose,
+    "sheet": _of_file(lambda file, given: file.sheet(_at(given))),
+    "form": _of_file(_form),
+    "fits": _of_file(lambda file, given: fits_of(_scope(file, given), *_start(given))),
+    "unfit": _of_file(lambda file, given: unfit_types(_scope(file, given), *_start(given))),
+    "contents": _of_file(lambda file, given: contents_of(file.reading)),
+    "edit": _changing(lambda file, given: file.edit(*_revised(given))),
+    "try": _of_file(lambda file, given: {"problems": file.tried(*_revised(given))}),
+    "undo": _changing(lambda file, given: file.undo()),
+    "redo": _changing(lambda file, given: file.redo()),
+    "place": _changing(_place),
+    "tidy": _changing(lambda file, given: file.tidy(_at(given))),
+    "choose": _changing(
+        lambda file, given: file.choose(text_of(given, "slot"), text_of(given, "choice"))
+    ),
     "types": _types,
 }

@@ -1,11 +1,12 @@
-"""Sizes of blocks on a sheet, and positions of their ports. Lengths are in pixels."""
+"""Boxes of blocks on a sheet, by the widths of texts in browsers [px]."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, sized_box
-from spart_blocks.drawing.placed import GRID, Size
+from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
+from spart_blocks.drawing.layout import Box
+from spart_blocks.drawing.placed import GRID
 
 NAME, SMALL = 13.0, 11.0
 """Font sizes: of block names, and of types, captions and port names."""
@@ -15,9 +16,12 @@ _MOST_WIDTH = 40.0
 _NARROW, _WIDE = set("iljtfrI.,:;|!'()[]{} -/"), set("mwMW@%")
 
 
-def size_of(name: str, lines: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> Size:
-    """The size of a block that its texts fit into. lines: the texts under the name, the type first.
-    inputs, outputs: the texts at its ports, empty for a port without a shown name."""
+def box_of(
+    name: str, look: str, lines: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]
+) -> Box:
+    """The box of a block that its texts fit into. look: a key of LOOKS. lines: the texts
+    under the name, the type first. inputs, outputs: the texts at its ports, empty for a port
+    without a shown name."""
     left, right = (max((_width(text, SMALL) for text in side), default=0.0)
                    for side in (inputs, outputs))  # fmt: skip
     kinds, captions = lines[:1], lines[1:]  # these are of one width a letter
@@ -25,8 +29,8 @@ def size_of(name: str, lines: Sequence[str], inputs: Sequence[str], outputs: Seq
     middle = max(_width(name, NAME) * 1.08, *under, 0.0)
     wide = (middle + sum(side + 16 if side else 10 * BARE for side in (left, right))) / GRID
     least = LEAST_HEIGHT + (2 if len(lines) > 1 else 0)
-    box = sized_box(min(wide, _MOST_WIDTH), (len(inputs), len(outputs)), least)
-    return Size.of(box)
+    ports = len(inputs), len(outputs)
+    return sized_box(min(wide, _MOST_WIDTH), ports, least, look_of(look).cut)
 
 
 def _width(text: str, size: float) -> float:

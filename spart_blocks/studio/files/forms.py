@@ -144,7 +144,7 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
         doc=row.get("text", parameter.doc),
         unit=parameter.unit,
         kind=parameter.kind or _kind_of_parameter(parameter, row.get("type", "")),
-        choices=choices,
+        choices=list(choices),
         required=parameter.required,
         default=default if len(default) <= _LONGEST_DEFAULT else "",
     )
@@ -204,33 +204,24 @@ def _field(name: str, **given: Any) -> dict[str, Any]:
 
 def param_fields(reading: Reading) -> list[dict[str, Any]]:
     """A field for each entry of the file's section `params`."""
-    texts = Texts(reading)
     return [
-        _field(
-            name,
-            path=f"params.{name}",
-            kind=_kind_of_value(value),
-            required=True,
-            text=texts.text(("params", name), value),
-            tunable=reading.parameters.get(name),
-        )
-        for name, value in mapping_at(reading.data, "params").items()
+        field | {"kind": _kind_of_value(value), "tunable": reading.parameters.get(field["name"])}
+        for field, value in _entries(reading, "params")
     ]
 
 
 def robot_fields(reading: Reading) -> list[dict[str, Any]]:
     """A field for each entry of the file's section `robots`."""
+    doc = "a file, relative to this one, and how its base is held"
+    return [field | {"doc": doc} for field, _ in _entries(reading, "robots")]
+
+
+def _entries(reading: Reading, section: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    """A field for each entry of a section, and its value."""
     texts = Texts(reading)
-    return [
-        _field(
-            name,
-            path=f"robots.{name}",
-            doc="a file, relative to this one, and how its base is held",
-            required=True,
-            text=texts.text(("robots", name), value),
-        )
-        for name, value in mapping_at(reading.data, "robots").items()
-    ]
+    for name, value in mapping_at(reading.data, section).items():
+        text = texts.text((section, name), value)
+        yield _field(name, path=f"{section}.{name}", required=True, text=text), value
 
 
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:

@@ -12,9 +12,7 @@ from spart_blocks.base.document import mapping_at, parse_document, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Drawn, Spot, Spots
-from spart_blocks.studio.files.contents import contents_of
-from spart_blocks.studio.files.fits import fits_of, unfit_types
-from spart_blocks.studio.files.forms import file_form, form_of, param_fields, robot_fields
+from spart_blocks.studio.files.forms import param_fields, robot_fields
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
@@ -140,12 +138,12 @@ class OpenedFile:
         exist."""
         scope = scope_at(self.reading, at)
         known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
-        made = make_sheet(scope, self.mistakes, known, before)
-        self.drawn[scope.key], spots = made.drawn, made.drawn.spots
-        self.state = self.state.with_spots(scope.key, spots)
-        if any(spot.moved and known.get(name) != spot for name, spot in spots.items()):
+        sheet, drawn = make_sheet(scope, self.mistakes, known, before)
+        self.drawn[scope.key] = drawn
+        self.state = self.state.with_spots(scope.key, drawn.spots)
+        if any(spot.moved and known.get(name) != spot for name, spot in drawn.spots.items()):
             store(self.path, self.state.places)
-        return made.sheet
+        return sheet
 
     def changed(self, at: str) -> dict[str, Any]:
         """The file and a sheet after a change. If the sheet no longer exists, the one around it."""
@@ -156,22 +154,6 @@ class OpenedFile:
                 if not at:
                     raise
                 at = at.rpartition("/")[0]
-
-    def form(self, at: str, block: str) -> dict[str, Any]:
-        """The form of a block; that of the file if block is ""."""
-        return form_of(scope_at(self.reading, at), block) if block else file_form(self.reading)
-
-    def fits(self, at: str, block: str, port: str, output: bool) -> dict[str, str | None]:
-        """Which ports a wire from the given port fits; see `fits_of`."""
-        return fits_of(scope_at(self.reading, at), block, port, output)
-
-    def unfit(self, at: str, block: str, port: str, output: bool) -> dict[str, str]:
-        """The types that no wire from the given port fits; see `unfit_types`."""
-        return unfit_types(scope_at(self.reading, at), block, port, output)
-
-    def contents(self) -> list[dict[str, Any]]:
-        """The blocks of all sheets; see `contents_of`."""
-        return contents_of(self.reading)
 
     # --- changes of the text ---------------------------------------------------------------
 

@@ -17,7 +17,6 @@ from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.reading import built
 from spart_blocks.studio.requests import text_of
 
-PART = "files"
 WATCHED_EVERY = 0.5  # s
 SUFFIXES = (".yaml", ".yml")
 MOST_OPENED = 100
@@ -37,7 +36,10 @@ class OpenedFiles:
     building: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     closed: list[Callable[[str], Awaitable[None]]] = field(default_factory=list)
 
-    async def open(self, client: Client | None, given: str) -> OpenedFile:
+    def __post_init__(self) -> None:
+        self.session.leaving.append(self.leave)
+
+    async def open(self, client: Client, given: str) -> OpenedFile:
         """Open a file, or return it if it is open. Raises InputError if it is not in the project,
         and DiagramError if it cannot be read."""
         path, name = path_in(self.session.root, given)
@@ -50,8 +52,7 @@ class OpenedFiles:
                     OpenedFile.of, path, name, self.session.root.resolve()
                 )
                 self.files[name] = file
-        if client is not None:
-            file.clients.add(client)
+        file.clients.add(client)
         self._begin()
         self.settle(file)
         return file
@@ -75,7 +76,7 @@ class OpenedFiles:
         for file in [file for file in self.files.values() if client in file.clients]:
             await self.close(client, file)
 
-    def tell_others(self, client: Client | None, file: OpenedFile) -> None:
+    def tell_others(self, client: Client, file: OpenedFile) -> None:
         """Notify all other pages that a file has changed."""
         others = [other for other in self.session.clients if other is not client]
         if others:
@@ -151,11 +152,7 @@ class OpenedFiles:
 
 def opened_files(session: Session) -> OpenedFiles:
     """The opened files of a session."""
-    found = session.parts.get(PART)
-    if not isinstance(found, OpenedFiles):
-        found = session.parts[PART] = OpenedFiles(session)
-        session.leaving.append(found.leave)
-    return found
+    return session.part(OpenedFiles)
 
 
 async def with_file(file: OpenedFile, work: Callable[..., Found], *arguments: Any) -> Found:
@@ -165,11 +162,11 @@ async def with_file(file: OpenedFile, work: Callable[..., Found], *arguments: An
 
 
 async def changed_by(
-    client: Client | None, file: OpenedFile, at: str, work: Callable[..., None], *arguments: Any
+    client: Client, file: OpenedFile, at: str, work: Callable[..., None], *arguments: Any
 ) -> dict[str, Any]:
     """Change a file in a thread and notify the other pages; returns the file and a sheet after the
     change. After an error, the file is read again if it was changed by another program."""
-    files = opened_files(client.session) if client is not None else None
+    files = opened_files(client.session)
 
     def done() -> dict[str, Any]:
         work(*arguments)
@@ -178,12 +175,10 @@ async def changed_by(
     try:
         found = await with_file(file, done)
     except SpartError:
-        if files is not None:
-            await files.look(file)
+        await files.look(file)
         raise
-    if files is not None:
-        files.tell_others(client, file)
-        files.settle(file)
+    files.tell_others(client, file)
+    files.settle(file)
     return found
 
 

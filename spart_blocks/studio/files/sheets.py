@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.written.connections import Connection
 from spart_blocks.diagram.written.wires import selection_text
-from spart_blocks.drawing.placed import Drawn, Size, Spots, lay_out
-from spart_blocks.studio.files.boxes import size_of
+from spart_blocks.drawing.layout import Box
+from spart_blocks.drawing.placed import GRID, Drawn, Spots, lay_out
+from spart_blocks.studio.files.boxes import box_of
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.ports import look_of, port_text
@@ -39,31 +39,26 @@ _CAPTIONS = {
 _LONGEST_CAPTION = 28
 
 
-@dataclass(frozen=True)
-class MadeSheet:
-    """A sheet. sheet: the data for the page; drawn: positions of blocks and routes of wires."""
-
-    sheet: dict[str, Any]
-    drawn: Drawn
-
-
-def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None) -> MadeSheet:
-    """Make the sheet of a diagram. known: positions of blocks; before: its previous drawing."""
+def make_sheet(
+    scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None
+) -> tuple[dict[str, Any], Drawn]:
+    """The sheet of a diagram as data for the page, and its drawing. known: positions of blocks;
+    before: its previous drawing."""
     web = web_of(scope)
     looks = {name: look_of(scope, name) for name in web.sides}
     captions = {name: caption_of(scope, name) for name in web.sides}
-    sizes = {name: _size(scope, name, web, captions[name]) for name in web.sides}
+    boxes = {name: _box(scope, name, looks[name], web, captions[name]) for name in web.sides}
     ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
     wires = [ends_of(one) for one in web.connections]
-    drawn = lay_out(sizes, looks, ports, wires, known, before)
+    drawn = lay_out(boxes, ports, wires, known, before)
     told = sides_told(scope, web)
     blocks = [
-        _block(scope, name, looks[name], captions[name], told[name], sizes[name], drawn, mistakes)
+        _block(scope, name, looks[name], captions[name], told[name], drawn, mistakes)
         for name in web.sides
     ]
     told_wires = [_wire(scope, one, drawn, mistakes) for one in web.connections]
     sheet = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": told_wires}
-    return MadeSheet(sheet, drawn)
+    return sheet, drawn
 
 
 def type_of(scope: Scope, name: str) -> str:
@@ -98,10 +93,9 @@ def shown_type(scope: Scope, name: str) -> str:
     return type_of(scope, name).rpartition("/")[2]
 
 
-def _size(scope: Scope, name: str, web: Web, caption: str) -> Size:
+def _box(scope: Scope, name: str, look: str, web: Web, caption: str) -> Box:
     lines = [shown_type(scope, name), *([caption] if caption else [])]
-    sides = (_texts(side.ports) for side in web.sides[name])
-    return size_of(name, lines, *sides)
+    return box_of(name, look, lines, *(_texts(side.ports) for side in web.sides[name]))
 
 
 def _texts(ports: Sequence[Port]) -> list[str]:
@@ -114,11 +108,10 @@ def _block(
     look: str,
     caption: str,
     ports: PortSides,
-    size: Size,
     drawn: Drawn,
     mistakes: Mistakes,
 ) -> dict[str, Any]:
-    section, spot = scope.blocks.get(name, {}), drawn.spots[name]
+    section, spot, box = scope.blocks.get(name, {}), drawn.spots[name], drawn.boxes[name]
     opens = file = None
     if look in ("subsystem", "variant") and (inner := scope.inner(name)) is not None:
         opens = inner.at
@@ -133,11 +126,11 @@ def _block(
         "look": look,
         "x": spot.x,
         "y": spot.y,
-        "width": size.width,
-        "height": size.height,
+        "width": GRID * box.width,
+        "height": GRID * box.height,
         "moved": spot.moved,
-        "inputs": _at(left, size.inputs),
-        "outputs": _at(right, size.outputs),
+        "inputs": _at(left, box.inputs),
+        "outputs": _at(right, box.outputs),
         "opens": opens,
         "file": file,
         "clock": clock if isinstance(clock, str) else None,
@@ -146,11 +139,11 @@ def _block(
     }
 
 
-def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[float]) -> list[dict[str, Any]]:
+def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> list[dict[str, Any]]:
     """The ports of one side with their offsets [px]."""
     keys = ("name", "wired", "shape", "unit", "doc")
     return [
-        {**{key: port[key] for key in keys}, "offset": offset}
+        {**{key: port[key] for key in keys}, "offset": float(GRID * offset)}
         for port, offset in zip(ports, offsets, strict=True)
     ]
 

@@ -17,7 +17,14 @@ from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.results import Results
 from spart_blocks.run.engines.native import Native
-from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
+from spart_blocks.studio.runs.record import (
+    RecordPart,
+    check_names,
+    joined,
+    plain_state,
+    state_at,
+    table_of,
+)
 from spart_blocks.studio.runs.runner import Answer, Runner, file_of_job
 from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.studio.runs.tuning import listed, text_now
@@ -72,17 +79,12 @@ def poses(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 def state(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The state at time t [s], from which a new run can continue."""
-    parts = runner.known_parts()
-    if not parts:
-        raise InputError("the run has not begun")
-    return plain_state(state_at(parts, float(asked["t"]))), b""
+    return plain_state(state_at(_begun(runner), float(asked["t"]))), b""
 
 
 def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The states of the blocks at time t [s] that the user may change."""
-    parts = runner.known_parts()
-    if not parts:
-        raise InputError("the run has not begun")
+    parts = _begun(runner)
     engine, found = parts[0].engine, state_at(parts, float(asked["t"]))
     held = {one.name for one in engine.holds if one.is_added}
     return [
@@ -119,10 +121,8 @@ def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The tuned values by parameter, to be written into the file."""
-    found: dict[str, Any] = {}
-    for name, text in (runner.setting.texts if runner.setting else {}).items():
-        found[name] = parse_value(text, name)
-    return found, b""
+    texts = runner.setting.texts if runner.setting else {}
+    return {name: parse_value(text, name) for name, text in texts.items()}, b""
 
 
 def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
@@ -148,11 +148,17 @@ def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     return None, b""
 
 
-def _results(runner: Runner) -> Results:
-    """The results so far. Raises InputError before the run has begun."""
+def _begun(runner: Runner) -> list[RecordPart]:
+    """The parts so far. Raises InputError before the run has begun."""
     parts = runner.known_parts()
     if not parts:
         raise InputError("the run has not begun")
+    return parts
+
+
+def _results(runner: Runner) -> Results:
+    """The results so far. Raises InputError before the run has begun."""
+    parts = _begun(runner)
     if runner.whole is None or runner.whole[0] != parts:
         tuned = runner.setting.texts if runner.setting else {}
         runner.whole = parts, joined(parts, tuned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -21,11 +22,12 @@ from spart_blocks.run.engines.engine import Floats
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.requests import text_of
 from spart_blocks.studio.runs.record import check_names
+from spart_blocks.studio.runs.registry import facts_of_run
 
 RATE = 200.0
 """Requested rate of rows from a loop [Hz]."""
 _PERIOD = 1 / 30
-_PREFIX, _PART = "loop:", "loops"
+_PREFIX = "loop:"
 MOST_LOOPS = 8
 
 Given = dict[str, Any]
@@ -131,7 +133,7 @@ class Attached:
 
     def _head(self, watched: WatchedSignals, rows: int) -> Given:
         widths = [
-            {"name": name, "width": _size(shape)}
+            {"name": name, "width": math.prod(shape)}
             for name, shape in zip(watched.names, watched.shapes, strict=True)
         ]
         return {
@@ -153,13 +155,6 @@ class Attached:
         self.session.tell(message)
 
 
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
-
-
 def _facts(client: LiveClient, watched: WatchedSignals) -> Given:
     """The description of a loop, in the form of a run's description."""
     found = client.describe()
@@ -173,40 +168,38 @@ def _facts(client: LiveClient, watched: WatchedSignals) -> Given:
         }
         for row in found["signals"]
     ]
-    return {
-        "run": 0,
-        "label": client.hello["name"],
-        "state": "running",
-        "t": found["time"],
-        "start": found["time"],
-        "T": None,
-        "speed": 1.0,
-        "scopes": [{"title": name, "signals": [name]} for name in watched.names],
-        "signals": signals,
-        "tuned": {
+    return facts_of_run(
+        run=0,
+        label=client.hello["name"],
+        state="running",
+        t=found["time"],
+        start=found["time"],
+        T=None,
+        speed=1.0,
+        scopes=[{"title": name, "signals": [name]} for name in watched.names],
+        signals=signals,
+        tuned={
             row["name"]: json.dumps(row["value"])
             for row in found["parameters"]
             if row.get("changed")
         },
-        "kept": "signals",
-        "stopped": None,
-        "doing": None,
-        "warnings": [],
-        "problem": None,
-    }
+        kept="signals",
+    )
+
+
+class _Attached(dict[str, Attached]):
+    """The loops that the pages of a session are attached to, by name."""
+
+    def __init__(self, session: Session) -> None:
+        session.closing.append(self.leave_all)
+
+    async def leave_all(self) -> None:
+        for one in [*self.values()]:
+            one.leave()
 
 
 def _attached(session: Session) -> dict[str, Attached]:
-    if _PART not in session.parts:
-        session.parts[_PART] = {}
-        session.closing.append(lambda: _leave_all(session))
-    found: dict[str, Attached] = session.parts[_PART]
-    return found
-
-
-async def _leave_all(session: Session) -> None:
-    for one in [*_attached(session).values()]:
-        one.leave()
+    return session.part(_Attached)
 
 
 def _one(session: Session, name: str) -> Attached:

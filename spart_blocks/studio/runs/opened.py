@@ -11,7 +11,6 @@ from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
 from spart_blocks.versions.edits import Operation
 
-_PART = "signals of wires"
 _MOST_SHEETS = 50
 
 
@@ -41,7 +40,7 @@ async def wire_signals(session: Session, path: str, at: str) -> list[str] | None
     file = opened_files(session).files.get(path)
     if file is None:
         return None
-    known: dict[tuple[str, str], tuple[Reading, list[str]]] = session.parts.setdefault(_PART, {})
+    known = session.part(_no_signals)
     before = known.get((path, at))
     if before is None or before[0] is not file.reading:
         try:
@@ -52,6 +51,11 @@ async def wire_signals(session: Session, path: str, at: str) -> list[str] | None
             del known[next(iter(known))]
         before = known[path, at] = file.reading, names
     return before[1]
+
+
+def _no_signals(session: Session) -> dict[tuple[str, str], tuple[Reading, list[str]]]:
+    """The signals of wires by file and sheet, with the reading that they are of: none yet."""
+    return {}
 
 
 def _signals(file: OpenedFile, at: str) -> list[str]:

@@ -34,8 +34,7 @@ class Posing:
                 warnings.simplefilter("ignore", SpartWarning)
                 _, nodes = self._engine.made_of()
                 for plant in moving_of(nodes):
-                    s = plant.parts(plant.x0)
-                    seen = looks_of(plant.robot, store, (s.R0, s.r0, s.qm))
+                    seen = looks_of(plant.robot, store, plant.start())
                     links = tuple(body.link for body in seen.bodies)
                     poses = body_poses(plant.robot, links, plant.state, plant.base)
                     found.append((plant, poses))

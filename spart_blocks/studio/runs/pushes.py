@@ -112,31 +112,24 @@ def _through(node: Node, port: str, index: int) -> tuple[tuple[int, int], ...]:
     return tuple((index, 0) if one.name == port else source for one, source in pairs)
 
 
-class PushedBodies:
-    """The bodies of a diagram's plants, in the order of the recording."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.plants = moving_of(nodes)
-        store = MeshStore(0)
-        self.all: list[tuple[Moving, int, str]] = []
-        for plant in self.plants:
-            s = plant.parts(plant.x0)
-            for body in looks_of(plant.robot, store, (s.R0, s.r0, s.qm)).bodies:
-                self.all.append((plant, body.link, body.name))
-
-    def find(self, body: int | str) -> tuple[Moving, int]:
-        """The plant and link of a body. body: its index in the recording, its name, or
-        "plant/name". Raises InputError."""
-        if isinstance(body, int) and 0 <= body < len(self.all):
-            plant, link, _ = self.all[body]
-            return plant, link
-        names = {f"{plant.name}/{name}": (plant, link) for plant, link, name in self.all}
-        found = [names[key] for key in names if body in (key, key.rpartition("/")[2])]
-        if len(found) != 1:
-            what = "several bodies are called" if found else "there is no body"
-            hint = did_you_mean(str(body), names)
-            raise InputError(Fault(f"{what} {str(body)[:60]!r}", hint=hint))
-        return found[0]
+def find_body(nodes: Sequence[Node], body: int | str) -> tuple[Moving, int]:
+    """The plant and link of a body. body: its index among the bodies of the plants in the order of
+    the recording, its name, or "plant/name". Raises InputError."""
+    store = MeshStore(0)
+    bodies = [
+        (plant, one.link, one.name)
+        for plant in moving_of(nodes)
+        for one in looks_of(plant.robot, store, plant.start()).bodies
+    ]
+    if isinstance(body, int) and 0 <= body < len(bodies):
+        return bodies[body][:2]
+    names = {f"{plant.name}/{name}": (plant, link) for plant, link, name in bodies}
+    found = [names[key] for key in names if body in (key, key.rpartition("/")[2])]
+    if len(found) != 1:
+        what = "several bodies are called" if found else "there is no body"
+        hint = did_you_mean(str(body), names)
+        raise InputError(Fault(f"{what} {str(body)[:60]!r}", hint=hint))
+    return found[0]
 
 
 def wrench(plant: Moving, link: int, x: Floats, force: Floats, point: Floats | None) -> Floats:
@@ -163,7 +156,7 @@ def pushed(before: Tuned, run: Run, asked: Mapping[str, Any]) -> Tuned:
     assert isinstance(engine, Native)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpartWarning)
-        plant, link = PushedBodies(engine.made_of()[1]).find(asked["body"])
+        plant, link = find_body(engine.made_of()[1], asked["body"])
     x = run.x[run.engine.continuous[plant.name]]
     new = set_wrench(engine, plant, link, wrench(plant, link, x, force, point))
     program = engine.program.with_parameters(new)

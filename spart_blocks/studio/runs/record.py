@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.base.rows import parted
 from spart_blocks.results import FinalState, Results
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
@@ -91,12 +91,7 @@ def so_far(run: Run, first: int = 0) -> Results:
     twin.recorder = Recorder(run.engine, run.recorder.names)
     rows = rows_since(run, first)
     if rows is not None:
-        ends = np.cumsum([math.prod(shape) for shape in shapes_of(run)], dtype=int)
-        columns = np.split(rows.signals, ends[:-1], axis=1) if len(ends) else []
-        signals = [
-            column.reshape(len(rows.t), *shape)
-            for column, shape in zip(columns, shapes_of(run), strict=True)
-        ]
+        signals = parted(rows.signals, shapes_of(run))
         twin.recorder.adopt(rows.t, signals, rows.x, rows.xd)
         if run.t > rows.t[-1] and not run.engine.display.acting:
             with suppress(RunError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ MOST_PROCESSES = 4
 STOPPING = 3.0
 """How long a run may take to stop [s] before its process is ended."""
 ACTIVE = ("preparing", "running", "paused")
-_PART = "runs"
 
 
 @dataclass
@@ -38,12 +37,30 @@ class RunEntry:
     process: AsyncWorker | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     saved: Path | None = None
-    tuned: dict[str, str] = field(default_factory=dict)
 
     @property
     def active(self) -> bool:
         """Whether it has not ended yet."""
         return self.facts.get("state") in ACTIVE
+
+
+def facts_of_run(**known: Any) -> dict[str, Any]:
+    """The description of a run, as `Run` of the protocol. known: what differs from that of a run of
+    which nothing is known yet."""
+    return {
+        "state": "preparing",
+        "t": 0.0,
+        "start": 0.0,
+        "scopes": [],
+        "signals": [],
+        "tuned": {},
+        "kept": "whole",
+        "stopped": None,
+        "doing": None,
+        "warnings": [],
+        "problem": None,
+        **known,
+    }
 
 
 class RunRegistry:
@@ -56,7 +73,7 @@ class RunRegistry:
         self._last = self._files = 0
         self._standby = Standby(WORKER)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         session.closing.append(self.close)
 
     # --- finding ----------------------------------------------------------------------------
@@ -89,25 +106,15 @@ class RunRegistry:
                 await self.end(other)
         self._last += 1
         entry = RunEntry(self._last, path)
-        entry.facts = {
-            "run": entry.number,
-            "label": label.format(entry.number),
-            "state": "preparing",
-            "t": 0.0,
-            "start": 0.0,
-            "T": job.get("T") or 0.0,
-            "speed": job.get("speed"),
-            "scopes": [],
-            "signals": [],
-            "tuned": {},
-            "kept": "whole",
-            "stopped": None,
-            "doing": "starting",
-            "warnings": [],
-            "problem": None,
-        }
         dropped = await self._make_room()
-        entry.facts["warnings"] = dropped
+        entry.facts = facts_of_run(
+            run=entry.number,
+            label=label.format(entry.number),
+            T=job.get("T") or 0.0,
+            speed=job.get("speed"),
+            doing="starting",
+            warnings=dropped,
+        )
         self.entries[entry.number] = entry
         entry.process = await self._standby.take(
             lambda header, body: self._heard(entry, header, body, dropped),
@@ -115,11 +122,8 @@ class RunRegistry:
         )
         await entry.process.send(job)
         if path in self.shows_motion:
-            self._later(self._ask_for_poses(entry.process))
+            self._later(_quietly(entry.process, "poses"))
         return entry
-
-    async def _ask_for_poses(self, process: AsyncWorker) -> None:
-        await _quietly(process, "poses")
 
     async def _make_room(self) -> list[str]:
         """Drop the oldest runs beyond MOST_RUNS, and save those beyond MOST_PROCESSES and end their
@@ -184,8 +188,8 @@ class RunRegistry:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def _later(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
+    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -241,7 +245,4 @@ async def _quietly(
 
 def book_of(session: Session) -> RunRegistry:
     """The runs of a session."""
-    if _PART not in session.parts:
-        session.parts[_PART] = RunRegistry(session)
-    found: RunRegistry = session.parts[_PART]
-    return found
+    return session.part(RunRegistry)
