@@ -22,10 +22,10 @@ from spart_blocks.drawing.picture import (
     Text,
     arrow_head,
     row_of_texts,
+    text_width,
     title,
     title_width,
 )
-from spart_blocks.drawing.texts import text_width
 from spart_blocks.robot.graph import BodiesGraph, GraphBody, GraphJoint
 
 NAME_SIZE, JOINT_SIZE = 9.0, 7.0

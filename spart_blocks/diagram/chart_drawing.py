@@ -27,10 +27,10 @@ from spart_blocks.drawing.picture import (
     Shape,
     Text,
     arrow_head,
+    text_width,
     title,
     title_width,
 )
-from spart_blocks.drawing.texts import text_width
 from spart_blocks.state_machines.chart import Action, Chart, State, Transition
 
 NAME_SIZE, TEXT_SIZE = 9.0, 7.0

@@ -20,10 +20,11 @@ from spart_blocks.drawing.picture import (
     Shape,
     Text,
     arrow_head,
+    text_width,
     title,
     title_width,
+    widest,
 )
-from spart_blocks.drawing.texts import text_width, widest
 
 PORT_PITCH = 2
 NAME_SIZE, KIND_SIZE, PORT_SIZE = 9.0, 6.5, 6.5

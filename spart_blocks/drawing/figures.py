@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.artist import Artist
@@ -13,11 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyBboxPatch, Polygon
 from matplotlib.text import Text as TextArtist
 
-from spart_blocks.drawing.picture import MARGIN, Area, Dot, Frame, Line, Text
-from spart_blocks.drawing.texts import GRID
-
-if TYPE_CHECKING:
-    from spart_blocks.drawing.picture import Picture, Shape
+from spart_blocks.drawing.picture import GRID, MARGIN, Area, Dot, Frame, Line, Picture, Shape, Text
 
 _DPI, _MOST_PIXELS = 150.0, 8_000
 

@@ -6,11 +6,15 @@ texts are in points.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from spart_blocks.drawing.texts import text_width
-
+GRID = 0.1
+"""Inches in a unit of the grid."""
+POINTS = 72 * GRID
+"""Points in a unit of the grid."""
 MARGIN = 3
 INK, MUTED, DARK = "#3B4252", "#6B7280", "#1F2530"
 """The colours of wires, of notes and of names."""
@@ -123,3 +127,21 @@ def row_of_texts(
         shapes.append(Text(x, y, text, size, colour, align="left"))
         x += text_width(text, size) + gap
     return shapes
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """The width of a text of a size in points [grid]."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size, weight="bold" if bold else "normal")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / POINTS
+
+
+def widest(texts: Iterable[str], size: float) -> float:
+    """The width of the widest of some texts; 0 of none."""
+    return max((text_width(text, size) for text in texts), default=0.0)

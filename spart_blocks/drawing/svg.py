@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from spart_blocks.drawing.picture import MARGIN, Area, Dot, Frame, Line, Text
-from spart_blocks.drawing.texts import POINTS
-
-if TYPE_CHECKING:
-    from spart_blocks.drawing.picture import Picture, Point, Shape
+from spart_blocks.drawing.picture import (
+    MARGIN,
+    POINTS,
+    Area,
+    Dot,
+    Frame,
+    Line,
+    Picture,
+    Point,
+    Shape,
+    Text,
+)
 
 _FONT = "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, Geneva, Arial, Helvetica, sans-serif"
 _BASELINE = 0.27

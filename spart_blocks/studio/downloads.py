@@ -8,8 +8,7 @@ from pathlib import Path
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.results.signal_names import file_name
 from spart_blocks.studio.client import Session
-from spart_blocks.studio.runs.earlier_runs import loaded
-from spart_blocks.studio.runs.registry import book_of
+from spart_blocks.studio.runs.registry import loaded, runs_of
 
 MEDIA = {
     "npz": "application/octet-stream",
@@ -24,9 +23,9 @@ async def download(session: Session, path: str, run: str, kind: str) -> tuple[st
     page with its motion. Raises InputError or RunError."""
     if kind not in MEDIA:
         raise InputError(f"a run is saved as {', '.join(MEDIA)}, not {kind[:20]!r}")
-    book = book_of(session)
-    entry = book.entry(path, int(run) if run.isdecimal() and len(run) < 9 else run)
-    file = book.new_file(f".{kind}")
+    registry = runs_of(session)
+    entry = registry.entry(path, int(run) if run.isdecimal() and len(run) < 9 else run)
+    file = registry.new_file(f".{kind}")
     try:
         if entry.process is not None:
             await entry.process.ask("save", {"file": str(file)}, PATIENCE)

@@ -58,18 +58,13 @@ async def answer(client: Client, handlers: Mapping[str, Handler], text: str) -> 
 
 def problem_of(error: SpartError) -> dict[str, Any]:
     """An error as data for the page: its first fault, with the others under `others`."""
-    first, *others = problems_of(error)
-    return {**first, "others": others} if others else first
-
-
-def problems_of(error: SpartError) -> list[dict[str, Any]]:
-    """The faults of an error as data for the page."""
     if isinstance(error, InputError):
-        return [problem_of_fault(fault) for fault in error.faults]
+        first, *others = map(problem_of_fault, error.faults)
+        return {**first, "others": others} if others else first
     found: dict[str, Any] = {"message": str(error)}
     if isinstance(error, RunError):
         found |= {"block": error.block, "time": error.time}
-    return [{key: value for key, value in found.items() if value is not None}]
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def problem_of_fault(fault: Fault) -> dict[str, Any]:
@@ -87,9 +82,9 @@ def text_of(given: Mapping[str, Any], name: str, otherwise: str | None = None) -
     return value
 
 
-def number_of(given: Mapping[str, Any], name: str, otherwise: float | None = None) -> float:
+def number_of(given: Mapping[str, Any], name: str) -> float:
     """A numeric argument of a request. Raises InputError if it is no finite number."""
-    value = given.get(name, otherwise)
+    value = given.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value - value != 0:
         raise InputError(f"the request needs a number {name!r}")
     return float(value)

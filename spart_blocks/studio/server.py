@@ -42,7 +42,7 @@ class _Guarded:
 
     def __init__(self, app: ASGIApp, gate: AccessGate, say: Say) -> None:
         self.app, self.gate, self.say = app, gate, say
-        self.told = -60.0
+        self._link_told = -60.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -79,8 +79,8 @@ class _Guarded:
 
     def _tell_link(self) -> None:
         """Print a link for another browser, at most every 10 s."""
-        if time.monotonic() - self.told > 10:
-            self.told = time.monotonic()
+        if time.monotonic() - self._link_told > 10:
+            self._link_told = time.monotonic()
             self.say(f"to open the studio in another browser: {self.gate.link}")
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from lxml import etree
 
 from spart_blocks.drawing.figures import figure_of
-from spart_blocks.drawing.picture import Area, Dot, Frame, Line, Picture, Text
+from spart_blocks.drawing.picture import POINTS, Area, Dot, Frame, Line, Picture, Text
 from spart_blocks.drawing.svg import svg_of
-from spart_blocks.drawing.texts import POINTS
 
 SHAPES = (
     Line([(0, 0), (4, 0), (4, 2)], dashes=(4, 2), width=2.0, name='a "wire" <1>'),

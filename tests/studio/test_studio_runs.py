@@ -17,7 +17,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.results import Results
 from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.studio.downloads import download
-from spart_blocks.studio.runs import registry as books
+from spart_blocks.studio.runs import registry
 
 ROOT = Path(__file__).parents[2]
 SWING = """
@@ -231,8 +231,8 @@ def test_a_killed_process_is_told_in_words(folder):
     async def work(page):
         await page.ask("run", path="swing.yaml", speed=0.01)
         await page.until(lambda: page.run(1).get("t", 0) > 0)
-        book = books.book_of(page.client.session)
-        os.kill(book.entries[1].process._process.pid, signal.SIGKILL)
+        runs = registry.runs_of(page.client.session)
+        os.kill(runs.entries[1].process._process.pid, signal.SIGKILL)
         run = await page.ended(1)
         assert run["state"] == "failed"
         assert "signal 9" in run["problem"]["message"]
@@ -303,8 +303,8 @@ def test_one_run_of_a_file_at_a_time(folder):
 
 
 def test_the_last_runs_are_kept(folder, monkeypatch):
-    monkeypatch.setattr(books, "MOST_RUNS", 3)
-    monkeypatch.setattr(books, "MOST_PROCESSES", 1)
+    monkeypatch.setattr(registry, "MOST_RUNS", 3)
+    monkeypatch.setattr(registry, "MOST_PROCESSES", 1)
 
     async def work(page):
         for number in range(1, 5):
@@ -328,8 +328,8 @@ def test_processes_end_with_the_session(folder):
     async def work(page):
         await page.ask("run", path="swing.yaml", speed=0.01)
         await page.until(lambda: page.run(1).get("state") == "running")
-        book = books.book_of(page.client.session)
-        processes.append(book.entries[1].process._process)
+        runs = registry.runs_of(page.client.session)
+        processes.append(runs.entries[1].process._process)
 
     processes = []
     in_page(folder, work)

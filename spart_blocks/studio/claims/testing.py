@@ -75,7 +75,7 @@ class FileTests:
         }
         test = self.tests[name] = FileTest(path, stamp_of(path), facts)
         process = test.process = await self._standby.take(
-            lambda header, body: self._heard(name, test, header, body),
+            lambda header, body: self._received(name, test, header, body),
             lambda why: self._ended(name, test, why),
         )
         file = {
@@ -130,7 +130,7 @@ class FileTests:
 
     # --- what a process tells -----------------------------------------------------------------
 
-    def _heard(self, name: str, test: FileTest, header: dict[str, Any], body: bytes) -> None:
+    def _received(self, name: str, test: FileTest, header: dict[str, Any], body: bytes) -> None:
         what = header.pop("tell")
         if what in ("began", "progress"):
             self._tell(name, test, **header)

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.cache import key_of
-from spart_blocks.base.document import parse_document, read_file
+from spart_blocks.base.document import Keys, parse_document, read_file
 from spart_blocks.base.errors import InputError
 from spart_blocks.claims.baselines import record
 from spart_blocks.claims.check import Manner, check
 from spart_blocks.claims.files import cases
-from spart_blocks.claims.outcome import CaseOutcome
+from spart_blocks.claims.outcome import CaseOutcome, Failure
 from spart_blocks.studio.claims.listing import keys_in
-from spart_blocks.studio.claims.outcome_messages import told_case
+from spart_blocks.studio.files.mistakes import called
+from spart_blocks.studio.requests import problem_of_fault
 from spart_blocks.workers.boxes import Inbox, Outbox
 from spart_blocks.workers.faults import error_as_json
 from spart_blocks.workers.progress import Report, throttled
@@ -68,7 +70,7 @@ def _test(job: dict[str, Any], say: _Say) -> None:
         outcome, written = _recorded(outcome)
         change = outcome.change
         body = b"" if change is None or written else change.text.encode()
-        say({"tell": "tested", "case": told_case(outcome, keys, root, written)}, body)
+        say({"tell": "tested", "case": case_data(outcome, keys, root, written)}, body)
     say({"tell": "done"})
 
 
@@ -87,5 +89,49 @@ def _recorded(outcome: CaseOutcome) -> tuple[CaseOutcome, bool]:
 
 def _reporter(say: _Say, name: str, unit: str) -> Report:
     """A function that reports the progress of a test case."""
-    told = {"tell": "progress", "running": name, "unit": unit}
-    return throttled(lambda done, whole: say({**told, "done": done, "all": whole}))
+    message = {"tell": "progress", "running": name, "unit": unit}
+    return throttled(lambda done, whole: say({**message, "done": done, "all": whole}))
+
+
+# --- the outcome of a test case as data -----------------------------------------------------------
+
+
+MOST_FINDINGS = 500
+
+
+def case_data(
+    outcome: CaseOutcome, keys: Mapping[Keys, str], root: Path, written: bool
+) -> dict[str, Any]:
+    """The outcome of a test case as data for the page. keys: texts of the file's claims by their
+    paths in `expect:`. written: whether its baseline has been recorded already."""
+    change = outcome.change
+    return {
+        "name": outcome.case.name,
+        "passed": outcome.passed,
+        "seconds": outcome.seconds,
+        "findings": list(islice(_findings(outcome, keys), MOST_FINDINGS)),
+        "faults": [problem_of_fault(called(fault, root)) for fault in outcome.faults],
+        "warnings": list(outcome.warnings),
+        "change": change
+        and {
+            "file": str(change.path.resolve().relative_to(root)),
+            "lines": list(change.lines),
+            "written": written,
+        },
+    }
+
+
+def _findings(outcome: CaseOutcome, keys: Mapping[Keys, str]) -> Iterator[dict[str, Any]]:
+    for finding in (*outcome.failures, *outcome.held):
+        yield {
+            "key": keys.get(finding.claim, finding.kind if finding.claim else ""),
+            "kind": finding.kind,
+            "verdict": "failed" if isinstance(finding, Failure) else "passed",
+            "signal": finding.signal,
+            "t": finding.t,
+            "message": finding.message,
+        }
+    if outcome.slow is not None:
+        key = keys.get(("speed",), "speed")
+        slow = {"kind": "speed", "signal": "", "t": None, "message": outcome.slow}
+        yield {"key": key, "verdict": "warned", **slow}

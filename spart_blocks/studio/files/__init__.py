@@ -14,10 +14,10 @@ from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of
 from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.operations import Asked, asked_of, spot_of
+from spart_blocks.studio.files.ports import palette_types
 from spart_blocks.studio.files.reading import LOADING
 from spart_blocks.studio.files.scopes import Scope, scope_at
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
-from spart_blocks.studio.files.types import block_types
 from spart_blocks.studio.requests import text_of
 from spart_blocks.versions.edits.values import scalar_text
 
@@ -128,7 +128,7 @@ async def _types(client: Client, given: Given) -> Any:
 def all_types() -> list[dict[str, Any]]:
     """All block types, as the page shows them."""
     with LOADING:
-        return block_types()
+        return palette_types()
 
 
 HANDLERS: dict[str, Handler] = {

@@ -9,7 +9,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.build.registry import BlockType, block_types
 from spart_blocks.studio.files.connections import web_of
 from spart_blocks.studio.files.scopes import Scope
-from spart_blocks.studio.files.sheets import PortSides, sides_told
+from spart_blocks.studio.files.sheets import PortSides, described_sides
 
 if TYPE_CHECKING:
     from spart_blocks.blocks import PortSpec
@@ -19,7 +19,7 @@ def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str 
     """For each port on the other side, as `block.port`: None if a wire from the given port may
     connect to it, otherwise the reason why not. output: whether the given port is an output. Raises
     InputError if it does not exist."""
-    sides = sides_told(scope, web_of(scope))
+    sides = described_sides(scope, web_of(scope))
     own = _own(sides, block, port, output)
     written = scope.within is not None
     found: dict[str, str | None] = {}
@@ -45,7 +45,7 @@ def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, 
     """The block types and subsystems that certainly have no port for a wire from the given port,
     each with the reason. output: whether the given port is an output. Raises InputError if it does
     not exist."""
-    own = _own(sides_told(scope, web_of(scope)), block, port, output)
+    own = _own(described_sides(scope, web_of(scope)), block, port, output)
     side = "inputs" if output else "outputs"
     found = {
         name: f"it has no {side}"

@@ -18,7 +18,7 @@ from spart_blocks.studio.files.connections import Web, web_of
 from spart_blocks.studio.files.ports import described, kind_of
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
-from spart_blocks.studio.files.sheets import sides_told, type_of
+from spart_blocks.studio.files.sheets import described_sides, type_of
 from spart_blocks.versions.differences.units import section_unit
 from spart_blocks.versions.edits.values import flow_text
 
@@ -57,22 +57,22 @@ def form_of(scope: Scope, name: str) -> dict[str, Any]:
     if name not in web.sides:
         raise InputError(f"there is no block {name[:200]!r}")
     kind = type_of(scope, name)
-    told = described(kind)
-    summary = told.get("summary", "")
+    texts = described(kind)
+    summary = texts.get("summary", "")
     inner = scope.inner(name)
     if inner is not None:
         summary = str(inner.sheet.section.get("description") or "")
     alone = Web({name: web.sides[name]}, web.connections)
-    ports_told = sides_told(scope, alone)[name]
+    sides = described_sides(scope, alone)[name]
     return {
         "block": name,
         "type": kind,
         "summary": summary,
-        "description": list(told.get("description", ())),
+        "description": list(texts.get("description", ())),
         "fields": list(_fields(scope, name)) if name in scope.blocks else [],
         "ports": [
             {key: port[key] for key in ("name", "shape", "unit", "doc")} | {"output": output}
-            for output, ports in ports_told.items()
+            for output, ports in sides.items()
             for port in ports
         ],
     }
@@ -151,11 +151,11 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
     return tuple(field.items())
 
 
-def _kind_of_parameter(parameter: Parameter, told: str) -> str:
+def _kind_of_parameter(parameter: Parameter, documented: str) -> str:
     """The kind of value that an undeclared parameter takes, guessed from its type or default."""
     if parameter.choices:
         return "choice"
-    words = f"{parameter.annotation} {told}".lower()
+    words = f"{parameter.annotation} {documented}".lower()
     if parameter.takes_only_truth or isinstance(parameter.default, bool):
         return "flag"
     if re.search(r"array|ndarray|list|sequence|vector", words):

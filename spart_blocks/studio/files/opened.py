@@ -79,7 +79,7 @@ class OpenedFile:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     problem: dict[str, Any] | None = None
     clients: set[Any] = field(default_factory=set)
-    told: tuple[Reading | None, Mistakes | None] = (None, None)
+    mistakes_known: tuple[Reading | None, Mistakes | None] = (None, None)
 
     @staticmethod
     def of(path: Path, name: str, root: Path) -> OpenedFile:
@@ -127,10 +127,10 @@ class OpenedFile:
     @property
     def mistakes(self) -> Mistakes:
         """The mistakes of the current text."""
-        reading, found = self.told
+        reading, found = self.mistakes_known
         if reading is not self.reading or found is None:
             found = mistakes_of(self.reading)
-            self.told = self.reading, found
+            self.mistakes_known = self.reading, found
         return found
 
     def sheet(self, at: str) -> dict[str, Any]:
@@ -313,8 +313,8 @@ class OpenedFile:
                 self._note_files()
         except DiagramError as error:
             self.stamp = stamp
-            told = DiagramError([called(fault, self.root) for fault in error.faults])
-            self.problem = problem_of(told)
+            faults = [called(fault, self.root) for fault in error.faults]
+            self.problem = problem_of(DiagramError(faults))
             return self.problem != had
         self.stamp, self.problem = stamp, None
         if not same:

@@ -1,15 +1,17 @@
-"""The ports of blocks, also of blocks that cannot be built because of mistakes."""
+"""The ports of blocks, also of those that cannot be built because of mistakes; all block types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.descriptions import describe
-from spart_blocks.diagram.build.registry import BlockType, find_type
+from spart_blocks.descriptions.subjects import place_of
+from spart_blocks.diagram.build.own_blocks import add_installed
+from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
 from spart_blocks.diagram.diagram_drawing import CLASSES
 from spart_blocks.diagram.written.sheets import GATES
 from spart_blocks.diagram.written.wires import COUNTED
@@ -53,7 +55,7 @@ def port_text(kind: Any, side: str, name: str) -> dict[str, str]:
     return next((row for row in rows if name in (row["name"], row["port"])), {})
 
 
-def look_of(scope: Scope, name: str) -> str:
+def block_look(scope: Scope, name: str) -> str:
     """The style in which a block is drawn: that of its class, or border, variant or subsystem."""
     if name in GATES and name not in scope.blocks:
         return "border"
@@ -89,7 +91,7 @@ def sides_of(scope: Scope, name: str) -> tuple[Side, Side]:
     block = scope.built(name)
     if block is not None:
         return _open(section, Side(input_ports(block))), Side(output_ports(block))
-    return told_sides(section)
+    return unbuilt_sides(section)
 
 
 def _open(section: Mapping[str, Any], side: Side) -> Side:
@@ -104,7 +106,7 @@ def is_counted(section: Mapping[str, Any]) -> bool:
     return section.get("type") in COUNTED and not given
 
 
-def told_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
+def unbuilt_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
     """The inputs and outputs of a block that is not built, from its type and parameters."""
     kind = kind_of(section.get("type"))
     if kind is None:
@@ -149,3 +151,37 @@ def with_spare(side: Side) -> Side:
     last = max((int(name) for name in known if name.isdecimal() and len(name) < 4), default=-1)
     numbers = {name: known.pop(name, Port(name)) for name in map(str, range(last + 2))}
     return Side((*numbers.values(), *known.values()), False)
+
+
+# --- all block types, for the palette of the page -------------------------------------------------
+
+
+def palette_types() -> list[dict[str, Any]]:
+    """Every block type that a file can use, sorted by subject."""
+    add_installed()
+    found = [_type(name) for name in type_names() if not _refused(name)]
+    return sorted(found, key=lambda one: (place_of(one["subject"]), one["subject"]))
+
+
+@cache
+def _refused(name: str) -> bool:
+    kind = find_type(name)
+    return kind is None or kind.refusal is not None
+
+
+@cache
+def _type(name: str) -> dict[str, Any]:
+    kind = find_type(name)
+    assert isinstance(kind, BlockType)
+    texts = describe(kind)
+    inputs = [port["name"] for port in texts["inputs"]]
+    counted = list(unbuilt_sides({"type": name})[0].names)
+    return {
+        "name": kind.name,
+        "subject": texts["subject"],
+        "summary": texts["summary"],
+        "elsewhere": list(dict.fromkeys(other["name"] for other in texts["elsewhere"])),
+        "inputs": counted if len(counted) > len(inputs) else inputs,
+        "outputs": [port["name"] for port in texts["outputs"]],
+        "look": type_look(kind),
+    }

@@ -144,10 +144,10 @@ class OpenedFiles:
         """Send the current description of a file, or its problem, to all pages. Its lock must be
         held."""
         if file.problem is not None:
-            told: dict[str, Any] = {"tell": "conflict", "problem": file.problem}
+            message: dict[str, Any] = {"tell": "conflict", "problem": file.problem}
         else:
-            told = {"tell": "changed", "opened": await asyncio.to_thread(file.opened)}
-        self.session.tell({**told, "path": file.name})
+            message = {"tell": "changed", "opened": await asyncio.to_thread(file.opened)}
+        self.session.tell({**message, "path": file.name})
 
 
 def opened_files(session: Session) -> OpenedFiles:

@@ -9,12 +9,12 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.written.connections import Connection
 from spart_blocks.diagram.written.wires import selection_text
+from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
 from spart_blocks.drawing.layout import Box
 from spart_blocks.drawing.placed import GRID, Drawn, Spots, lay_out
-from spart_blocks.studio.files.boxes import box_of
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.mistakes import Mistakes
-from spart_blocks.studio.files.ports import look_of, port_text
+from spart_blocks.studio.files.ports import block_look, port_text
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.versions.edits.values import flow_text
@@ -45,19 +45,22 @@ def make_sheet(
     """The sheet of a diagram as data for the page, and its drawing. known: positions of blocks;
     before: its previous drawing."""
     web = web_of(scope)
-    looks = {name: look_of(scope, name) for name in web.sides}
+    looks = {name: block_look(scope, name) for name in web.sides}
     captions = {name: caption_of(scope, name) for name in web.sides}
     boxes = {name: _box(scope, name, looks[name], web, captions[name]) for name in web.sides}
     ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
     wires = [ends_of(one) for one in web.connections]
     drawn = lay_out(boxes, ports, wires, known, before)
-    told = sides_told(scope, web)
-    blocks = [
-        _block(scope, name, looks[name], captions[name], told[name], drawn, mistakes)
-        for name in web.sides
-    ]
-    told_wires = [_wire(scope, one, drawn, mistakes) for one in web.connections]
-    sheet = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": told_wires}
+    sides = described_sides(scope, web)
+    sheet = {
+        "at": scope.at,
+        "within": scope.within,
+        "blocks": [
+            _block(scope, name, looks[name], captions[name], sides[name], drawn, mistakes)
+            for name in web.sides
+        ],
+        "wires": [_wire(scope, one, drawn, mistakes) for one in web.connections],
+    }
     return sheet, drawn
 
 
@@ -91,15 +94,6 @@ def caption_of(scope: Scope, name: str) -> str:
 def shown_type(scope: Scope, name: str) -> str:
     """The type as shown in the block; for a used file, its file name."""
     return type_of(scope, name).rpartition("/")[2]
-
-
-def _box(scope: Scope, name: str, look: str, web: Web, caption: str) -> Box:
-    lines = [shown_type(scope, name), *([caption] if caption else [])]
-    return box_of(name, look, lines, *(_texts(side.ports) for side in web.sides[name]))
-
-
-def _texts(ports: Sequence[Port]) -> list[str]:
-    return ["" if port.name.isdigit() else port.name for port in ports]
 
 
 def _block(
@@ -151,7 +145,7 @@ def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> list[dict
 PortSides = Mapping[bool, Sequence[Mapping[str, Any]]]
 
 
-def sides_told(scope: Scope, web: Web) -> dict[str, PortSides]:
+def described_sides(scope: Scope, web: Web) -> dict[str, PortSides]:
     """For each block its ports with shape and unit: inputs under False, outputs under True. known:
     whether the shape of an output is known; exact: whether an input takes only that shape."""
     inputs, outputs = web.wired()
@@ -237,3 +231,44 @@ def project_path(reading: Reading, file: Any) -> str | None:
         return str(file.relative_to(reading.root)).replace("\\", "/")
     except ValueError:
         return None
+
+
+# --- boxes of blocks by the widths of texts in browsers [px] --------------------------------------
+
+
+NAME, SMALL = 13.0, 11.0
+"""Font sizes: of block names, and of types, captions and port names."""
+LETTER = 6.3
+"""Width of one letter of a caption."""
+_MOST_WIDTH = 40.0
+_NARROW, _WIDE = set("iljtfrI.,:;|!'()[]{} -/"), set("mwMW@%")
+
+
+def _box(scope: Scope, name: str, look: str, web: Web, caption: str) -> Box:
+    """The box of a block that its texts fit into. look: a key of LOOKS."""
+    sides = [side.ports for side in web.sides[name]]
+    left, right = (
+        max((_width(port.name, SMALL) for port in ports if not port.name.isdigit()), default=0.0)
+        for ports in sides
+    )
+    under = _width(shown_type(scope, name), SMALL), LETTER * len(caption)
+    middle = max(_width(name, NAME) * 1.08, *under)
+    wide = (middle + sum(side + 16 if side else 10 * BARE for side in (left, right))) / GRID
+    least = LEAST_HEIGHT + (2 if caption else 0)
+    inputs, outputs = map(len, sides)
+    return sized_box(min(wide, _MOST_WIDTH), (inputs, outputs), least, look_of(look).cut)
+
+
+def _width(text: str, size: float) -> float:
+    """The approximate width of a text in common browser fonts."""
+    ems = 0.0
+    for letter in text:
+        if letter in _NARROW:
+            ems += 0.34
+        elif letter in _WIDE:
+            ems += 0.9
+        elif letter.isupper() or ord(letter) > 0x2E80:
+            ems += 0.7 if ord(letter) <= 0x2E80 else 1.0
+        else:
+            ems += 0.58
+    return ems * size

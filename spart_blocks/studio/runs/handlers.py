@@ -13,10 +13,9 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import LATER, Client, Handler
 from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.studio.runs import loops, opened
-from spart_blocks.studio.runs.earlier_runs import loaded
 from spart_blocks.studio.runs.opened import job_of
 from spart_blocks.studio.runs.record import table_of
-from spart_blocks.studio.runs.registry import WORKER, RunEntry, book_of
+from spart_blocks.studio.runs.registry import WORKER, RunEntry, loaded, runs_of
 from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.versions.edits import Operation, Tune
 from spart_blocks.workers.async_process import AsyncWorker
@@ -32,14 +31,14 @@ async def run(client: Client, given: Given) -> Given:
     """Start a run of a file. A run of it that is still active is stopped first."""
     path, job = job_of(client.session, text_of(given, "path"))
     job |= {"speed": _speed(given), "T": _end(given)}
-    return (await book_of(client.session).begin(path, job, "run {}")).facts
+    return (await runs_of(client.session).begin(path, job, "run {}")).facts
 
 
 async def go_on(client: Client, given: Given) -> Given:
     """Start a run that continues an earlier one from time t."""
     path, job = job_of(client.session, text_of(given, "path"))
-    book = book_of(client.session)
-    entry, t = book.entry(path, given.get("run")), number_of(given, "t")
+    registry = runs_of(client.session)
+    entry, t = registry.entry(path, given.get("run")), number_of(given, "t")
     job |= {"speed": _speed(given), "T": _end(given)}
     states = given.get("states") or {}
     if not isinstance(states, dict) or not all(isinstance(x, list) for x in states.values()):
@@ -48,7 +47,7 @@ async def go_on(client: Client, given: Given) -> Given:
     job["states"] = states
     job["tuned"] = _tuned(given.get("tuned"), entry.facts["tuned"])
     label = f"run {{}}, from {entry.facts['label'].partition(',')[0]} at {t:g} s"
-    return (await book.begin(path, job, label)).facts
+    return (await registry.begin(path, job, label)).facts
 
 
 def _tuned(given: Any, before: Mapping[str, str]) -> dict[str, str]:
@@ -70,8 +69,8 @@ async def resume(client: Client, given: Given) -> None:
 
 
 async def stop(client: Client, given: Given) -> None:
-    book = book_of(client.session)
-    await book.end(book.current(text_of(given, "path")))
+    registry = runs_of(client.session)
+    await registry.end(registry.current(text_of(given, "path")))
 
 
 async def speed(client: Client, given: Given) -> None:
@@ -95,14 +94,14 @@ async def push(client: Client, given: Given) -> None:
 
 
 async def _steer(client: Client, given: Given, what: str, **arguments: Any) -> Any:
-    entry = book_of(client.session).current(text_of(given, "path"))
+    entry = runs_of(client.session).current(text_of(given, "path"))
     return (await _ask(entry, what, **arguments))[0]
 
 
 async def keep(client: Client, given: Given) -> Any:
     """Write the values tuned in the latest run into the file."""
     path = text_of(given, "path")
-    found = (await _ask(book_of(client.session).current(path), "tuned"))[0]
+    found = (await _ask(runs_of(client.session).current(path), "tuned"))[0]
     operations: list[Operation] = [Tune(name, value) for name, value in found.items()]
     if not operations:
         raise InputError(Fault("nothing has been tuned in this run", hint="tune a parameter"))
@@ -111,7 +110,7 @@ async def keep(client: Client, given: Given) -> Any:
 
 async def runs(client: Client, given: Given) -> list[Given]:
     """The runs of a file that are kept."""
-    return [entry.facts for entry in book_of(client.session).of(text_of(given, "path"))]
+    return [entry.facts for entry in runs_of(client.session).of(text_of(given, "path"))]
 
 
 async def values(client: Client, given: Given) -> Any:
@@ -170,10 +169,10 @@ async def motion(client: Client, given: Given) -> Any:
     """The recording of a run, or of the plants at their initial poses. From now on, runs of the
     file also send poses."""
     path, job = job_of(client.session, text_of(given, "path"))
-    book = book_of(client.session)
-    if path not in book.shows_motion:
-        book.shows_motion.add(path)
-        for entry in book.of(path):
+    registry = runs_of(client.session)
+    if path not in registry.shows_motion:
+        registry.shows_motion.add(path)
+        for entry in registry.of(path):
             if entry.active:
                 await _ask(entry, "poses")
     if given.get("run") is None:
@@ -208,7 +207,7 @@ def _end(given: Given) -> float | None:
 
 
 def _entry(client: Client, given: Given) -> RunEntry:
-    return book_of(client.session).entry(text_of(given, "path"), given.get("run"))
+    return runs_of(client.session).entry(text_of(given, "path"), given.get("run"))
 
 
 async def _ask(entry: RunEntry, what: str, **arguments: Any) -> tuple[Any, bytes]:

@@ -152,10 +152,10 @@ def table_of(
 ) -> tuple[dict[str, Any], bytes]:
     """Signals as rows of the time and all values, thinned for drawing: the header and the bytes of
     the message. first, last [s]: the part of the run, by default all. Raises InputError."""
-    columns, told = [np.asarray(results.t)[:, None]], []
+    columns, signals = [np.asarray(results.t)[:, None]], []
     for name in check_names(names):
         values = np.asarray(results[name], dtype=float).reshape(len(results.t), -1)
-        told.append({"name": name, "width": values.shape[1]})
+        signals.append({"name": name, "width": values.shape[1]})
         columns.append(values)
     table = np.hstack(columns)
     if first is not None and last is not None:
@@ -165,7 +165,7 @@ def table_of(
     whole = len(table)
     table = thinned(table, max(2, min(MOST_ROWS, MOST_NUMBERS // table.shape[1])))
     size = {"rows": len(table), "width": table.shape[1] - 1, "thinned": len(table) < whole}
-    return {"signals": told, **size}, np.ascontiguousarray(table, dtype="<f8").tobytes()
+    return {"signals": signals, **size}, np.ascontiguousarray(table, dtype="<f8").tobytes()
 
 
 def check_names(names: Any) -> list[str]:

@@ -6,12 +6,14 @@ import asyncio
 import tempfile
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, SpartError
+from spart_blocks.results import Results
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.requests import problem_of
 from spart_blocks.workers.async_process import PATIENCE, AsyncWorker, Standby
@@ -117,7 +119,7 @@ class RunRegistry:
         )
         self.entries[entry.number] = entry
         entry.process = await self._standby.take(
-            lambda header, body: self._heard(entry, header, body, dropped),
+            lambda header, body: self._received(entry, header, body, dropped),
             lambda why: self._ended(entry, why),
         )
         await entry.process.send(job)
@@ -128,15 +130,17 @@ class RunRegistry:
     async def _make_room(self) -> list[str]:
         """Drop the oldest runs beyond MOST_RUNS, and save those beyond MOST_PROCESSES and end their
         processes. Returns a warning for each dropped run."""
-        told = []
+        warnings = []
         while len(self.entries) >= MOST_RUNS:
             oldest = next(iter(self.entries.values()))
             await self._drop(oldest)
-            told.append(f"{oldest.facts['label']} is no longer kept: {MOST_RUNS} runs are the most")
+            warnings.append(
+                f"{oldest.facts['label']} is no longer kept: {MOST_RUNS} runs are the most"
+            )
         there = [e for e in self.entries.values() if e.process is not None and not e.active]
         for entry in there[: max(0, len(there) - MOST_PROCESSES + 1)]:
             await self._store(entry)
-        return told
+        return warnings
 
     async def _store(self, entry: RunEntry) -> None:
         """Save the results of a run to a file, and end its process."""
@@ -195,7 +199,7 @@ class RunRegistry:
 
     # --- what processes tell --------------------------------------------------------------------
 
-    def _heard(
+    def _received(
         self, entry: RunEntry, header: dict[str, Any], body: bytes, dropped: list[str]
     ) -> None:
         what = header.pop("tell")
@@ -243,6 +247,12 @@ async def _quietly(
     return True
 
 
-def book_of(session: Session) -> RunRegistry:
+def runs_of(session: Session) -> RunRegistry:
     """The runs of a session."""
     return session.part(RunRegistry)
+
+
+@lru_cache(maxsize=4)
+def loaded(file: Path) -> Results:
+    """The results in a file that this session has saved."""
+    return Results.load(file)

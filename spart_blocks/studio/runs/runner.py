@@ -35,7 +35,7 @@ MOST_NUMBERS = 30_000
 """Largest number of values in a message."""
 LAST_ROWS = 100
 """Number of the last rows that suffice for values near the present time of the run."""
-MOST_TOLD = 5_000
+LISTED_PER_SECOND = 5_000
 """Signals listed per second: with more of them, the status is sent less often."""
 STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
 """Time between two messages of a kind [s]."""
@@ -73,7 +73,7 @@ class Runner:
         self.sent = 0
         self._signals: list[dict[str, Any]] | None = None
         self._status_period = STATUS_PERIOD
-        self._told_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
+        self._sent_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
         self._caught: list[warnings.WarningMessage] = []
         self._snapshot: RecordPart | None = None
         self._snapshot_at = (0, 0)
@@ -92,14 +92,14 @@ class Runner:
                 if self.job.get("still"):  # nothing is run
                     self._answer()
                 self._begin()
-                while self._part():
+                while self._run_part():
                     pass
             except Exception as error:
                 problem = error
-            self._tell_rows()
+            self._send_rows()
             self.run = None
             self.state = "failed" if problem else "ended"
-            self._tell_status(problem)
+            self._send_status(problem)
             self._answer()
 
     def _answer(self) -> None:
@@ -107,7 +107,7 @@ class Runner:
         while True:
             command = self.inbox.next(None)
             if command is not None:
-                self._take(command)
+                self._execute(command)
 
     def _begin(self) -> None:
         """Build the engine of the file, with the tuned values and the start state of the job."""
@@ -122,12 +122,12 @@ class Runner:
         self.first = self.setting.engine
         if self.job.get("start") is not None:
             self.start = state_from(self.job["start"])
-        self._tell_description(self.setting.engine)
+        self._send_description(self.setting.engine)
 
-    def _part(self) -> bool:
+    def _run_part(self) -> bool:
         """Run until the end, or until parameters change; returns whether another part follows."""
         assert self.setting is not None
-        run = begin_engine(self.setting.engine, self.start, self._look)
+        run = begin_engine(self.setting.engine, self.start, self._between_steps)
         if not self.parts and self.job.get("states"):
             set_states(
                 run.engine, self.job["states"], run.x, run.xd, argument="states", each="states of"
@@ -138,37 +138,37 @@ class Runner:
         run.steps_a_report = 1
         self.t = float(run.t)
         if not self.compiled:
-            with self._instead("compiling"):
+            with self._busy("compiling"):
                 run.library()
             self.compiled = True
         if self.state != "paused":
             self._set_state("running")
         self.pace.starts(self.t, self.now())
-        self._obey()
+        self._process_commands()
         if self.next_setting is None and not self.stopping:
-            return self._ran(run)
+            return self._finished(run)
         return self._changed()  # before its first step
 
     @contextmanager
-    def _instead(self, what: str) -> Iterator[None]:
+    def _busy(self, what: str) -> Iterator[None]:
         """Report an activity during which the run does not advance, such as compiling, and its
         end."""
         self.doing = what
-        self._tell_status()
+        self._send_status()
         try:
             yield
         finally:
             self.doing = None
-            self._tell_status()
+            self._send_status()
 
     @contextmanager
     def _tracing(self) -> Iterator[None]:
-        """As `_instead`, for tracing the diagram. The program must be compiled again afterwards."""
-        with self._instead("tracing"):
+        """As `_busy`, for tracing the diagram. The program must be compiled again afterwards."""
+        with self._busy("tracing"):
             yield
         self.compiled = False
 
-    def _ran(self, run: Run) -> bool:
+    def _finished(self, run: Run) -> bool:
         assert self.setting is not None
         try:
             results = finish(run)
@@ -176,7 +176,7 @@ class Runner:
             if error.results is not None:
                 self.parts.append(RecordPart(self.setting.engine, self.start, error.results))
             raise
-        self._tell_rows()
+        self._send_rows()
         self.parts.append(RecordPart(self.setting.engine, self.start, results))
         self.t, self.run = results.final_state.t, None
         if results.complete or not run.cut or self.stopping:
@@ -195,18 +195,18 @@ class Runner:
 
     # --- while it goes on -----------------------------------------------------------------
 
-    def _look(self, t: float, end: float) -> None:
+    def _between_steps(self, t: float, end: float) -> None:
         """Called by the run between steps: reads commands and sends reports. t: time reached
         [s]."""
         run, now = self.run, self.now()
         assert run is not None
         self.t = t
         run.steps_a_report = self.strides.next(run.stats.steps, t, now, self.pace.speed)
-        self._obey()
-        self._tell(run)
+        self._process_commands()
+        self._send_due(run)
         self.strides.rested(run.stats.steps, t, self.now())
 
-    def _obey(self) -> None:
+    def _process_commands(self) -> None:
         """Process received commands, and wait until the run may continue."""
         while True:
             if self.stopping or self.next_setting is not None:
@@ -218,29 +218,29 @@ class Runner:
                 seconds = self.pace.left(self.t, self.now())
             command = self.inbox.next(seconds)
             if command is not None:
-                self._take(command)
+                self._execute(command)
             elif seconds is not None:
                 break
         if self.run is not None:
             self.run.cut = self.stopping or self.next_setting is not None
 
-    def _tell(self, run: Run) -> None:
+    def _send_due(self, run: Run) -> None:
         now = self.now()
-        if now - self._told_at["rows"] >= 0.7 * PERIOD and self.outbox.has_room:
-            self._tell_rows()
-        if now - self._told_at["status"] >= self._status_period:
-            self._tell_status()
-        if self.posing is not None and now - self._told_at["poses"] >= POSE_PERIOD:
-            self._tell_poses(run)
+        if now - self._sent_at["rows"] >= 0.7 * PERIOD and self.outbox.has_room:
+            self._send_rows()
+        if now - self._sent_at["status"] >= self._status_period:
+            self._send_status()
+        if self.posing is not None and now - self._sent_at["poses"] >= POSE_PERIOD:
+            self._send_poses(run)
 
     def _flush(self) -> None:
         """Send the latest rows and poses before a pause."""
-        self._tell_rows()
+        self._send_rows()
         if self.posing is not None and self.run is not None:
-            self._tell_poses(self.run)
+            self._send_poses(self.run)
 
-    def _tell_rows(self) -> None:
-        self._told_at["rows"] = self.now()
+    def _send_rows(self) -> None:
+        self._sent_at["rows"] = self.now()
         run = self.run
         count = 0 if run is None else row_count(run)
         if run is None or count <= self.sent:
@@ -257,10 +257,10 @@ class Runner:
         size = {"rows": len(table), "width": width}
         self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(table))
 
-    def _tell_poses(self, run: Run) -> None:
+    def _send_poses(self, run: Run) -> None:
         if not self.outbox.has_room:
             return
-        self._told_at["poses"] = self.now()
+        self._sent_at["poses"] = self.now()
         row = None if self.posing is None else self.posing.row(self.t, run.engine, run.x)
         if row is not None:
             header = {"tell": "poses", "bodies": (len(row) - 1) // 7, "rows": 1}
@@ -268,31 +268,31 @@ class Runner:
 
     def _set_state(self, state: str) -> None:
         self.state = state
-        self._tell_status()
+        self._send_status()
 
-    def _tell_status(self, problem: Exception | None = None) -> None:
-        self._told_at["status"] = self.now()
-        told = [str(w.message) for w in self._caught if issubclass(w.category, SpartWarning)]
-        said: dict[str, Any] = {
+    def _send_status(self, problem: Exception | None = None) -> None:
+        self._sent_at["status"] = self.now()
+        warned = [str(w.message) for w in self._caught if issubclass(w.category, SpartWarning)]
+        message: dict[str, Any] = {
             "tell": "status",
             "state": self.state,
             "doing": self.doing,
             "t": self.t,
             "speed": self.pace.speed,
-            "warnings": list(dict.fromkeys(told))[:20],
+            "warnings": list(dict.fromkeys(warned))[:20],
             "tuned": dict(self.setting.texts) if self.setting else {},
             "stopped": self._stopped(),
         }
         if problem is not None:
-            said["problem"] = error_as_json(problem)
-        self.outbox.send(said)
+            message["problem"] = error_as_json(problem)
+        self.outbox.send(message)
 
     def _stopped(self) -> str | None:
         """Where and why the run stopped before its end time; None if it did not."""
         why = self.parts[-1].results.stopped if self.parts and not self.run else None
         return f"stopped at {self.t:.4g} s" if why and self.stopping else why
 
-    def _tell_description(self, engine: Engine) -> None:
+    def _send_description(self, engine: Engine) -> None:
         self.t = self.start.t if self.start else 0.0
         kept = set(engine.display.kept(engine.run.log, engine.signals()))
         shapes: dict[str, tuple[int, ...]] = {}
@@ -313,13 +313,13 @@ class Runner:
             for name in engine.signals()
             if "=0" not in name
         ]
-        self._status_period = max(STATUS_PERIOD, len(signals) / MOST_TOLD)
-        said = {"start": self.t, "T": engine.run.T, "scopes": scopes, "signals": signals}
-        self.outbox.send({"tell": "described", **said})
+        self._status_period = max(STATUS_PERIOD, len(signals) / LISTED_PER_SECOND)
+        message = {"start": self.t, "T": engine.run.T, "scopes": scopes, "signals": signals}
+        self.outbox.send({"tell": "described", **message})
 
     # --- commands -------------------------------------------------------------------------
 
-    def _take(self, command: Mapping[str, Any]) -> None:
+    def _execute(self, command: Mapping[str, Any]) -> None:
         """Execute a command, and send the answer or the error."""
         header: dict[str, Any] = {"id": command.get("id")}
         body = b""
@@ -328,13 +328,13 @@ class Runner:
             if what in self.queries:
                 header["ok"], body = self.queries[what](self, command)
             else:
-                header["ok"] = self._steered(what, command)
+                header["ok"] = self._control(what, command)
         except Exception as error:
             header["error"] = error_as_json(error)
         with suppress(TypeError):
             self.outbox.send(header, body)
 
-    def _steered(self, what: str, command: Mapping[str, Any]) -> Any:
+    def _control(self, what: str, command: Mapping[str, Any]) -> Any:
         if self.run is None and what in ("pause", "resume", "stop", "tune", "push", "speed"):
             hint = "run it again, or continue it from a time"
             raise InputError(Fault("the run has ended", hint=hint))
@@ -348,36 +348,33 @@ class Runner:
         elif what == "speed":
             self.pace.speed = command["speed"]
             self.pace.starts(self.t, self.now())
-            self._tell_status()
+            self._send_status()
         elif what == "tune":
-            now, name, text = self._now(), command["name"], command["text"]
-            with self._tracing() if needs_trace(now, name, text) else nullcontext():
-                self.next_setting = tuned(now, name, text)
-            self._say_tuned()
+            setting, name, text = self._latest(), command["name"], command["text"]
+            with self._tracing() if needs_trace(setting, name, text) else nullcontext():
+                self.next_setting = tuned(setting, name, text)
+            self.pace.starts(self.t, self.now())  # the change may have taken long
         elif what == "push":
             self._push(command)
         else:
             raise InputError(f"a run does not know {what!r}")
         return None
 
-    def _now(self) -> Tuned:
+    def _latest(self) -> Tuned:
         """The setting that the next change applies to: the pending one, otherwise the present
         one."""
         found = self.next_setting or self.setting
         assert found is not None
         return found
 
-    def _say_tuned(self) -> None:
-        self.pace.starts(self.t, self.now())  # the change may have taken its time
-
     def _push(self, command: Mapping[str, Any]) -> None:
         from spart_blocks.studio.runs.pushes import pushed
 
         assert self.run is not None
-        now = self._now()
-        with self._tracing() if now.extended is None else nullcontext():
-            self.next_setting = pushed(now, self.run, command)
-        self._say_tuned()
+        setting = self._latest()
+        with self._tracing() if setting.extended is None else nullcontext():
+            self.next_setting = pushed(setting, self.run, command)
+        self.pace.starts(self.t, self.now())  # the change may have taken long
 
     # --- the record -----------------------------------------------------------------------
 
