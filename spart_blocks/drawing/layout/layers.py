@@ -31,6 +31,12 @@ class LayerLink:
     right: Item
     right_at: int
 
+    def ends(self, rightward: bool) -> tuple[Item, int, Item, int]:
+        """The item and distance at the end that it leads to, then those that it comes from, if it
+        is followed rightward or back."""
+        left, right = (self.left, self.left_at), (self.right, self.right_at)
+        return (*right, *left) if rightward else (*left, *right)
+
 
 @dataclass
 class Ranks:
@@ -133,12 +139,7 @@ def _sort_by_neighbours(
     beside = _positions(ranks.items[number - 1 if rightward else number + 1])
     sums: dict[Item, list[float]] = {}
     for link in links:
-        here, there, at = (
-            (link.right, link.left, link.left_at)
-            if rightward
-            else (link.left, link.right, link.right_at)
-        )
-        own = link.right_at if rightward else link.left_at
+        here, own, there, at = link.ends(rightward)
         lean = 0.01 * own / max(heights[here], 1)
         sums.setdefault(here, []).append(_place(beside[there], at, heights[there]) - lean)
     own_places = _positions(ranks.items[number])
@@ -169,12 +170,8 @@ def _ends(
     beside = _positions(ranks.items[other])
     ends: dict[Item, list[float]] = {}
     for link in ranks.links[max(number, other)]:
-        if rightward:
-            end = _place(beside[link.left], link.left_at, heights[link.left])
-            ends.setdefault(link.right, []).append(end)
-        else:
-            end = _place(beside[link.right], link.right_at, heights[link.right])
-            ends.setdefault(link.left, []).append(end)
+        here, _, there, at = link.ends(rightward)
+        ends.setdefault(here, []).append(_place(beside[there], at, heights[there]))
     return {item: sorted(found) for item, found in ends.items()}
 
 
