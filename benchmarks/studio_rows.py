@@ -26,7 +26,7 @@ from spart_blocks.studio.runs import runner as runs
 from spart_blocks.studio.runs.registry import WORKER
 from spart_blocks.studio.runs.worker import WallClock
 from spart_blocks.workers.async_process import AsyncWorker
-from spart_blocks.workers.boxes import Outbox
+from spart_blocks.workers.frames import Outbox
 
 SIGNALS = 20
 

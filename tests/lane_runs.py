@@ -9,8 +9,7 @@ import numpy as np
 from spart_blocks.run import begin, finish
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.work import STATUSES, Work
+from spart_blocks.sweeps.work import STATUSES, Work, joined
 
 RELAY = """
 name: relay

@@ -22,7 +22,7 @@ from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.loop import Progress
 from spart_blocks.run.simulate import begin, finish
 from spart_blocks.versions.differences import DiffSide
-from spart_blocks.versions.differences.signal_names import SignalNames
+from spart_blocks.versions.differences.matched_versions import SignalNames
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -195,6 +195,15 @@ def mapping_at(data: Any, *path: Key) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts within lists and mappings, without the keys of these."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(one)
+    elif isinstance(value, str):
+        yield value
+
+
 def read_file(path: Path) -> tuple[bytes, str]:
     """A YAML file's bytes, and its text with its line breaks, unparsed. Raises DiagramError where
     it cannot be read, is too large, or is not UTF-8.

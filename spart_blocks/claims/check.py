@@ -233,32 +233,27 @@ class _Judging:
             yield Failure(kind, message, signal, **self._at(keys))
             return
         miss = farthest(band)
-        if miss is None:
-            near = closest(band)
-            if near is not None:
-                found = self._seen(signal, band, near)
-                self.held.append(Finding(kind, **found, **self._at(keys)))
+        near = miss or closest(band)
+        if near is None:
             return
-        found = self._seen(signal, band, miss)
-        number = f" {keys[1]}" if len(keys) > 1 and keys[1] else ""
-        picture = self._picture(
-            f"{kind}{number} {found['signal']}", signal, band, miss, drawn or band
+        at = (near.sample, near.element)
+        finding = Finding(
+            kind,
+            told(band, near),
+            self.results.labels(signal)[near.element],
+            band.when(near),
+            float(band.got[at]),
+            None if band.expected is None else float(band.expected[at]),
+            float(band.low[at]),
+            float(band.high[at]),
+            **self._at(keys),
         )
-        yield Failure(kind, **found, **self._at(keys), picture=picture)
-
-    def _seen(self, signal: str, band: Band, miss: Miss) -> dict[str, Any]:
-        """The fields of a finding at one sample of a band: message, signal, time, values and
-        limits."""
-        at = (miss.sample, miss.element)
-        return {
-            "message": told(band, miss),
-            "signal": self.results.labels(signal)[miss.element],
-            "t": band.when(miss),
-            "got": float(band.got[at]),
-            "expected": None if band.expected is None else float(band.expected[at]),
-            "low": float(band.low[at]),
-            "high": float(band.high[at]),
-        }
+        picture = None
+        if miss is not None:
+            number = f" {keys[1]}" if len(keys) > 1 and keys[1] else ""
+            title = f"{kind}{number} {finding.signal}"
+            picture = self._picture(title, signal, band, miss, drawn or band)
+        yield from self._found(finding, miss is None, picture)
 
     def _picture(self, title: str, signal: str, band: Band, miss: Miss, drawn: Band) -> Path | None:
         if self._folder is None:
@@ -328,25 +323,20 @@ class _Judging:
             return
         apart = [one for one in differences if one.relative > claim.within]
         for one in apart or differences[:1]:
-            found: dict[str, Any] = {
-                "message": f"the engines are {one.relative:.3g} apart at t = {one.t:.6g} s, "
-                f"relative to {one.scale:.6g}; expected within {claim.within:g}",
-                "signal": one.name,
-                "t": one.t,
-                "got": one.relative,
-                "high": claim.within,
-            }
-            if apart:
-                yield Failure("engines", **found, **at)
-            else:
-                self.held.append(Finding("engines", **found, **at))
+            text = (
+                f"the engines are {one.relative:.3g} apart at t = {one.t:.6g} s, relative to "
+                f"{one.scale:.6g}; expected within {claim.within:g}"
+            )
+            values: dict[str, Any] = {"got": one.relative, "high": claim.within, **at}
+            finding = Finding("engines", text, one.name, one.t, **values)
+            yield from self._found(finding, not apart)
 
     def _success(self, file: DiagramFile, claim: SuccessClaim) -> Iterator[Failure]:
         """The failure of a sweep in which too few runs pass."""
         self.claims += 1
         at = self._at(("success",))
         try:
-            shown = shown_by_sweep(file, claim, self._folder, self.runs)
+            message, bound = shown_by_sweep(file, claim, self._folder, self.runs)
         except InputError:
             raise
         except SpartError as error:
@@ -354,15 +344,17 @@ class _Judging:
                 raise
             yield Failure("success", str(error), **at)
             return
-        found: dict[str, Any] = {
-            "message": shown.message,
-            "got": shown.bound,
-            "low": claim.at_least,
-        }
-        if shown.held:
-            self.held.append(Finding("success", **found, **at))
+        finding = Finding("success", message, got=bound, low=claim.at_least, **at)
+        yield from self._found(finding, bound >= claim.at_least)
+
+    def _found(
+        self, finding: Finding, holds: bool, picture: Path | None = None
+    ) -> Iterator[Failure]:
+        """The failure of a claim that does not hold; the finding of one that does is kept."""
+        if holds:
+            self.held.append(finding)
         else:
-            yield Failure("success", **found, **at)
+            yield Failure(**vars(finding), picture=picture)
 
     def _slow(self) -> str | None:
         """A message if the run was slower than claimed; otherwise None."""

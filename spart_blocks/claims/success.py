@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -25,21 +24,11 @@ if TYPE_CHECKING:
 FOLDER = "sweep_of_test"
 
 
-@dataclass(frozen=True)
-class SuccessFinding:
-    """The result for a sweep: the message, the share of runs that passed, the bound that is
-    compared, and whether the claim holds."""
-
-    message: str
-    share: float
-    bound: float
-    held: bool
-
-
 def shown_by_sweep(
     file: DiagramFile, claim: SuccessClaim, folder: Path | None, progress: Progress | None = None
-) -> SuccessFinding:
-    """Run the sweep of a file and check its claim `success:`.
+) -> tuple[str, float]:
+    """Run the sweep of a file for its claim `success:`. Returns the message, and the bound to
+    compare with the claim.
 
     folder: where the runs are stored if the claim fails, so that one can be replayed; None stores
     none. For a sweep with random draws, the lower confidence bound of the success probability
@@ -51,21 +40,20 @@ def shown_by_sweep(
     if not found.complete:
         raise RunError(f"the sweep was interrupted after {len(found):,} runs")
     passed = np.asarray(found.success(), dtype=bool)
-    share, bound, how = judged(found, claim)
-    if bound >= claim.at_least:
-        return SuccessFinding(how, share, bound, True)
-    return SuccessFinding(f"{how}{_replay(file, found, passed, folder)}", share, bound, False)
+    bound, how = judged(found, claim)
+    held = bound >= claim.at_least
+    return how if held else f"{how}{_replay(file, found, passed, folder)}", bound
 
 
-def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:
-    """The share of runs that passed, its lower bound, and both as text."""
+def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, str]:
+    """The lower bound of the success probability, or the share of a single draw; and it as text."""
     passed, draws = found.success(), found["draw"]
     n, k = len(passed), int(passed.sum())
     counted = f"{k:,} of {n:,} runs passed"
     wanted = f"expected at least {claim.at_least:g}"
     share = k / n
     if draws.max() == 0:
-        return share, share, f"{counted}, {share:.6g} of all; {wanted}"
+        return share, f"{counted}, {share:.6g} of all; {wanted}"
     draws = draws // found.together
     low = success_of(passed, claim.confidence, draws, side="low").low
     bound = 0.0 if math.isnan(low) else low
@@ -74,7 +62,7 @@ def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]
         f"{bound:.6g}, {wanted}"
     )
     guide = "".join(f"; {note}" for note in about_draws(found.design, found.together))
-    return share, bound, text + _too_few(k == n, int(draws.max()) + 1, claim) + guide
+    return bound, text + _too_few(k == n, int(draws.max()) + 1, claim) + guide
 
 
 def _too_few(all_passed: bool, draws: int, claim: SuccessClaim) -> str:

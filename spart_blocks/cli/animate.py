@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 import typer
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.animation_page import PAGES, page_and_size, write_page
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import (
+from spart_blocks.cli.commands import (
     END,
     QUIET,
-    SETTINGS,
     Loading,
-    Texts,
     argument,
+    command,
     diagram_file,
     option,
 )
-from spart_blocks.cli.outputs import checked_file
-from spart_blocks.cli.reporting import FAILED
+from spart_blocks.cli.outputs import PAGES, checked_file, page_and_size, write_page
 from spart_blocks.cli.run import ENGINE, Engine, begun, finished_run, tell_incomplete
+from spart_blocks.cli.terminal import FAILED
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
@@ -42,7 +39,6 @@ def animate(
         "--out -o FILE", "The page: .html. By default out/ and the diagram's name."
     ),
     diagram: Path | None = option("--diagram FILE", "The diagram of a saved run."),
-    settings: Texts = SETTINGS,
     engine: Engine = ENGINE,
     end: float | None = END,
     triangles: int | None = option(
@@ -68,7 +64,7 @@ def animate(
     failure = None
     if saved:
         results = _saved_run(file, diagram, end)
-    read = diagram_file(diagram or file, settings, loading, quiet)
+    read = diagram_file(diagram or file, loading, quiet)
     if not saved:
         results, failure = finished_run(begun(read, engine, end, None), None, quiet)
     typer.echo(page_and_size(write_page(results, read, out, quiet, triangles)))

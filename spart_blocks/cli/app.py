@@ -13,19 +13,16 @@ from spart_blocks import __version__
 from spart_blocks.cli.animate import animate
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
-from spart_blocks.cli.commands import examples_of
+from spart_blocks.cli.commands import epilog, examples_of, in_one_form
 from spart_blocks.cli.compare import compare
 from spart_blocks.cli.diff import diff
 from spart_blocks.cli.doctor import doctor
 from spart_blocks.cli.edit import edit
 from spart_blocks.cli.ending import interruptible
 from spart_blocks.cli.examples import examples
-from spart_blocks.cli.export import export, export_c
-from spart_blocks.cli.export_fmu import export_fmu
+from spart_blocks.cli.export import export, export_c, export_fmu
 from spart_blocks.cli.git_setup import git_setup
-from spart_blocks.cli.help_texts import epilog, in_one_form
-from spart_blocks.cli.linearize import linearize
-from spart_blocks.cli.lqr import lqr
+from spart_blocks.cli.linearize import linearize, lqr
 from spart_blocks.cli.merge import merge
 from spart_blocks.cli.new import new
 from spart_blocks.cli.realtime import realtime

@@ -6,20 +6,20 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.fmu_ports import fmu_ports
-from spart_blocks.cli.options import BLOCKS, Texts, argument, switch
-from spart_blocks.cli.terminal import put
-from spart_blocks.cli.text_tables import grid
+from spart_blocks.cli.commands import BLOCKS, Texts, argument, command, switch
+from spart_blocks.cli.terminal import grid, put
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.restructured import KEPT
 from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.check.other_names import other_names_like, type_hint
+
+if TYPE_CHECKING:
+    from spart_blocks.block_support.ports import Port
 
 _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
 
@@ -159,3 +159,36 @@ def _parameter_rows(parameters: Sequence[dict[str, Any]]) -> Any:
         default = "required" if item["required"] else f"default {written}"
         rows.append((f"  {item['name']}", item["type"], default, item["text"]))
     return grid(("name", "type", "default", "text"), rows)
+
+
+# --- ports of an FMU ------------------------------------------------------------------------------
+
+
+def fmu_ports(cls: type[Any], packages: Sequence[str]) -> dict[str, Any]:
+    """The ports of the FMU named with --blocks; if none is named, a text that says how to see them.
+    Empty for blocks other than those of FMUs. Raises InputError for several FMUs."""
+    if not hasattr(cls, "ports_of"):
+        return {}
+    fmus = [package for package in packages if package.lower().endswith(".fmu")]
+    if not fmus:
+        return {"ports_by": "those of the FMU: add --blocks NAME.fmu to see them"}
+    if len(fmus) > 1:
+        raise InputError("the ports of one FMU are shown at a time; name one with --blocks")
+    try:
+        inputs, outputs = cls.ports_of(fmus[0])
+    except ValueError as error:
+        raise InputError(Fault(str(error))) from None
+    return {"inputs": _rows(inputs), "outputs": _rows(outputs), "ports_by": f"those of {fmus[0]}"}
+
+
+def _rows(ports: Sequence[Port]) -> list[dict[str, str]]:
+    return [
+        {
+            "port": str(k),
+            "name": port.name,
+            "type": f"ndarray{port.shape}" if port.shape else "float",
+            "unit": port.unit,
+            "text": "",
+        }
+        for k, port in enumerate(ports)
+    ]

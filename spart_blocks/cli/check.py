@@ -6,12 +6,15 @@ from pathlib import Path
 
 import typer
 
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import END, FILE, QUIET, SETTINGS, Loading, Texts, diagram_file
-from spart_blocks.cli.progress import ProgressBar
-from spart_blocks.cli.reporting import FAILED
-from spart_blocks.cli.terminal import complain, put, say
-from spart_blocks.cli.text_tables import headed_table
+from spart_blocks.cli.commands import (
+    END,
+    FILE,
+    QUIET,
+    Loading,
+    command,
+    diagram_file,
+)
+from spart_blocks.cli.terminal import FAILED, ProgressBar, complain, headed_table, put, say
 
 
 @command(
@@ -21,7 +24,6 @@ from spart_blocks.cli.text_tables import headed_table
 def check(
     *,
     file: Path = FILE,
-    settings: Texts = SETTINGS,
     end: float | None = END,
     loading: Loading,
     quiet: bool = QUIET,
@@ -31,7 +33,7 @@ def check(
     Both run at rtol 1e-10. Prints the difference of every kept signal and state, relative to its
     largest magnitude; the exit code is 1 if a difference exceeds 1e-7.
     """
-    diagram = diagram_file(file, settings, loading, quiet).load()
+    diagram = diagram_file(file, loading, quiet).load()
     from spart_blocks.analysis.agreement import ALIKE, compare_engines
 
     until = diagram.run.T if end is None else end

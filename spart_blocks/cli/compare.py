@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import (
+from spart_blocks.cli.commands import (
     BLOCKS,
     END,
     HEADLESS,
@@ -22,6 +21,7 @@ from spart_blocks.cli.options import (
     Texts,
     argument,
     choices_of,
+    command,
     diagram_file,
     option,
     refuse_given,
@@ -35,10 +35,15 @@ from spart_blocks.cli.outputs import (
     list_files,
     show,
 )
-from spart_blocks.cli.progress import ProgressBar
-from spart_blocks.cli.reporting import FAILED, report
-from spart_blocks.cli.terminal import has_display, put, say
-from spart_blocks.cli.text_tables import headed_table
+from spart_blocks.cli.terminal import (
+    FAILED,
+    ProgressBar,
+    has_display,
+    headed_table,
+    put,
+    report,
+    say,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -105,7 +110,7 @@ def compare(
         refuse_given(given, "two sweeps are compared as they are", hint)
         return _compared_sweeps((file, other), outputs, quiet)
     choices, sets = choices_of(cases.variants), _sets(cases.cases or [])
-    read = diagram_file(file, settings, Loading(None, blocks, root), quiet)
+    read = diagram_file(file, Loading(settings, None, blocks, root), quiet)
     found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
     return _finished(found, outputs, quiet, debug)
 

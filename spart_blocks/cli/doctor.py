@@ -16,12 +16,9 @@ import typer
 from spart_blocks import __version__
 from spart_blocks.base.errors import SpartError, told
 from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
-from spart_blocks.cli.commands import command
+from spart_blocks.cli.commands import command, switch
 from spart_blocks.cli.examples import shipped
-from spart_blocks.cli.options import switch
-from spart_blocks.cli.reporting import FAILED
-from spart_blocks.cli.terminal import has_display, put
-from spart_blocks.cli.text_tables import grid
+from spart_blocks.cli.terminal import FAILED, grid, has_display, put
 
 State = Literal["ok", "missing", "wrong"]
 NAME = "spart_blocks"

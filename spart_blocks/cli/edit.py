@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, counted
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import QUIET, ROOT, Texts, argument, option, switch
+from spart_blocks.cli.commands import QUIET, ROOT, Texts, argument, command, option, switch
 from spart_blocks.cli.terminal import say
 
 if TYPE_CHECKING:

@@ -12,10 +12,8 @@ from pathlib import Path
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import argument, option
-from spart_blocks.cli.terminal import put, say
-from spart_blocks.cli.text_tables import grid
+from spart_blocks.cli.commands import argument, command, option
+from spart_blocks.cli.terminal import grid, put, say
 
 FOLDERS = ("diagrams", "models")
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import switch
+from spart_blocks.cli.commands import command, switch
 from spart_blocks.cli.terminal import say
 
 PATTERNS = ("*.yaml", "*.yml")

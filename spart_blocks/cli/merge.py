@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from spart_blocks.base.errors import counted
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import argument, option
-from spart_blocks.cli.reporting import FAILED
-from spart_blocks.cli.terminal import complain, say
+from spart_blocks.cli.commands import argument, command, option
+from spart_blocks.cli.terminal import FAILED, complain, say
 
 if TYPE_CHECKING:
     from spart_blocks.versions.merge import Merged

@@ -14,8 +14,7 @@ from pathlib import Path
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, SpartError, brief
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import argument, option
+from spart_blocks.cli.commands import argument, command, option
 from spart_blocks.cli.outputs import checked_files
 from spart_blocks.cli.terminal import say, warn
 

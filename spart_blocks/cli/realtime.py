@@ -12,14 +12,19 @@ import typer
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.interrupts import requests_go_to
 from spart_blocks.base.tableaus import FixedStepMethod
-from spart_blocks.cli.commands import command
+from spart_blocks.cli.commands import (
+    FILE,
+    QUIET,
+    Loading,
+    Texts,
+    command,
+    diagram_file,
+    option,
+)
 from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import METHOD, PART, RATE
-from spart_blocks.cli.options import FILE, QUIET, SETTINGS, Loading, Texts, diagram_file, option
 from spart_blocks.cli.outputs import Written, attempt, checked_files, complain_of
-from spart_blocks.cli.progress import Ticker
-from spart_blocks.cli.reporting import FAILED
-from spart_blocks.cli.terminal import complain, say, warn
+from spart_blocks.cli.terminal import FAILED, Ticker, complain, say, warn
 
 if TYPE_CHECKING:
     from spart_blocks.realtime import Prepared, Report, Session
@@ -53,7 +58,6 @@ def realtime(
     reports: list[Path] | None = option(
         "--report FILE", "Write the report: .json or .png. May be repeated."
     ),
-    settings: Texts = SETTINGS,
     loading: Loading,
     quiet: bool = QUIET,
 ) -> int:
@@ -62,7 +66,7 @@ def realtime(
     Ctrl-C ends it.
     """
     files = checked_files(reports, SUFFIXES, "--report")
-    diagram = diagram_file(file, settings, loading, quiet).load()
+    diagram = diagram_file(file, loading, quiet).load()
     from spart_blocks.realtime import Session, prepare
 
     say(f"compiling {', '.join(part) if part else diagram.name}", unless=quiet)

@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from spart_blocks.base.errors import InputError, RunError
-from spart_blocks.cli.animation_page import PAGES, write_page
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import (
+from spart_blocks.cli.commands import (
     END,
     HEADLESS,
     OPTIONAL_FILE,
     QUIET,
-    SETTINGS,
     Loading,
-    Texts,
+    command,
     diagram_file,
     option,
     refuse_given,
     switch,
 )
 from spart_blocks.cli.outputs import (
+    PAGES,
     Outputs,
     Written,
     attempt,
@@ -36,10 +34,9 @@ from spart_blocks.cli.outputs import (
     complain_of,
     list_files,
     show,
+    write_page,
 )
-from spart_blocks.cli.progress import ProgressBar
-from spart_blocks.cli.reporting import FAILED, report
-from spart_blocks.cli.terminal import complain, has_display, say
+from spart_blocks.cli.terminal import FAILED, ProgressBar, complain, has_display, report, say
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
@@ -99,7 +96,6 @@ class Replay:
 def run(
     *,
     file: Path | None = OPTIONAL_FILE,
-    settings: Texts = SETTINGS,
     engine: Engine = ENGINE,
     end: float | None = END,
     shown: RunOutputs,
@@ -116,11 +112,11 @@ def run(
     """
     outputs, page = shown.checked()
     if replay != Replay(None, None):
-        given = (settings, end, initial, page, *astuple(loading))
+        given = (end, initial, page, *astuple(loading))
         return _replayed(file, replay, given, outputs, quiet)
     if file is None:
         raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
-    read = diagram_file(file, settings, loading, quiet)
+    read = diagram_file(file, loading, quiet)
     run = begun(read, engine, end, initial)
     results, failure = finished_run(run, initial, quiet)
     show_motion = None if page is None else partial(write_page, results, read, page, quiet)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import BLOCKS, Texts, switch
+from spart_blocks.cli.commands import BLOCKS, Texts, command, switch
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.registry import BlockType, Parameter

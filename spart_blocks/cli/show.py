@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING
 import typer
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.animation_page import PAGES, page_and_size
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import (
+from spart_blocks.cli.commands import (
     Loading,
     argument,
+    command,
     diagram_file,
     holds_bodies,
     holds_robot,
     option,
     switch,
 )
-from spart_blocks.cli.outputs import checked_file, default_folder, default_name
+from spart_blocks.cli.outputs import (
+    PAGES,
+    checked_file,
+    default_folder,
+    default_name,
+    page_and_size,
+)
 from spart_blocks.cli.robot import robots_of
 from spart_blocks.cli.terminal import has_display, say
 
@@ -71,7 +76,7 @@ def show(
             raise InputError(f"{file} has bodies and no blocks: omit --block")
         name, picture = _bodies(file)
     else:
-        name, picture = _diagram(diagram_file(file, None, loading).load(), block)
+        name, picture = _diagram(diagram_file(file, loading).load(), block)
     from spart_blocks.drawing.files import opened, write
 
     typer.echo(str(write(picture, out or _default(name))))
@@ -106,7 +111,7 @@ def _robots_page(file: Path, out: Path | None, loading: Loading) -> Path:
 
     given = Options(root=loading.root)
     if file.suffix in (".yaml", ".yml") and not holds_robot(file):
-        diagram = diagram_file(file, None, loading).load()
+        diagram = diagram_file(file, loading).load()
         name, page = diagram.name, diagram_page(diagram, given, say)
     else:
         robots = robots_of(file)

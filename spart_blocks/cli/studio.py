@@ -10,8 +10,16 @@ import typer
 
 from spart_blocks.base.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.base.web_build import STUDIO, built
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import BLOCKS, ROOT, Texts, argument, check_diagram, option, switch
+from spart_blocks.cli.commands import (
+    BLOCKS,
+    ROOT,
+    Texts,
+    argument,
+    check_diagram,
+    command,
+    option,
+    switch,
+)
 from spart_blocks.cli.terminal import has_display, say, warn
 
 _NEEDED = ("starlette", "uvicorn", "websockets")

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spart_blocks.base.errors import InputError, RunError
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.ending import writing
-from spart_blocks.cli.options import (
+from spart_blocks.cli.commands import (
     BLOCKS,
     END,
     FILE,
@@ -22,15 +20,15 @@ from spart_blocks.cli.options import (
     Precision,
     Texts,
     choices_of,
+    command,
     diagram_file,
     named_values,
     option,
     switch,
 )
+from spart_blocks.cli.ending import writing
 from spart_blocks.cli.outputs import checked_file, default_name
-from spart_blocks.cli.progress import RunsBar
-from spart_blocks.cli.reporting import FAILED, report
-from spart_blocks.cli.terminal import complain, say, warn
+from spart_blocks.cli.terminal import FAILED, RunsBar, complain, report, say, warn
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.results import SweepResults
@@ -100,7 +98,7 @@ class Execution:
         "Number of threads or processes; by default one per processor.",
         min=1,
     )
-    scheduler: str | None = option(
+    executor: str | None = option(
         "--scheduler ADDRESS", "Run on the workers of this Dask scheduler."
     )
     device: str | None = option("--device NAME", "Run on a graphics card: cuda.")
@@ -141,10 +139,10 @@ def sweep(
     interrupted, all runs failed, or the success that expect claims was not reached.
     """
     page = checked_file(page, (".html", ".htm"), "--report")
-    if execution.scheduler is not None and execution.workers is not None:
+    if execution.executor is not None and execution.workers is not None:
         raise InputError("--workers and --scheduler exclude each other")
     changes = plan.changes(variants)
-    read = diagram_file(file, settings, Loading(None, blocks, root), quiet)
+    read = diagram_file(file, Loading(settings, None, blocks, root), quiet)
     folder = execution.out or Path("out") / f"{default_name(file.stem)}-sweep"
     found, failure = _swept(read, changes, end, execution, folder, quiet)
     with writing():
@@ -161,13 +159,12 @@ def _swept(
     quiet: bool,
 ) -> tuple[SweepResults, RunError | None]:
     """Run the sweep: its results, and the error if not all of them could be stored."""
-    from spart_blocks.sweeps.sweep import sweep_file
+    from spart_blocks.sweeps.sweep import sweep as run_sweep
 
-    options = {} if end is None else {"T": end}
     how = {**vars(execution), "out": folder, "precision": execution.precision or "double"}
     with RunsBar(wanted=not quiet) as progress:
         try:
-            return sweep_file(read, changes, options, progress=progress, **how), None
+            return run_sweep(read, T=end, progress=progress, **how, **changes), None
         except RunError as error:
             if error.results is None:
                 raise
@@ -219,7 +216,7 @@ def _missed(found: SweepResults) -> str | None:
     claim = None if expected is None else expected.section.success
     if claim is None:
         return None
-    _, bound, told = judged(found, claim)
+    bound, told = judged(found, claim)
     return told if bound < claim.at_least else None
 
 

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, counted
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import BLOCKS, QUIET, ROOT, Texts, argument, option, switch
+from spart_blocks.cli.commands import BLOCKS, QUIET, ROOT, Texts, argument, command, option, switch
 from spart_blocks.cli.outputs import check_folder
-from spart_blocks.cli.progress import ProgressBar, RunsBar
-from spart_blocks.cli.reporting import FAILED, WRONG_INPUT
-from spart_blocks.cli.terminal import complain, say, warn
+from spart_blocks.cli.terminal import FAILED, WRONG_INPUT, ProgressBar, RunsBar, complain, say, warn
 
 if TYPE_CHECKING:
     from spart_blocks.claims.check import Manner

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import Texts, argument, option, switch
-from spart_blocks.cli.terminal import put, say
-from spart_blocks.cli.text_tables import headed_table
+from spart_blocks.cli.commands import Texts, argument, command, option, switch
+from spart_blocks.cli.terminal import headed_table, put, say
 
 if TYPE_CHECKING:
     from spart_blocks.realtime.live_client import LiveClient

@@ -18,7 +18,7 @@ from spart_blocks.base.errors import SpartError
 from spart_blocks.results import Results
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.measure.gauges import Gauge, Readings
-from spart_blocks.workers.faults import error_from_json
+from spart_blocks.workers.frames import error_from_json
 from spart_blocks.workers.process import Worker
 
 Progress = Callable[[float, float], None]

@@ -15,8 +15,7 @@ from spart_blocks.base.errors import SpartWarning
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.run.simulate import begin, finish
-from spart_blocks.workers.boxes import Inbox, Outbox
-from spart_blocks.workers.faults import error_as_json
+from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
 from spart_blocks.workers.progress import Report, throttled
 
 

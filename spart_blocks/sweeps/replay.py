@@ -14,7 +14,7 @@ from spart_blocks.run.engines.native import Native
 from spart_blocks.run.record.recomputing import FromStates
 from spart_blocks.run.simulate import finish
 from spart_blocks.run.start import prepare
-from spart_blocks.sweeps.run.runner_choice import Runner
+from spart_blocks.sweeps.run.executors import Runner
 from spart_blocks.sweeps.storage.columns import Array
 from spart_blocks.sweeps.storage.histories import signals_of, states_of
 from spart_blocks.sweeps.sweep_data import SweepData

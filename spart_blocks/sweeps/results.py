@@ -12,10 +12,8 @@ from spart_blocks.sweeps.report.compare_sweeps import SweepComparison, compare_s
 from spart_blocks.sweeps.report.history_pictures import extreme_runs, fan
 from spart_blocks.sweeps.report.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.report.report import write_study
-from spart_blocks.sweeps.report.result_views import indices_of, study_of, traces_of
 from spart_blocks.sweeps.report.scatter_picture import MOST_COLUMNS, scatter
-from spart_blocks.sweeps.statistics import SobolIndices, compare_variants, summarize
-from spart_blocks.sweeps.sweep_data import SweepData
+from spart_blocks.sweeps.report.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from spart_blocks.results import Results
 
 
-class SweepResults(SweepData):
+class SweepResults(Study):
     """The finished runs of a sweep, ordered by run number.
 
     columns: the values by name, as in `table`; `results["miss"]` is one column. metrics: names of
@@ -46,22 +44,9 @@ class SweepResults(SweepData):
         found = heading(f"sweep of {self.name}", repr(self)[1:-1])
         return found + str(self.statistics()._repr_html_() if len(self) else "")
 
-    def statistics(self, **options: Any) -> Any:
-        """How runs ended, the success probability and the metrics, of each variant and fault, with
-        intervals: prints as tables. options: by (columns whose values make groups), confidence,
-        shares (of quantiles)."""
-        known = {"together": self.together, "design": self.design, "left_out": self.left_out}
-        return summarize(self.columns, self.metrics, **{**known, **options})
-
-    def compare_variants(self, **options: Any) -> Any:
-        """The differences of all pairs of variants, draw by draw, in metrics and success: prints as
-        a table. options: confidence, variants."""
-        drawn = {"together": self.together, "design": self.design}
-        return compare_variants(self.columns, self.metrics, **{**drawn, **options})
-
     def compare(
         self,
-        other: SweepData,
+        other: Study,
         names: tuple[str, str] = ("first", "second"),
         **options: Any,
     ) -> SweepComparison:
@@ -70,45 +55,38 @@ class SweepResults(SweepData):
         if not isinstance(other, type(self)):
             text = f"a sweep is compared with the results of another, not {brief(other)}"
             raise InputError(text)
-        return compare_studies(study_of(self), study_of(other), names, **options)
-
-    def sobol(self, metric: str, **options: Any) -> SobolIndices:
-        """First-order and total Sobol indices of a metric; for a sweep with design: saltelli."""
-        return indices_of(self, metric, **options)
+        return compare_studies(self, other, names, **options)
 
     def plot_distribution(self, metric: str, **options: Any) -> Figure:
         """Histogram and empirical distribution function of a metric, of each variant and fault."""
-        study = study_of(self, traces=False)
-        labels, apart = study.factors()
-        options = options if study.banded else {"confidence": None, **options}
-        return distribution(study.quantity(metric), labels, apart=apart, **options)
+        labels, apart = self.factors()
+        options = options if self.banded else {"confidence": None, **options}
+        return distribution(self.quantity(metric), labels, apart=apart, **options)
 
     def plot_map(self, metric: str, x: str, y: str) -> Figure:
         """Mean of a metric, or the rate of success for 'passed', over two varied values."""
-        return heat_map(*map(study_of(self, traces=False).quantity, (metric, x, y)))
+        return heat_map(*map(self.quantity, (metric, x, y)))
 
     def plot_tornado(self, metric: str) -> Figure:
         """Sobol indices of a metric as bars."""
-        return tornado(metric, indices_of(self, metric))
+        return tornado(metric, self.sobol(metric))
 
     def plot_scatter(self, *names: str) -> Figure:
         """A panel for each pair of columns, with the runs that failed marked; by default what
         varies and the metrics."""
         chosen: Sequence[str] = names or (*self.varied_columns, *self.metrics)[:MOST_COLUMNS]
-        study = study_of(self, traces=False)
-        return scatter([study.quantity(name) for name in chosen], study.outcomes)
+        return scatter([self.quantity(name) for name in chosen], self.outcomes)
 
     def plot_fan(self, signal: str) -> Figure:
         """Median and quantile bands of a signal over time, of each variant and fault."""
-        traces = traces_of(self, signal)
-        return fan(traces, *study_of(self, traces=False).factors(traces))
+        traces = self.traces(signal)
+        return fan(traces, *self.factors(traces))
 
     def plot_extremes(self, signal: str, metric: str, worst: str = "largest") -> Figure:
         """A signal in the runs with the worst, median and best value of a metric."""
-        traces = traces_of(self, signal)
-        study = study_of(self, traces=False)
-        return extreme_runs(traces, study.quantity(metric, traces), worst)
+        traces = self.traces(signal)
+        return extreme_runs(traces, self.quantity(metric, traces), worst)
 
     def report(self, path: str | Path) -> Path:
         """Write statistics and pictures as one HTML file. Returns its path."""
-        return write_study(study_of(self), path)
+        return write_study(self, path)

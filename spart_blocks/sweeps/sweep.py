@@ -15,7 +15,7 @@ from spart_blocks.sweeps.plan.describing import description_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
 from spart_blocks.sweeps.results import SweepResults
 from spart_blocks.sweeps.run.batches import Progress, SweepRun
-from spart_blocks.sweeps.run.runner_choice import Runner
+from spart_blocks.sweeps.run.executors import Runner
 from spart_blocks.sweeps.storage.store import Description, Folder, Store, holds_sweep
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.sections.run_options import Solver
     from spart_blocks.diagram.written.overrides import Overrides
     from spart_blocks.program import Program
-    from spart_blocks.run.engines.from_file import DiagramFile
 
 
 class SweepChanges(TypedDict, total=False):
@@ -114,25 +113,6 @@ def _section_and_options(
     if isinstance(options.get("log"), str):
         options["log"] = [options["log"]]
     return given | ({} if over is None else {"over": over}), options
-
-
-def sweep_file(
-    file: DiagramFile,
-    changes: Mapping[str, Any],
-    options: Mapping[str, Any],
-    *,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    device: str | None = None,
-    precision: str = "double",
-    **more: Any,
-) -> SweepResults:
-    """Execute the sweep of a diagram file. changes: entries that replace those of its section.
-    options: run options. scheduler: address of a Dask scheduler. more: as for `run_planned`.
-    """
-    planned = Planned.of(file, changes, options)
-    with Runner(workers, scheduler, device, precision) as runner:
-        return run_planned(planned, runner, **more)
 
 
 def run_planned(

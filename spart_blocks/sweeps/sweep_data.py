@@ -14,10 +14,16 @@ from numpy.typing import NDArray
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean, optional
 from spart_blocks.sweeps.run.batches import ENOUGH
-from spart_blocks.sweeps.storage.columns import TRUE, UNKNOWN, Columns, metric_names, succeeded
+from spart_blocks.sweeps.storage.columns import (
+    EXTRA,
+    TRUE,
+    UNKNOWN,
+    Columns,
+    metric_names,
+    succeeded,
+)
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.store import Folder, Store
-from spart_blocks.sweeps.storage.table_parts import EXTRA
 from spart_blocks.sweeps.work import FAILED, STATUSES, Ints
 
 if TYPE_CHECKING:

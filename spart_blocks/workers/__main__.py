@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import BinaryIO
 
-from spart_blocks.workers.boxes import Inbox, Outbox
+from spart_blocks.workers.frames import Inbox, Outbox
 
 
 def main(module: str) -> None:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.errors import RunError, SpartError
-from spart_blocks.workers.faults import error_from_json
-from spart_blocks.workers.frames import frame, read_async
+from spart_blocks.workers.frames import error_from_json, frame, read_async
 from spart_blocks.workers.process import command, environment, how_it_ended
 
 PATIENCE = 300.0

@@ -1,6 +1,7 @@
 """A concurrent.futures.Executor of worker processes.
 
-If a process ends unexpectedly, only its current call fails, and a new process replaces it.
+If a process ends unexpectedly, only its current call fails, and a new process replaces it. `serve`
+performs the calls in a process.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from spart_blocks.base.errors import RunError
-from spart_blocks.workers.calls import returned
+from spart_blocks.base.errors import RunError, told
+from spart_blocks.workers.frames import Inbox, Message, Outbox, error_as_json, error_from_json
 from spart_blocks.workers.process import Worker, WorkerEndedError
 
-SERVED = "spart_blocks.workers.calls"
+SERVED = "spart_blocks.workers.executor"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 MOST_FAILED_STARTS = 3
 """Number of consecutive processes that end before they are ready, after which no more are
@@ -162,3 +164,47 @@ class _WorkerThread:
         worker.kill()  # it may be alive and have closed its output
         worker.close()
         return worker.ended()
+
+
+# --- in the worker --------------------------------------------------------------------------------
+# Performs the calls of an executor in a worker process.
+#
+# A call is a pickled function with its arguments, and its answer the pickled result or exception.
+# An exception is also sent as JSON, since some cannot be pickled.
+
+
+def serve(inbox: Inbox, outbox: Outbox) -> None:
+    """Report that the process is ready, then answer calls until it ends."""
+    outbox.send({"ready": True})
+    while True:
+        outbox.send(*_answer(inbox.receive()[1]))
+
+
+def _answer(call: bytes) -> Message:
+    try:
+        function, args, kwargs = pickle.loads(call)
+        value = function(*args, **kwargs)
+    except Exception as error:
+        return _raised(error)
+    try:
+        return {}, pickle.dumps(value)
+    except Exception as error:
+        return _raised(RunError(f"a worker cannot send its answer: {told(error)}"))
+
+
+def _raised(error: Exception) -> Message:
+    pickled = b""
+    with suppress(Exception):  # whatever an exception of a user's block raises
+        pickled = pickle.dumps(error)
+    return {"error": error_as_json(error)}, pickled
+
+
+def returned(answer: Message) -> Any:
+    """The result of a call from its answer. Raises the exception that the call raised."""
+    header, body = answer
+    if "error" not in header:
+        return pickle.loads(body)
+    error: Any = None
+    with suppress(Exception):
+        error = pickle.loads(body)
+    raise error if isinstance(error, Exception) else error_from_json(header["error"])

@@ -256,7 +256,7 @@ def test_an_interrupted_run_is_shown_as_far_as_it_came(workplace, monkeypatch, c
             waiting.clear()
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("spart_blocks.cli.progress.ProgressBar.__call__", ctrl_c)
+    monkeypatch.setattr("spart_blocks.cli.terminal.ProgressBar.__call__", ctrl_c)
     words = ["animate", SPACECRAFT, "--engine", "interpreter", "--t", "2", "-o", "run.html"]
     assert main(words) == 1
     assert "interrupted at t" in capsys.readouterr().err

@@ -10,8 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.cli.commands import command
-from spart_blocks.cli.options import QUIET, argument, option, switch
+from spart_blocks.cli.commands import QUIET, argument, command, option, switch
 
 
 @dataclass(frozen=True)

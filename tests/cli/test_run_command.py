@@ -195,7 +195,7 @@ def test_files_stand_in_for_windows_that_cannot_be_opened(spart, ramp, tmp_path,
 
 def test_an_interrupted_run_says_what_it_kept(spart, long, monkeypatch):
     """The progress callback is where a Ctrl-C can be placed at will."""
-    monkeypatch.setattr("spart_blocks.cli.progress.ProgressBar.__call__", _interrupt_after(3.0))
+    monkeypatch.setattr("spart_blocks.cli.terminal.ProgressBar.__call__", _interrupt_after(3.0))
     answer = spart("run", long, "--engine", "interpreter", "--out", "part.npz")
     assert answer.code == 1
     assert "error: the run was interrupted at t = 3" in answer.err

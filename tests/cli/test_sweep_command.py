@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from spart_blocks.cli.progress import RunsBar
+from spart_blocks.cli.terminal import RunsBar
 from spart_blocks.sweeps.results import SweepResults
 from spart_blocks.sweeps.storage import store
 
@@ -299,9 +299,9 @@ def test_what_is_no_pair_of_sweeps_is_told_in_one_line(spart, study, given, said
 
 def test_the_sweep_of_a_test_shows_its_progress_on_a_terminal(spart, study, monkeypatch):
     told = []
-    monkeypatch.setattr("spart_blocks.cli.progress._watched", lambda: True)
-    monkeypatch.setattr("spart_blocks.cli.progress._PATIENCE", -1.0)
-    monkeypatch.setattr("spart_blocks.cli.progress._PERIOD", 0.0)
+    monkeypatch.setattr("spart_blocks.cli.terminal._watched", lambda: True)
+    monkeypatch.setattr("spart_blocks.cli.terminal._PATIENCE", -1.0)
+    monkeypatch.setattr("spart_blocks.cli.terminal._PERIOD", 0.0)
     inner = RunsBar._told
 
     def noted(self, done, total):

@@ -190,7 +190,7 @@ def test_ctrl_c_within_a_run_is_no_pass(spart, expecting, monkeypatch):
     def interrupt(self, t, end):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spart_blocks.cli.progress.ProgressBar.__call__", interrupt)
+    monkeypatch.setattr("spart_blocks.cli.terminal.ProgressBar.__call__", interrupt)
     expecting("a.yaml", text=EXPECTING.replace("{T: 2}", "{T: 2, solver: DOP853}"))
     answer = spart("test")
     assert answer.code == 1

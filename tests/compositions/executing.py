@@ -133,8 +133,7 @@ def faults(path: Path, **options: Any) -> Outcome:
 def lanes(path: Path, **options: Any) -> Outcome:
     """A run in lanes: its end and its metrics."""
     from spart_blocks.sweeps.run import lanes as running
-    from spart_blocks.sweeps.run.joined_outcomes import joined
-    from spart_blocks.sweeps.work import Work
+    from spart_blocks.sweeps.work import Work, joined
 
     with compiler(True):
         program = sb.trace(path)

@@ -15,7 +15,7 @@ from spart_blocks.base.paths import index_of, keys_of
 from spart_blocks.diagram.written.paths import editable_path_in, path_in
 from spart_blocks.program import storage
 from spart_blocks.run import DiagramFile
-from spart_blocks.sweeps.plan.sources import source_of
+from spart_blocks.sweeps.plan.memory_source import source_of
 
 ROBOT = Path(__file__).parents[2] / "models" / "spacecraft_3dof.urdf"
 TEXT = """\

@@ -10,9 +10,9 @@ from kernel_usage import usages
 
 import spart_blocks as sb
 from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.sweeps.run.card import cubin
 from spart_blocks.sweeps.run.lane_setup import LaneSetup
 from spart_blocks.sweeps.run.lane_source import kernel_source
-from spart_blocks.sweeps.run.nvrtc import cubin
 from spart_blocks.sweeps.work import Work
 
 pytest.importorskip("cuda.bindings.nvrtc")

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind, ttest_rel
+from sweep_tables import sweep_of
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.sweeps.report.compare_sweeps import compare_studies
-from spart_blocks.sweeps.report.picture_data import Traces
-from spart_blocks.sweeps.report.study import Study
+from spart_blocks.sweeps.storage.histories import Histories
 
 
-def study(draws=50, gain=1.0, seed=7, variants=("pd",), faults=("none",), grid=(0.0,), **fields):
-    """miss = gain * mass + noise of the draw + the grid value; passed if it is below 10.5."""
+def study(
+    draws=50,
+    gain=1.0,
+    seed=7,
+    variants=("pd",),
+    faults=("none",),
+    grid=(0.0,),
+    rows=slice(None),
+    change=lambda columns: None,
+    **fields,
+):
+    """A sweep: miss = gain * mass + noise of the draw + the grid value; passed if below 10.5."""
     rng = np.random.default_rng(seed)
     mass, noise = rng.normal(10, 1, draws), rng.normal(0, 0.01, draws)
     counts = (draws, len(grid), len(variants), len(faults))
@@ -38,7 +47,8 @@ def study(draws=50, gain=1.0, seed=7, variants=("pd",), faults=("none",), grid=(
         "miss": miss,
     }
     given = {"varied": ("mass", "kp"), "metrics": ("miss",), "units": {"miss": "m"}, "seed": seed}
-    return Study("arm", columns, **(given | fields))
+    change(columns)
+    return sweep_of("arm", {k: v[rows] for k, v in columns.items()}, **(given | fields))
 
 
 def row(found, what="miss", group="all"):
@@ -76,17 +86,17 @@ def test_other_draws_are_compared_by_their_means():
 
 
 def test_equal_seeds_with_other_distributions_are_no_pairs():
-    a, b = study(), study()
-    b.columns["mass"][3] += 0.1
+    def change(columns):
+        columns["mass"][3] += 0.1
+
+    a, b = study(), study(change=change)
     assert compare_studies(a, b).unlike == "mass has other values in the same draws"
-    c = dataclasses.replace(study(), design="sobol")
+    c = study(design="sobol")
     assert compare_studies(a, c).unlike == "design random and sobol"
 
 
 def test_a_longer_sweep_is_compared_in_the_draws_that_both_have():
-    a, b = study(50), study(50)
-    shorter = {name: values[:30] for name, values in b.columns.items()}
-    one = row(compare_studies(a, dataclasses.replace(b, columns=shorter)))
+    one = row(compare_studies(study(50), study(50, rows=slice(30))))
     assert one.pairs == 30
     assert one.difference.estimate == 0
 
@@ -96,7 +106,7 @@ def test_variants_and_faults_of_the_same_name_are_compared():
     b = study(variants=("pd", "mpc"), faults=("none", "stuck"), gain=1.1)
     found = compare_studies(a, b, ("before", "after"))
     assert {row.group for row in found.rows} == {"none", "stuck"}
-    assert "variant lqr is only in before, and left out" in found.notes
+    assert "variant lqr is only in before, and left out" in found.notes()
     assert row(found, group="stuck").pairs == 50
 
 
@@ -104,7 +114,7 @@ def test_without_a_common_variant_all_runs_of_a_draw_are_compared():
     found = compare_studies(study(variants=("pd",)), study(variants=("lqr",)))
     assert row(found).pairs == 50
     assert (
-        "variant: pd and lqr have no name in common; all runs of each are compared" in found.notes
+        "variant: pd and lqr have no name in common; all runs of each are compared" in found.notes()
     )
 
 
@@ -113,17 +123,19 @@ def test_points_of_the_same_grid_are_pairs_and_of_other_grids_are_not():
     assert row(same).pairs == 100
     other = compare_studies(study(grid=(1.0, 2.0)), study(grid=(1.0, 3.0, 4.0)))
     assert row(other).pairs == 50
-    assert "the grids differ; means over the grid are compared" in other.notes
+    assert "the grids differ; means over the grid are compared" in other.notes()
 
 
 def test_a_run_without_a_value_leaves_its_pair_out():
-    a, b = study(), study(gain=1.1)
-    a.columns["miss"][:3] = np.nan
+    def change(columns):
+        columns["miss"][:3] = np.nan
+
+    a, b = study(change=change), study(gain=1.1)
     assert row(compare_studies(a, b)).pairs == 47
 
 
 def test_metrics_of_one_sweep_only_are_left_out():
-    a, b = study(), dataclasses.replace(study(), metrics=())
+    a, b = study(), study(metrics=())
     assert {one.what for one in compare_studies(a, b).rows} == {"success"}
 
 
@@ -145,8 +157,8 @@ def test_the_table_reads_and_is_saved(tmp_path):
 
 def test_figures_show_both_sweeps(tmp_path):
     t = np.linspace(0, 1, 5)
-    traces = {"q": Traces("q", t, np.random.default_rng(0).normal(size=(30, 5)), np.arange(30))}
-    a, b = (study(variants=("pd", "lqr"), traces=traces, gain=gain) for gain in (1.0, 1.1))
+    kept = Histories(np.arange(30), t, {"q": np.random.default_rng(0).normal(size=(30, 5))})
+    a, b = (study(variants=("pd", "lqr"), histories=kept, gain=gain) for gain in (1.0, 1.1))
     metric, fan = compare_studies(a, b, ("old", "new")).plot(show=False)
     names = [text.get_text() for text in metric.axes[0].get_legend().get_texts()]
     assert names == ["old: pd", "old: lqr", "new: pd", "new: lqr"]

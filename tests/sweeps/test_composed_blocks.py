@@ -11,7 +11,7 @@ from works import works_of
 import spart_blocks as sb
 from spart_blocks.run import DiagramFile
 from spart_blocks.sweeps.plan.requested_plan import plan_of
-from spart_blocks.sweeps.plan.targets import dotted
+from spart_blocks.sweeps.plan.source import dotted
 
 PART = """\
 params: {P: 5, D: 1.5}

@@ -21,9 +21,8 @@ from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import executors, lanes
 from spart_blocks.sweeps.run.executors import spread
-from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import FAILED, STATUSES
+from spart_blocks.sweeps.work import FAILED, STATUSES, joined
 from spart_blocks.workers.executor import Processes
 
 OSCILLATOR = """
@@ -111,13 +110,6 @@ def test_closing_ends_the_processes(work):
     parts.close()
     assert time.monotonic() - begun < 20
     assert not [t for t in threading.enumerate() if "serve" in t.name]
-
-
-def test_runs_can_be_stopped(work):
-    seen = []
-    for part in spread(work, sweep_runners.slowly, workers=2, stop=lambda: bool(seen)):
-        seen.append(part)
-    assert 0 < len(joined(seen).runs) < 40
 
 
 def test_chunks_grow_and_the_program_travels_once_a_worker(work, tmp_path, monkeypatch):

@@ -19,12 +19,11 @@ from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.run.joined_outcomes import joined
+from spart_blocks.sweeps.run.card import cubin
 from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.lane_source import kernel_source
-from spart_blocks.sweeps.run.nvrtc import cubin
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import STATUSES, Work
+from spart_blocks.sweeps.work import STATUSES, Work, joined
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 
@@ -232,7 +231,7 @@ def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file,
     ready = LaneSetup.of(work)
     library = loaded_library(kernel_source(ready.made), FLAGS)
     loop = lanes._OnThreads(ready, 1, 1)
-    arrays = loop.arrays(work, ready.known_times(work.p))
+    arrays = loop.arrays(work, ready.known_times(work.p)[0])
     struct = loop.struct(arrays)
     library.sb_runs.argtypes = [WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
     queue = np.zeros(1, np.int64)
@@ -259,14 +258,6 @@ def test_a_machine_without_a_card_says_so(diagram_file, work_of):
     work = work_of(diagram_file(RELAY), {"drive": np.array([1.0])})
     with pytest.raises(InputError, match="on this machine"):
         list(lanes.run(work, device="cuda"))
-
-
-def test_stopping_keeps_what_has_ended(diagram_file, work_of):
-    work = work_of(diagram_file(OSCILLATOR), {"x.x0": np.linspace(0, 1, 3000)[:, None]})
-    asked = iter([False, True])
-    parts = list(lanes.run(work, threads=1, lanes=1, stop=lambda: next(asked, True)))
-    assert sum(len(part.runs) for part in parts) < 3000
-    assert all((part.status == 0).all() for part in parts)
 
 
 def test_a_run_that_switches_too_often_fails_alone(diagram_file):

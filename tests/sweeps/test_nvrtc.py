@@ -14,7 +14,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS, LANES, numbers_header
 from spart_blocks.program.c.functions import c_function
-from spart_blocks.sweeps.run.nvrtc import KernelError, cubin
+from spart_blocks.sweeps.run.card import KernelError, cubin
 
 pytest.importorskip("cuda.bindings.nvrtc")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,8 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.run import DiagramFile
 from spart_blocks.run.measure.gauges import Gauge
-from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.run.one_by_one import each_run, failed
-from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work
+from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work, joined
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 
@@ -210,12 +208,6 @@ def test_what_no_run_can_do_is_raised_at_once(diagram_file, work_of):
     run_options = work.program.run.model_copy(update={"max_step": 1e-12})
     with pytest.raises(InputError, match="max_step"):
         list(each_run(replace(work, program=replace(work.program, run=run_options))))
-
-
-def test_runs_can_be_stopped_between_two(diagram_file, work_of):
-    work = work_of(diagram_file(STOPPING), {"y.x0": [0.2, 0.3, 0.4]})
-    asked = itertools.count(1)
-    assert only(each_run(work, stop=lambda: next(asked) > 2)).runs.tolist() == [0, 1]
 
 
 def test_an_interrupt_keeps_the_runs_that_had_ended(diagram_file, work_of, monkeypatch):

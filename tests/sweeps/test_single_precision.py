@@ -17,9 +17,9 @@ from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.plan.describing import description_of
 from spart_blocks.sweeps.plan.sweep_job import Planned
 from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.executors import Runner
 from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.lane_source import kernel_source
-from spart_blocks.sweeps.run.runner_choice import Runner
 from spart_blocks.sweeps.work import STATUSES, Work
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
@@ -77,7 +77,7 @@ def as_c(work, *, single):
     if single:
         loop.numbers = lanes.numbers_of_single(ready.numbers)
     n = len(work.runs)
-    arrays = loop.arrays(work, ready.known_times(work.p))
+    arrays = loop.arrays(work, ready.known_times(work.p)[0])
     library.sb_runs.argtypes = [WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
     library.sb_runs(loop.struct(arrays), n, np.zeros(1, np.int64).ctypes.data)
     return SimpleNamespace(**arrays), ready.made.meters.readings(arrays["meters"])

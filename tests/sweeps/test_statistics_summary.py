@@ -141,8 +141,9 @@ def test_a_summary_is_shown_as_text_html_and_json():
 def test_a_column_that_is_the_same_for_all_is_not_shown():
     table = {name: columns()[name][::4] for name in columns()}
     got = summarize(table, ("miss",))
-    assert got.outcome_head[0] == got.metric_head[1] == "runs"
-    assert len(got.outcome_rows()) == len(got.metric_rows()) == 1
+    outcomes, metrics = got.outcome_table(), got.metric_table()
+    assert outcomes.head[0] == metrics.head[1] == "runs"
+    assert len(outcomes.rows) == len(metrics.rows) == 1
 
 
 def test_infinite_and_absent_values():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.sweeps.storage import columns as parts
 from spart_blocks.sweeps.storage import store
-from spart_blocks.sweeps.storage import table_parts as parts
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Column, Columns, schema_of
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.store import Description, Folder, Store

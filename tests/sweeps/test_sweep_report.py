@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from sweep_tables import sweep_of
 
 from spart_blocks.base.errors import InputError
-from spart_blocks.sweeps.report.picture_data import Quantity, Traces
 from spart_blocks.sweeps.report.report import _unlike, report, write_study
-from spart_blocks.sweeps.report.study import Study
-from spart_blocks.sweeps.statistics import sobol_indices
+from spart_blocks.sweeps.storage.histories import Histories
 
 VOID = ("meta", "img", "link", "br")
 
@@ -53,9 +51,9 @@ def read(page):
     return reader
 
 
-def study(draws=40, **fields):
+def study(draws=40, change=lambda columns: {}, **fields):
     """Two controllers without and with a fault; PD misses with it in half of the
-    draws, and one run fails."""
+    draws, and one run fails. change: other columns, of these."""
     rng = np.random.default_rng(3)
     n = 4 * draws
     run = np.arange(n)
@@ -85,13 +83,13 @@ def study(draws=40, **fields):
         "varied": ("mass",),
         "metrics": ("miss",),
         "units": {"miss": "m", "mass": "kg", "q": "rad"},
-        "plan": (("mass", "normal <x>, mean 10"), ("seed", "7")),
-        "traces": {"q": Traces("q", t, values, run, "rad")},
+        "told": (("mass", "normal <x>, mean 10"), ("seed", "7")),
+        "histories": Histories(run, t, {"q": values}, {"q": "rad"}),
         "versions": {"spart_blocks": "0.1"},
         "folder": "out/a sweep",
-        "planned": n,
     }
-    return Study("spacecraft <b>", columns, **(given | fields))
+    columns |= change(columns)
+    return sweep_of("spacecraft <b>", columns, **(given | fields))
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +139,7 @@ def test_success_has_the_intervals_of_scipy(page):
 
 
 def test_a_failed_run_is_no_success_and_has_no_metric(page):
-    assert not study().verdicts()[5]
+    assert not study().success()[5]
     rows = [row for row in read(page).rows if row[:2] == ["pd", "stuck"]]
     assert rows[1][2] == "39"
 
@@ -159,46 +157,42 @@ def test_a_sweep_of_few_runs_has_a_report(draws):
 
 
 def test_a_sweep_without_claims_says_so():
-    given = study()
-    columns = {**given.columns, "passed": np.full(len(given), None, dtype=object)}
-    page = report(dataclasses.replace(given, columns=columns))
+    page = report(study(change=lambda columns: {"passed": np.full(160, None, dtype=object)}))
     assert "no claims were made" in page
     assert "was not ended by an error" in page
 
 
 def test_a_metric_without_values_has_an_empty_row():
-    given = study()
-    columns = {**given.columns, "miss": np.full(len(given), np.nan)}
-    page = report(dataclasses.replace(given, columns=columns))
+    page = report(study(change=lambda columns: {"miss": np.full(160, np.nan)}))
     assert any(row[:3] == ["pd", "none", "0"] for row in read(page).rows)
     assert "Distribution of miss" not in page
 
 
 def test_a_grid_has_maps_and_a_saltelli_design_its_indices():
-    given = study(metrics=("miss",), grid=("a", "b"), traces={})
-    run = given.columns["run"]
-    columns = {**given.columns, "a": 1.0 + run % 2, "b": 1.0 + run // 2 % 2}
-    indices = {"miss": sobol_indices(np.arange(40.0) ** 2, ("mass", "b"))}
-    page = report(dataclasses.replace(given, columns=columns, indices=indices))
+    def change(columns):
+        run = columns["run"]
+        return {"a": 1.0 + run % 2, "b": 1.0 + run // 2 % 2}
+
+    varied, saltelli = ("mass", "a", "b"), {"design": "saltelli", "factors": ("mass", "b")}
+    page = report(study(change=change, varied=varied, grid=("a", "b"), histories=None, **saltelli))
     assert [name for name in ("Grid", "Sensitivity") if f">{name}</h2>" in page]
     assert 'alt="passed over a, b"' in page
     assert 'alt="Sobol indices of miss"' in page
 
 
 def test_of_values_in_proportion_one_is_shown():
-    given = study(varied=("mass", "inertia", "kind", "still"), traces={})
-    mass = given.columns["mass"]
-    columns = {**given.columns, "inertia": 3 * mass, "still": 0 * mass}
-    columns["kind"] = np.array(["a", "b"], dtype=object)[np.arange(160) % 2]
-    shown = _unlike([Quantity(name, columns[name]) for name in given.varied])
+    def change(columns):
+        mass, kind = columns["mass"], np.array(["a", "b"], dtype=object)[np.arange(160) % 2]
+        return {"inertia": 3 * mass, "still": 0 * mass, "kind": kind}
+
+    given = study(change=change, varied=("mass", "inertia", "kind", "still"), histories=None)
+    shown = _unlike([given.quantity(name) for name in given.varied_columns])
     assert [one.name for one in shown] == ["mass", "kind"]
 
 
 def test_long_lists_of_failures_are_cut_with_a_word():
-    given = study()
-    columns = dict(given.columns)
-    columns["status"] = np.full(160, "failed", dtype=object)
-    page = report(dataclasses.replace(given, columns=columns, traces={}))
+    failed = {"status": np.full(160, "failed", dtype=object)}
+    page = report(study(change=lambda columns: failed, histories=None))
     assert page.count("--from-sweep") == 50
     assert "and 110 more" in page
 

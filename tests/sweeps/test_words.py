@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spart_blocks.diagram.sections.sweep_section import Varied
-from spart_blocks.sweeps.plan.labels import drawn_in_words, plan_in_words
+from spart_blocks.sweeps.plan.describing import drawn_in_words, plan_in_words
 from spart_blocks.sweeps.plan.plan import Factor, GridAxis, Plan, PlannedFault
 
 

@@ -330,14 +330,14 @@ def test_json_and_markdown_say_the_same(differ):
     assert data["changes"] == [
         {"subject": "parameter", "kind": "changed", "path": "d.K", "old": 8, "new": 9}
     ]
-    from spart_blocks.versions.differences.difference import markdown_of
+    from spart_blocks.versions.differences.changes import markdown_of
 
     assert "- changed `d.K: 8, now 9`" in markdown_of(found)
     assert "d.K: 8, now 9" in found._repr_html_()
 
 
 def test_a_name_in_markdown_is_no_markup(differ):
-    from spart_blocks.versions.differences.difference import markdown_of
+    from spart_blocks.versions.differences.changes import markdown_of
 
     found = differ("blocks: {}", 'blocks: {"a`<b>`": {type: GAIN}}')
     assert "``a`<b>`: GAIN``" in markdown_of(found)

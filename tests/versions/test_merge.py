@@ -27,7 +27,7 @@ from spart_blocks.versions.edits import (
     edited,
 )
 from spart_blocks.versions.edits.operations import data_after
-from spart_blocks.versions.edits.wire_changes import read_wire
+from spart_blocks.versions.edits.steps import read_wire
 from spart_blocks.versions.merge import merge
 
 ROOT = Path(__file__).parents[2]

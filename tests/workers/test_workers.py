@@ -21,8 +21,7 @@ from spart_blocks.base.errors import (
 )
 from spart_blocks.workers import executor
 from spart_blocks.workers.executor import Processes
-from spart_blocks.workers.faults import error_as_json, error_from_json
-from spart_blocks.workers.frames import frame, read
+from spart_blocks.workers.frames import error_as_json, error_from_json, frame, read
 from spart_blocks.workers.process import Worker, WorkerEndedError, command, environment
 
 # --- messages ----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from spart_blocks.base.document import (
     Keys,
     mapping_at,
     text_size,
+    texts_in,
     value_at,
 )
 from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
@@ -250,8 +251,5 @@ def reference_of(value: Any) -> str | None:
 
 def references_in(value: Any) -> Iterator[str]:
     """The names of the parameters that a value refers to, also within lists and mappings."""
-    if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from references_in(one)
-    elif (name := reference_of(value)) is not None:
-        yield name
+    found = (reference_of(text) for text in texts_in(value))
+    return (name for name in found if name is not None)

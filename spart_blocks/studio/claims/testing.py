@@ -15,7 +15,7 @@ from spart_blocks.studio.files.opened import Stamp, stamp_of
 from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.requests import problem_of
 from spart_blocks.workers.async_process import AsyncWorker, Standby
-from spart_blocks.workers.faults import error_from_json
+from spart_blocks.workers.frames import error_from_json
 
 WORKER = "spart_blocks.studio.claims.worker"
 STOPPING = 3.0

@@ -25,8 +25,7 @@ from spart_blocks.claims.outcome import CaseOutcome, Failure
 from spart_blocks.studio.claims.listing import keys_in
 from spart_blocks.studio.files.mistakes import called
 from spart_blocks.studio.requests import problem_of_fault
-from spart_blocks.workers.boxes import Inbox, Outbox
-from spart_blocks.workers.faults import error_as_json
+from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
 from spart_blocks.workers.progress import Report, throttled
 
 _Say = Callable[..., None]

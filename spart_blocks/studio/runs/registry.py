@@ -17,7 +17,7 @@ from spart_blocks.results import Results
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.requests import problem_of
 from spart_blocks.workers.async_process import PATIENCE, AsyncWorker, Standby
-from spart_blocks.workers.faults import error_from_json
+from spart_blocks.workers.frames import error_from_json
 
 WORKER = "spart_blocks.studio.runs.worker"
 MOST_RUNS = 20

@@ -23,8 +23,7 @@ from spart_blocks.run.states import set_states
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import RecordPart, shapes_of, so_far, state_from
 from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
-from spart_blocks.workers.boxes import Inbox, Outbox
-from spart_blocks.workers.faults import error_as_json
+from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
 
 if TYPE_CHECKING:
     from spart_blocks.studio.runs.posing import Posing

@@ -10,7 +10,7 @@ import time
 
 from spart_blocks.studio.runs.answers import ANSWERS
 from spart_blocks.studio.runs.runner import Runner
-from spart_blocks.workers.boxes import Inbox, Outbox
+from spart_blocks.workers.frames import Inbox, Outbox
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:

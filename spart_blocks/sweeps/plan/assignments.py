@@ -32,25 +32,17 @@ from spart_blocks.run.simulate import options_with
 from spart_blocks.sweeps.plan.designs import noise_draws
 from spart_blocks.sweeps.plan.distributions import Values, table
 from spart_blocks.sweeps.plan.file_source import texts_of
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.sweeps.plan.path_kinds import PathFinder, PathKinds, is_structural
 from spart_blocks.sweeps.plan.plan import Ints, Plan, PlannedFault, plain_value
-from spart_blocks.sweeps.plan.sources import FileSource, MemorySource
+from spart_blocks.sweeps.plan.source import dotted
 from spart_blocks.sweeps.plan.structures import Structure, sequence_states
-from spart_blocks.sweeps.plan.targets import dotted
-from spart_blocks.sweeps.work import FileWork, Work
+from spart_blocks.sweeps.work import AnyWork, FileWork, Work
 
 MANY_STRUCTURES = 20
 """Number of structures at which a warning is given."""
 MOST_STRUCTURES = 64
 """Largest number of structures in memory at once."""
-
-
-@dataclass(frozen=True, eq=False)
-class Assigned:
-    """Works, and for each run that cannot start the reason, by run number."""
-
-    works: list[Work | FileWork]
-    failed: dict[int, str]
 
 
 @dataclass(eq=False)
@@ -123,12 +115,12 @@ class Assigner:
 
     # --- runs -------------------------------------------------------------------------------------
 
-    def place(self, runs: Sequence[int] | Ints) -> Assigned:
-        """The works for some runs, and the runs that cannot start."""
+    def place(self, runs: Sequence[int] | Ints) -> tuple[list[AnyWork], dict[int, str]]:
+        """The works for some runs, and for each run that cannot start the reason, by number."""
         asked = np.atleast_1d(np.asarray(runs, dtype=np.int64))
         failed: dict[int, str] = {}
         parts: dict[int, tuple[Program, Structure, list[tuple[Ints, Any]]]] = {}
-        works: list[Work | FileWork] = []
+        works: list[AnyWork] = []
         waiting = deque(self._groups(asked))
         while waiting:
             group = waiting.popleft()
@@ -171,7 +163,7 @@ class Assigner:
                 order: NDArray[np.intp] = np.argsort(runs_of, kind="stable")
                 p = np.concatenate([p for _, p in rows_of])[order]
                 works.append(Work(program, runs_of[order], p, file=structure.file))
-        return Assigned(works, failed)
+        return works, failed
 
     def _of_file(self, group: _Group) -> FileWork:
         """The work of a group whose diagram cannot be traced."""
@@ -251,8 +243,8 @@ class Assigner:
         some: dict[str, NDArray[np.bool_]] = {}
         for path, one in kinds.base.found.items():
             # What a fault changes within a run stays a parameter.
-            if one.apart and path in group.values and path not in self.finder.switched:
-                which = is_structural(group.values[path], one.apart)
+            if one.structural_values and path in group.values and path not in self.finder.switched:
+                which = is_structural(group.values[path], one.structural_values)
                 some |= {path: which} if which.any() else {}
         all_of = [p for p in (*kinds.structural, *kinds.options) if p in group.values]
         for part in _split_by_values(group, all_of, some):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.sections.sweep_section import SweepSection
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.sweeps.measures.verdicts import left_out_of
-from spart_blocks.sweeps.plan.labels import plan_in_words
-from spart_blocks.sweeps.plan.sources import FileSource, source_of
+from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
 from spart_blocks.sweeps.plan.sweep_job import Planned, expectations
-from spart_blocks.sweeps.storage.history_files import form_for
+from spart_blocks.sweeps.storage.histories import form_for
 from spart_blocks.sweeps.storage.store import Description
 from spart_blocks.sweeps.work import Work
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.sections.sweep_section import Varied
+    from spart_blocks.sweeps.plan.plan import Plan
 
 _VERSIONS = ("spart_blocks", "numpy", "scipy", "casadi", "bdsim")
 
@@ -107,7 +110,7 @@ def _facts(planned: Planned) -> dict[str, Any]:
     plan, work = planned.plan, planned.first
     columns = {column.name for column in planned.schema}
     return {
-        "diagram": plan.as_plain()["file"],
+        "diagram": None if plan.file is None else _file_as_plain(plan.file),
         "section": planned.section.model_dump(mode="json", exclude_defaults=True, by_alias=True),
         "options": dict(planned.options),
         "functions": list(planned.functions),
@@ -119,6 +122,16 @@ def _facts(planned: Planned) -> dict[str, Any]:
         "units": dict(work.program.display.units) if isinstance(work, Work) else {},
         "told": list(_report_lines(planned)),
         "versions": dict(_versions()),
+    }
+
+
+def _file_as_plain(file: DiagramFile) -> dict[str, Any]:
+    return {
+        "path": str(file.path.absolute()),
+        "overrides": list(file.overrides),
+        "root": None if file.root is None else str(file.root.absolute()),
+        "variants": list(file.variants),
+        "blocks": list(file.blocks),
     }
 
 
@@ -139,3 +152,56 @@ def _versions() -> Iterator[tuple[str, str]]:
             yield package, version(package)
         except PackageNotFoundError:
             continue
+
+
+# --- the plan as text -----------------------------------------------------------------------------
+
+
+_FEW = 8
+"""Count of values that are listed one by one."""
+
+
+def plan_in_words(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Pairs (subject, text) that tell what differs between the runs of a plan."""
+    points, variants, faults = plan.counts
+    if plan.draws > 1:
+        yield "draws", f"{plan.draws:,} (seed {plan.seed}, design {plan.design})"
+    if points > 1:
+        yield "grid points", f"{points:,}"
+    if variants > 1:
+        yield "variants", ", ".join(plan.variant_names)
+    for fault in plan.faults if faults > 1 else ():
+        values = ", ".join(f"{path} = {_text(value)}" for path, value in fault.set.items())
+        when = f"from {fault.at:g} s on {values}" if fault.at else f"{values}, from the start"
+        yield f"fault {fault.name}", when if fault.set else "no fault"
+    for axis in plan.axes:
+        for path, listed in zip(axis.paths, axis.lists, strict=True):
+            yield path, _listed(listed)
+    for factor in plan.factors:
+        yield factor.path, drawn_in_words(factor.varied)
+
+
+def drawn_in_words(varied: Varied) -> str:
+    """A distribution as text: its name and its parameters."""
+    given = varied.model_dump(mode="json", exclude_defaults=True)
+    more = []
+    if given.pop("relative", False):
+        more.append("times the value of the diagram")
+    if given.pop("each", False):
+        more.append("a number for each element")
+    [(kind, parameters)] = given.items()
+    named = [f"{name} {_text(value)}" for name, value in (parameters or {}).items()]
+    return ", ".join([kind.replace("_", " "), *named, *more])
+
+
+def _listed(values: Iterable[Any]) -> str:
+    texts = [_text(value) for value in values]
+    return ", ".join(texts if len(texts) <= _FEW else [*texts[:4], "...", texts[-1]])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float | list | tuple):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    return f"{value:g}"

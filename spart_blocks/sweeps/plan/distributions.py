@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.sections.sweep_section import (
     ChoiceDraw,
-    Draw,
     LogUniformDraw,
     NormalDraw,
     RotationDraw,
@@ -244,6 +243,3 @@ def _product(a: Floats, b: Floats) -> Floats:
         w * W - x * X - y * Y - z * Z,
     )
     return np.column_stack(parts)
-
-
-__all__ = ["Draw", "dimensions", "scaled", "table", "values_of"]

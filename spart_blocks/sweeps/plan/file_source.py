@@ -6,25 +6,46 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.base.document import Document, Keys, read_document
-from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, SpartWarning
+import numpy as np
+
+from spart_blocks.base.document import Document, Keys, read_document, texts_in
+from spart_blocks.base.errors import (
+    DiagramError,
+    Fault,
+    InputError,
+    Place,
+    SpartError,
+    SpartWarning,
+)
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.written.files import existing, project_root
 from spart_blocks.diagram.written.overrides import apply_overrides, as_texts
 from spart_blocks.diagram.written.paths import path_in
 from spart_blocks.diagram.written.references import resolved_at
 from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
+from spart_blocks.program import Program
 from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of, target_of_name
+from spart_blocks.program.program import Slot
+from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.simulate import engine_of
-from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
-from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target
+from spart_blocks.sweeps.plan.source import (
+    Chosen,
+    Found,
+    Source,
+    dotted,
+    found_of,
+    matter_of,
+    matter_target,
+)
+from spart_blocks.sweeps.work import MOST_TRIED, FileWork
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations
@@ -161,7 +182,7 @@ class FileSource(Source):
             return Found(named)
         return found_of(standing_of(program, keys), engine)
 
-    def apart(self, path: str, engine: Native, chosen: Chosen) -> frozenset[float]:
+    def structural_values(self, path: str, engine: Native, chosen: Chosen) -> frozenset[float]:
         return origin_of(engine.program, path_in(path, self._document(chosen), self._root)).apart
 
     def _matter(self, path: str, chosen: Chosen) -> tuple[str, str, Keys] | None:
@@ -208,7 +229,7 @@ class FileSource(Source):
         }
         digest = hashlib.blake2b(json.dumps([data, self.given.overrides]).encode(), digest_size=16)
         digest.update(json.dumps(sorted(self._asked.items())).encode())
-        for name in sorted(_texts(data)):
+        for name in sorted(set(texts_in(data))):
             path = self.given.path.parent / name
             try:
                 if len(name) < 1000 and path.is_file():
@@ -223,11 +244,47 @@ def texts_of(values: Mapping[str, Any]) -> tuple[str, ...]:
     return as_texts({dotted(path): value for path, value in values.items()})
 
 
-def _texts(value: Any) -> set[str]:
-    if isinstance(value, str):
-        return {value}
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        return set().union(*(_texts(item) for item in value)) if value else set()
-    return set()
+# --- signals of diagrams that cannot be traced ----------------------------------------------------
+# Signals of a diagram that cannot be traced into a program, in the form that metrics and claims
+# use.
+
+
+def signals_of(work: FileWork) -> Program:
+    """A program with the signals, names and crossings of the diagram's blocks.
+
+    It cannot be run and has no parameters; metrics and claims look up signals in it. Raises the
+    error of the first run if none of the first runs can be loaded.
+    """
+    first: SpartError | None = None
+    for k in range(min(MOST_TRIED, len(work.runs))):
+        try:
+            return _of_engine(work.file_of(k).reference())
+        except SpartError as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _of_engine(engine: Engine) -> Program:
+    x, xd = engine.initial()
+    slots: list[Slot] = []
+    at = 0
+    for name in engine.signals():
+        # A signal without numbers is not measured.
+        with suppress(SpartError, TypeError, ValueError):
+            [value] = engine.over((name,), np.zeros(1), x[None], xd[None])
+            slots.append(Slot(name, at, np.shape(value)[1:]))
+            at += int(np.prod(np.shape(value)[1:], dtype=int))
+    nothing: dict[str, Any] = {field.name: () for field in fields(Program)}
+    mappings = ("start", "origins", "plants", "updates", "resets")
+    nothing |= {name: {} for name in mappings} | {"outputs": None, "p": np.zeros(0)}
+    return Program(
+        **nothing
+        | {
+            "name": engine.title,
+            "run": engine.run,
+            "display": engine.display,
+            "signals": tuple(slots),
+            "crossings": tuple(engine.crossings),
+        }
+    )

@@ -1,10 +1,11 @@
-"""A diagram in memory, or a program, as the source of a sweep."""
+"""A diagram in memory, or a program, as the source of a sweep; and `source_of` for any source."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
@@ -15,10 +16,21 @@ from spart_blocks.diagram.sections.tunable import QUANTITIES
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import standing_of, target_of_name
 from spart_blocks.program.storage import to_text
+from spart_blocks.run.engines.from_file import DiagramFile
+from spart_blocks.run.engines.kept_traces import engine_of_object
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.simulate import engine_of
-from spart_blocks.sweeps.plan.source import Chosen, Found, Source, found_of
-from spart_blocks.sweeps.plan.targets import dotted, matter_of, matter_target, slots_of
+from spart_blocks.sweeps.plan.file_source import FileSource
+from spart_blocks.sweeps.plan.source import (
+    Chosen,
+    Found,
+    Source,
+    dotted,
+    found_of,
+    matter_of,
+    matter_target,
+    slots_of,
+)
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -36,8 +48,6 @@ class MemorySource(Source):
         return self.given.name
 
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
-        from spart_blocks.run.engines.kept_traces import engine_of_object
-
         if isinstance(self.given, Program):
             return Native(self.given)
         diagram = self.given
@@ -111,3 +121,26 @@ def _block_of(bd: Any, names: Sequence[str]) -> Any:
             inner = attribute(block, "subsystem")
             return block if len(names) == 1 else _block_of(inner, names[1:])
     return None
+
+
+# --- the source of anything that can be swept -----------------------------------------------------
+
+
+__all__ = ["FileSource", "MemorySource", "source_of"]
+
+
+def source_of(given: Any) -> FileSource | MemorySource:
+    """The source of a sweep from a path, a DiagramFile, a diagram, a bdsim BlockDiagram or a
+    program.
+    """
+    if isinstance(given, FileSource | MemorySource):
+        return given
+    if isinstance(given, str | Path):
+        return FileSource(DiagramFile(Path(given)))
+    if isinstance(given, DiagramFile):
+        return FileSource(given)
+    if isinstance(given, Program):
+        return MemorySource(given)
+    from spart_blocks.diagram import as_diagram
+
+    return MemorySource(as_diagram(given))

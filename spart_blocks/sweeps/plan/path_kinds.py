@@ -16,15 +16,14 @@ from spart_blocks.program.tracing.switched_parameters import AFTER, AT, switched
 from spart_blocks.program.tracing.symbol import TraceError
 from spart_blocks.run.engines.native import Native
 from spart_blocks.sweeps.plan.distributions import Values
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.sweeps.plan.plan import Plan
-from spart_blocks.sweeps.plan.source import Chosen, Found
-from spart_blocks.sweeps.plan.sources import FileSource, MemorySource
+from spart_blocks.sweeps.plan.source import Chosen, Found, dotted, start_of
 from spart_blocks.sweeps.plan.structures import StartPlan, Structure
-from spart_blocks.sweeps.plan.targets import dotted, start_of
 from spart_blocks.sweeps.plan.validity import Accepted
 from spart_blocks.sweeps.work import MOST_TRIED
 
-_LOOKED = 1024
+_SEARCHED = 1024
 """Number of first runs that are searched for a value with which a path is a parameter."""
 
 Made = TypeVar("Made")
@@ -212,16 +211,20 @@ class PathFinder:
         otherwise the value of a run. Values that need other blocks are not used; `_NONE` if there
         is no other.
         """
-        shapes, apart = self._shapes(path), self.source.apart(path, engine, chosen)
+        shapes, structural = self._shapes(path), self.source.structural_values(path, engine, chosen)
         written = self.source.written(path, chosen)
-        if written is not None and shapes <= {(), shape_of(written)} and written not in [*apart]:
+        if (
+            written is not None
+            and shapes <= {(), shape_of(written)}
+            and written not in [*structural]
+        ):
             return written
         if path not in self.plan.paths:
             return _NONE
-        if not apart:
+        if not structural:
             return self.plan.case(run)[path]
-        column = self._first_values(_LOOKED)[path]
-        others = column[~is_structural(column, apart)]
+        column = self._first_values(_SEARCHED)[path]
+        others = column[~is_structural(column, structural)]
         return others[run].tolist() if run < len(others) else _NONE
 
     def _placed(self, fault: Fault) -> Fault:
@@ -346,11 +349,11 @@ class PathFinder:
         )
 
 
-def is_structural(column: Values, apart: frozenset[float]) -> NDArray[np.bool_]:
-    """Which of the values (n, ...) contain one that makes the path structural."""
-    if not apart or column.dtype.kind not in "iuf":
+def is_structural(column: Values, structural: frozenset[float]) -> NDArray[np.bool_]:
+    """Which of the values (n, ...) contain one of the structural values."""
+    if not structural or column.dtype.kind not in "iuf":
         return np.zeros(len(column), dtype=bool)
-    return np.asarray(np.isin(column, list(apart)).reshape(len(column), -1).any(axis=1))
+    return np.asarray(np.isin(column, list(structural)).reshape(len(column), -1).any(axis=1))
 
 
 def shape_of(value: Any) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ grid points, variants and faults. The values of a run follow from its number alo
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,6 @@ MOST_RUNS = 10**12
 NO_FAULT = "none"
 DEFAULT_VARIANT = "default"
 """Name of the variant of a sweep without variants."""
-_VERSION = 1
 
 
 class Numbers(NamedTuple):
@@ -149,11 +147,6 @@ class Plan:
         draw, grid = np.divmod(rest, self.counts[0])
         return Numbers(draw, grid, variant, fault)
 
-    def run(self, draw: int, grid: int = 0, variant: int = 0, fault: int = 0) -> int:
-        """The number of a run."""
-        points, variants, faults = self.counts
-        return ((draw * points + grid) * variants + variant) * faults + fault
-
     def _checked(self, runs: Sequence[int] | Ints | int) -> Ints:
         given = np.atleast_1d(np.asarray(runs))
         if given.dtype.kind not in "iu" and given.size:
@@ -216,24 +209,12 @@ class Plan:
 
     def identity(self) -> dict[str, Any]:
         """The entries that determine the values of the runs, as plain values. Those of plans that
-        differ only in the number of runs are equal (except for latin_hypercube): the first runs of
-        the longer are those of the shorter.
+        differ only in the number of runs are equal (except for latin_hypercube, whose points depend
+        on how many there are): the first runs of the longer are those of the shorter.
         """
-        plain = self.as_plain()
-        left_out = {"version", "file"}
-        if self.design != "latin_hypercube":  # whose points depend on how many there are
-            left_out.add("runs")
-        return {name: value for name, value in plain.items() if name not in left_out}
-
-    def to_json(self) -> str:
-        """The plan as JSON."""
-        return json.dumps(self.as_plain(), indent=1)
-
-    def as_plain(self) -> dict[str, Any]:
         return {
-            "version": _VERSION,
             "seed": self.seed,
-            "runs": self.runs,
+            **({"runs": self.runs} if self.design == "latin_hypercube" else {}),
             "design": self.design,
             "paths": list(self.paths),
             "axes": [{"paths": axis.paths, "lists": plain_value(axis.lists)} for axis in self.axes],
@@ -250,19 +231,8 @@ class Plan:
                 {"name": fault.name, "at": fault.at, "set": plain_value(fault.set)}
                 for fault in self.faults
             ],
-            "file": None if self.file is None else _file_as_plain(self.file),
             "model": self.model,
         }
-
-
-def _file_as_plain(file: DiagramFile) -> dict[str, Any]:
-    return {
-        "path": str(file.path.absolute()),
-        "overrides": list(file.overrides),
-        "root": None if file.root is None else str(file.root.absolute()),
-        "variants": list(file.variants),
-        "blocks": list(file.blocks),
-    }
 
 
 def plain_value(value: Any) -> Any:

@@ -15,6 +15,7 @@ from spart_blocks.diagram.sections.schema import DiagramSection, validate
 from spart_blocks.diagram.sections.sweep_section import RotationDraw, SweepSection, Varied
 from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.sweeps.plan.distributions import scaled, table, values_of
+from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
 from spart_blocks.sweeps.plan.plan import (
     NO_FAULT,
     Factor,
@@ -25,9 +26,7 @@ from spart_blocks.sweeps.plan.plan import (
     grid_axes,
     plain_value,
 )
-from spart_blocks.sweeps.plan.source import Source
-from spart_blocks.sweeps.plan.sources import FileSource, source_of
-from spart_blocks.sweeps.plan.targets import dotted
+from spart_blocks.sweeps.plan.source import Source, dotted
 
 MOST_VARIANTS = 10_000
 
@@ -191,6 +190,3 @@ def _faults(section: SweepSection) -> tuple[PlannedFault, ...]:
     none = (PlannedFault(NO_FAULT, 0.0, {}),) if section.faultless else ()
     named = (PlannedFault(name, fault.at, fault.set) for name, fault in section.faults.items())
     return (*none, *named)
-
-
-__all__ = ["plan_of", "section_of"]

@@ -20,8 +20,15 @@ from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
 from spart_blocks.sweeps.plan.designs import philox_words
 from spart_blocks.sweeps.plan.distributions import Values
-from spart_blocks.sweeps.plan.source import FRAMELESS, Found, start_places
-from spart_blocks.sweeps.plan.targets import MatterTarget, StartTarget, as_given, start_of
+from spart_blocks.sweeps.plan.source import (
+    FRAMELESS,
+    Found,
+    MatterTarget,
+    StartTarget,
+    as_given,
+    start_of,
+    start_places,
+)
 from spart_blocks.sweeps.plan.validity import Accepted
 
 Floats = NDArray[np.float64]

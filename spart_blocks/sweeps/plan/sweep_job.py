@@ -21,13 +21,13 @@ from spart_blocks.diagram.sections.sweep_section import SweepSection
 from spart_blocks.program import Program
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.simulate import options_with
-from spart_blocks.sweeps.measures.block_signals import signals_of
 from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.measures.verdicts import Verdicts
 from spart_blocks.sweeps.plan.assignments import Assigner
+from spart_blocks.sweeps.plan.file_source import signals_of
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource, source_of
 from spart_blocks.sweeps.plan.plan import Plan
 from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
-from spart_blocks.sweeps.plan.sources import FileSource, MemorySource, source_of
 from spart_blocks.sweeps.storage.columns import (
     FALSE,
     UNKNOWN,
@@ -149,8 +149,8 @@ class Planned:
 
     def works(self, runs: Ints) -> tuple[Sequence[AnyWork], Mapping[int, str]]:
         """The works for these runs, and for each run that cannot start the reason."""
-        placed = self._assigner.place(runs)
-        return [self.measured(work) for work in placed.works], placed.failed
+        works, failed = self._assigner.place(runs)
+        return [self.measured(work) for work in works], failed
 
     def measured(self, work: AnyWork) -> AnyWork:
         """A work with the gauges, events and histories that its runs must record."""

@@ -89,7 +89,7 @@ def extreme_runs(traces: Traces, metric: Quantity, worst: str = "largest") -> Fi
             label = f"{name}: run {traces.runs[row]} ({value})"
             colour, dashes = _STYLES[name]
             style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.6}
-            axis.plot(traces.times, values[row], label=label, **style, **_drawstyle(traces))
+            axis.plot(traces.times, values[row], label=label, **style)
     add_legend(axes[0], [str(text) for text in axes[0].get_legend_handles_labels()[1]])
     return figure
 
@@ -143,36 +143,31 @@ def _panels(
     return figure, axes
 
 
-def _drawstyle(traces: Traces) -> dict[str, Any]:
-    return {"drawstyle": "steps-post"} if traces.held else {}
-
-
 def _draw_group(
     axis: Axes, traces: Traces, values: Floats, group: RunGroup, groups: int, singly: bool
 ) -> None:
     """The bands and the median of a group of runs; singly: the runs themselves too."""
     kept = values[~np.isnan(values).all(axis=1)]
-    t, held = traces.times, _drawstyle(traces)
+    t = traces.times
     few = len(kept) < _FEWEST
     if singly or few:
         style: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6, "linestyle": "-"}
         if few:
             style = {"linewidth": 1.1, "alpha": 0.9, "linestyle": group.dashes}
-        axis.plot(t, kept.T, color=group.colour, **style, **held)
+        axis.plot(t, kept.T, color=group.colour, **style)
     if few:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # times at which no run is left
         levels = (OUTER[0], INNER[0], 0.5, INNER[1], OUTER[1])
         low, lower, middle, upper, high = quantiles(kept, levels)
-    step: dict[str, Any] = {"step": "post"} if traces.held else {}
-    bands: dict[str, Any] = {"linewidth": 0, "color": group.colour, **step}
+    bands: dict[str, Any] = {"linewidth": 0, "color": group.colour}
     strength = 1.0 if groups <= 2 else 0.6
     axis.fill_between(t, low, high, alpha=OUTER_SHADE * strength, **bands)
     if groups <= _MOST_INNER:
         axis.fill_between(t, lower, upper, alpha=INNER_SHADE * strength, **bands)
     style = {"color": group.colour, "linewidth": 1.8, "linestyle": group.dashes}
-    axis.plot(t, middle, **style, **held)
+    axis.plot(t, middle, **style)
 
 
 def _legend(

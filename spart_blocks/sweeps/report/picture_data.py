@@ -87,7 +87,7 @@ class Traces:
     """A signal over time, of the runs whose histories were kept.
 
     times (k,) [s]. values (n, k), or (n, k, ...) of a vector or matrix; NaN after a run's end.
-    runs (n,): the numbers of the runs. held: the signal is constant between times.
+    runs (n,): the numbers of the runs.
     elements: the names of the elements, by default all of name[0], name[1], ...
     """
 
@@ -96,7 +96,6 @@ class Traces:
     values: NDArray[Any]
     runs: NDArray[np.int64]
     unit: str = ""
-    held: bool = False
     elements: tuple[str, ...] = ()
 
     def panels(self) -> dict[str, Floats]:

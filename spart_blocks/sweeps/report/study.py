@@ -1,21 +1,32 @@
-"""The data of a sweep that pictures, reports and comparisons use, wherever it is stored."""
+"""The data of a sweep as statistics, pictures, reports and comparisons use it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from shlex import quote
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import counted
+from spart_blocks.base.errors import Fault, InputError, counted, did_you_mean
+from spart_blocks.base.paths import element_names, named, select
+from spart_blocks.results.signal_names import STATES
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces, outcomes
-from spart_blocks.sweeps.statistics.grouping import coded, succeeded, verdicts
+from spart_blocks.sweeps.statistics import (
+    Comparison,
+    SobolIndices,
+    Summary,
+    compare_variants,
+    sobol_indices,
+    summarize,
+)
+from spart_blocks.sweeps.statistics.grouping import coded
+from spart_blocks.sweeps.storage.columns import UNKNOWN
+from spart_blocks.sweeps.storage.histories import Histories
+from spart_blocks.sweeps.sweep_data import SweepData
 from spart_blocks.sweeps.work import STATUSES
-
-if TYPE_CHECKING:
-    from spart_blocks.sweeps.statistics import SobolIndices
 
 FACTORS = ("variant", "fault")
 """The columns whose values are compared with one another."""
@@ -23,53 +34,51 @@ MOST_COLUMNS = 4
 """Faults that are shown side by side, at most."""
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
-    """What pictures, tables and reports need of a sweep.
+class Study(SweepData):
+    """The finished runs of a sweep, with their statistics and what pictures show of them."""
 
-    name: of the diagram. columns: a value of each run by name, as `SweepResults` has them: run,
-    draw, variant, fault, status, message, passed, varied values, metrics. varied, metrics: names of
-    columns. units: by column or signal. grid: varied values that lie on a grid. seed, design: of
-    the draws. together: number of consecutive draws that count as one. left_out: entries of
-    `expect:` that no single run decides. plan: what was run, in words, by subject. planned: how
-    many runs there are to be. traces: histories by signal. indices: Sobol indices by metric.
-    versions: of the packages. folder: where the results are.
-    """
+    # --- statistics ----------------------------------------------------------------------
 
-    name: str
-    columns: Mapping[str, NDArray[Any]]
-    varied: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    units: Mapping[str, str] = field(default_factory=dict)
-    grid: tuple[str, ...] = ()
-    seed: int = 0
-    design: str = "random"
-    together: int = 1
-    left_out: tuple[str, ...] = ()
-    plan: tuple[tuple[str, str], ...] = ()
-    planned: int | None = None
-    traces: Mapping[str, Traces] = field(default_factory=dict)
-    indices: Mapping[str, SobolIndices] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    folder: str | None = None
-    confidence: float = 0.95
+    @property
+    def _drawn(self) -> dict[str, Any]:
+        return {"together": self.together, "design": self.design}
 
-    def __len__(self) -> int:
-        return len(self.columns["run"])
+    def statistics(self, **options: Any) -> Summary:
+        """How runs ended, the success probability and the metrics, of each variant and fault, with
+        intervals: prints as tables. options: by (columns whose values make groups), confidence,
+        shares (of quantiles)."""
+        known = {**self._drawn, "left_out": self.left_out}
+        return summarize(self.columns, self.metrics, **{**known, **options})
 
-    def quantity(self, name: str, traces: Traces | None = None) -> Quantity:
-        """A column with its unit. traces: histories to whose runs it is restricted."""
-        return Quantity(name, self._of(traces, self.columns[name]), self.units.get(name, ""))
+    def compare_variants(self, metrics: Sequence[str] | None = None, **options: Any) -> Comparison:
+        """The differences of all pairs of variants, draw by draw, in metrics and success: prints as
+        a table. metrics: by default all. options: confidence, variants."""
+        chosen = self.metrics if metrics is None else metrics
+        return compare_variants(self.columns, chosen, **{**self._drawn, **options})
 
-    def _of(self, traces: Traces | None, values: NDArray[Any]) -> NDArray[Any]:
-        if traces is None:
-            return values
-        return values[np.searchsorted(self.columns["run"], traces.runs)]
+    def sobol(self, metric: str, **options: Any) -> SobolIndices:
+        """First-order and total Sobol indices of a metric, of its mean over the runs of a draw; for
+        a sweep with design: saltelli."""
+        if self.design != "saltelli":
+            hint = "give design: saltelli (design='saltelli')"
+            raise InputError(Fault("Sobol indices need a design made for them", hint=hint))
+        values, draws = Quantity(metric, self.columns[metric]).numbers(), self["draw"]
+        with np.errstate(invalid="ignore"):
+            means = np.bincount(draws, weights=values) / np.bincount(draws)
+        return sobol_indices(means, tuple(self.facts.get("factors", ())), **options)
+
+    def all_indices(self) -> dict[str, SobolIndices]:
+        """The Sobol indices of each metric of which enough runs have a value."""
+        indices = {}
+        for metric in self.metrics:
+            with suppress(InputError):  # another design, or too few values
+                indices[metric] = self.sobol(metric)
+        return indices
 
     @property
     def judged(self) -> bool:
         """Whether runs had claims."""
-        return bool((verdicts(self.columns) >= 0).any())
+        return bool((self.columns.kept("passed") != UNKNOWN).any())
 
     @property
     def independent(self) -> bool:
@@ -80,16 +89,26 @@ class Study:
     def banded(self) -> bool:
         """Whether the runs of each variant and fault are independent, as a band about their
         distribution takes them to be."""
-        return self.independent and int(np.asarray(self.columns["grid"]).max(initial=0)) == 0
+        return self.independent and int(self["grid"].max(initial=0)) == 0
+
+    # --- quantities and groups of runs -----------------------------------------------------
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Units by column or signal."""
+        return dict(self.facts.get("units", {}))
+
+    def quantity(self, name: str, traces: Traces | None = None) -> Quantity:
+        """A column with its unit. traces: histories to whose runs it is restricted."""
+        return Quantity(name, self._of(traces, self.columns[name]), self.units.get(name, ""))
+
+    def _of(self, traces: Traces | None, values: NDArray[Any]) -> NDArray[Any]:
+        return values if traces is None else values[np.searchsorted(self["run"], traces.runs)]
 
     @property
     def outcomes(self) -> NDArray[np.object_]:
         """The outcome of each run."""
-        return outcomes(self.columns["status"], self.columns["passed"])
-
-    def verdicts(self) -> NDArray[np.bool_]:
-        """Whether each run passed. A run that failed did not; without claims all others did."""
-        return succeeded(self.columns)
+        return outcomes(self["status"], self["passed"])
 
     def names(self, factor: str) -> list[str]:
         """The variants, or the faults, in the order in which they first occur."""
@@ -107,9 +126,7 @@ class Study:
 
     def factor(self, name: str) -> NDArray[np.object_] | None:
         """The variant (or fault) of each run as a text; None where all are alike."""
-        if len(self.names(name)) < 2:
-            return None
-        return np.array([str(one) for one in self.columns[name]], dtype=object)
+        return self[name] if len(self.names(name)) > 1 else None
 
     def factors(self, traces: Traces | None = None) -> list[NDArray[np.object_] | None]:
         """The groups of runs that pictures show by colour, and by column: variants and faults; or
@@ -120,20 +137,45 @@ class Study:
             found = [self.factor("variant"), self.factor("fault")]
         return [None if one is None else self._of(traces, one) for one in found]
 
+    # --- histories -------------------------------------------------------------------------
 
-def replay_command(study: Study, run: int) -> str:
-    """The command that repeats a run alone."""
-    from shlex import quote
+    def all_traces(self) -> dict[str, Traces]:
+        """The histories of signals that were kept, by name."""
+        kept = self.store.histories()
+        names = () if kept is None else kept.values
+        return {name: self.traces(name, kept) for name in names if not name.startswith(STATES)}
 
-    folder = quote(study.folder) if study.folder else "DIR"
-    return f"spart run --from-sweep {folder} --run {run}"
+    def traces(self, signal: str, kept: Histories | None = None) -> Traces:
+        """The histories of a signal, or of some of its elements. kept: all that were kept, if they
+        are read already."""
+        kept = kept or self.kept()
+        short = {name.rpartition(".")[0]: name for name in kept.values}
+        name, index = named(signal, kept.values, short)
+        if name not in kept.values:
+            hint = did_you_mean(name, kept.values)
+            raise InputError(Fault(f"no histories of {name!r} were kept", hint=hint))
+        values = kept.values[name]
+        elements: tuple[str, ...] = ()
+        if index is not None:
+            n, k = values.shape[:2]
+            elements = tuple(element_names(name, values.shape[2:], index))
+            chosen = select(signal, values.reshape(n * k, *values.shape[2:]), index)
+            values = chosen.reshape(n, k, *chosen.shape[1:])
+        return Traces(name, kept.times, values, kept.runs, kept.units.get(name, ""), elements)
 
+    # --- texts -----------------------------------------------------------------------------
 
-def counts_in_words(study: Study) -> str:
-    """The number of runs and how they ended, as text."""
-    status = [str(one) for one in study.columns["status"]]
-    ends = {one: status.count(one) for one in STATUSES}
-    parts = [f"{count:,} {one}" for one, count in ends.items() if count]
-    left = (study.planned or len(study)) - len(study)
-    more = f"; {counted(left, 'run')} of the plan are missing" if left > 0 else ""
-    return f"{counted(len(study), 'run')}: {', '.join(parts)}{more}" if parts else f"no runs{more}"
+    def replay_command(self, run: int) -> str:
+        """The command that repeats a run alone."""
+        folder = quote(str(self.folder)) if self.folder else "DIR"
+        return f"spart run --from-sweep {folder} --run {run}"
+
+    def counts_in_words(self) -> str:
+        """The number of runs and how they ended, as text."""
+        counts = self.counts()
+        parts = [f"{counts[one]:,} {one}" for one in STATUSES if one in counts]
+        left = 0 if self.complete else self.planned_runs - len(self)
+        more = f"; {counted(left, 'run')} of the plan are missing" if left > 0 else ""
+        return (
+            f"{counted(len(self), 'run')}: {', '.join(parts)}{more}" if parts else f"no runs{more}"
+        )

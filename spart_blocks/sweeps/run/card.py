@@ -7,15 +7,21 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, RunError, optional
-from spart_blocks.sweeps.run.chunks import Stop
+from spart_blocks.base.errors import (
+    Fault,
+    InputError,
+    MissingExtraError,
+    RunError,
+    SpartError,
+    optional,
+)
 from spart_blocks.sweeps.run.lane_source import Made, kernel_source
-from spart_blocks.sweeps.run.nvrtc import cubin
 
 THREADS, BLOCKS_OF_EACH = 64, 16
 """Threads in a block, and blocks for each multiprocessor of the card."""
@@ -45,9 +51,7 @@ class Card:
         self.kernel = self._done("cuModuleGetFunction", self.module, b"sb_runs")
         self.blocks = BLOCKS_OF_EACH * processors
 
-    def go(
-        self, arrays: Mapping[str, NDArray[Any]], struct: ctypes.Structure, stop: Stop | None
-    ) -> bool:
+    def go(self, arrays: Mapping[str, NDArray[Any]], struct: ctypes.Structure) -> bool:
         """Run the kernel on copies of the arrays, and copy its outputs back. Returns whether it
         was interrupted.
 
@@ -66,7 +70,7 @@ class Card:
             blocks = min(self.blocks, -(-runs // THREADS))
             shape = (blocks, 1, 1, THREADS, 1, 1, 0, 0)
             self._done("cuLaunchKernel", self.kernel, *shape, ctypes.addressof(given), 0)
-            interrupted = self._waited(leave, stop)
+            interrupted = self._waited(leave)
             for name, array in arrays.items():
                 if name != "stop" and name not in GIVEN and array.size:
                     self._done("cuMemcpyDtoH", array.ctypes.data, memory[name], array.nbytes)
@@ -76,7 +80,7 @@ class Card:
             self._done("cuMemFreeHost", leave)
         return interrupted
 
-    def _waited(self, leave: int, stop: Stop | None) -> bool:
+    def _waited(self, leave: int) -> bool:
         """Wait for the kernel. Returns whether there was an interrupt."""
         flag, interrupted = ctypes.c_int.from_address(leave), False
         while True:
@@ -85,7 +89,7 @@ class Card:
                 if state != self.driver.CUresult.CUDA_ERROR_NOT_READY:
                     self._done("cuCtxSynchronize")
                     return interrupted
-                flag.value = int(interrupted or (stop is not None and stop()))
+                flag.value = int(interrupted)
                 time.sleep(POLLED)
             except KeyboardInterrupt:
                 interrupted = True
@@ -137,4 +141,78 @@ def _done(driver: Any, name: str, *arguments: Any) -> Any:
     outcome, *rest = getattr(driver, name)(*arguments)
     if outcome != driver.CUresult.CUDA_SUCCESS:
         raise RunError(f"the graphics card failed: {name} gives {outcome.name}")
+    return rest[0] if rest else None
+
+
+# --- compilation ----------------------------------------------------------------------------------
+# Compiles CUDA kernels to machine code with NVRTC, which needs neither a graphics card nor a
+# driver.
+#
+# Needs the extra `cuda`. Multiplications and additions are not fused (no FMA), so that a run on a
+# card gives the same bits as on a processor, except where both call math.h (see sb_elementary.h).
+
+
+ARCHITECTURE = "sm_90"
+"""The default architecture: Hopper."""
+FLAGS = ("--fmad=false", "--std=c++17", "--ptxas-options=-v", "--diag-suppress=177")
+"""Warning 177 is about unused functions."""
+
+
+class KernelError(SpartError):
+    """NVRTC rejected a kernel."""
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code. log: the compiler's output, with the resources that each kernel needs."""
+
+    code: bytes
+    log: str
+
+
+def cubin(source: str, architecture: str = ARCHITECTURE) -> Cubin:
+    """Compile kernels in CUDA C++, which must be `extern "C"`.
+
+    architecture: such as sm_90. Raises KernelError with the compiler's log, MissingExtraError if
+    NVRTC is not installed.
+    """
+    nvrtc = _nvrtc()
+    program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(source.encode(), b"runs.cu", 0, [], []))
+    try:
+        options = (f"--gpu-architecture={architecture}", *FLAGS)
+        encoded = [option.encode() for option in options]
+        (outcome,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
+        log = _text(nvrtc, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        said = log.rstrip(b"\0\n ").decode(errors="replace")
+        if outcome == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
+            raise InputError(f"NVRTC does not compile for {architecture}")
+        if outcome != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            errors = [line for line in said.splitlines() if "error" in line] or [said]
+            raise KernelError("\n  ".join(["NVRTC made no kernel:", *errors[:3]]))
+        code = _text(nvrtc, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    return Cubin(code, said)
+
+
+def _nvrtc() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError):  # the bindings without the library
+        raise MissingExtraError("NVRTC", "cuda", "a sweep on a graphics card") from None
+    return nvrtc
+
+
+def _text(nvrtc: Any, size_of: Any, fill: Any, program: Any) -> bytes:
+    text: bytes = b" " * _checked(nvrtc, size_of(program))
+    _checked(nvrtc, fill(program, text))
+    return text
+
+
+def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
+    outcome, *rest = answer
+    if outcome != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise KernelError(f"NVRTC failed: {outcome.name}")
     return rest[0] if rest else None

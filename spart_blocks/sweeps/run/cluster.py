@@ -13,8 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, optional, told
-from spart_blocks.sweeps.run.chunk_workers import Cause, ChunkWorkers
-from spart_blocks.sweeps.run.chunks import Answer, Chunk, do
+from spart_blocks.sweeps.run.chunks import Answer, Cause, Chunk, ChunkWorkers, do
 from spart_blocks.workers.process import WorkerEndedError
 
 FIRST_WAIT, WAIT = 10.0, 300.0

@@ -13,20 +13,25 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from spart_blocks.base.errors import Fault, InputError, RunError, brief
+from spart_blocks.base.errors import Fault, InputError, RunError, brief, warn
 from spart_blocks.program.c.borrowed import Wanted, lent
-from spart_blocks.sweeps.run.chunk_workers import (
+from spart_blocks.sweeps.run import lanes
+from spart_blocks.sweeps.run.chunks import (
     AHEAD,
+    Answer,
+    Chunk,
     ChunkWorkers,
     ExecutorWorkers,
+    Shared,
+    WorkRunner,
 )
-from spart_blocks.sweeps.run.chunks import Answer, Chunk, Runner, Shared, Stop
 from spart_blocks.sweeps.run.cluster import DaskWorkers
-from spart_blocks.sweeps.run.one_by_one import failed
-from spart_blocks.sweeps.work import AnyWork, Done
+from spart_blocks.sweeps.run.one_by_one import each_run, failed
+from spart_blocks.sweeps.work import AnyWork, Done, Work
+from spart_blocks.workers.executor import Processes
 
 SECONDS = 1.0
 """Intended duration of a chunk [s]."""
@@ -39,25 +44,23 @@ ENOUGH = 20
 GROWTH = 4
 """Largest growth of a chunk's number of runs, relative to the largest chunk so far."""
 PERIOD = 0.2
-"""Interval [s] at which `stop` is called."""
+"""Longest wait [s] before the workers are counted, and their connection checked, again."""
 TRIES, PARTS = 2, 8
 """Number of workers that may die during a chunk before it is split, and the number of parts."""
 
 
 def spread(
     work: AnyWork,
-    runner: Runner,
+    runner: WorkRunner,
     *,
     workers: int | None = None,
     executor: Any = None,
-    stop: Stop | None = None,
 ) -> Iterator[Done]:
     """Execute the runs of a work on workers. Yields outcomes in parts, in any order.
 
-    runner: executes the runs of a part in its process; it also takes `stop`. workers: number of
+    runner: executes the runs of a part in its process. workers: number of
     processes, 1 for the current one; by default the number of processors if starting them is
-    worthwhile. executor: where to run instead, as `workers_for` takes it. stop: is called from time
-    to time; no more runs start once it returns True.
+    worthwhile. executor: where to run instead, as `workers_for` takes it.
 
     An interrupt (Ctrl-C) ends the processes at once, and is raised after all finished chunks have
     been yielded. Raises InputError if no run could start.
@@ -65,20 +68,20 @@ def spread(
     if workers is not None and workers < 1:
         raise InputError(f"workers is the number of processes, not {workers}")
     if executor is None and workers == 1:
-        yield from runner(work, stop)
+        yield from runner(work)
         return
     if executor is None and workers is None:
-        work = yield from _first_here(work, runner, stop)
-    if len(work.runs) and not (stop is not None and stop()):
-        yield from _Distribution(work, runner, workers_for(executor, workers)).execute(stop)
+        work = yield from _first_here(work, runner)
+    if len(work.runs):
+        yield from _Distribution(work, runner, workers_for(executor, workers)).execute()
 
 
-def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[Done, None, AnyWork]:
+def _first_here(work: AnyWork, runner: WorkRunner) -> Generator[Done, None, AnyWork]:
     """Execute the first runs in this process, or all of them if starting processes is not
     worthwhile. Returns the work with the remaining runs.
     """
     begun, first = time.monotonic(), True
-    with closing(runner(work, stop)) as parts:
+    with closing(runner(work)) as parts:
         for done in parts:
             yield done
             work = work.part(slice(len(done.runs), None))
@@ -126,7 +129,7 @@ class _Range:
 class _Distribution:
     """The state of a distributed work: which chunks are in progress, and which runs remain."""
 
-    def __init__(self, work: AnyWork, runner: Runner, workers: ChunkWorkers) -> None:
+    def __init__(self, work: AnyWork, runner: WorkRunner, workers: ChunkWorkers) -> None:
         self.work, self.workers = work, workers
         self.shared = Shared.of(work, runner)
         self.again: deque[_Range] = deque()
@@ -141,13 +144,11 @@ class _Distribution:
         self.largest, self.seconds, self.counted = 0, 0.0, 0
         """The largest chunk, the time of all, and their runs."""
 
-    def execute(self, stop: Stop | None) -> Iterator[Done]:
+    def execute(self) -> Iterator[Done]:
         """Execute the work; yields the outcomes of finished chunks."""
         whole = False
         try:
             while self.again or self.in_progress or self.next < len(self.work.runs):
-                if stop is not None and stop():
-                    return
                 self._send()
                 wait(self.in_progress, timeout=PERIOD, return_when=FIRST_COMPLETED)
                 yield from self._answered()
@@ -263,3 +264,95 @@ class _Distribution:
             if isinstance(error, RunError):
                 text = f"{error.message}, {some.ended} times"
             yield failed(self.work.part(slice(some.first, some.last)), text)
+
+
+# --- the fastest runner of a work -----------------------------------------------------------------
+
+
+COST = "about ten times as long"
+"""How much longer runs take one by one than in lanes; for the message."""
+
+
+@dataclass
+class Runner:
+    """Executes works, each with the fastest possible runner. The choice depends on the runs alone,
+    not on earlier works.
+
+    workers: number of threads of the lanes, or of processes; by default one for each processor.
+    executor: where to run instead, as `spread` takes it. device: None for the processor, or
+    "cuda". precision: "double", or "float" on a card.
+    """
+
+    workers: int | None = None
+    executor: Any = None
+    device: str | None = None
+    precision: str = "double"
+    _warned: set[str] = field(default_factory=set, init=False)
+    _processes: Processes | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.device not in (None, "cuda"):
+            hint = "device is 'cuda', or left out for the processors"
+            raise InputError(Fault(f"there is no device {self.device!r}", hint=hint))
+        if self.precision not in ("double", "float"):
+            hint = "precision is 'double' or 'float'"
+            raise InputError(Fault(f"there is no precision {brief(self.precision)}", hint=hint))
+        if self.precision == "float" and self.device is None:
+            hint = "give device='cuda' (--device cuda) too, or leave out precision"
+            text = "runs in single precision are for a graphics card: processors do them in double"
+            raise InputError(Fault(text, hint=hint))
+        if self.device is not None and self.executor is not None:
+            raise InputError("device is of this machine, and executor of others; give one of them")
+        if self.workers is not None and not (isinstance(self.workers, int) and self.workers > 0):
+            given = brief(self.workers)
+            raise InputError(f"workers is a number of threads or processes, not {given}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        if self._processes is not None:
+            self._processes.end()
+
+    def __call__(self, work: AnyWork) -> Iterator[Done]:
+        """Execute the runs of a work. Yields parts, in any order."""
+        why = lanes.refusal(work)
+        if why is not None:
+            self._refuse_device(why)
+            self._warn_once(why)
+        if self.executor is not None:
+            runner = each_run if why is not None else lanes.fastest
+            yield from spread(work, runner, workers=self.workers, executor=self.executor)
+        elif why is not None or not isinstance(work, Work):
+            yield from self._one_by_one(work)
+        else:
+            single = self.precision == "float"
+            yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
+
+    def _one_by_one(self, work: AnyWork) -> Iterator[Done]:
+        """Execute the runs in this process if they are quick, otherwise in processes, which are
+        kept for later works.
+        """
+        if self.workers is not None and self.workers > 1 and self._processes is None:
+            self._processes = Processes(self.workers)
+        if self._processes is not None:
+            count = self.workers or os.cpu_count() or 1
+            yield from spread(work, each_run, workers=count, executor=self._processes)
+            return
+        begun = time.monotonic()
+        yield from spread(work, each_run, workers=self.workers)
+        count = os.cpu_count() or 1
+        if self.workers is None and count > 1 and time.monotonic() - begun > WORTH:
+            self._processes = Processes(count)
+
+    def _refuse_device(self, why: str) -> None:
+        if self.device is not None:
+            hint = "leave out device to run them on the processors"
+            raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
+
+    def _warn_once(self, why: str) -> None:
+        if why in self._warned:
+            return
+        self._warned.add(why)
+        where = "" if self.executor is None else " on its workers"
+        warn(f"runs go one by one{where}, which takes {COST}: {why}")

@@ -143,31 +143,24 @@ def _read(gauge: Gauge, rows: Sequence[MeterRow], kept: Floats) -> Readings:
         return _answers(column)
     if kind == FROM_START:
         return {"largest": _largest(column, gauge.kind == "rotation")}
-    return {name: column(k) for name, k in _READ[kind].items()}
+    return {name: column(k) for k, name in enumerate(_STORED[kind]) if name}
 
 
-_READ = {
-    EXTREMES: {
-        "least": 3,
-        "most": 5,
-        "when_least": 4,
-        "when_most": 6,
-        "first": 1,
-        "last": 2,
-        "any": 0,
-    },
-    SQUARE: {"integral": 0, "span": 1},
-    INTEGRAL: {"integral": 0, "span": 1},
-    BACK: {"back": 1, "when": 2, "reached": 3, "got": 4},
+_STORED: Mapping[int, tuple[str | None, ...]] = {
+    EXTREMES: ("any", "first", "last", "least", "when_least", "most", "when_most"),
+    SQUARE: ("integral", "span"),
+    INTEGRAL: ("integral", "span"),
+    BACK: (None, "back", "when", "reached", "got"),
 }
-"""For each kind of meter the position of each reading among its stored values."""
+"""The names of the values that each kind of meter stores, in the order of meters.h; None where one
+is no reading."""
 
 
 def _largest(column: Callable[[int], Floats], rotation: bool) -> Floats:
-    distance = np.sqrt(np.maximum(column(_READ[EXTREMES]["most"]), 0.0))
+    distance = np.sqrt(np.maximum(column(_STORED[EXTREMES].index("most")), 0.0))
     if rotation:
         distance = 2.0 * np.arcsin(np.clip(distance / math.sqrt(8.0), 0.0, 1.0))
-    found: Floats = np.where(column(_READ[EXTREMES]["any"]) > 0, distance, np.nan)
+    found: Floats = np.where(column(0) > 0, distance, np.nan)
     return found
 
 

@@ -22,7 +22,7 @@ from spart_blocks.run.loop import Run
 from spart_blocks.run.start import prepare
 from spart_blocks.sweeps.run.lane_meters import meters_of
 from spart_blocks.sweeps.run.lane_source import Made, refused, source
-from spart_blocks.sweeps.work import Floats, Ints, Work
+from spart_blocks.sweeps.work import Floats, Work
 
 LOOKS = 50
 """A run is measured in at least this many intervals of five points; intervals that are not smooth
@@ -125,14 +125,17 @@ class LaneSetup:
             "heeds_stiffness": self.program.run.solver == "auto" and not run.engine.damped,
         }  # fmt: skip
 
-    def known_times(self, p: Floats) -> KnownTimes:
-        """The times known in advance at which signals switch, for runs with parameters
-        p (n, np).
+    def known_times(self, p: Floats) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+        """The times known in advance at which signals switch, for runs with parameters p (n, np).
+
+        known (k,) [s]: the times, sorted within each run. known_from, known_to (n,): the range of
+        each run in them. Second (n,): which runs switch more often than the limit; their times are
+        left out.
         """
         program, run = self.program, self.begun
         if not program.switching:
             none = np.zeros(len(p), np.int64)
-            return KnownTimes(np.zeros(1), none, none, np.zeros(len(p), bool))
+            return {"known": np.zeros(1), "known_from": none, "known_to": none}, none > 0
         edges = np.array(program.edges(p.T), dtype=float).T.reshape(len(p), -1)
         _, one_of, which = np.unique(edges, axis=0, return_index=True, return_inverse=True)
         which = which.ravel()
@@ -146,25 +149,10 @@ class LaneSetup:
                 crowded[k] = True
         counts = np.array([len(some) for some in times], np.int64)
         last = np.cumsum(counts)
-        first = last - counts
         flat = np.concatenate(times)
-        return KnownTimes(
-            flat if len(flat) else np.zeros(1), first[which], last[which], crowded[which]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class KnownTimes:
-    """Known switching times of n runs.
-
-    times (k,) [s]: sorted within each run. first, last (n,): the range of each run in `times`.
-    crowded (n,): runs that switch more often than the limit; their times are left out.
-    """
-
-    times: Floats
-    first: Ints
-    last: Ints
-    crowded: NDArray[np.bool_]
+        known = flat if len(flat) else np.zeros(1)
+        first = (last - counts)[which]
+        return {"known": known, "known_from": first, "known_to": last[which]}, crowded[which]
 
 
 _REMEMBERED: dict[tuple[Any, ...], LaneSetup] = {}

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.sweeps.run.card import Card
-from spart_blocks.sweeps.run.chunks import Stop
-from spart_blocks.sweeps.run.joined_outcomes import joined
-from spart_blocks.sweeps.run.lane_setup import KnownTimes, LaneSetup, WorkStruct, usual_lanes
+from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct, usual_lanes
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import FAILED, STATUSES, AnyWork, Done, Ints, Work
+from spart_blocks.sweeps.work import FAILED, STATUSES, AnyWork, Done, Ints, Work, joined
 
 Arrays = Mapping[str, NDArray[Any]]
 """The arrays that sb_work points to, by field name."""
@@ -50,14 +48,14 @@ def refusal(work: AnyWork) -> str | None:
     return LaneSetup.of(work).refusal
 
 
-def fastest(work: AnyWork, stop: Stop | None = None) -> Generator[Done, None, None]:
+def fastest(work: AnyWork) -> Generator[Done, None, None]:
     """Execute the runs of a work in this thread, in their order: in lanes if possible, otherwise
     one by one.
     """
     if isinstance(work, Work) and refusal(work) is None:
-        yield from run(work, threads=1, stop=stop)
+        yield from run(work, threads=1)
     else:
-        yield from each_run(work, stop)
+        yield from each_run(work)
 
 
 def run(
@@ -67,7 +65,6 @@ def run(
     lanes: int | None = None,
     device: str | None = None,
     single: bool = False,
-    stop: Stop | None = None,
 ) -> Iterator[Done]:
     """Execute the runs of a work. Yields outcomes in chunks; within a chunk, runs that were handed
     back come last.
@@ -75,10 +72,9 @@ def run(
     threads: by default one for each processor. lanes: runs at once in each thread, 1, 2, 4 or 8;
     by default the size of the processor's vectors. device: "cuda" for a graphics card, with one
     run per thread; runs that are handed back are executed on the processor. single: use single
-    precision on a card; runs that are handed back have double precision nevertheless. stop: is
-    called from time to time; once it returns True, finished runs are yielded and no more are
-    started. An interrupt (Ctrl-C) is raised after the same. Raises InputError if `refusal` gives a
-    reason or the runs cannot start.
+    precision on a card; runs that are handed back have double precision nevertheless. An
+    interrupt (Ctrl-C) is raised after the finished runs have been yielded. Raises InputError if
+    `refusal` gives a reason or the runs cannot start.
     """
     setup = LaneSetup.of(work)
     if setup.refusal is not None:
@@ -92,9 +88,9 @@ def run(
     else:
         loop = _OnThreads(setup, lanes or usual_lanes(), threads or os.cpu_count() or 1)
     at, size = 0, loop.at_least
-    while at < len(work.runs) and not (stop is not None and stop()):
+    while at < len(work.runs):
         part = work.part(slice(at, at + min(size, MOST_RUNS)))
-        arrays, seconds, interrupted = loop.execute(part, stop)
+        arrays, seconds, interrupted = loop.execute(part)
         at += len(part.runs)
         done = _completed(setup, part, arrays)
         if len(done.runs):
@@ -127,32 +123,32 @@ class _CompiledLoop(ABC):
     def __init__(self, setup: LaneSetup) -> None:
         self.setup, self.numbers = setup, setup.numbers
 
-    def execute(self, work: Work, stop: Stop | None) -> tuple[Arrays, float, bool]:
+    def execute(self, work: Work) -> tuple[Arrays, float, bool]:
         """Execute the runs of a chunk: the arrays, the time that it took [s], and whether it was
         interrupted.
         """
-        known = self.setup.known_times(work.p)
+        known, crowded = self.setup.known_times(work.p)
         arrays = self.arrays(work, known)
         began = perf_counter()
-        interrupted = self.call(arrays, stop)
+        interrupted = self.call(arrays)
         seconds, status = perf_counter() - began, arrays["status"]
-        status[known.crowded & (status != PENDING)] = HANDED_BACK
+        status[crowded & (status != PENDING)] = HANDED_BACK
         return arrays, seconds, interrupted
 
     @abstractmethod
-    def call(self, arrays: Arrays, stop: Stop | None) -> bool:
+    def call(self, arrays: Arrays) -> bool:
         """Call the library, which writes into the arrays. Returns whether it was interrupted."""
 
-    def arrays(self, work: Work, known: KnownTimes) -> Arrays:
-        """The inputs and outputs of the library for the runs of a work."""
+    def arrays(self, work: Work, known: Arrays) -> Arrays:
+        """The inputs and outputs of the library for the runs of a work. known: see
+        `LaneSetup.known_times`."""
         n, (ticks, due), made = len(work.runs), self.setup.ticks, self.setup.made
         assert made is not None
         x0, xd0 = work.program.starts(work.p)
         nx, nd = len(work.program.x0), len(work.program.xd0)
         return {
             "x0": x0, "xd0": xd0, "p": np.ascontiguousarray(work.p), "ticks": ticks, "due": due,
-            "known": known.times, "known_from": known.first, "known_to": known.last,
-            "samples": self.setup.samples, "stop": np.zeros(1, np.intc),
+            **known, "samples": self.setup.samples, "stop": np.zeros(1, np.intc),
             "status": np.full(n, PENDING, np.uint8), "reason": np.zeros(n, np.uint8),
             "t": np.zeros(n), "steps": np.zeros(n, np.int64),
             "x": np.zeros((n, nx)), "xd": np.zeros((n, nd)),
@@ -189,8 +185,8 @@ class _OnCard(_CompiledLoop):
         if single:
             self.numbers = numbers_of_single(setup.numbers)
 
-    def call(self, arrays: Arrays, stop: Stop | None) -> bool:
-        return self.card.go(arrays, self.struct(arrays), stop)
+    def call(self, arrays: Arrays) -> bool:
+        return self.card.go(arrays, self.struct(arrays))
 
 
 class _OnThreads(_CompiledLoop):
@@ -204,7 +200,7 @@ class _OnThreads(_CompiledLoop):
         self.at_least = LEAST_ROUNDS * lanes * threads
         self.memory = [_aligned(library.sb_size()) for _ in range(threads)]
 
-    def call(self, arrays: Arrays, stop: Stop | None) -> bool:
+    def call(self, arrays: Arrays) -> bool:
         n, leave, interrupted = len(arrays["status"]), arrays["stop"], False
         struct, queue, last = self.struct(arrays), np.zeros(1, np.int64), np.array([n])
         memory = self.memory[: max(1, min(len(self.memory), n))]
@@ -215,7 +211,7 @@ class _OnThreads(_CompiledLoop):
                 try:
                     if not wait(calls, POLLED).not_done:
                         break
-                    leave[0] = interrupted or (stop is not None and stop())
+                    leave[0] = interrupted
                 except KeyboardInterrupt:
                     interrupted = True
         finally:

@@ -23,8 +23,6 @@ from spart_blocks.run.measure.measuring import Measuring
 from spart_blocks.run.simulate import failing
 from spart_blocks.run.start import picked_solver, prepare
 from spart_blocks.run.states import set_states, vectors_of
-from spart_blocks.sweeps.run.chunks import Stop
-from spart_blocks.sweeps.run.joined_outcomes import joined
 from spart_blocks.sweeps.work import (
     COMPLETE,
     FAILED,
@@ -35,26 +33,24 @@ from spart_blocks.sweeps.work import (
     FileWork,
     Floats,
     Work,
+    joined,
 )
 
 AT_ONCE = 1.0
 """Interval [s] at which finished runs are yielded."""
 
 
-def each_run(work: AnyWork, stop: Stop | None = None) -> Generator[Done, None, None]:
+def each_run(work: AnyWork) -> Generator[Done, None, None]:
     """Execute the runs of a work in this process. Yields outcomes about every AT_ONCE seconds.
 
-    stop: is called before each run; no more runs start once it returns True. An interrupt (Ctrl-C)
-    is raised after the finished runs have been yielded. Raises InputError if no run could start,
-    whatever its parameters.
+    An interrupt (Ctrl-C) is raised after the finished runs have been yielded. Raises InputError if
+    no run could start, whatever its parameters.
     """
     one = _of_program(work) if isinstance(work, Work) else partial(_of_file, work)
     ended: list[Done] = []
     begun = time.monotonic()
     try:
         for k in range(len(work.runs)):
-            if stop is not None and stop():
-                break
             with warnings.catch_warnings():  # they are those of the single run, a thousand times
                 warnings.simplefilter("ignore", SpartWarning)
                 ended.append(one(k))

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.html import lines, table
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
     about_draws,
@@ -25,7 +24,7 @@ from spart_blocks.sweeps.statistics.grouping import (
     succeeded,
 )
 from spart_blocks.sweeps.statistics.intervals import Interval, by_draw, check_confidence, mean
-from spart_blocks.sweeps.statistics.tables import percent, text_table
+from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
 
 Floats = NDArray[np.float64]
 
@@ -58,16 +57,23 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tables):
     """Differences of all pairs of variants. design, together: as of `Summary`."""
 
     differences: tuple[Difference, ...]
     design: str = "random"
     together: int = 1
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """The texts of a table: a row for each difference, with columns `head`."""
-        return [
+    between = ()
+
+    @property
+    def above(self) -> str:  # type: ignore[override]
+        return "" if self.differences else "one variant: nothing to compare"
+
+    def table(self) -> TextTable:
+        """A row for each difference."""
+        head = ("", "variants", "fault", "difference", "lower", "higher", "p", "p (Holm)", "pairs")
+        rows = [
             (
                 d.what,
                 f"{d.first} - {d.second}",
@@ -81,19 +87,12 @@ class Comparison:
             )
             for d in self.differences
         ]
+        return TextTable(head, rows)
 
-    @property
-    def head(self) -> tuple[str, ...]:
-        """The headings of `rows`."""
-        return ("", "variants", "fault", "difference", "lower", "higher", "p", "p (Holm)", "pairs")
-
-    def __str__(self) -> str:
-        if not self.differences:
-            return "one variant: nothing to compare"
-        return "\n".join([*text_table(self.head, self.rows()), *self.notes()])
+    def tables(self) -> list[TextTable]:
+        return [self.table()] if self.differences else []
 
     def notes(self) -> list[str]:
-        """Notes on how to read the numbers."""
         if not self.differences:
             return []
         level = percent(self.differences[0].difference.confidence)
@@ -101,9 +100,6 @@ class Comparison:
         left = max(d.left_out for d in self.differences)
         more = [f"pairs without a value are left out, at most {left:,}"] if left else []
         return [note, *more, *about_draws(self.design, self.together)]
-
-    def _repr_html_(self) -> str:
-        return table(self.head, self.rows()) + lines(self.notes())
 
 
 def compare_variants(

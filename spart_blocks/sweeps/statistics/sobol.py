@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.sweeps.statistics.intervals import check_confidence
-from spart_blocks.sweeps.statistics.tables import percent, text_table
+from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ _CHUNK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class SobolIndices:
+class SobolIndices(Tables):
     """Indices of d quantities, with their bootstrap intervals.
 
     names: of the quantities. first, total (d,): the part of the variance due to each alone, and
@@ -44,12 +44,20 @@ class SobolIndices:
     points: int
     left_out: int
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each quantity: name, first-order and total index."""
-        return [
+    between = ()
+
+    def tables(self) -> list[TextTable]:
+        rows = [
             (name, _text(*numbers[:3]), _text(*numbers[3:]))
             for name, numbers in zip(self.names, self._numbers(), strict=True)
         ]
+        return [TextTable(("quantity", "first order", "total"), rows)]
+
+    def notes(self) -> list[str]:
+        note = f"{self.points} base points, {percent(self.confidence)} bootstrap intervals"
+        if self.left_out:
+            note += f"; {self.left_out} left out, as a run of theirs gave no number"
+        return [note]
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """By quantity: first, first_low, first_high, total, total_low, total_high."""
@@ -63,13 +71,6 @@ class SobolIndices:
         columns = (self.first, self.first_interval, self.total, self.total_interval)
         rows: list[list[float]] = np.column_stack(columns).tolist()
         return rows
-
-    def __str__(self) -> str:
-        head = ("quantity", "first order", "total")
-        note = f"{self.points} base points, {percent(self.confidence)} bootstrap intervals"
-        if self.left_out:
-            note += f"; {self.left_out} left out, as a run of theirs gave no number"
-        return "\n".join([*text_table(head, self.rows()), note])
 
 
 def sobol_indices(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.base.html import lines, table
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
     about_draws,
@@ -29,7 +28,7 @@ from spart_blocks.sweeps.statistics.intervals import (
     quantiles,
     success_of,
 )
-from spart_blocks.sweeps.statistics.tables import percent, text_table
+from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
 from spart_blocks.sweeps.storage.columns import SEPARATOR
 from spart_blocks.sweeps.work import STATUSES
 
@@ -75,7 +74,7 @@ class GroupSummary:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Tables):
     """The summary of a sweep. by: the columns that make groups. judged: whether runs had claims; if
     not, a success is a run that no error ended. design: of the draws. together: number of
     consecutive draws that count as one. left_out: claims that no single run decides."""
@@ -92,22 +91,16 @@ class Summary:
     left_out: tuple[str, ...] = ()
 
     @property
-    def outcome_head(self) -> tuple[str, ...]:
-        """The headings of `outcome_rows`."""
-        return (
-            *self._columns,
-            "runs",
-            *self.status,
-            "success",
-            "probability",
-            "Wilson's interval",
-        )
+    def above(self) -> str:  # type: ignore[override]
+        ended = ", ".join(f"{count:,} {status}" for status, count in self.status.items())
+        return f"{self.runs:,} runs: {ended}" if ended else "no runs"
 
-    def outcome_rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each group: how its runs ended, and their success."""
-        return [
+    def outcome_table(self) -> TextTable:
+        """How the runs of each group ended, and their success."""
+        success = ("success", "probability", "Wilson's interval")
+        rows = [
             (
-                *(_text(g.group[name]) for name in self._columns),
+                *self._named(g),
                 f"{g.runs:,}",
                 *(f"{g.status.get(status, 0):,}" for status in self.status),
                 f"{g.successes:,}",
@@ -116,19 +109,15 @@ class Summary:
             )
             for g in self.groups
         ]
+        return TextTable((*self.columns, "runs", *self.status, *success), rows)
 
-    @property
-    def metric_head(self) -> tuple[str, ...]:
-        """The headings of `metric_rows`."""
+    def metric_table(self) -> TextTable:
+        """The spread of each metric in each group."""
         shown = (f"{100 * share:g} % quantile" for share in self.shares)
-        return ("metric", *self._columns, "runs", "mean", "sd", "least", *shown, "most")
-
-    def metric_rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each metric and group."""
-        return [
+        rows = [
             (
                 m.name,
-                *(_text(g.group[name]) for name in self._columns),
+                *self._named(g),
                 f"{m.runs:,}",
                 str(m.mean),
                 _text(m.sd),
@@ -140,29 +129,28 @@ class Summary:
             for g in self.groups
             for m in (g.metrics[k],)
         ]
+        return TextTable(
+            ("metric", *self.columns, "runs", "mean", "sd", "least", *shown, "most"), rows
+        )
 
-    @property
-    def claim_head(self) -> tuple[str, ...]:
-        """The headings of `claim_rows`."""
-        return ("claim not met", *self._columns, "runs", "share")
-
-    def claim_rows(self) -> list[tuple[str, ...]]:
-        """A row of texts for each claim that some runs of a group do not fulfil."""
+    def claim_table(self) -> TextTable:
+        """The claims that some runs of a group do not fulfil."""
         claims = dict.fromkeys(claim for g in self.groups for claim in g.missed)
-        return [
-            (
-                claim,
-                *(_text(g.group[name]) for name in self._columns),
-                f"{g.missed[claim]:,}",
-                percent(g.missed[claim] / g.runs),
-            )
+        rows = [
+            (claim, *self._named(g), f"{count:,}", percent(count / g.runs))
             for claim in claims
             for g in self.groups
-            if claim in g.missed
+            if (count := g.missed.get(claim, 0))
         ]
+        return TextTable(("claim not met", *self.columns, "runs", "share"), rows)
+
+    def tables(self) -> list[TextTable]:
+        found = (self.outcome_table(), self.claim_table(), self.metric_table())
+        return [one for one in found if one.rows]
 
     def notes(self) -> list[str]:
-        """Notes on how to read the numbers."""
+        if not self.groups:
+            return []
         meant = "met its claims" if self.judged else "was not ended by an error"
         found = [f"success: the run {meant}; intervals: {percent(self.confidence)}"]
         if self.left_out:
@@ -182,30 +170,13 @@ class Summary:
         assert isinstance(plain, dict)
         return plain
 
-    def __str__(self) -> str:
-        ended = ", ".join(f"{count:,} {status}" for status, count in self.status.items())
-        lines = [f"{self.runs:,} runs: {ended}" if ended else "no runs"]
-        if self.groups:
-            lines += ["", *text_table(self.outcome_head, self.outcome_rows())]
-            if claims := self.claim_rows():
-                lines += ["", *text_table(self.claim_head, claims)]
-            if self.groups[0].metrics:
-                lines += ["", *text_table(self.metric_head, self.metric_rows())]
-            lines += ["", *self.notes()]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        shown = table(self.outcome_head, self.outcome_rows())
-        if claims := self.claim_rows():
-            shown += table(self.claim_head, claims)
-        if self.groups and self.groups[0].metrics:
-            shown += table(self.metric_head, self.metric_rows())
-        return shown + lines(self.notes())
-
     @property
-    def _columns(self) -> tuple[str, ...]:
+    def columns(self) -> tuple[str, ...]:
         """The columns whose values differ among groups."""
         return tuple(name for name in self.by if len({str(g.group[name]) for g in self.groups}) > 1)
+
+    def _named(self, group: GroupSummary) -> Iterator[str]:
+        return (_text(group.group[name]) for name in self.columns)
 
 
 def summarize(

@@ -21,15 +21,22 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, told
 from spart_blocks.results.files import make_folder, write_bytes, write_whole
-from spart_blocks.sweeps.storage.columns import Array, Column
-from spart_blocks.sweeps.storage.histories import Histories, joined
-from spart_blocks.sweeps.storage.history_files import (
+from spart_blocks.sweeps.storage.columns import (
+    Array,
+    Column,
+    Format,
+    as_bytes,
+    best_format,
+    read_part,
+)
+from spart_blocks.sweeps.storage.histories import (
     SHARD,
     Form,
+    Histories,
     ZarrHistories,
     history_files,
+    joined,
 )
-from spart_blocks.sweeps.storage.table_parts import Format, as_bytes, best_format, read_part
 from spart_blocks.sweeps.work import Ints
 
 FORMAT = "spart_blocks sweep 1"
@@ -132,8 +139,10 @@ class Store:
 
     def _whole(self, name: str) -> Array:
         parts = [columns[name] for columns in self._columns]
-        column = next(one for one in self.schema if one.name == name)
-        return np.concatenate([column.stored([]), *parts])
+        return np.concatenate([self._column(name).stored([]), *parts])
+
+    def _column(self, name: str) -> Column:
+        return next(one for one in self.schema if one.name == name)
 
     def histories(self) -> Histories | None:
         """The stored histories, or None."""
@@ -247,9 +256,8 @@ class Folder(Store):
         return self.folder
 
     def _whole(self, name: str) -> Array:
-        kind = self.description.table
-        files = [_part(self._path, k, kind) for k in self._parts]
-        written = [read_part(kind, file, self.schema, (name,))[name] for file in files]
+        kind, column = self.description.table, self._column(name)
+        written = [read_part(kind, _part(self._path, k, kind), column) for k in self._parts]
         return np.concatenate([*written, super()._whole(name)])
 
     def histories(self) -> Histories | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from spart_blocks.versions.differences.changes import ABSENT, Change
+from spart_blocks.versions.differences.changes import ABSENT, Change, Difference
 from spart_blocks.versions.differences.compare import diff, difference_of, signal_names, union_of
-from spart_blocks.versions.differences.difference import Difference
 from spart_blocks.versions.differences.sides import DiffSide, two_sides
 
 __all__ = [

@@ -16,19 +16,17 @@ from spart_blocks.diagram.sections.robot_section import RobotSection
 from spart_blocks.diagram.written.connections import Ports
 from spart_blocks.diagram.written.files import Robots
 from spart_blocks.robot import Robot
-from spart_blocks.versions.differences.block_changes import block_changes
-from spart_blocks.versions.differences.changes import ABSENT, Change
-from spart_blocks.versions.differences.difference import Difference
+from spart_blocks.versions.differences.changes import ABSENT, Change, Difference
+from spart_blocks.versions.differences.entry_changes import block_changes, section_changes
 from spart_blocks.versions.differences.matched_versions import (
     DiagramVersion,
     MatchedVersions,
     PortsOfFile,
+    SignalNames,
 )
 from spart_blocks.versions.differences.references import References, references_of
 from spart_blocks.versions.differences.robots import robot_changes
-from spart_blocks.versions.differences.section_changes import section_changes
 from spart_blocks.versions.differences.sides import DiffSide, check_uses, two_sides
-from spart_blocks.versions.differences.signal_names import SignalNames
 from spart_blocks.versions.differences.union import Union, unions_of
 from spart_blocks.versions.differences.wire_changes import wire_changes
 

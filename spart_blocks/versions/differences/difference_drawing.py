@@ -25,7 +25,7 @@ from spart_blocks.drawing.boxes import (
 )
 from spart_blocks.drawing.layout import Edge, Layout, arrange
 from spart_blocks.drawing.picture import INK, MARGIN, Dot, Line, Picture, Point, Shape, Text, title
-from spart_blocks.versions.differences.block_names import SLOT
+from spart_blocks.versions.differences.matched_versions import SLOT
 from spart_blocks.versions.differences.union import State, Union, UnionBlock, UnionWire
 from spart_blocks.versions.differences.units import look_of
 

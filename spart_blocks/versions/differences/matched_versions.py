@@ -1,4 +1,4 @@
-"""Two versions of a diagram file with their blocks matched."""
+"""Two versions of a diagram file with their blocks matched, and the names of what they have."""
 
 from __future__ import annotations
 
@@ -19,10 +19,25 @@ from spart_blocks.diagram.written.sheets import (
     WrittenBlock,
     is_slot,
 )
-from spart_blocks.versions.differences.block_names import SLOT, shown
 from spart_blocks.versions.differences.matching import MOST_NEAR, LinkGraph, matched
 from spart_blocks.versions.differences.units import port_names_of
 from spart_blocks.versions.differences.values import frozen
+
+SLOT = "(variants)"
+"""The type of the block that stands for a slot of variants."""
+
+
+def shown(name: Name) -> str:
+    """A block's name in changes: `p`, `servo/gain` in a subsystem, `controller=pd` for a choice of
+    a slot."""
+    sheet, block = name
+    return f"{sheet[-1]}{'=' if is_slot(sheet) else '/'}{block}" if sheet else block
+
+
+def called(sheet: Keys) -> str:
+    """A sheet's name in changes: that of its subsystem or slot, or `the diagram`."""
+    return str(sheet[-1]) if sheet else "the diagram"
+
 
 PortsOfFile = Callable[[str], tuple[Ports, Ports]]
 """A function that gives the input and output ports of a used file, from its path as written."""
@@ -189,3 +204,31 @@ def _by_blocks(
             found[keys] = best
             taken.add(best)
     return found
+
+
+# --- names of signals -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SignalNames:
+    """New names of signals, such as `loop/gain` and `plant.qm`, between two matched versions."""
+
+    pair: MatchedVersions
+
+    def new(self, signal: str) -> str:
+        """The name of an old signal in the new diagram; the old name if its block is not there."""
+        path, dot, port = signal.partition(".")
+        sheet, parts = TOP, []
+        names = path.split("/")
+        for number, name in enumerate(names):
+            block = self.pair.blocks.get((sheet, name))
+            if block is None or block[0] != self.pair.sheets.get(sheet):
+                parts += names[number:]
+                break
+            parts.append(block[1])
+            piece = self.pair.old.pieces[sheet, name]
+            sheet = SUBSYSTEM, piece.kind
+            if sheet not in self.pair.sheets or piece.uses:
+                parts += names[number + 1 :]
+                break
+        return f"{'/'.join(parts)}{dot}{port}"

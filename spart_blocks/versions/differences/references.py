@@ -11,8 +11,11 @@ from typing import Any
 from spart_blocks.base.document import mapping_at
 from spart_blocks.diagram.written.references import reference_of, references_in
 from spart_blocks.diagram.written.sheets import Name
-from spart_blocks.versions.differences.block_names import shown
-from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
+from spart_blocks.versions.differences.matched_versions import (
+    DiagramVersion,
+    MatchedVersions,
+    shown,
+)
 from spart_blocks.versions.differences.values import Renaming, frozen
 
 _HEAD = re.compile(r"[^\s.\[\]{}*,=>-]+")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,7 @@ def robot_changes(name: str, old: Robot, new: Robot) -> Iterator[Change]:
 
 def _of_bodies(name: str, old: Robot, new: Robot) -> Iterator[Change]:
     """Changes of links and of the base link, by name."""
-    before, after = _bodies(old), _bodies(new)
-    for body in _gone(before, after):
-        yield Change(ROBOT, "removed", f"{name}.{body}", _mass_text(before[body]), note="link")
-    for body in _gone(after, before):
-        yield Change(ROBOT, "added", f"{name}.{body}", ABSENT, _mass_text(after[body]), note="link")
-    for body, one in before.items():
-        if body in after:
-            yield from _of_body(f"{name}.{body}", one, after[body])
+    yield from _by_name(name, _bodies(old), _bodies(new), _of_body, _mass_text, "link")
 
 
 def _bodies(robot: Robot) -> dict[str, Link | BaseLink]:
@@ -52,9 +46,25 @@ def _bodies(robot: Robot) -> dict[str, Link | BaseLink]:
     return {robot.base_link.name: robot.base_link} | {link.name: link for link in robot.links}
 
 
-def _gone(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The names that only the first mapping has."""
-    return [one for one in before if one not in after]
+def _by_name(
+    path: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    changes: Callable[[str, Any, Any], Iterator[Change]],
+    text: Callable[[Any], Any] = lambda one: ABSENT,
+    note: str = "",
+) -> Iterator[Change]:
+    """Parts removed and added, and the changes of those that both robots have. text: a part in a
+    line."""
+    for name, one in before.items():
+        if name not in after:
+            yield Change(ROBOT, "removed", f"{path}.{name}", text(one), note=note)
+    for name, one in after.items():
+        if name not in before:
+            yield Change(ROBOT, "added", f"{path}.{name}", ABSENT, text(one), note=note)
+    for name, one in before.items():
+        if name in after:
+            yield from changes(f"{path}.{name}", one, after[name])
 
 
 def _mass_text(body: Link | BaseLink) -> str:
@@ -74,16 +84,8 @@ def _of_body(path: str, old: Link | BaseLink, new: Link | BaseLink) -> Iterator[
 def _of_joints(name: str, old: Robot, new: Robot) -> Iterator[Change]:
     """Changes of joints, by name."""
     before, after = ({joint.name: joint for joint in one.joints} for one in (old, new))
-    for joint in _gone(before, after):
-        kind = before[joint].type.name.lower()
-        yield Change(ROBOT, "removed", f"{name}.{joint}", kind, note="joint")
-    for joint in _gone(after, before):
-        kind = after[joint].type.name.lower()
-        yield Change(ROBOT, "added", f"{name}.{joint}", ABSENT, kind, note="joint")
-    links = [_link_names(one) for one in (old, new)]
-    for joint, one in before.items():
-        if joint in after:
-            yield from _of_joint(f"{name}.{joint}", one, after[joint], *links)
+    changes = partial(_of_joint, olds=_link_names(old), news=_link_names(new))
+    yield from _by_name(name, before, after, changes, lambda one: one.type.name.lower(), "joint")
 
 
 def _link_names(robot: Robot) -> dict[int, str]:
@@ -114,13 +116,7 @@ def _of_joint(
 def _named(path: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> Iterator[Change]:
     """Changes of loops or forces, by name."""
     before, after = ({one.name: one for one in ones} for ones in (old, new))
-    for name in _gone(before, after):
-        yield Change(ROBOT, "removed", f"{path}.{name}")
-    for name in _gone(after, before):
-        yield Change(ROBOT, "added", f"{path}.{name}")
-    for name, one in before.items():
-        if name in after:
-            yield from _record(f"{path}.{name}", one, after[name])
+    yield from _by_name(path, before, after, _record)
 
 
 def _record(path: str, old: Any, new: Any) -> Iterator[Change]:

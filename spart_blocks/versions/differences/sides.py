@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import normpath
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import MAX_BYTES, Document, read_document
+from spart_blocks.base.document import MAX_BYTES, Document, read_document, texts_in
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.build.subsystems import MAX_LEVELS
@@ -86,7 +86,7 @@ class DiffSide:
         waiting, known = [self], {self.label}
         while waiting:
             side = waiting.pop()
-            for text in _texts(side.data):
+            for text in texts_in(side.data):
                 side._fetch(text)
             for given in side.file.used:
                 if side.beside(given) not in known:
@@ -101,18 +101,6 @@ class DiffSide:
         beside = os.path.normpath(self.path.parent / given)
         inner = os.path.relpath(beside, self.revision.folder).replace(os.sep, "/")
         self.revision.copy(inner)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts within a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
 
 
 @contextmanager
@@ -219,11 +207,7 @@ def _document(path: Path, label: str) -> Document:
 def _called(error: DiagramError, label: str) -> list[Fault]:
     """The faults of an error, with a label in place of the file's path."""
     return [
-        Fault(
-            fault.message,
-            Place(label, fault.place.line, fault.place.column) if fault.place else Place(label),
-            fault.hint,
-        )
+        replace(fault, place=replace(fault.place or Place(label), file=label))
         for fault in error.faults
     ]
 

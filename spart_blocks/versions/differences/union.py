@@ -12,9 +12,13 @@ from typing import Literal
 from spart_blocks.base.document import Keys
 from spart_blocks.diagram.written.connections import IN_ORDER, Connection, meant, renamed
 from spart_blocks.diagram.written.sheets import GATES, TOP, WrittenBlock, is_slot
-from spart_blocks.versions.differences.block_names import called, shown
 from spart_blocks.versions.differences.changes import BLOCK, INITIAL, PARAMETER, Change
-from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
+from spart_blocks.versions.differences.matched_versions import (
+    DiagramVersion,
+    MatchedVersions,
+    called,
+    shown,
+)
 from spart_blocks.versions.differences.references import users_of
 from spart_blocks.versions.differences.wire_changes import apart
 

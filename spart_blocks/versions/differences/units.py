@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from spart_blocks.block_support.ports import Port
-from spart_blocks.diagram.build.registry import BlockType, find_type
+from spart_blocks.diagram.build.registry import BlockType, Parameter, find_type
 from spart_blocks.diagram.sections.schema import DiagramSection
 from spart_blocks.versions.differences.changes import ABSENT
 
@@ -29,11 +29,15 @@ def _type(kind: str) -> BlockType | None:
     return find_type(kind) if kind.isupper() else None
 
 
+def _parameter(kind: str, name: str) -> Parameter | None:
+    found = _type(kind)
+    return None if found is None else found.parameters.get(name)
+
+
 def parameter_unit(kind: str, name: str, inner: Iterable[str] = ()) -> str:
     """The unit of a block's parameter, or of the entry at the keys within it; "" where there is
     none."""
-    found = _type(kind)
-    parameter = found.parameters.get(name) if found is not None else None
+    parameter = _parameter(kind, name)
     if parameter is None:
         return ""
     keys = tuple(inner)
@@ -43,8 +47,7 @@ def parameter_unit(kind: str, name: str, inner: Iterable[str] = ()) -> str:
 
 def parameter_default(kind: str, name: str) -> Any:
     """The default of a block's parameter; ABSENT where it is required or not known."""
-    found = _type(kind)
-    parameter = found.parameters.get(name) if found is not None else None
+    parameter = _parameter(kind, name)
     return ABSENT if parameter is None or parameter.required else parameter.default
 
 
@@ -125,6 +128,5 @@ def is_initial(kind: str, name: str) -> bool:
     """Whether a block's parameter is an initial state."""
     if name in ("x0", "initial"):
         return True
-    found = _type(kind)
-    parameter = found.parameters.get(name) if found is not None else None
+    parameter = _parameter(kind, name)
     return parameter is not None and parameter.doc.lower().startswith("initial")

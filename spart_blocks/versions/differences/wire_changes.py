@@ -14,9 +14,8 @@ from spart_blocks.diagram.written.connections import (
     renamed,
 )
 from spart_blocks.diagram.written.sheets import TOP, Sheet, Slot
-from spart_blocks.versions.differences.block_names import called
 from spart_blocks.versions.differences.changes import ABSENT, WIRE, Change
-from spart_blocks.versions.differences.matched_versions import MatchedVersions
+from spart_blocks.versions.differences.matched_versions import MatchedVersions, called
 
 Found = list[Connection]
 

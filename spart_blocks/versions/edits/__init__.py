@@ -1,6 +1,16 @@
 """Edits of diagram files that keep their text: all other lines stay the same, byte for byte."""
 
-from spart_blocks.versions.edits.files import EditedFile, changed, edit, undo, undone, write
+from spart_blocks.versions.edits.files import (
+    Edited,
+    EditedFile,
+    changed,
+    edit,
+    edited,
+    edited_file,
+    undo,
+    undone,
+    write,
+)
 from spart_blocks.versions.edits.operations import (
     AddBlock,
     AddWire,
@@ -18,7 +28,6 @@ from spart_blocks.versions.edits.operations import (
 )
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
 from spart_blocks.versions.edits.steps import Operation
-from spart_blocks.versions.edits.text import Edited, edited, edited_file
 
 __all__ = [
     "AddBlock",

@@ -11,8 +11,7 @@ from typing import Any
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.written.sheets import Sheet
 from spart_blocks.diagram.written.wires import End, WrittenWire
-from spart_blocks.versions.edits.steps import RemoveValue, SetValue, Step
-from spart_blocks.versions.edits.wire_changes import wires_of
+from spart_blocks.versions.edits.steps import RemoveValue, SetValue, Step, wires_of
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,14 @@ from spart_blocks.diagram.written.paths import editable_path_in
 from spart_blocks.diagram.written.references import reference_of
 from spart_blocks.diagram.written.sheets import VARIANT, File, Sheet, Slot, is_slot
 from spart_blocks.versions.edits.grouping import grouped
-from spart_blocks.versions.edits.references import (
+from spart_blocks.versions.edits.renaming import (
+    NewNames,
+    Rename,
     parameter_renamed,
     signals_renamed,
     strings,
     uses,
 )
-from spart_blocks.versions.edits.renaming import NewNames, Rename
 from spart_blocks.versions.edits.steps import (
     InsertItem,
     Operation,
@@ -34,10 +35,13 @@ from spart_blocks.versions.edits.steps import (
     RenameKey,
     SetValue,
     Step,
+    connections_of,
     ordered,
+    read_wire,
     stepped,
+    wire_steps,
+    wires_of,
 )
-from spart_blocks.versions.edits.wire_changes import connections_of, read_wire, wire_steps, wires_of
 
 Data = dict[str, Any]
 _MISSING: Any = object()

@@ -9,19 +9,19 @@ from typing import Any
 
 from spart_blocks.base.document import Document, Key, Keys, YamlNode
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
-from spart_blocks.versions.edits.lines import (
+from spart_blocks.versions.edits.patches import (
+    Patch,
     break_at,
     break_before,
     column_of,
     line_end,
     line_start,
 )
-from spart_blocks.versions.edits.origins import Origins
-from spart_blocks.versions.edits.patches import Patch
 from spart_blocks.versions.edits.steps import InsertItem, RenameKey, SetValue, Step
 from spart_blocks.versions.edits.values import (
     IN_LINES,
     WIDTH,
+    Origins,
     entry_text,
     flow_text,
     in_lines,

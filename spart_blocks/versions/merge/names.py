@@ -14,8 +14,13 @@ from typing import Any, Generic, TypeVar
 
 from spart_blocks.base.document import Keys, mapping_at
 from spart_blocks.diagram.written.sheets import TOP, VARIANT, Name, is_slot
-from spart_blocks.versions.differences.block_names import SLOT, called, shown
-from spart_blocks.versions.differences.matched_versions import DiagramVersion, MatchedVersions
+from spart_blocks.versions.differences.matched_versions import (
+    SLOT,
+    DiagramVersion,
+    MatchedVersions,
+    called,
+    shown,
+)
 from spart_blocks.versions.differences.references import References
 from spart_blocks.versions.edits.renaming import NewNames
 

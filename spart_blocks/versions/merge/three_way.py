@@ -23,9 +23,16 @@ from spart_blocks.versions.differences.matched_versions import DiagramVersion
 from spart_blocks.versions.differences.references import clock_of
 from spart_blocks.versions.differences.units import parameter_default, section_default
 from spart_blocks.versions.differences.values import equal, frozen
-from spart_blocks.versions.edits.steps import InsertItem, RemoveValue, SetValue, Step
+from spart_blocks.versions.edits.steps import (
+    InsertItem,
+    RemoveValue,
+    SetValue,
+    Step,
+    read_wire,
+    wire_steps,
+    wires_of,
+)
 from spart_blocks.versions.edits.values import same as written_alike
-from spart_blocks.versions.edits.wire_changes import read_wire, wire_steps, wires_of
 
 _AS_SETS = ("log", "effort", "tunable", "part", "keep", "signals", *CLAIMS)
 """Lists in which the order means nothing, by key; claims among them."""
