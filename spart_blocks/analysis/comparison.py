@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.analysis.measures import Measures
-from spart_blocks.analysis.metrics import rms
 from spart_blocks.base import html
 from spart_blocks.base.errors import InputError, RunError, SpartError
 from spart_blocks.base.paths import element_names, split_index
@@ -179,6 +178,12 @@ def _tracking(
     step = readings[Gauge("step", *pair)]
     found = {"rms_error": rms(square), "peak_error": _peak(extremes), **step}
     return _each(case, results, signal, found)
+
+
+def rms(found: Readings) -> NDArray[np.float64]:
+    """The root mean square, from the readings of a square gauge."""
+    span = np.where(found["span"] > 0, found["span"], np.nan)
+    return np.asarray(np.sqrt(found["integral"] / span))
 
 
 def _peak(extremes: Readings) -> NDArray[np.float64]:

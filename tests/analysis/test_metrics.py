@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from spart_blocks.analysis.metrics import (
+from sampled_metrics import (
     control_effort,
     largest_displacement,
     largest_rotation,
@@ -18,6 +17,7 @@ from spart_blocks.analysis.metrics import (
     rms_error,
     step_response,
 )
+
 from spart_blocks.base.spatial import axis_angle_rotation
 
 

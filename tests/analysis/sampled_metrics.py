@@ -1,7 +1,6 @@
-"""Metrics of tracking errors, control effort, and disturbance of a base. The same as measured
-during a run (`simulation.gauges`), here for samples: functions of time t (N,) [s], a signal y (N,)
-and its reference r (N,), sampled at the same times. Between samples a signal is interpolated
-linearly. Undefined metrics are NaN.
+"""Metrics by the gauges of a run, from samples: functions of time t (N,) [s], a signal y (N,) and
+its reference r (N,), sampled at the same times. Between samples a signal is interpolated linearly.
+Undefined metrics are NaN.
 """
 
 from __future__ import annotations
@@ -12,14 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.run.measure.gauges import (
-    NODES,
-    FromStart,
-    Integral,
-    Panels,
-    Readings,
-    straight,
-)
+from spart_blocks.analysis.comparison import rms
+from spart_blocks.run.measure.gauges import NODES, FromStart, Integral, Panels, Readings, straight
 from spart_blocks.run.measure.step_meter import StepAnswer
 
 Floats = NDArray[np.float64]
@@ -28,12 +21,6 @@ Floats = NDArray[np.float64]
 def rms_error(t: Floats, y: Floats, r: Floats) -> float:
     """The root mean square of y - r over time, in the unit of y. NaN if the time span is zero."""
     return float(rms(_square(straight(t, (y - r)[:, None]))).item())
-
-
-def rms(found: Readings) -> Floats:
-    """The root mean square, from the readings of a square gauge."""
-    span = np.where(found["span"] > 0, found["span"], np.nan)
-    return np.asarray(np.sqrt(found["integral"] / span))
 
 
 def peak_error(y: Floats, r: Floats) -> float:
