@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bdsim.components import FunctionBlock
 
 from spart_blocks.base.curves.intervals import Intervals
 from spart_blocks.base.errors import Fault, InputError
@@ -59,7 +60,7 @@ class Connected(Declared):
     _endpoint: Endpoint
 
     def __init_subclass__(cls, **options: Any) -> None:
-        if "nin" in vars(cls):
+        if issubclass(cls, FunctionBlock):
             parts = [cls, *reversed(cls.__mro__[1 : cls.__mro__.index(Connected)])]
             cls.__doc__ = "\n\n".join(_own_help(part) for part in parts)
         super().__init_subclass__(**options)

@@ -32,7 +32,7 @@ from spart_blocks.dynamics import (
     reaction_equations,
     row_space,
 )
-from spart_blocks.dynamics.components import ALL, rows_of
+from spart_blocks.dynamics.screws import ALL, rows_of
 from spart_blocks.robot import Robot
 
 _PROBES = 6

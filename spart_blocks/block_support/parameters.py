@@ -245,5 +245,3 @@ PARAMS = fixed(
     *("mapping", "", None),
     text="numbers and arrays by name; each is a parameter of the block by that name",
 )
-ACTION = fixed("str", "", "error", choices=("error", "stop", "warn"), text="error, stop or warn")
-MESSAGE = fixed("str", "", "", text="what to say where it fails")

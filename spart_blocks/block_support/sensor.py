@@ -9,10 +9,9 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.axes import directions_of
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.values import numbers
+from spart_blocks.block_support.values import directions_of, numbers
 
 OUTAGE = PortSpec("outage", "", "", "above 0.5 where there is no measurement", optional=True)
 VALID = PortSpec("valid", "", "", "1 if y is of this measurement, 0 during an outage")

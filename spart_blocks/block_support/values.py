@@ -1,4 +1,4 @@
-"""Checks for parameters of blocks: finite numbers, and words of a choice."""
+"""Checks for parameters of blocks: finite numbers, words of a choice, directions, gains, limits."""
 
 from __future__ import annotations
 
@@ -98,6 +98,14 @@ def chosen(value: Any, name: str, choices: Sequence[str]) -> str:
     return value
 
 
+def names_of(value: Any, what: str) -> tuple[str, ...]:
+    """A name or a list of names. what: what takes them, for errors."""
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} takes names, not {brief(value)}")
+    return tuple(names)
+
+
 def common_shape(**values: Any) -> tuple[int, ...]:
     """The common shape of scalars and vectors; InputError where lengths differ."""
     lengths = {name: len(v) for name, v in values.items() if np.ndim(v)}
@@ -122,3 +130,91 @@ def in_order(low: Any, high: Any, names: tuple[str, str]) -> None:
     """InputError where a lower limit exceeds its upper limit; None means no limit."""
     if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
         raise InputError(f"{names[0]} is {brief(low)}, above {names[1]}, {brief(high)}")
+
+
+MOST = 200
+"""Actuators of a block at most."""
+
+
+def rows_of_three(value: Any, name: str) -> Array:
+    """Vectors (n,3) as a new array, one in each row; a ValueError otherwise."""
+    found = numbers(value, name)
+    if found.ndim != 2 or found.shape[1] != 3 or not 0 < len(found) <= MOST:
+        raise ValueError(f"{name} must be 1 to {MOST} rows of three numbers, not {found.shape}")
+    return found
+
+
+def directions_of(value: Any, name: str) -> Array:
+    """Unit vectors (n,3) along the given ones; an InputError for one of length zero."""
+    found = rows_of_three(value, name)
+    lengths = np.linalg.norm(found, axis=1)
+    if not lengths.all():
+        row = int(np.argmin(lengths))
+        raise InputError(f"{name}: row {row} is zero, it has no direction")
+    unit: Array = found / lengths[:, None]
+    return unit
+
+
+def direction_of(value: Any, name: str) -> Array:
+    """A unit vector (3,)."""
+    found: Array = directions_of([numbers(value, name, (3,))], name)[0]
+    return found
+
+
+def gain(
+    value: Any, name: str, length: int | None = None, of: str = "the robot has {} active joints"
+) -> Array:
+    """A gain as a float scalar () or vector (n,), not negative; otherwise a ValueError. of: a text
+    that says how many entries it must have.
+    """
+    out = numbers(value, name)
+    if out.ndim > 1:
+        raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
+    if out.ndim == 1 and length is not None and len(out) != length:
+        raise ValueError(f"{name} has {len(out)} entries, {of.format(length)}")
+    if (out < 0).any():
+        raise ValueError(f"{name} must not be negative, it is {shown(out)}")
+    return out
+
+
+def one_gain(value: Any, name: str) -> Array:
+    """As `gain`, and a single number ()."""
+    out = gain(value, name)
+    if out.ndim:
+        raise ValueError(f"{name} must be a number, not {brief(value)}")
+    return out
+
+
+def one_length(gains: dict[str, Array], without: int | None = None) -> Any:
+    """The common length of the gains that are vectors, `without` if there is none; a ValueError
+    names two that differ.
+    """
+    vectors = [(name, len(k)) for name, k in gains.items() if k.ndim]
+    for name, length in vectors[1:]:
+        if length != vectors[0][1]:
+            raise ValueError(f"{vectors[0][0]} has {vectors[0][1]} entries and {name} has {length}")
+    return vectors[0][1] if vectors else without
+
+
+def within(start: Any, lower: Any, upper: Any, names: tuple[str, str, str]) -> None:
+    """InputError unless a start is within limits; the names are its own and theirs."""
+    in_order(lower, upper, names[1:])
+    in_order(lower, start, (names[1], names[0]))
+    in_order(start, upper, (names[0], names[2]))
+
+
+def clipped(value: Any, lower: Any, upper: Any) -> Any:
+    value = value if upper is None else np.minimum(value, upper)
+    return value if lower is None else np.maximum(value, lower)
+
+
+def near_limits(
+    value: Array, lower: Any, upper: Any, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Values within limits, some of them at one, and which limit holds each: 1 the upper, -1 the
+    lower, 0 none.
+    """
+    sides = [0.0, *([1.0] if upper is not None else []), *([-1.0] if lower is not None else [])]
+    by = rng.choice(sides, len(value))
+    value = np.where(by > 0.5, upper if upper is not None else 0.0, clipped(value, lower, upper))
+    return np.where(by < -0.5, lower if lower is not None else 0.0, value), by

@@ -26,6 +26,9 @@ _AXIS_ANGLE = (PortSpec("e", "3", "", "unit axis"), PortSpec("alpha", "", "rad",
 class _Conversion(Declared):
     """A function of the inputs that gives the output."""
 
+    nin = 1
+    nout = 1
+
     parameters = ()
     function: ClassVar[Callable[..., Any]]
 
@@ -57,8 +60,6 @@ class Quat_R(_Conversion, FunctionBlock):
     Source: SPART's manual, quat_DCM, transposed.
     """
 
-    nin = 1
-    nout = 1
     takes = (_Q,)
     gives = (_R,)
     function = staticmethod(spatial.quaternion_rotation)
@@ -70,8 +71,6 @@ class R_Quat(_OfRotation, FunctionBlock):
     Source: SPART's manual, DCM_quat of the transpose.
     """
 
-    nin = 1
-    nout = 1
     gives = (_Q,)
     function = staticmethod(spatial.dcm_quat)
 
@@ -82,8 +81,6 @@ class Angles321_R(_ToRotation, FunctionBlock):
     Source: SPART's manual, Angles321_DCM, transposed.
     """
 
-    nin = 1
-    nout = 1
     takes = (_ANGLES,)
     function = staticmethod(spatial.angles321_dcm)
 
@@ -94,8 +91,6 @@ class Angles123_R(_ToRotation, FunctionBlock):
     Source: SPART's manual, Angles123_DCM, transposed.
     """
 
-    nin = 1
-    nout = 1
     takes = (_ANGLES,)
     function = staticmethod(spatial.angles123_dcm)
 
@@ -106,8 +101,6 @@ class R_Angles321(_OfRotation, FunctionBlock):
     Source: SPART's manual, DCM_Angles321 of the transpose.
     """
 
-    nin = 1
-    nout = 1
     gives = (_ANGLES,)
     function = staticmethod(spatial.dcm_angles321)
 
@@ -118,8 +111,6 @@ class Quat_Angles321(_Conversion, FunctionBlock):
     Source: SPART's manual, quat_Angles321.
     """
 
-    nin = 1
-    nout = 1
     takes = (_Q,)
     gives = (_ANGLES,)
     function = staticmethod(spatial.quat_angles321)
@@ -132,7 +123,6 @@ class Axis_Angle_R(_ToRotation, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     takes = _AXIS_ANGLE
     function = staticmethod(spatial.euler_dcm)
 
@@ -144,7 +134,6 @@ class R_Axis_Angle(_Conversion, FunctionBlock):
     DCM_Euler of the transpose.
     """
 
-    nin = 1
     nout = 2
     takes = (_R,)
     gives = _AXIS_ANGLE
@@ -161,7 +150,6 @@ class Quat_Product(_Conversion, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     takes = (
         PortSpec("q1", "4", "", "quaternion, scalar last"),
         PortSpec("q2", "4", "", "quaternion, scalar last"),
@@ -173,8 +161,6 @@ class Quat_Product(_Conversion, FunctionBlock):
 class Quat_Conjugate(_Conversion, FunctionBlock):
     """The conjugate of a quaternion; of a unit quaternion, that of the inverse rotation."""
 
-    nin = 1
-    nout = 1
     takes = (_QUATERNION,)
     gives = (PortSpec("conjugate", "4", "", "its conjugate, scalar last"),)
     function = staticmethod(spatial.conjugate)
@@ -187,7 +173,6 @@ class Quat_Rotate(_Conversion, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     takes = (
         _Q,
         PortSpec("v", "3", "", "vector"),
@@ -207,8 +192,6 @@ class Quat_Log(_Conversion, FunctionBlock):
     Spacecraft Attitude Determination and Control" (2014), 2.9.
     """
 
-    nin = 1
-    nout = 1
     takes = (_Q,)
     gives = (_TURN,)
     function = staticmethod(spatial.turn_of_quaternion)
@@ -224,8 +207,6 @@ class Quat_Exp(_Conversion, FunctionBlock):
     (2014), 2.9.
     """
 
-    nin = 1
-    nout = 1
     takes = (_TURN,)
     gives = (_Q,)
     function = staticmethod(spatial.quaternion_of_turn)
@@ -240,7 +221,6 @@ class Slerp(_Conversion, FunctionBlock):
     """
 
     nin = 3
-    nout = 1
     takes = (
         PortSpec("q0", "4", "", "first attitude, unit quaternion, scalar last"),
         PortSpec("q1", "4", "", "second attitude, unit quaternion, scalar last"),
@@ -263,8 +243,6 @@ class Quat_Left_Matrix(_Conversion, FunctionBlock):
     Source: SPART's Matrix_QuatProd_Left.
     """
 
-    nin = 1
-    nout = 1
     takes = (_QUATERNION,)
     gives = (PortSpec("M", "4, 4", "", "the matrix for which M p is the product q p"),)
     function = staticmethod(spatial.quat_left_matrix)
@@ -276,8 +254,6 @@ class Quat_Right_Matrix(_Conversion, FunctionBlock):
     Source: SPART's Matrix_QuatProd_Right.
     """
 
-    nin = 1
-    nout = 1
     takes = (_QUATERNION,)
     gives = (PortSpec("M", "4, 4", "", "the matrix for which M p is the product p q"),)
     function = staticmethod(spatial.quat_right_matrix)
@@ -289,8 +265,6 @@ class Skew_Matrix(_Conversion, FunctionBlock):
     Source: SPART's SkewSym.
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("v", "3", "", "vector"),)
     gives = (PortSpec("S", "3, 3", "", "the matrix for which S x is the cross product of v and x"),)
     function = staticmethod(spatial.skew)

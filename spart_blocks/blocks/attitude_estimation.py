@@ -173,6 +173,9 @@ class _Mahony(Declared):
     :arg bias0: initial bias
     """
 
+    nin = 3
+    nout = 3
+
     takes = (
         PortSpec("omega", "3", "rad/s", "measured by the gyro, in body axes"),
         PortSpec("v1", "3", "", "first measured vector, in body axes"),
@@ -220,9 +223,6 @@ class Mahony_Filter(_Mahony, ContinuousBlock):
     Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
     """
 
-    nin = 3
-    nout = 3
-
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         q = spatial.normalised(x[:4])
         turning, drifting = self._rates(inputs, q, x[4:])
@@ -242,9 +242,6 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
     Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
     """
 
-    nin = 3
-    nout = 3
-
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         turning, drifting = self._rates(inputs, x[:4], x[4:])
         q = spatial.quaternion_product(x[:4], spatial.quaternion_of_turn(turning * self.T))
@@ -262,6 +259,9 @@ class _Complementary(Channels):
     :arg y0: initial value
     :arg width: length of the signals; by default they are scalars, or as long as tau or y0
     """
+
+    nin = 2
+    nout = 1
 
     takes = (
         PortSpec("rate", "float or n", "", "measured rate, good at high frequencies"),
@@ -286,9 +286,6 @@ class Complementary_Filter(_Complementary, ContinuousBlock):
     Aerospace and Electronic Systems 11 (1975).
     """
 
-    nin = 2
-    nout = 1
-
     def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
         rate, value = map(self._each, inputs)
         return rate + (value - x) / self.tau
@@ -305,9 +302,6 @@ class Complementary_Filter_S(_Complementary, SampledBlock):
 
     :arg y0: value before the first tick
     """
-
-    nin = 2
-    nout = 1
 
     def build(self, y0: Any, width: Any) -> dict[str, Any]:
         return {"feedthrough": True, **super().build(y0, width)}

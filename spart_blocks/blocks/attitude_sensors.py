@@ -14,15 +14,12 @@ from spart_blocks.base.spatial import (
     quaternion_product,
     rotation_quaternion,
 )
-from spart_blocks.block_support.axes import direction_of
 from spart_blocks.block_support.declared import PortSpec
-from spart_blocks.block_support.parameters import (
-    fixed,
-    tunable,
-)
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.sensor import OUTAGE, VALID, Sensor
 from spart_blocks.block_support.space import Z
+from spart_blocks.block_support.values import direction_of
 
 _NOWHERE = 1e-30
 """The square of a direction's length below which there is none."""
@@ -72,9 +69,8 @@ class Star_Tracker(Sensor, SampledBlock):
     rate_limit = fixed("float", "rad/s", None, above=0)
     exclusion = fixed("float", "rad", None, above=0, most=np.pi)
 
-    def build(self, boresight: Any, rate_limit: Any, exclusion: Any) -> dict[str, Any]:
+    def build(self, boresight: Any, exclusion: Any) -> dict[str, Any]:
         self._axis = Z if boresight is None else boresight
-        self._rate = rate_limit
         self._basis = np.linalg.svd(self._axis[None])[2]  # the boresight, or its negative, first
         self._near = None if exclusion is None else np.cos(exclusion)
         return self._begin(3, np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(0))
@@ -85,8 +81,8 @@ class Star_Tracker(Sensor, SampledBlock):
         turn = self.about * z[0] * about + self.across * (z[1] * first + z[2] * second)
         q = quaternion_product(rotation_quaternion(R0), quaternion_of_turn(turn))
         fails: Any = False
-        if self._rate is not None:
-            fails = np.sum(u0[:3] * u0[:3]) > self._rate**2
+        if self.rate_limit is not None:
+            fails = np.sum(u0[:3] * u0[:3]) > self.rate_limit**2
         if self._near is not None:
             toward, length = _along(self._axis, R0.T @ sun)
             dazzled = np.logical_and(toward > self._near * length, length > 2 * _NOWHERE**0.5)

@@ -9,8 +9,8 @@ from bdsim.components import ContinuousBlock
 
 from spart_blocks.base.spatial import Array, cross, zeros
 from spart_blocks.block_support.declared import Declared
-from spart_blocks.block_support.loops import closed_rates_of, force_ports, loads_of
 from spart_blocks.block_support.parameters import ROBOT, fixed
+from spart_blocks.block_support.plants.closed_state import closed_rates_of, force_ports, loads_of
 from spart_blocks.block_support.plants.state import Parts
 from spart_blocks.block_support.quantities import mode_ports, prescribed_ports, quantities
 from spart_blocks.dynamics import (

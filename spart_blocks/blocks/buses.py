@@ -25,6 +25,9 @@ class _Bus(Declared):
     """What the blocks of buses share: output k is input passes[k]. takes_bus, gives_bus: what the
     names of the ports begin with that are the bus; None where none is."""
 
+    nin = 1
+    nout = 1
+
     is_route = True
     takes_bus: ClassVar[str | None] = None
     gives_bus: ClassVar[str | None] = None
@@ -76,8 +79,6 @@ class Bus_Creator(_Bus, FunctionBlock):
     :arg signals: names of the signals
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("signal", "any", "", "a signal; an input for each name of `signals`"),)
     gives = (PortSpec("signal", "any", "", "the same; together they are the bus"),)
     gives_bus = ""
@@ -101,8 +102,6 @@ class Bus_Selector(_Bus, FunctionBlock):
     :arg outputs: names of the outputs, where they are to be others
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("signal", "any", "", "a signal of the bus; one for each name of `signals`"),)
     gives = (PortSpec("signal", "any", "", "the same"),)
     takes_bus = ""
@@ -133,7 +132,6 @@ class Bus_Assignment(_Bus, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     takes = (
         PortSpec("bus.signal", "any", "", "a signal of the bus; one for each name of `bus`"),
         PortSpec("signal", "any", "", "its replacement; one for each name of `signals`"),

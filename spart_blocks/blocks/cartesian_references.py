@@ -16,8 +16,7 @@ from spart_blocks.base.spatial import (
 )
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.reference_values import unit_vector
-from spart_blocks.block_support.scalings import rest_to_rest, run_up
+from spart_blocks.block_support.reference_values import rest_to_rest, run_up, unit_vector
 from spart_blocks.block_support.values import numbers
 
 

@@ -2,20 +2,123 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.checks import OK, UNFAILED, Check, CheckInTime
-from spart_blocks.block_support.declared import PortSpec
-from spart_blocks.block_support.parameters import ACTION, MESSAGE, fixed, tunable
+from spart_blocks.block_support.declared import Declared, PortSpec
+from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.values import in_order, shown
+from spart_blocks.formulas.crossings import zero_or_one
+
+ACTIONS = {"error": ("fault",), "stop": ("stop",), "warn": ()}
+"""The kinds of crossings of each action."""
+UNFAILED = (-1.0,)
+"""The start of the state of a check: the time at which it first failed [s], negative if never."""
+OK = PortSpec("ok", "", "", "1 until the check first fails with action: warn, then 0")
+MOST_LETTERS = 200
 
 
-class Assert(CheckInTime, ContinuousBlock):
+def _message(value: Any, name: str) -> str:
+    if not isinstance(value, str) or len(value) > MOST_LETTERS:
+        told = f"{name} must be a text of at most {MOST_LETTERS} characters"
+        raise InputError(f"{told}, not {brief(value)}")
+    return value.strip()
+
+
+ACTION = fixed("str", "", "error", choices=tuple(ACTIONS), text="error, stop or warn")
+MESSAGE = fixed("str", "", "", check=_message, text="what to say where it fails")
+
+
+class _Check(Declared):
+    """A block that checks its inputs.
+
+    `excess` returns what they exceed the permitted values by. Where an entry is positive, the
+    run ends with an error or in an orderly way, or a warning follows after the run.
+    """
+
+    nin = 1
+    nout = 1
+
+    gives = (OK,)
+    acts_by: ClassVar[Mapping[str, tuple[str, ...]]] = ACTIONS
+    action: str
+    message: str
+    after: float = 0.0
+
+    def build(self) -> dict[str, Any]:
+        return {"x0": UNFAILED, **self.resolve_ports(any=self.shared_shape() or None)}
+
+    @property
+    def watched_kinds(self) -> tuple[str, ...]:
+        """The kinds of its crossings, by its action."""
+        return self.acts_by[self.action]
+
+    @property
+    def fault_text(self) -> str:
+        """What is wrong where the check fails."""
+        return self.message or self.claim
+
+    @property
+    def claim(self) -> str:
+        """What is wrong, if the user has not said it."""
+        raise NotImplementedError
+
+    @property
+    def warns_of(self) -> str | None:
+        """What a run warns of, if the state says that the check has failed."""
+        return self.fault_text if self.action == "warn" else None
+
+    def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
+        """What the inputs exceed the permitted values by."""
+        raise NotImplementedError
+
+    def fault(self, t: float, inputs: list[Any], x: Array) -> str:
+        """The message of a run that the check ends."""
+        shown = ", ".join(
+            f"{port.name} = {_shown(value)}"
+            for port, value in zip(self.in_ports, inputs, strict=True)
+        )
+        return f"{self.fault_text}: {shown}"
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [zero_or_one(x[0] < 0.0)]
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        if not self.watched_kinds:
+            return []
+        failing = np.max(self.excess(t, inputs, x))
+        return [np.where(np.logical_and(x[0] < 0.0, t >= self.after), failing, -1.0)]
+
+    def edges(self) -> list[tuple[Any, float]]:
+        """The time from which it checks."""
+        return [(self.after, 0.0)]
+
+
+class _CheckInTime(_Check):
+    """A check at all times, which finds the time of a failure between two steps."""
+
+    acts_by = {**ACTIONS, "warn": ("mode",)}
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        return np.zeros(1)
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
+        return np.array([t + 0.0 * x[0]])
+
+
+def _shown(value: Any) -> str:
+    flat = np.ravel(value)
+    text = ", ".join(f"{entry:.6g}" for entry in flat[:6])
+    more = ", ..." if flat.size > 6 else ""
+    return f"[{text}{more}]" if np.ndim(value) else text
+
+
+class Assert(_CheckInTime, ContinuousBlock):
     """Checks that a signal is above zero.
 
     u may be logical, as COMPARE and LOGIC give it, or a distance to a limit. The check fails where
@@ -27,25 +130,18 @@ class Assert(CheckInTime, ContinuousBlock):
     :arg after: time before which nothing is checked
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("u", "any", "", "a logical signal, or a distance"),)
-    gives = (OK,)
     action = ACTION
     message = MESSAGE
     after = tunable("float", "s", 0.0)
     claim = "an assertion fails"
-
-    def build(self, action: Any, message: Any, after: Any) -> dict[str, Any]:
-        self.set_check(action, message, after)
-        return {"x0": UNFAILED, **self.resolve_ports(any=None)}
 
     def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
         u = np.ravel(inputs[0])
         return np.where(u > 0.0, -u, 1.0 - u)  # 0 fails too
 
 
-class Check_Range(CheckInTime, ContinuousBlock):
+class Check_Range(_CheckInTime, ContinuousBlock):
     """Checks that a signal is within limits, each of which may be left out.
 
     The check fails where an entry of u is below `lower` or above `upper`; the time is located as
@@ -56,24 +152,18 @@ class Check_Range(CheckInTime, ContinuousBlock):
     :arg after: time before which nothing is checked
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
-    gives = (OK,)
     lower = tunable("float or n", "", None)
     upper = tunable("float or n", "", None)
     action = ACTION
     message = MESSAGE
     after = tunable("float", "s", 0.0)
 
-    def build(self, action: Any, message: Any, after: Any) -> dict[str, Any]:
+    def build(self) -> dict[str, Any]:
         if self.lower is None and self.upper is None:
             raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
         in_order(self.lower, self.upper, ("lower", "upper"))
-        shape = self.shared_shape()
-        self.set_check(action, message, after)
-        ports = self.resolve_ports(any=shape or None)
-        return {"x0": UNFAILED, **ports}
+        return super().build()
 
     @property
     def claim(self) -> str:
@@ -87,7 +177,7 @@ class Check_Range(CheckInTime, ContinuousBlock):
         return np.concatenate([*parts, *([] if self.upper is None else [u - self.upper])])
 
 
-class Check_Settling(CheckInTime, ContinuousBlock):
+class Check_Settling(_CheckInTime, ContinuousBlock):
     """Checks that a signal has settled by a time.
 
     The check fails where an entry of u differs from the target by more than the tolerance, at
@@ -99,21 +189,14 @@ class Check_Settling(CheckInTime, ContinuousBlock):
     """
 
     nin = 2
-    nout = 1
     takes = (
         PortSpec("u", "any", "", "any signal"),
         PortSpec("target", "any", "", "the value at which it settles", optional=True),
     )
-    gives = (OK,)
     by = tunable("float", "s")
     tolerance = tunable("float or n", above=0)
     action = ACTION
     message = MESSAGE
-
-    def build(self, action: Any, message: Any) -> dict[str, Any]:
-        self.set_check(action, message)
-        ports = self.resolve_ports(any=self.shared_shape() or None)
-        return {"x0": UNFAILED, **ports}
 
     @property
     def claim(self) -> str:
@@ -129,7 +212,7 @@ class Check_Settling(CheckInTime, ContinuousBlock):
         return [(self.by, 0.0)]
 
 
-class Check_Rate(Check, SampledBlock):
+class Check_Rate(_Check, SampledBlock):
     """Checks how fast a signal changes, from tick to tick of a clock.
 
     The check fails at a tick at which an entry of u differs from that of the tick before by more
@@ -140,26 +223,18 @@ class Check_Rate(Check, SampledBlock):
     :arg width: length of u, if the limit is one number; by default u is a scalar then
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
-    gives = (OK,)
     limit = tunable("float or n", above=0)
     action = ACTION
     message = MESSAGE
     after = tunable("float", "s", 0.0)
     width = fixed("int", "", None)
 
-    def build(self, action: Any, message: Any, after: Any, width: Any) -> dict[str, Any]:
-        self.set_check(action, message, after)
+    def build(self, width: Any) -> dict[str, Any]:  # type: ignore[override]
         # The time of the first failure, whether there was a tick, u at it, and the rate there.
         shape = self.shared_shape(width)
         self.size = shape[0] if shape else 1
-        self.period = self.T
-        return {
-            "x0": [*UNFAILED, *np.zeros(1 + 2 * self.size)],
-            **self.resolve_ports(n=shape),
-        }
+        return {"x0": [*UNFAILED, *np.zeros(1 + 2 * self.size)], **self.resolve_ports(n=shape)}
 
     @property
     def claim(self) -> str:
@@ -171,7 +246,7 @@ class Check_Rate(Check, SampledBlock):
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         u = np.ravel(inputs[0])
-        rate = np.where(x[1] > 0.5, (u - x[2 : 2 + self.size]) / self.period, 0.0 * u)
+        rate = np.where(x[1] > 0.5, (u - x[2 : 2 + self.size]) / self.T, 0.0 * u)
         failing = np.max(np.abs(rate) - self.limit)
         fails = np.logical_and(np.logical_and(failing > 0.0, t >= self.after), x[0] < 0.0)
         warned = np.where(fails, t, x[0]) if self.action == "warn" else x[0]

@@ -13,14 +13,17 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, resolved
-from spart_blocks.block_support.loops import checked_damping, closed_rates_of, force_ports
 from spart_blocks.block_support.parameters import fixed
-from spart_blocks.block_support.plants.closed_state import ClosedState
+from spart_blocks.block_support.plants.closed_state import (
+    ClosedState,
+    checked_damping,
+    closed_rates_of,
+    force_ports,
+)
 from spart_blocks.block_support.plants.state import STATE_UNITS, Parts
 from spart_blocks.block_support.ports import Port
 from spart_blocks.block_support.quantities import mode_ports, prescribed_ports, quantities
-from spart_blocks.blocks._plant import RATES, rate_ports
-from spart_blocks.blocks._variational import Steps
+from spart_blocks.blocks._plant import RATES, Steps, rate_ports
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
 from spart_blocks.dynamics.loops import kept_rows
@@ -169,8 +172,7 @@ class Closed_Chain_Rates(Declared, FunctionBlock):
     robot = fixed("Robot")
     damping = fixed("float", "", 0.0)
 
-    def build(self, damping: Any) -> dict[str, Any]:
-        self.damping = damping
+    def build(self) -> dict[str, Any]:
         more = (*prescribed_ports(self.robot), *mode_ports(self.robot), *force_ports(self.robot))
         return self.set_ports(
             (*resolved(self.takes, self.robot), *more), closed_rate_ports(self.robot)

@@ -174,13 +174,12 @@ class Closed_IK(Declared, FunctionBlock):
     pose = fixed("bool", "", False)
     iterations = fixed("int", "", 4, least=1, most=MOST_ITERATIONS)
 
-    def build(self, actuated: Any, pose: bool) -> dict[str, Any]:
+    def build(self, actuated: Any) -> dict[str, Any]:
         link_id(self.robot, self.link)
-        self.pose = pose
         self.actuated = actuated_places(self.robot, actuated)
         self.positions = [position_of(self.robot, k) for k in self.actuated]
-        without = "" if pose else "R w wdot"
-        shapes = {"error": (6,)} if pose else {}
+        without = "" if self.pose else "R w wdot"
+        shapes = {"error": (6,)} if self.pose else {}
         return self.resolve_ports(
             self.robot, without=without, shapes=shapes, n_a=len(self.actuated)
         )

@@ -113,8 +113,7 @@ class Edge(Declared, SampledBlock):
             raise InputError(f"initial must be 1 or 0, not {brief(initial)}")
         shape = self.shared_shape(width, initial=initial)
         begin = np.broadcast_to(initial, shape or (1,)).copy()
-        ports = self.resolve_ports(n=shape)
-        return {"x0": begin, "feedthrough": True, **ports}
+        return {"x0": begin, "feedthrough": True, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         above, before = self._above(inputs, x), x > 0.5

@@ -1,21 +1,27 @@
-"""Recorded signals."""
+"""Signals and references from files."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.base.curves.lines import LineTable, parted
+from spart_blocks.base.curves.lines import LineTable, parted, without_sides
+from spart_blocks.base.curves.piecewise import MOST_CHOSEN, cubic_spline, linear
 from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed
 from spart_blocks.block_support.ports import Port, taken_names
+from spart_blocks.block_support.reference_values import MOTION
 from spart_blocks.block_support.tables import MOST_NUMBERS
+from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.results.recordings import read_recording
 
 MOST_BENDS = 256
@@ -60,13 +66,8 @@ class Data(Declared, SourceBlock):
     offset = fixed("float", "s", 0.0)
     scale = fixed("float", "s", 1.0)
 
-    def build(
-        self, file: Any, signals: Any, time: Any, interpolation: Any, outside: Any, offset: Any,
-        scale: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+    def build(self, file: Any, signals: Any, time: Any, offset: Any, scale: Any) -> dict[str, Any]:
         named = _named(signals)
-        held = interpolation == "previous"
-        self._outside = outside
         if not (math.isfinite(offset) and math.isfinite(scale) and scale > 0):
             raise ValueError(f"offset must be a time [s] and scale above 0, not {offset}, {scale}")
         times, found = read_recording(file, list(named.values()), time)
@@ -76,11 +77,11 @@ class Data(Declared, SourceBlock):
         if count > MOST_NUMBERS:
             raise ValueError(f"{file} has {count:,} numbers of these, at most {MOST_NUMBERS:,}")
         self._times = parted(offset + scale * times)
-        self._held = held
         arrays = [found[name] for name in named.values()]
         self._shapes = [array.shape[1:] for array in arrays]
         self._lines = [
-            LineTable(self._times, array.reshape(len(times), -1), interpolation) for array in arrays
+            LineTable(self._times, array.reshape(len(times), -1), self.interpolation)
+            for array in arrays
         ]
         pairs = zip(named, self._shapes, strict=True)
         return self.set_ports((), (Port(name, shape) for name, shape in pairs))
@@ -88,15 +89,15 @@ class Data(Declared, SourceBlock):
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         pairs = zip(self._lines, self._shapes, strict=True)
         values = [_shaped(line.at(t), shape) for line, shape in pairs]
-        if self._outside == "hold":
+        if self.outside == "hold":
             return values
         apart = np.logical_or(t < self._times[0], t > self._times[-1])
-        there = 0.0 if self._outside == "zero" else np.nan
+        there = 0.0 if self.outside == "zero" else np.nan
         return [np.where(apart, there, value) for value in values]
 
     def edges(self) -> list[tuple[float, float]]:
         """The samples at which the signals have jumps or kinks, unless there are too many."""
-        every = self._held or len(self._times) <= MOST_BENDS
+        every = self.interpolation == "previous" or len(self._times) <= MOST_BENDS
         return [(float(t), 0.0) for t in (self._times if every else self._times[[0, -1]])]
 
 
@@ -124,3 +125,69 @@ def _named(signals: Any) -> dict[str, str]:
         hint = f"name the output, as in {{signal: {named[wrong[0]]}}}"
         raise InputError(Fault(f"signals: no output can be called {brief(wrong[0])}", hint=hint))
     return named
+
+
+class Trajectory_File(Declared, SourceBlock):
+    """Joint motion through the samples of a CSV file.
+
+    The file has a row of names, then rows of numbers with commas between; lines that begin with #
+    are comments. `results.save("run.csv")` writes such a file. A name such as `plant.qm` stands for
+    the columns `plant.qm[0]`, `plant.qm[1]`, ... The samples are interpolated by a cubic spline
+    (`clamped`: at rest at its ends; `natural`: with zero acceleration there) or linearly (`linear`,
+    whose rate jumps and whose acceleration is zero). Rate and acceleration are the derivatives.
+    Outside the samples the first and last position are held. Of the two rows at an event, which a
+    run records by default, the later one is used.
+
+    Source: C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
+
+    :arg path: the file
+    :arg columns: names of the columns, in the order of the joints; by default all except time
+    :arg time: name of the column of time [s], the first one by default
+    :arg method: clamped, natural or linear, defaults to clamped
+    :arg T: time of the simulation at the file's time zero, defaults to 0
+    """
+
+    nin = 0
+    nout = 3
+    gives = tuple(replace(spec, shape="n") for spec in MOTION)
+    path = fixed("path")
+    columns = fixed("list of str", "", None)
+    time = fixed("str", "", None)
+    method = fixed("str", "", "clamped", choices=("clamped", "natural", "linear"))
+    T = fixed("float", "s", 0.0)
+
+    def build(self, path: Any, columns: Any, time: Any, method: Any, T: Any) -> dict[str, Any]:
+        self.times, points = _samples(Path(path).expanduser(), columns, time)
+        self.times, points = without_sides(self.times + T, points)
+        pieces = (
+            linear(self.times, points)
+            if method == "linear"
+            else cubic_spline(self.times, points, method)
+        )
+        self.pieces = pieces.held(self.times[-1])
+        # A run stops at the kinks of lines; at the samples of a long spline it need not.
+        few = method == "linear" or len(self.times) <= MOST_CHOSEN
+        self.bends = self.times if few else self.times[[0, -1]]
+        return self.resolve_ports(n=points.shape[1:])
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return self.pieces.at(t, derivatives=2)
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(float(t), 0.0) for t in self.bends]
+
+
+def _samples(path: Path, columns: list[str] | str | None, time: str | None) -> tuple[Array, Array]:
+    """The times (m,) [s] of a file's samples, and the joints' positions (m, n)."""
+    file = read_csv(path)
+    clock = file.names[0] if time is None else file.signal(time)[0][0]
+    wanted = [name for name in file.names if name != clock] if columns is None else columns
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    chosen = [one for name in wanted for one in file.signal(str(name))[0]]
+    table = file.numbers([clock, *chosen])
+    if not chosen or len(table) < 2:
+        raise InputError(f"{path} needs a column beside the time, and two samples")
+    if table.size > MOST_NUMBERS:
+        raise InputError(f"{path} has {table.size:,} numbers of these, at most {MOST_NUMBERS:,}")
+    file.check_rising(clock, table[:, 0])
+    return table[:, 0], table[:, 1:]

@@ -114,8 +114,7 @@ class Transport_Delay(Declared, SampledBlock):
         self.held = math.ceil(self.ticks) + 1 + self.cubic
         _refuse_many(self.held * start.size, "give it a clock of a longer period")
         x0 = np.concatenate([[0.0, 0.0], np.tile(self.initial, self.held)])
-        ports = self.resolve_ports(any=start.shape)
-        return {"x0": x0, **ports}
+        return {"x0": x0, **self.resolve_ports(any=start.shape)}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         """The state is the time of the last tick, the number of stored samples, and the samples,
@@ -195,8 +194,7 @@ class Variable_Delay(Declared, SampledBlock):
         self.held = math.ceil(self.most) + 1
         _refuse_many(self.held * start.size, "give it a clock of a longer period")
         x0 = np.concatenate([[0.0, 0.0, 1.0], np.tile(self.initial, self.held)])
-        ports = self.resolve_ports(shapes={"u": start.shape, "y": start.shape})
-        return {"x0": x0, **ports}
+        return {"x0": x0, **self.resolve_ports(shapes={"u": start.shape, "y": start.shape})}
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         """The state is the time of the last tick, the number of stored samples, the delay in

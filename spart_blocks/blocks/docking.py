@@ -70,20 +70,19 @@ class Docking_Contact(Declared, FunctionBlock):
     friction = tunable("float", "", 0.0, least=0)
     slow = tunable("float", "m/s", 1e-3, above=0)
 
-    def build(self, radius: Any, half_angle: Any, mouth: Any, exponent: Any) -> dict[str, Any]:
-        self._radius, self._mouth, self._exponent = radius, mouth, exponent
+    def build(self, half_angle: Any) -> dict[str, Any]:
         self._sine, self._cosine = float(np.sin(half_angle)), float(np.cos(half_angle))
         return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rp, tp, apex, _, t_apex = inputs
         depth, normal, off = self._place(inputs)
-        touch = rp - self._radius * normal
+        touch = rp - self.radius * normal
         slip = tp[3:] + cross(tp[:3], touch - rp) - t_apex[3:] - cross(t_apex[:3], touch - apex)
         leaving = np.sum(slip * normal)
         sliding = slip - leaving * normal
         deep = np.where(np.logical_and(depth > 0.0, off <= 0.0), depth, 0.0)
-        size = self.stiffness * deep**self._exponent
+        size = self.stiffness * deep**self.exponent
         force = np.maximum(size * (1.0 - self.dissipation * leaving), 0.0)
         speed = np.sqrt(np.sum(sliding * sliding) + self.slow**2)
         f = force * (normal - self.friction / speed * sliding)
@@ -92,14 +91,14 @@ class Docking_Contact(Declared, FunctionBlock):
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         depth, _, off = self._place(inputs)
-        return flat(depth) if self._mouth is None else flat(depth, off)
+        return flat(depth) if self.mouth is None else flat(depth, off)
 
     def _place(self, inputs: list[Any]) -> tuple[Any, Any, Any]:
         """The depth of the tip, the wall's normal (3,), inertial, and the way off the mouth."""
         rp, _, apex, R, _ = inputs
         c = R.T @ (rp - apex)
         wide = np.sqrt(c[0] * c[0] + c[1] * c[1] + _POINT)
-        depth = self._radius - (self._sine * c[2] - self._cosine * wide)
+        depth = self.radius - (self._sine * c[2] - self._cosine * wide)
         inward = -self._cosine / wide
         normal = R @ np.stack([inward * c[0], inward * c[1], self._sine + 0.0 * c[2]])
-        return depth, normal, wide - self._mouth if self._mouth is not None else -1.0
+        return depth, normal, wide - self.mouth if self.mouth is not None else -1.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
@@ -11,7 +12,6 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared
-from spart_blocks.block_support.designs import DESIGNS, HIGHEST_ORDER, NORMS, Roots, low_pass
 from spart_blocks.block_support.linear import (
     Cascade,
     Discretised,
@@ -25,6 +25,69 @@ from spart_blocks.block_support.linear import (
 )
 from spart_blocks.block_support.parameters import U0, WIDTH, fixed, tunable
 
+HIGHEST_ORDER = 20
+"""Highest order of a filter."""
+_SCIPY_NORMS = {"magnitude": "mag", "delay": "delay", "phase": "phase"}
+NORMS = tuple(_SCIPY_NORMS)
+"""What the cut-off of a Bessel filter is."""
+Roots = tuple[Array, Array, float]
+"""Zeros, poles and gain."""
+
+
+def _scipy(name: str) -> Callable[..., Roots]:
+    """The prototype of 1 rad/s of this name in SciPy, which is imported when it is called."""
+
+    def roots(order: int, *given: Any) -> Roots:
+        import scipy.signal
+
+        found: Roots = getattr(scipy.signal, name)(order, *given)
+        return found
+
+    return roots
+
+
+def _critical(order: int) -> Roots:
+    """The prototype of equal lags."""
+    pole = 1 / math.sqrt(2 ** (1 / order) - 1)
+    return np.zeros(0), np.full(order, -pole), pole**order
+
+
+class _Design(NamedTuple):
+    """A design: its prototype, and its parameter with the default."""
+
+    roots: Callable[..., Roots]
+    parameter: str | None = None
+    default: Any = None
+
+
+_DESIGNS = {
+    "butterworth": _Design(_scipy("buttap")),
+    "critical": _Design(_critical),
+    "bessel": _Design(_scipy("besselap"), "norm", "magnitude"),
+    "chebyshev1": _Design(_scipy("cheb1ap"), "ripple", 0.5),
+    "chebyshev2": _Design(_scipy("cheb2ap"), "attenuation", 40.0),
+}
+DESIGNS = tuple(_DESIGNS)
+
+
+def low_pass(design: Any, order: Any, **given: Any) -> Roots:
+    """The zeros, poles and gain of a low-pass filter of 1 rad/s.
+
+    given: the parameters of single designs, None where they have their defaults. Raises InputError
+    for one that belongs to another design.
+    """
+    found = _DESIGNS[design]
+    for name, value in given.items():
+        if value is not None and name != found.parameter:
+            (home,) = (key for key, other in _DESIGNS.items() if other.parameter == name)
+            text = f"{name} is a parameter of the design {home}, not of {design}"
+            raise InputError(Fault(text, hint=f"write design: {home}, or leave {name} out"))
+    if found.parameter is None:
+        return found.roots(order)
+    value = given.get(found.parameter)
+    value = found.default if value is None else value
+    return found.roots(order, _SCIPY_NORMS.get(value, value))
+
 
 class _Notch(Declared):
     """The parameters of NOTCH and NOTCH_S.
@@ -33,6 +96,9 @@ class _Notch(Declared):
     :arg bandwidth: width of the notch
     :arg depth: gain at the frequency
     """
+
+    nin = 1
+    nout = 1
 
     frequency = tunable("float or n", "Hz", above=0)
     bandwidth = tunable("float or n", "Hz", above=0)
@@ -52,9 +118,6 @@ class Notch(_Notch, Rational, ContinuousBlock):
     time.
     """
 
-    nin = 1
-    nout = 1
-
     def law(self) -> Polynomials:
         omega, band = 2 * math.pi * self.frequency, 2 * math.pi * self.bandwidth
         return [1.0, self.depth * band, omega * omega], [1.0, band, omega * omega]
@@ -73,8 +136,6 @@ class Notch_S(_Notch, Discretised, SampledBlock):
     :arg bandwidth: width of the notch, below half the clock's rate
     """
 
-    nin = 1
-    nout = 1
     tunable = ()
 
     def build(self, u0: Any, width: Any) -> dict[str, Any]:
@@ -103,6 +164,9 @@ class _LowPass(Declared):
     :arg attenuation: of chebyshev2: how far its gain is below 1 in the stop band, by default 40
     :arg norm: of bessel: what the cut-off is, magnitude (the default), delay or phase
     """
+
+    nin = 1
+    nout = 1
 
     cutoff = tunable("float or n", "Hz", above=0)
     order = fixed("int", "", 2, least=1, most=HIGHEST_ORDER)
@@ -148,9 +212,6 @@ class Low_Pass(_LowPass, Cascade, ContinuousBlock):
 
     """
 
-    nin = 1
-    nout = 1
-
     def build(self, u0: Any, width: Any) -> dict[str, Any]:
         # Its time runs faster by the cut-off.
         return self._start(_realised(*self._roots(), analog=True), u0, width)
@@ -179,8 +240,6 @@ class Low_Pass_S(_LowPass, Discretised, SampledBlock):
     :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
-    nin = 1
-    nout = 1
     cutoff = fixed("float", "Hz", above=0)
 
     def build(self, u0: Any, width: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import CLOCK, ROBOT, fixed, tunable
 from spart_blocks.block_support.quantities import quantities
 from spart_blocks.block_support.values import numbers
-from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.inverse_kinematics import (
     damped_step,
     error_norms,
@@ -20,6 +19,7 @@ from spart_blocks.dynamics.inverse_kinematics import (
     joint_limits,
     pose_error,
 )
+from spart_blocks.dynamics.screws import COMPONENTS, rows_of
 from spart_blocks.robot import Robot
 from spart_blocks.robot.coordinates import checked_configuration
 

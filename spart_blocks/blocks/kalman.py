@@ -49,9 +49,9 @@ class _Matrices(Declared):
     x0 = fixed("float or n", "", 0.0)
     P0 = fixed("float or n, n", "", None)
 
-    def _take(self, given: Matrices, Q: Any, R: Any) -> dict[str, Any]:
+    def _take(self, Q: Any, R: Any, **matrices: Any) -> dict[str, Any]:
         """Keep the matrices; returns the ports."""
-        self.A, self.B, self.C, self.D = given
+        self.A, self.B, self.C, self.D = given = plant(**matrices)
         n, m, p = len(given.A), given.B.shape[1], len(given.C)
         self.Q, self.R = covariance(Q, "Q", n), covariance(R, "R", p, definite=True)
         return self.resolve_ports(n=n, m=scalar_or(m), p=scalar_or(p))
@@ -73,10 +73,8 @@ class Kalman(_Matrices, ContinuousBlock):
     takes = Filter.takes[:2]
     gives = Filter.gives[:2]
 
-    def build(
-        self, A: Any, C: Any, Q: Any, R: Any, B: Any, D: Any, x0: Any, P0: Any
-    ) -> dict[str, Any]:
-        ports = self._take(plant(A, B, C, D), Q, R)
+    def build(self, x0: Any, P0: Any, **given: Any) -> dict[str, Any]:
+        ports = self._take(**given)
         self._P: Any = None
         start = state_of_size(x0, len(self.A))
         if P0 is None:
@@ -143,17 +141,14 @@ class Kalman_S(_Matrices, Filter, SampledBlock):
     method = fixed("str", "", "zoh", choices=("zoh", "none"))
     current = fixed("bool", "", True)
 
-    def build(
-        self, A: Any, C: Any, Q: Any, R: Any, B: Any, D: Any, x0: Any, P0: Any,
-        method: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        system = plant(A, B, C, D)
-        ports = self._take(system, Q, R)
-        self._n = len(system.A)
+    def build(self, x0: Any, P0: Any, method: Any, current: bool, **given: Any) -> dict[str, Any]:
+        self.current = current
+        ports = self._take(**given)
+        self._n = len(self.A)
         self.tunable: tuple[str, ...] = () if P0 is None else ("C", "D", "R")
         if method == "zoh":
             self.Q = intensity_at_ticks(self.A, self.Q, self.T)
-            self.A, self.B, _, _ = system.at(self.T, "zoh")
+            self.A, self.B, _, _ = Matrices(self.A, self.B, self.C, self.D).at(self.T, "zoh")
         elif P0 is not None:
             self.tunable = ("A", "B", "C", "D", "Q", "R")
         if P0 is None:

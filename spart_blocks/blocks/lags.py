@@ -20,6 +20,9 @@ from spart_blocks.block_support.parameters import U0, WIDTH, fixed, tunable
 class _Lag(Declared):
     """A law with a gain at rest, in time and at the ticks of a clock."""
 
+    nin = 1
+    nout = 1
+
     gain: Any
 
     def of_gain(self, gain: Any) -> Polynomials:
@@ -69,9 +72,6 @@ class Pt1(_Pt1, Rational, ContinuousBlock):
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 5.3.
     """
 
-    nin = 1
-    nout = 1
-
 
 class Pt1_S(_Sampled, _Pt1, SampledBlock):
     """A first-order lag at the ticks of a clock, for each entry of u.
@@ -83,8 +83,6 @@ class Pt1_S(_Sampled, _Pt1, SampledBlock):
     scipy.signal.cont2discrete.
     """
 
-    nin = 1
-    nout = 1
     tunable = ("gain",)
 
 
@@ -117,9 +115,6 @@ class Pt2(_Pt2, Rational, ContinuousBlock):
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 6.3.
     """
 
-    nin = 1
-    nout = 1
-
 
 class Pt2_S(_Sampled, _Pt2, SampledBlock):
     """A second-order lag at the ticks of a clock, for each entry of u.
@@ -131,8 +126,6 @@ class Pt2_S(_Sampled, _Pt2, SampledBlock):
     scipy.signal.cont2discrete.
     """
 
-    nin = 1
-    nout = 1
     tunable = ("gain",)
 
 
@@ -163,9 +156,6 @@ class Lead_Lag(_LeadLag, Rational, ContinuousBlock):
     Source: G. F. Franklin et al., "Feedback Control of Dynamic Systems" (2010), sec. 6.7.
     """
 
-    nin = 1
-    nout = 1
-
 
 class Lead_Lag_S(_Sampled, _LeadLag, SampledBlock):
     """A lead or lag compensator at the ticks of a clock, for each entry of u.
@@ -179,7 +169,5 @@ class Lead_Lag_S(_Sampled, _LeadLag, SampledBlock):
     :arg method: tustin or zoh
     """
 
-    nin = 1
-    nout = 1
     method = fixed("str", "", "tustin", choices=METHODS)
     tunable = ("gain",)

@@ -44,6 +44,9 @@ class _StateSpace(Declared):
     :arg x0: initial state
     """
 
+    nin = 1
+    nout = 1
+
     takes = (PortSpec("u", "float or m", "", "inputs; a number if B has one column"),)
     gives = (PortSpec("y", "float or p", "", "outputs; a number if C has one row"),)
     out_ports: Any
@@ -84,8 +87,6 @@ class State_Space(_StateSpace, ContinuousBlock):
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 5.3.
     """
 
-    nin = 1
-    nout = 1
     deriv = _StateSpace._moved
 
     def build(self, A: Any, B: Any, C: Any, D: Any, x0: Any) -> dict[str, Any]:
@@ -107,8 +108,6 @@ class State_Space_S(_StateSpace, SampledBlock):
     :arg method: zoh, tustin or none
     """
 
-    nin = 1
-    nout = 1
     next = _StateSpace._moved
     method = fixed("str", "", "zoh", choices=_IN_Z)
     delays = True
@@ -133,6 +132,9 @@ class _Transfer(Declared):
     :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
+    nin = 1
+    nout = 1
+
     num = tunable("float or m", check=polynomial)
     den = tunable("n", check=polynomial)
     u0 = U0
@@ -156,9 +158,6 @@ class Transfer_Function(_Transfer, Rational, ContinuousBlock):
 
     """
 
-    nin = 1
-    nout = 1
-
 
 class Transfer_Function_S(_Transfer, Discretised, SampledBlock):
     """A transfer function at the ticks of a clock, for each entry of u.
@@ -175,8 +174,6 @@ class Transfer_Function_S(_Transfer, Discretised, SampledBlock):
     :arg method: zoh, tustin or none
     """
 
-    nin = 1
-    nout = 1
     method = fixed("str", "", "zoh", choices=_IN_Z)
 
     def build(self, u0: Any, width: Any, method: Any) -> dict[str, Any]:
@@ -207,6 +204,9 @@ class _ZeroPole(Declared):
     :arg width: length of u; by default u is a scalar, or as long as gain and u0
     """
 
+    nin = 1
+    nout = 1
+
     zeros = fixed("m", "rad/s", check=roots)
     poles = fixed("n", "rad/s", check=roots)
     gain = tunable("float or n", "", 1.0)
@@ -223,9 +223,6 @@ class Zero_Pole(_ZeroPole, Cascade, ContinuousBlock):
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 8.2; scipy.signal.zpk2sos.
 
     """
-
-    nin = 1
-    nout = 1
 
     def build(self, zeros: Any, poles: Any, u0: Any, width: Any) -> dict[str, Any]:
         return self._start(_of_roots(zeros, poles, analog=True), u0, width)
@@ -247,8 +244,6 @@ class Zero_Pole_S(_ZeroPole, Discretised, SampledBlock):
     :arg method: zoh, tustin or none
     """
 
-    nin = 1
-    nout = 1
     method = fixed("str", "", "zoh", choices=_IN_Z)
 
     def build(self, zeros: Any, poles: Any, u0: Any, width: Any, method: Any) -> dict[str, Any]:

@@ -41,6 +41,9 @@ class _Lqg(Declared):
     :arg x0: initial estimate
     """
 
+    nin = 3
+    nout = 2
+
     takes = (
         PortSpec("y", "float or p", "", "measurements"),
         PortSpec("xd", "n", "", "desired state", optional=True),
@@ -62,35 +65,34 @@ class _Lqg(Declared):
     L = tunable("n, p", "", None)
     x0 = fixed("float or n", "", 0.0)
 
-    def _design(
-        self, system: Matrices, cost: tuple[Any, Any], noise: tuple[Any, Any], K: Any, L: Any,
-        T: float | None = None, W_of: Matrices | None = None,
-    ) -> None:  # fmt: skip
-        """Keep the matrices and the gains, given or designed from weights and noise. T [s]: of a
-        clock. W_of: the plant in continuous time of which W is, None if W is that at a tick.
+    def _start(
+        self, system: Matrices, x0: Any, T: float | None = None, W_of: Matrices | None = None, *,
+        Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The arguments of bdsim's constructor. The gains are given or designed from weights and
+        noise. T [s]: of a clock. W_of: the plant in continuous time of which W is, None if W is
+        that at a tick.
         """
         self.A, self.B, self.C, _ = system
         (n, m), p = system.B.shape, len(system.C)
-        if K is None:
-            if cost[0] is None or cost[1] is None:
-                raise InputError(Fault("it takes Q and R, or K", hint="give Q and R"))
-            _, _, self.K, _ = regulated(system, *cost, sampled=T is not None)
-        else:
+        if K is not None:
             self.K = _gain(K, "K", (m, n))
+        elif Q is None or R is None:
+            raise InputError(Fault("it takes Q and R, or K", hint="give Q and R"))
+        else:
+            _, _, self.K, _ = regulated(system, Q, R, sampled=T is not None)
         if L is not None:
             self.L = _gain(L, "L", (n, p))
-            return
-        if noise[0] is None or noise[1] is None:
+        elif W is None or V is None:
             raise InputError(Fault("it takes W and V, or L", hint="give W and V"))
-        W, V = covariance(noise[0], "W", n), covariance(noise[1], "V", p, definite=True)
-        if T is not None and W_of is not None:
-            W = intensity_at_ticks(W_of.A, W, T)
-        P = steady_covariance(self.A, self.C, W, V, sampled=T is not None)
-        self.L = gain_of(P @ self.C.T, V if T is None else self.C @ P @ self.C.T + V)
-
-    def _ports(self) -> dict[str, Any]:
-        n, m = self.B.shape
-        return self.resolve_ports(n=n, m=scalar_or(m), p=scalar_or(len(self.C)))
+        else:
+            W, V = covariance(W, "W", n), covariance(V, "V", p, definite=True)
+            if T is not None and W_of is not None:
+                W = intensity_at_ticks(W_of.A, W, T)
+            P = steady_covariance(self.A, self.C, W, V, sampled=T is not None)
+            self.L = gain_of(P @ self.C.T, V if T is None else self.C @ P @ self.C.T + V)
+        ports = self.resolve_ports(n=n, m=scalar_or(m), p=scalar_or(p))
+        return {"x0": state_of_size(x0, n), "feedthrough": True, **ports}
 
     def _control(self, inputs: list[Any], mean: Any) -> Any:
         _, xd, uff = inputs
@@ -112,16 +114,8 @@ class LQG(_Lqg, ContinuousBlock):
     ch. 8.
     """
 
-    nin = 3
-    nout = 2
-
-    def build(
-        self, A: Any, B: Any, C: Any, Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any, x0: Any
-    ) -> dict[str, Any]:
-        self._design(plant(A, B, C, None), (Q, R), (W, V), K, L)
-        n = len(self.A)
-        start = state_of_size(x0, n)
-        return {"x0": start, "feedthrough": True, **self._ports()}
+    def build(self, A: Any, B: Any, C: Any, x0: Any, **design: Any) -> dict[str, Any]:
+        return self._start(plant(A, B, C, None), x0, **design)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._given(self._control(inputs, x), x)
@@ -147,21 +141,14 @@ class LQG_S(_Lqg, SampledBlock):
     :arg method: zoh or none
     """
 
-    nin = 3
-    nout = 2
     method = fixed("str", "", "zoh", choices=_METHODS)
     delays = True
 
-    def build(
-        self, A: Any, B: Any, C: Any, Q: Any, R: Any, W: Any, V: Any, K: Any, L: Any,
-        x0: Any, method: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+    def build(self, A: Any, B: Any, C: Any, x0: Any, method: Any, **design: Any) -> dict[str, Any]:
         system, of_noise = plant(A, B, C, None), None
         if method == "zoh":
             system, of_noise = system.at(self.T, method), system
-        self._design(system, (Q, R), (W, V), K, L, self.T, of_noise)
-        start = state_of_size(x0, len(self.A))
-        return {"x0": start, "feedthrough": True, **self._ports()}
+        return self._start(system, x0, self.T, of_noise, **design)
 
     def _corrected(self, inputs: list[Any], x: Any) -> Any:
         return x + self.L @ (column(inputs[0]) - self.C @ x)

@@ -9,10 +9,10 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array, cross
-from spart_blocks.block_support.axes import directions_of
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import directions_of
 from spart_blocks.formulas.crossings import flat
 
 _NO_FIELD = 1e-30
@@ -123,8 +123,7 @@ class Thruster_Unloading(Declared, ContinuousBlock):
         if self.off >= self.on:
             hint = "without a gap it would switch without end"
             raise InputError(Fault(f"off must be below on, not {self.off:g}", hint=hint))
-        given = {**self.resolve_ports(), "feedthrough": True}
-        return {"x0": [0.0], **given}
+        return {"x0": [0.0], **self.resolve_ports(), "feedthrough": True}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         along = inputs[0] / np.sqrt(np.sum(inputs[0] * inputs[0]) + _NO_FIELD)

@@ -11,16 +11,63 @@ from bdsim.components import FunctionBlock
 from spart_blocks.base import spatial
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
 from spart_blocks.block_support.parameters import NIN, fixed, tunable
 from spart_blocks.block_support.ports import Port, numbered
 from spart_blocks.block_support.units import unit_of
-from spart_blocks.formulas.crossings import bare, flat
+from spart_blocks.formulas.crossings import bare, flat, level_crossings
 from spart_blocks.formulas.reader import FUNCTIONS, Function
+
+
+def _modulo(u: Any, v: Any) -> Any:
+    return np.where(np.equal(v, 0.0), u, np.mod(u, v))
+
+
+def _levels(u: Any, v: Any) -> list[Any]:
+    return level_crossings(u / v)
+
+
+def _to_nearest(u: Any) -> Any:
+    """Halves away from zero."""
+    return np.sign(u) * np.floor(np.abs(u) + 0.5)
+
+
+def _half_levels(u: Any) -> list[Any]:
+    return level_crossings(u + 0.5)
+
+
+MATHEMATICS: dict[str, Function] = {
+    **{name: FUNCTIONS[name] for name in ("exp", "log", "log10", "sqrt", "hypot")},
+    "log2": Function(np.log2),
+    "10^u": Function(lambda u: np.float_power(10.0, u)),
+    "square": Function(np.square),
+    "cube_root": Function(np.cbrt, crossings=flat),
+    "signed_sqrt": Function(lambda u: np.sign(u) * np.sqrt(np.abs(u)), crossings=flat),
+    "reciprocal_sqrt": Function(lambda u: 1.0 / np.sqrt(u)),
+    "reciprocal": Function(lambda u: 1.0 / u),
+    "pow": Function(np.float_power, 2, 2),
+    "mod": Function(_modulo, 2, 2, _levels),
+    "rem": Function(np.fmod, 2, 2, _levels),
+}
+
+TRIGONOMETRY: dict[str, Function] = {
+    **{name: FUNCTIONS[name] for name in (
+        "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")},
+    "asinh": Function(np.arcsinh), "acosh": Function(np.arccosh), "atanh": Function(np.arctanh),
+}  # fmt: skip
+
+ROUNDINGS: dict[str, Function] = {
+    "floor": FUNCTIONS["floor"],
+    "ceil": FUNCTIONS["ceil"],
+    "fix": Function(np.trunc, crossings=level_crossings),
+    "round": Function(_to_nearest, crossings=_half_levels),
+}
 
 
 class _Calls(Declared):
     """A block that applies one function to its inputs, elementwise."""
+
+    nin = 1
+    nout = 1
 
     law: Function
 
@@ -43,8 +90,6 @@ def _floats(values: list[Any]) -> list[Any]:
 class Abs(_Calls, FunctionBlock):
     """Absolute value, elementwise. y = |u|. A step ends where u passes zero."""
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "its absolute value, in the unit of u"),)
     parameters = ()
@@ -54,8 +99,6 @@ class Abs(_Calls, FunctionBlock):
 class Sign(_Calls, FunctionBlock):
     """Sign, elementwise: 1, 0 or -1. A step ends where u becomes zero or leaves it."""
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "1 where u > 0, 0 where u = 0, -1 where u < 0"),)
     parameters = ()
@@ -73,7 +116,6 @@ class Minmax(_Calls, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     varies_between_ticks = False
     takes = (
         PortSpec("u1", "any", "", "a signal; with `nin: 1` a vector, of which y is an entry"),
@@ -120,7 +162,6 @@ class Math(_OfTable, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     takes = (
         PortSpec("u", "any", "", "the argument"),
         PortSpec("v", "any", "", "the second one, of pow, hypot, mod and rem alone"),
@@ -142,7 +183,6 @@ class Trig(_OfTable, FunctionBlock):
     """
 
     nin = 2
-    nout = 1
     takes = (
         PortSpec("u", "any", "", "the argument, of atan2 the ordinate"),
         PortSpec("v", "any", "", "the abscissa, of atan2 alone"),
@@ -163,8 +203,6 @@ class Round(_OfTable, FunctionBlock):
     :arg function: floor, ceil, fix or round
     """
 
-    nin = 1
-    nout = 1
     takes = (PortSpec("u", "any", "", "any signal"),)
     gives = (PortSpec("y", "any", "", "whole numbers, in the unit of u"),)
     function = fixed("str", "", "round", choices=tuple(ROUNDINGS))

@@ -22,8 +22,7 @@ from spart_blocks.block_support.quantities import (
     prescribed_ports,
     quantities,
 )
-from spart_blocks.blocks._plant import RATES, rate_ports
-from spart_blocks.blocks._variational import Steps
+from spart_blocks.blocks._plant import RATES, Steps, rate_ports
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.dynamics.joint_effects import driven_forces
 

@@ -44,6 +44,9 @@ class _Random(Declared):
     :arg seed: an integer that selects the sequence
     """
 
+    nin = 0
+    nout = 1
+
     is_random: ClassVar[bool] = True
     size = fixed("int", "", None, check=_size, late=True)
     seed = fixed("int", "", 0, check=_whole, late=True)
@@ -86,8 +89,6 @@ class Noise(_Random, SampledBlock):
     :arg size: length of the vector, if the other parameters are scalars
     """
 
-    nin = 0
-    nout = 1
     gives = (PortSpec("y", "float or N", "", "normal or uniform numbers"),)
     distribution = fixed("str", "", "normal", choices=("normal", "uniform"))
     mean = fixed("float or N", "", None)
@@ -145,8 +146,6 @@ class Band_Limited_Noise(_Random, SampledBlock):
     :arg size: length of the vector, if power is a scalar
     """
 
-    nin = 0
-    nout = 1
     gives = (PortSpec("y", "float or N", "", "white noise up to the clock's frequency"),)
     power = tunable("float or N", "unit^2/Hz", least=0)
 
@@ -174,8 +173,6 @@ class Random_Walk(_Random, SampledBlock):
     :arg size: length of the vector, if the other parameters are scalars
     """
 
-    nin = 0
-    nout = 1
     gives = (PortSpec("y", "float or N", "", "the sum of the steps so far"),)
     std = tunable("float or N", "", 1.0, least=0)
     y0 = fixed("float or N", "", 0.0)

@@ -7,13 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bdsim.components import ContinuousBlock, FunctionBlock
+from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
+from spart_blocks.block_support.channels import Channels
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
-from spart_blocks.block_support.values import in_order
+from spart_blocks.block_support.values import in_order, scalar_or_vector
 from spart_blocks.formulas.crossings import bare, flat, level_crossings
 
 _MODES = {"off": 0.0, "on": 1.0, "auto": 0.5}
@@ -98,8 +99,7 @@ class Quantizer(Declared, FunctionBlock):
     offset = tunable("float or n", "", 0.0)
 
     def build(self) -> dict[str, Any]:
-        shape = self.shared_shape()
-        return self.resolve_ports(any=shape or None)
+        return self.resolve_ports(any=self.shared_shape() or None)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         levels = (inputs[0] - self.offset) / self.interval
@@ -173,3 +173,138 @@ class Relay(Declared, ContinuousBlock):
 
 def _undecided(mode: Any) -> Any:
     return np.logical_and(mode > 0.25, mode < 0.75)
+
+
+def _below_zero(value: Any, name: str) -> Any:
+    found = scalar_or_vector(value, name)
+    if np.any(np.asarray(found) >= 0):
+        hint = "it is the rate on the way down, such as -2"
+        raise InputError(Fault(f"{name} must be below 0, not {brief(value)}", hint=hint))
+    return found
+
+
+class _Limiter(Channels):
+    """What RATE_LIMITER and RATE_LIMITER_S share.
+
+    :arg rising: largest rate, in the unit of u per second
+    :arg falling: smallest rate, negative; by default -rising
+    :arg bandwidth: bandwidth of the lag within the limits
+    :arg x0: initial y, in the unit of u
+    """
+
+    nin = 1
+    nout = 1
+
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (PortSpec("y", "float or n", "", "the rate-limited signal, in the unit of u"),)
+    rising = tunable("float or n", above=0)
+    falling = tunable("float or n", "", None, check=_below_zero)
+    bandwidth = tunable("float or n", "1/s", 100.0, above=0)
+    x0 = fixed("float or n", "", 0.0)
+
+    def build(self, x0: Any) -> dict[str, Any]:
+        if self.falling is None:
+            self.falling = -self.rising
+        return self.begin(None, x0=x0)
+
+
+class Rate_Limiter(_Limiter, ContinuousBlock):
+    """A rate limiter in continuous time.
+
+    y' = clip(bandwidth (u - y), falling, rising): a first-order lag whose rate is limited. A ramp
+    of slope r within the limits is followed with the error r / bandwidth, at most rising /
+    bandwidth; the rate limits are never exceeded. RATE_LIMITER_S is the exact limiter for sampled
+    signals.
+    """
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        return np.clip(self._wanted(inputs, x), self.falling, self.rising)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        wanted = self._wanted(inputs, x)
+        return flat(wanted - self.rising, wanted - self.falling)
+
+    def _wanted(self, inputs: list[Any], x: Array) -> Any:
+        """The rate of the lag without limits (n,)."""
+        return self.bandwidth * (self._each(inputs[0]) - x)
+
+
+class Rate_Limiter_S(_Limiter, SampledBlock):
+    """A rate limiter for sampled signals.
+
+    At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is held
+    until the next tick: if u changes no faster, y is exactly u of the last tick.
+
+    :arg x0: y before the first tick, in the unit of u
+    """
+
+    omits = ("bandwidth",)
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        step = self._each(inputs[0]) - x
+        return x + np.clip(step, self.falling * self.T, self.rising * self.T)
+
+
+class _Play(Channels):
+    """What BACKLASH and BACKLASH_S share.
+
+    :arg gap: width of the gap, in the unit of u
+    :arg bandwidth: bandwidth of the contact
+    :arg y0: initial y, in the unit of u
+    """
+
+    nin = 1
+    nout = 1
+
+    takes = (PortSpec("u", "float or n", "", "position of the driving part"),)
+    gives = (PortSpec("y", "float or n", "", "position of the driven part, in the unit of u"),)
+    gap = tunable("float or n", least=0)
+    bandwidth = tunable("float or n", "1/s", 1000.0, above=0)
+    y0 = fixed("float or n", "", 0.0)
+
+    def build(self, y0: Any) -> dict[str, Any]:
+        return self.begin(None, y0=y0)
+
+
+class Backlash(_Play, ContinuousBlock):
+    """Play in a gear or a linkage: the output rests while the input moves within a gap.
+
+    y' = bandwidth d, where d is what u - y exceeds -gap/2 to gap/2 by: in the gap y rests, at its
+    ends it follows u at the distance gap/2, with a first-order lag. For u of the rate r the lag is
+    r / bandwidth. A step ends where the parts meet and part. BACKLASH_S is exact, at the ticks of a
+    clock.
+
+    Source: A. Gelb and W. E. Vander Velde, "Multiple-Input Describing Functions and Nonlinear
+    System Design" (1968), app. B, for its describing function.
+
+    """
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        apart, half = self._apart(inputs, x), 0.5 * self.gap
+        return self.bandwidth * (apart - np.clip(apart, -half, half))
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        apart, half = self._apart(inputs, x), 0.5 * self.gap
+        return flat(apart - half, apart + half)
+
+    def _apart(self, inputs: list[Any], x: Array) -> Any:
+        return self._each(inputs[0]) - x
+
+
+class Backlash_S(_Play, SampledBlock):
+    """Play in a gear or a linkage, at the ticks of a clock.
+
+    At a tick y becomes y moved as little as needed for |u - y| <= gap/2: y rests while u moves
+    within the gap, and follows it at its ends. It is held until the next tick.
+
+    Source: A. Gelb and W. E. Vander Velde, "Multiple-Input Describing Functions and Nonlinear
+    System Design" (1968), app. B, for its describing function.
+
+    :arg y0: y before the first tick, in the unit of u
+    """
+
+    omits = ("bandwidth",)
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        u, half = self._each(inputs[0]), 0.5 * self.gap
+        return np.minimum(np.maximum(x, u - half), u + half)

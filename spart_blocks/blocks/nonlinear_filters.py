@@ -17,16 +17,18 @@ from spart_blocks.block_support.estimation import (
     scalar_or,
 )
 from spart_blocks.block_support.filters import Filter
+from spart_blocks.block_support.of_formulas import WithParams
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.plants.model_source import FormulaModel, PlantModel
 from spart_blocks.block_support.ports import Port, port_arguments
+from spart_blocks.block_support.values import names_of
 from spart_blocks.formulas.reader import read_formula
-from spart_blocks.formulas.values import input_names, parameter_values, refuse_taken
+from spart_blocks.formulas.values import input_names, parameter_values
 
 _METHODS = ("rk4", "none")
 
 
-class _Nonlinear(Filter):
+class _Nonlinear(Filter, WithParams):
     """A filter whose model is found before a run: `model_source` says where, `found` gets it.
 
     :arg Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
@@ -46,6 +48,9 @@ class _Nonlinear(Filter):
     :arg steps: steps of Runge-Kutta's method between ticks
     :arg current: whether the outputs use the measurement of the tick
     """
+
+    nin = 3
+    nout = 3
 
     Q = tunable("float or n, n")
     R = tunable("float or p, p")
@@ -74,7 +79,7 @@ class _Nonlinear(Filter):
         self._model: Any = None
         self.steps = steps
         continuous = method == "rk4"
-        self._params: dict[str, Any] = {}
+        self._params = {}
         if plant is None:
             if any(formulas[name] is None for name in ("f", "h", "states")):
                 hint = "or plant and outputs, for blocks of a diagram"
@@ -93,8 +98,8 @@ class _Nonlinear(Filter):
         if not continuous:
             raise InputError("method none is for formulas; a plant of a diagram has rates")
         self.model_source = PlantModel(
-            _names(plant, "plant"), _names(controls or (), "controls"),
-            _names(outputs or (), "outputs"), model,
+            names_of(plant, "plant"), names_of(controls or (), "controls"),
+            names_of(outputs or (), "outputs"), model,
         )  # fmt: skip
         if not self.model_source.outputs:
             raise InputError("outputs: name the signals that are measured, as [plant.qm]")
@@ -134,11 +139,6 @@ class _Nonlinear(Filter):
         start = self.begin(x0 if self._x0_given is None else self._x0_given, P0, p)
         ports = self.resolve_ports(n=n, m=scalar_or(max(m, 1)), p=scalar_or(p))
         return {"x0": start, "feedthrough": self.current, **ports}
-
-    def finish(self) -> None:
-        """Make the parameters of the formulas attributes of the block."""
-        refuse_taken((name for name in self._params if hasattr(self, name)), "params")
-        self.__dict__.update(self._params)
 
     @property
     def pending(self) -> bool:
@@ -200,9 +200,6 @@ class Ekf_S(_Nonlinear, SampledBlock):
 
     """
 
-    nin = 3
-    nout = 3
-
     def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
         expected, C = self._seen(t, mean, u)
         e = y - expected
@@ -231,8 +228,6 @@ class Ukf_S(_Nonlinear, SampledBlock):
     :arg kappa: second parameter of the spread, above -n
     """
 
-    nin = 3
-    nout = 3
     alpha = fixed("float", "", 0.1, above=0)
     beta = fixed("float", "", 2.0)
     kappa = fixed("float", "", 0.0)
@@ -283,10 +278,3 @@ class Ukf_S(_Nonlinear, SampledBlock):
         points, _ = self._points(mean, P)
         moved, _, spread = self._moments([self._moved(t, x, u)[0] for x in points])
         return moved, spread + self._added
-
-
-def _names(value: Any, what: str) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what} takes names, not {brief(value)}")
-    return tuple(names)

@@ -25,6 +25,9 @@ _TAKES = (
 class _Observer(Declared):
     """x^' = A x^ + B u + L (y - C x^ - D u), or the next x^."""
 
+    nin = 2
+    nout = 2
+
     takes: ClassVar[tuple[PortSpec, ...]] = _TAKES
     A: Any
     B: Any
@@ -97,12 +100,10 @@ class Luenberger(_Luenberger, ContinuousBlock):
     (1971); K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 7.2.
     """
 
-    nin = 2
-    nout = 2
     deriv = _Observer._moved
 
-    def build(self, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any) -> dict[str, Any]:
-        given = self._begin(plant(A, B, C, D), L, poles, x0)
+    def build(self, L: Any, poles: Any, x0: Any, **matrices: Any) -> dict[str, Any]:
+        given = self._begin(plant(**matrices), L, poles, x0)
         self.tunable = self._tunable(poles)
         return given
 
@@ -123,16 +124,12 @@ class Luenberger_S(_Luenberger, SampledBlock):
     :arg method: zoh or none
     """
 
-    nin = 2
-    nout = 2
     next = _Observer._moved
     method = fixed("str", "", "zoh", choices=_METHODS)
     delays = True
 
-    def build(
-        self, A: Any, C: Any, B: Any, D: Any, L: Any, poles: Any, x0: Any, method: Any
-    ) -> dict[str, Any]:
-        system, poles = _sampled(self.T, plant(A, B, C, D), poles, method)
+    def build(self, L: Any, poles: Any, x0: Any, method: Any, **matrices: Any) -> dict[str, Any]:
+        system, poles = _sampled(self.T, plant(**matrices), poles, method)
         given = self._begin(system, L, poles, x0)
         self.tunable = self._tunable(poles, method)
         return given
@@ -194,14 +191,10 @@ class Disturbance_Observer(_Disturbance, ContinuousBlock):
     Industrial Electronics 63 (2016).
     """
 
-    nin = 2
-    nout = 2
     deriv = _Observer._moved
 
-    def build(
-        self, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any
-    ) -> dict[str, Any]:
-        system, q = _augmented(A, B, C, E, at_rest=0.0)
+    def build(self, L: Any, poles: Any, x0: Any, d0: Any, **matrices: Any) -> dict[str, Any]:
+        system, q = _augmented(**matrices, at_rest=0.0)
         return self._begin(system, L, poles, x0, q, d0)
 
 
@@ -219,17 +212,14 @@ class Disturbance_Observer_S(_Disturbance, SampledBlock):
     :arg method: zoh or none
     """
 
-    nin = 2
-    nout = 2
     next = _Observer._moved
     method = fixed("str", "", "zoh", choices=_METHODS)
     delays = True
 
     def build(
-        self, A: Any, C: Any, B: Any, E: Any, L: Any, poles: Any, x0: Any, d0: Any,
-        method: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        augmented, q = _augmented(A, B, C, E, at_rest=1.0 if method == "none" else 0.0)
+        self, L: Any, poles: Any, x0: Any, d0: Any, method: Any, **matrices: Any
+    ) -> dict[str, Any]:
+        augmented, q = _augmented(**matrices, at_rest=1.0 if method == "none" else 0.0)
         system, poles = _sampled(self.T, augmented, poles, method)
         return self._begin(system, L, poles, x0, q, d0)
 

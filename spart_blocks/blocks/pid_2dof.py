@@ -38,6 +38,9 @@ class _Pid2Dof(Declared):
     :arg width: length of the signals, if all parameters are scalars; by default they are scalars
     """
 
+    nin = 3
+    nout = 1
+
     takes = (
         PortSpec("r", "float or n", "", "reference"),
         PortSpec("y", "float or n", "", "measurement, in the unit of r"),
@@ -117,8 +120,6 @@ class Pid_2Dof(_Pid2Dof, ContinuousBlock):
     Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
     """
 
-    nin = 3
-    nout = 1
     gives = (PortSpec("u", "float or n", "", "the controller's output"),)
 
     def build(self, i0: Any, z0: Any, width: Any) -> dict[str, Any]:
@@ -170,8 +171,6 @@ class Pid_2Dof_S(_Pid2Dof, SampledBlock):
     :arg Kt: gain of the tracking, at most 1/T
     """
 
-    nin = 3
-    nout = 1
     gives = (PortSpec("u", "float or n", "", "the controller's output, held between ticks"),)
     Kb = tunable("float or n", "1/s", 1.0, least=0)
     Kt = tunable("float or n", "1/s", 1.0, least=0)

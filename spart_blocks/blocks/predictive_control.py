@@ -123,8 +123,7 @@ class MPC_S(Declared, SampledBlock):
         if before.shape not in ((), (m,)):
             raise InputError(f"u0 has shape {before.shape}, there are {m} inputs")
         start = np.concatenate([np.zeros(len(program.G)), np.broadcast_to(before, (m,))])
-        ports = self.resolve_ports(n=n, m=scalar_or(m))
-        return {"x0": start, "feedthrough": True, **ports}
+        return {"x0": start, "feedthrough": True, **self.resolve_ports(n=n, m=scalar_or(m))}
 
     def _take_bounds(self, m: int, lower: Any, upper: Any, rate: Any) -> None:
         self.lower, self.upper = _bound(lower, "lower", m, -np.inf), _bound(upper, "upper", m)

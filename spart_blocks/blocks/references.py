@@ -2,25 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.base.curves.piecewise import quintic
+from spart_blocks.base.curves.piecewise import (
+    PiecewisePolynomial,
+    cubic_spline,
+    passing_rates,
+    quintic,
+    quintic_pieces,
+)
+from spart_blocks.base.errors import InputError
+from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared
-from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.reference_values import MOTION, increasing, limit_of
-from spart_blocks.block_support.scalings import trapezoid
-from spart_blocks.block_support.to_goal import ToGoal
+from spart_blocks.block_support.parameters import fixed, need_robot, tunable
+from spart_blocks.block_support.ports import Shape
+from spart_blocks.block_support.reference_values import (
+    MOTION,
+    increasing,
+    limit_of,
+    of_one_width,
+    trapezoid,
+)
 from spart_blocks.block_support.values import numbers, positive_number
-from spart_blocks.block_support.via_points import through, times_within
+from spart_blocks.robot import Robot
+from spart_blocks.robot.coordinates import checked_configuration
+
+
+class _ToGoal:
+    """A motion from q0 to qf: entry by entry, or for the joints of a robot, with spherical ones
+    about one axis.
+    """
+
+    nin = 0
+    nout = 3
+
+    robot: Robot | None
+    q0: Array
+    qf: Array
+    tunable: tuple[str, ...] = ()
+
+    def _take(self, q0: Any, qf: Any, robot: Any, rates: Mapping[str, Any]) -> Shape:
+        """Check and store the end positions and rates; returns the shape of a motion."""
+        if robot is None:
+            self.robot, values = None, of_one_width({"q0": q0, "qf": qf, **rates})
+        else:
+            self.robot = need_robot(robot, type(self).__name__.upper())
+            values = _of_robot(self.robot, {"q0": q0, "qf": qf}, rates)
+        for name, value in values.items():
+            setattr(self, name, value)
+        if robot is not None and robot.balls:  # tuned values are not checked
+            self.tunable = tuple(name for name in self.tunable if name not in rates)
+        return self.q0.shape if self.robot is None else (self.robot.nu,)
+
+    def _way(self) -> Array:
+        """The motion of the joints from q0 to qf."""
+        if self.robot is not None:
+            return self.robot.difference(self.q0, self.qf)  # type: ignore[no-any-return]
+        return self.qf - self.q0
+
+    def _origin(self) -> Any:
+        """The origin of the motion: q0 for a robot, otherwise zero."""
+        return self.q0 if self.robot is None else 0.0
+
+    def _reached(self, moved: Array) -> Array:
+        """The position after a motion from the origin."""
+        if self.robot is None:
+            return moved
+        return self.robot.integrate(self.q0, moved)  # type: ignore[no-any-return]
+
+
+def _of_robot(robot: Robot, ends: Mapping[str, Any], rates: Mapping[str, Any]) -> dict[str, Array]:
+    values = {}
+    for name, value in ends.items():
+        q = numbers(value, name, (robot.nq,))
+        values[name] = checked_configuration(q, robot.layout, name)
+    for name, value in rates.items():
+        given = numbers(value, name)
+        values[name] = numbers(np.full(robot.nu, given) if given.ndim == 0 else given, name,
+                               (robot.nu,))  # fmt: skip
+        for entry in robot.layout:
+            if entry.spherical and values[name][entry.u].any():
+                raise InputError(f"{name} of {entry.name} must be zero: it turns about one axis")
+    return values
+
 
 _SHORTEST = 1e-9
 """Smallest duration [s] of a segment, which avoids division by zero."""
 
 
-class Quintic(Declared, ToGoal, SourceBlock):
+class Quintic(Declared, _ToGoal, SourceBlock):
     """Joint motion from one position to another by a polynomial of fifth order in time.
 
     The motion begins at T and ends at T + duration, with zero acceleration at both. Before and
@@ -40,8 +114,6 @@ class Quintic(Declared, ToGoal, SourceBlock):
     :arg robot: the robot of the joints, needed if some are spherical
     """
 
-    nin = 0
-    nout = 3
     gives = MOTION
     q0 = tunable("float or n", "rad, m")
     qf = tunable("float or n", "rad, m")
@@ -68,7 +140,7 @@ class Quintic(Declared, ToGoal, SourceBlock):
         return [(self.T, 0.0), (self.T + self.duration, 0.0)]
 
 
-class Trapezoid(Declared, ToGoal, SourceBlock):
+class Trapezoid(Declared, _ToGoal, SourceBlock):
     """Joint motion at constant acceleration, constant rate and constant braking.
 
     All joints accelerate, cruise and brake together, along a straight line from q0 to qf, as fast
@@ -92,8 +164,6 @@ class Trapezoid(Declared, ToGoal, SourceBlock):
     :arg robot: the robot of the joints, needed if some are spherical
     """
 
-    nin = 0
-    nout = 3
     gives = MOTION
     q0 = tunable("float or n", "rad, m")
     qf = tunable("float or n", "rad, m")
@@ -220,3 +290,57 @@ class Via_Points(Declared, SourceBlock):
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(float(t), 0.0) for t in self.times]
+
+
+def through(times: Array, points: Array, method: str, rates: Array | None) -> PiecewisePolynomial:
+    """The segments of a motion through points, by a method of VIA_POINTS."""
+    if method == "quintic":
+        return quintic_pieces(
+            times, points, passing_rates(times, points) if rates is None else rates
+        )
+    return cubic_spline(times, points, method)
+
+
+def times_within(
+    points: Array, velocity: Any, acceleration: Any, method: str, rates: Array | None, T: float
+) -> Array:
+    """The times (m,) [s] at the points for a motion within the limits."""
+    if velocity is None:
+        raise ValueError("VIA_POINTS needs times, or a limit: velocity")
+    if rates is not None:
+        raise ValueError("rates at the points need times")
+    shape = points.shape[1:]
+    fastest = limit_of(velocity, "velocity", shape)
+    ways = (np.abs(np.diff(points, axis=0)) / fastest).reshape(len(points) - 1, -1).max(axis=1)
+    if not ways.all():
+        k = int(np.flatnonzero(ways == 0)[0])
+        raise ValueError(f"points {k} and {k + 1} are the same; give times to wait there")
+    times = np.concatenate([[0.0], np.cumsum(ways)])
+    rate, bend = _largest(through(times, points, method, None), times)
+    stretch = float(np.max(rate / fastest))
+    if acceleration is not None:
+        most = limit_of(acceleration, "acceleration", shape)
+        stretch = max(stretch, float(np.sqrt(np.max(bend / most))))
+    return T + stretch * times
+
+
+def _largest(pieces: PiecewisePolynomial, times: Array) -> tuple[Array, Array]:
+    """The largest rate and acceleration of each joint: at the ends of segments, or where the next
+    derivative is zero within one.
+    """
+    largest = []
+    for order in (1, 2):
+        found = [np.zeros(pieces.coefficients.shape[2:])]
+        for start, end, piece in zip(times[:-1], times[1:], pieces.coefficients, strict=True):
+            flat = piece.reshape(len(piece), -1)
+            peaks = [_peak(np.polynomial.Polynomial(c).deriv(order), end - start) for c in flat.T]
+            found.append(np.reshape(peaks, piece.shape[1:]))
+        largest.append(np.max(found, axis=0))
+    return largest[0], largest[1]
+
+
+def _peak(polynomial: Any, width: float) -> float:
+    """The largest magnitude of a polynomial between 0 and width."""
+    roots = polynomial.deriv().roots()
+    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < width)]
+    return float(np.abs(polynomial(np.concatenate([[0.0, width], inside]))).max())

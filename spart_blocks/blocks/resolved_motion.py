@@ -7,7 +7,6 @@ from typing import Any
 from bdsim.components import FunctionBlock
 
 from spart_blocks.block_support.declared import PortSpec
-from spart_blocks.block_support.gains import one_gain
 from spart_blocks.block_support.motion import (
     OfPoint,
     OfTwist,
@@ -17,6 +16,7 @@ from spart_blocks.block_support.motion import (
 )
 from spart_blocks.block_support.parameters import tunable
 from spart_blocks.block_support.quantities import quantities
+from spart_blocks.block_support.values import one_gain
 from spart_blocks.dynamics import resolved_rate, resolved_rate_min_energy
 
 

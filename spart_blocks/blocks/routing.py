@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from bdsim.components import FunctionBlock
+from bdsim.components import FunctionBlock, SinkBlock, SourceBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import NIN, fixed, tunable
 from spart_blocks.block_support.ports import Port, numbered, one_shape
-from spart_blocks.block_support.values import counted
+from spart_blocks.block_support.values import counted, scalar_or_vector
 from spart_blocks.formulas.crossings import bare, flat
 
 MOST_ENTRIES = 10_000
@@ -240,3 +240,81 @@ def _picked(number: Any, signals: Sequence[Any]) -> Any:
     for k, signal in enumerate(signals[1:], start=1):
         value = np.where(np.greater_equal(number, k + 0.5), signal, value)
     return bare(value)
+
+
+SCOPES = ("local", "global")
+"""Where a tag is known: in its own diagram or subsystem, or everywhere."""
+
+
+def _tag(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"tag must be a text, not {brief(value)}")
+    return value
+
+
+class Goto(Declared, SinkBlock):
+    """Gives a signal to all FROM blocks with its tag.
+
+    A tag is known in the diagram or the subsystem that its GOTO is in, with `scope: global` also in
+    all others. There a GOTO of their own with the same tag comes first.
+
+    :arg tag: name of the signal
+    :arg scope: local or global
+    """
+
+    nin = 1
+    nout = 0
+    is_route = True
+    takes = (PortSpec("u", "any", "", "the signal"),)
+    tag = fixed("str")
+    scope = fixed("str", "", "local", choices=SCOPES)
+
+    def build(self, tag: Any) -> dict[str, Any]:
+        self.tag = _tag(tag)
+        return self.resolve_ports()
+
+    def step(self, t: float, inputs: list[Any]) -> None:
+        """Does nothing: the signal goes to where its tag is."""
+
+
+class From(Declared, SourceBlock):
+    """The signal of the GOTO with the same tag.
+
+    :arg tag: that of the GOTO
+    """
+
+    nin = 0
+    nout = 1
+    is_route = True
+    gives = (PortSpec("y", "any", "", "the signal, in its unit"),)
+    tag = fixed("str")
+
+    def build(self, tag: Any) -> dict[str, Any]:
+        self.tag = _tag(tag)
+        return self.resolve_ports()
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        raise RuntimeError(f"FROM with the tag {self.tag!r} takes its signal from a GOTO")
+
+
+class Algebraic_Constraint(Declared, FunctionBlock):
+    """Output z that makes the input zero. f(z) = 0.
+
+    The input must depend on the output through blocks with direct feedthrough. It is solved
+    at every evaluation by Newton's method with exact derivatives, together with the other
+    constraints and algebraic loops on the way, until the correction is below 1e-12, relative to
+    entries of z above 1. A run ends where no solution is found. Of several solutions it takes
+    the one that the iteration reaches from `initial`.
+
+    :arg initial: where the iteration starts, a number or one for each entry
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("f", "any", "", "what becomes zero"),)
+    gives = (PortSpec("z", "any", "", "what makes it zero, of the shape of f"),)
+    initial = tunable("float or array_like", "", 0.0, check=scalar_or_vector)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        # The diagram hands it the solution in place of f.
+        return [inputs[0]]

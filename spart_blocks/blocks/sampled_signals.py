@@ -37,6 +37,9 @@ class _Samples(System):
     :arg width: length of u; by default u is a scalar, or as long as u0
     """
 
+    nin = 1
+    nout = 1
+
     u0 = U0
     width = fixed("int", "", None)
 
@@ -60,8 +63,6 @@ class Fir(_Samples, SampledBlock):
     :arg coefficients: b0 to bm
     """
 
-    nin = 1
-    nout = 1
     coefficients = tunable("m", check=_coefficients)
 
     def build(self, u0: Any, width: Any) -> dict[str, Any]:
@@ -82,8 +83,6 @@ class Moving_Average(_Samples, SampledBlock):
     :arg N: number of samples, at least 2
     """
 
-    nin = 1
-    nout = 1
     N = fixed("int", least=2, most=MOST_STATES)
 
     def build(self, N: int, u0: Any, width: Any) -> dict[str, Any]:
@@ -132,6 +131,9 @@ class _Extreme(System):
     :arg width: length of u; by default u is a scalar
     """
 
+    nin = 2
+    nout = 1
+
     takes = (
         PortSpec("u", "float or n", "", "any signal"),
         PortSpec("clear", "", "", "above zero at a tick: begin again", optional=True),
@@ -158,16 +160,12 @@ class _Extreme(System):
 class Cumulative_Min(_Extreme, SampledBlock):
     """The smallest sample so far, of each entry of u. y is held between ticks; u feeds through."""
 
-    nin = 2
-    nout = 1
     extreme = np.minimum
 
 
 class Cumulative_Max(_Extreme, SampledBlock):
     """The largest sample so far, of each entry of u. y is held between ticks; u feeds through."""
 
-    nin = 2
-    nout = 1
     extreme = np.maximum
 
 

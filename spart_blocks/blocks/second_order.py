@@ -9,13 +9,14 @@ from bdsim.components import ContinuousBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.declared import Declared, PortSpec
-from spart_blocks.block_support.limits import clipped, near_limits, within
+from spart_blocks.block_support.channels import Channels
+from spart_blocks.block_support.declared import PortSpec
 from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
+from spart_blocks.block_support.values import clipped, near_limits, within
 from spart_blocks.formulas.crossings import flat
 
 
-class Second_Order_Integrator(Declared, ContinuousBlock):
+class Second_Order_Integrator(Channels, ContinuousBlock):
     """Two integrators in series: x'' = u, with limits of x and of its rate v, for each entry of u.
 
     Where x meets a limit it stays there and v becomes 0, until u points back from it. Where v meets
@@ -62,12 +63,11 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         return {"x0": begin, **self.resolve_ports(n=shape)}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        position, rate, *_ = self._parts(x)
-        return [position, rate] if self.in_ports[0].shape else [position[0], rate[0]]
+        return [self._signal(part) for part in self._parts(x)[:2]]
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         _, rate, *held = self._parts(x)
-        u = np.reshape(inputs[0], (len(rate),))
+        u = self._each(inputs[0])
         if not held:
             return np.concatenate([rate, u])
         x_free, v_free = (np.abs(by) < 0.5 for by in held)
@@ -81,7 +81,7 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         position, rate, *held = self._parts(x)
         if not held:
             return []
-        u = np.reshape(inputs[0], (len(rate),))
+        u = self._each(inputs[0])
         sides = ((position, held[0], self.lower, self.upper),
                  (rate, held[1], self.v_lower, self.v_upper))  # fmt: skip
         limited = [side for side in sides if side[2] is not None or side[3] is not None]
@@ -89,7 +89,7 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
         position, rate, x_by, v_by = self._parts(x)
-        u = np.reshape(inputs[0], (len(rate),))
+        u = self._each(inputs[0])
         x_by = _held(position, x_by, self.lower, self.upper, u)
         free = np.abs(x_by) < 0.5
         v_by = np.where(free, _held(rate, v_by, self.v_lower, self.v_upper, u), 0.0)
@@ -107,11 +107,6 @@ class Second_Order_Integrator(Declared, ContinuousBlock):
         rests = np.abs(x_by) > 0.5
         rate, v_by = np.where(rests, 0.0, rate), np.where(rests, 0.0, v_by)
         return np.concatenate([position, rate, x_by, v_by])
-
-    def _parts(self, x: Array) -> list[Array]:
-        """x and v, and where there are limits, which of them hold x and v."""
-        n = int(np.prod(self.in_ports[0].shape or (1,)))
-        return [x[k : k + n] for k in range(0, len(x), n)]
 
 
 def _unfit(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:

@@ -8,11 +8,10 @@ import numpy as np
 from bdsim.components import SampledBlock, SourceBlock
 
 from spart_blocks.base.curves.lines import LineTable
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.shift_registers import TAPS, start_of, two_levels
 from spart_blocks.block_support.tables import rising, table_numbers
 from spart_blocks.block_support.values import above_zero, common_shape, scalar_or_vector
 from spart_blocks.formulas.crossings import settled
@@ -51,8 +50,7 @@ class Pulse(Declared, SourceBlock):
             raise InputError(
                 Fault(f"width must be above 0 and below 1, not {self.width}", hint=hint)
             )
-        shape = self.shared_shape()
-        return self.resolve_ports(n=shape)
+        return self.resolve_ports(n=self.shared_shape())
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         t = settled(t)  # at an edge itself y has its new value
@@ -181,7 +179,20 @@ class Multisine(Declared, SourceBlock):
         return [np.sum(A * np.cos(2 * np.pi * t * self.frequencies + phases))]
 
 
-class Prbs(Declared, SourceBlock):
+class _Prbs(Declared):
+    """The bits of a shift register of maximum length as one of two levels."""
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "", "", "one of the two levels"),)
+    order = fixed("int", "", 7)
+    interval = tunable("float", "s", 1.0, above=0)
+    amplitude = tunable("float", "", 1.0)
+    offset = tunable("float", "", 0.0)
+    seed = fixed("int", "", 0)
+
+
+class Prbs(_Prbs, SourceBlock):
     """A pseudo-random binary signal, at known switching times.
 
     A maximum-length sequence: a shift register of N bits gives 2^N - 1 bits before it repeats, each
@@ -199,18 +210,8 @@ class Prbs(Declared, SourceBlock):
     :arg seed: a whole number that selects where in its period it starts
     """
 
-    nin = 0
-    nout = 1
-    gives = (PortSpec("y", "", "", "one of the two levels"),)
-    order = fixed("int", "", 7)
-    interval = tunable("float", "s", 1.0, above=0)
-    amplitude = tunable("float", "", 1.0)
-    offset = tunable("float", "", 0.0)
-    seed = fixed("int", "", 0)
-
     def build(self, order: Any, seed: Any) -> dict[str, Any]:
-        register = start_of(order, seed, LARGEST_TABLE)
-        self.bits = two_levels(register)
+        self.bits = two_levels(start_of(order, seed, LARGEST_TABLE))
         return self.resolve_ports()
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -223,7 +224,7 @@ class Prbs(Declared, SourceBlock):
         return [(0.0, self.interval)]
 
 
-class Prbs_S(Declared, SampledBlock):
+class Prbs_S(_Prbs, SampledBlock):
     """A pseudo-random binary signal, a bit at each tick of a clock.
 
     A maximum-length sequence: a shift register of N bits gives 2^N - 1 bits before it repeats.
@@ -239,13 +240,7 @@ class Prbs_S(Declared, SampledBlock):
     :arg seed: a whole number that selects where in its period it starts
     """
 
-    nin = 0
-    nout = 1
-    gives = (PortSpec("y", "", "", "one of the two levels"),)
-    order = fixed("int", "", 7)
-    amplitude = tunable("float", "", 1.0)
-    offset = tunable("float", "", 0.0)
-    seed = fixed("int", "", 0)
+    omits = ("interval",)
     delays = True
 
     def build(self, order: Any, seed: Any) -> dict[str, Any]:
@@ -288,7 +283,7 @@ class Repeating(Declared, SourceBlock):
     values = fixed("n or n, m")
     interpolation = fixed("str", "", "linear", choices=("linear", "previous"))
 
-    def build(self, times: Any, values: Any, interpolation: Any) -> dict[str, Any]:
+    def build(self, times: Any, values: Any) -> dict[str, Any]:
         self._times, found = rising(times, "times"), table_numbers(values, "values")
         if self._times[0] != 0:
             hint = "the last one is the period; shift them all"
@@ -298,8 +293,7 @@ class Repeating(Declared, SourceBlock):
                 f"values must have a number or a vector for each of the {len(self._times)} "
                 f"times, it has shape {found.shape}"
             )
-        self._held = interpolation == "previous"
-        self._line = LineTable(self._times, found.reshape(len(found), -1), interpolation)
+        self._line = LineTable(self._times, found.reshape(len(found), -1), self.interpolation)
         self._vectors = found.ndim == 2
         return self.resolve_ports(any=found.shape[1:])
 
@@ -311,6 +305,45 @@ class Repeating(Declared, SourceBlock):
 
     def edges(self) -> list[tuple[float, float]]:
         period = float(self._times[-1])
-        every = self._held or len(self._times) <= MOST_BENDS
+        every = self.interpolation == "previous" or len(self._times) <= MOST_BENDS
         times = self._times[1:] if every else self._times[-1:]
         return [(float(t), period) for t in times]
+
+
+TAPS: dict[int, tuple[int, ...]] = {
+    2: (1,), 3: (2,), 4: (3,), 5: (3,), 6: (5,), 7: (6,), 8: (7, 6, 1), 9: (5,), 10: (7,),
+    11: (9,), 12: (11, 10, 4), 13: (12, 11, 8), 14: (13, 12, 2), 15: (14,), 16: (15, 13, 4),
+    17: (14,), 18: (11,), 19: (18, 17, 14), 20: (17,), 21: (19,), 22: (21,), 23: (18,),
+    24: (23, 22, 17), 25: (22,), 26: (25, 24, 20), 27: (26, 25, 22), 28: (25,), 29: (27,),
+    30: (29, 28, 7), 31: (28,), 32: (31, 30, 10),
+}  # fmt: skip
+"""Bits besides the first whose exclusive or enters at the end, by the number of bits. Each is a
+primitive polynomial; they are those of `scipy.signal.max_len_seq`."""
+
+
+def start_of(order: Any, seed: Any, most: int) -> Array:
+    """The bits (order,) of a register at the start, of which the first is given first: all ones for
+    the seed 0. InputError for wrong numbers.
+    """
+    whole = isinstance(order, int | np.integer) and not isinstance(order, bool)
+    if not whole or not min(TAPS) <= order <= most:
+        hint = None if most == max(TAPS) else f"PRBS_S takes up to {max(TAPS)}"
+        text = f"order must be a whole number from {min(TAPS)} to {most}, not {brief(order)}"
+        raise InputError(Fault(text, hint=hint))
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise InputError(f"seed must be a whole number from 0 on, not {brief(seed)}")
+    period = 2 ** int(order) - 1
+    number = period - int(seed) % period  # from 1 on: a register of zeros stays there
+    return np.array([number >> bit & 1 for bit in range(order)], dtype=float)
+
+
+def two_levels(start: Array) -> Array:
+    """The period (2^order - 1,) of the register as 1 and -1."""
+    taps, bits = TAPS[len(start)], [int(bit) for bit in start]
+    period = 2 ** len(bits) - 1
+    for k in range(period - len(bits)):
+        fed = bits[k]
+        for tap in taps:
+            fed ^= bits[k + tap]
+        bits.append(fed)
+    return 2.0 * np.array(bits) - 1.0

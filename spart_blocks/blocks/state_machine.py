@@ -47,6 +47,9 @@ class _Machine(WithParams):
     :arg parallel: whether the outermost states are all active together
     """
 
+    nin = 1
+    nout = 1
+
     chart: Chart
     layout: StateLayout
     takes = (PortSpec("u", "any", "", "or an input for each of `arguments`, by its name"),)
@@ -143,9 +146,6 @@ class State_Machine(_Machine, ContinuousBlock):
 
     """
 
-    nin = 1
-    nout = 1
-
     def build(self, **given: Any) -> dict[str, Any]:
         found, chart = self.take(given, continuous=True), self.chart
         acting = [action for state in chart.states for action in state.during]
@@ -209,8 +209,6 @@ class State_Machine_S(_Machine, SampledBlock):
     :arg super_step: most transitions at one tick, in each parallel state
     """
 
-    nin = 1
-    nout = 1
     super_step = fixed("int", "", 1, least=1, most=20)
 
     def build(self, super_step: int, **given: Any) -> dict[str, Any]:

@@ -9,16 +9,13 @@ from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array, cross
-from spart_blocks.block_support.axes import (
-    directions_of,
-    rows_of_three,
-)
 from spart_blocks.block_support.channels import Channels
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
 from spart_blocks.block_support.quantities import quantities
-from spart_blocks.dynamics.components import ALL, rows_of
-from spart_blocks.dynamics.nonnegative import nonnegative_least_squares
+from spart_blocks.block_support.values import directions_of, rows_of_three
+from spart_blocks.dynamics.screws import ALL, rows_of
+from spart_blocks.dynamics.semidefinite import nonnegative_least_squares
 from spart_blocks.formulas.crossings import bare, flat
 
 _MOST_STEPS = 20
@@ -217,15 +214,13 @@ class Thrusters(Declared, ContinuousBlock):
     min_on = tunable("float or n", "s", 0.0, least=0)
     rise = fixed("float", "s", 0.0, least=0)
 
-    def build(self, positions: Any, directions: Any, rise: float) -> dict[str, Any]:
+    def build(self, positions: Any, directions: Any) -> dict[str, Any]:
         self._all = _wrenches(positions, directions)
         n = self._all.shape[1]
-        self._rise = rise
         # Each valve: 1 if open, 1 if its command differs, since when, and when it opened. Then
         # the impulse, and the thrusts if they take time.
-        start = np.zeros(4 * n + 1 + (n if self._rise else 0))
-        given = {**self.resolve_ports(n=n), "feedthrough": True}
-        return {"x0": start, **given}
+        start = np.zeros(4 * n + 1 + (n if self.rise else 0))
+        return {"x0": start, **self.resolve_ports(n=n), "feedthrough": True}
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         f = self._thrust(x)
@@ -235,8 +230,8 @@ class Thrusters(Declared, ContinuousBlock):
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         n, f = self._count, self._thrust(x)
         rates = [np.zeros(4 * n), np.ravel(np.sum(f))]
-        if self._rise:
-            rates.append((self._open(x) - f) / self._rise)
+        if self.rise:
+            rates.append((self._open(x) - f) / self.rise)
         return np.concatenate(rates)
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
@@ -281,7 +276,7 @@ class Thrusters(Declared, ContinuousBlock):
         return self.thrust * np.where(x[: self._count] > 0.5, 1.0, 0.0)
 
     def _thrust(self, x: Array) -> Any:
-        return x[4 * self._count + 1 :] if self._rise else self._open(x)
+        return x[4 * self._count + 1 :] if self.rise else self._open(x)
 
 
 class Pwpf(Channels, ContinuousBlock):

@@ -31,11 +31,7 @@ from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.closed_ik import Follow, Target, closed_ik
 from spart_blocks.dynamics.closed_system import Projected, closed_projection
 from spart_blocks.dynamics.composite import multibody_inertia
-from spart_blocks.dynamics.forward import (
-    ForwardDynamics,
-    fixed_forward_dynamics,
-    forward_dynamics,
-)
+from spart_blocks.dynamics.forward import ForwardDynamics, fixed_forward_dynamics, forward_dynamics
 from spart_blocks.dynamics.inertia import (
     CompositeBodies,
     ConvectiveMatrix,
@@ -51,8 +47,10 @@ from spart_blocks.dynamics.inertia import (
 from spart_blocks.dynamics.inverse import (
     FloatingInverse,
     GeneralizedForces,
+    base_control_free_joints,
     floating_inverse_dynamics,
     inverse_dynamics,
+    multibody_forces,
 )
 from spart_blocks.dynamics.jacobians import (
     EndEffector,
@@ -102,7 +100,6 @@ from spart_blocks.dynamics.momentum import (
     momentum,
     potential_energy,
 )
-from spart_blocks.dynamics.newton_euler import base_control_free_joints, multibody_forces
 from spart_blocks.dynamics.resolved_motion import (
     MotionEquations,
     base_momentum,

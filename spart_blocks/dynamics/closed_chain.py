@@ -20,10 +20,10 @@ from spart_blocks.dynamics.axial import along_the_tree
 from spart_blocks.dynamics.closed_system import Closed, free_flags
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.given import Given, bias_of, given_of
+from spart_blocks.dynamics.inverse import felt_at_joints
 from spart_blocks.dynamics.joint_effects import joint_effects
 from spart_blocks.dynamics.loop_rows import Chain, loop_rows
 from spart_blocks.dynamics.loops import kept_rows
-from spart_blocks.dynamics.newton_euler import felt_at_joints
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
 

@@ -26,11 +26,7 @@ from spart_blocks.dynamics.loop_rows import (
     dense,
     loop_rows,
 )
-from spart_blocks.dynamics.loops import (
-    independent_rows,
-    kept_rows,
-    sample_configurations,
-)
+from spart_blocks.dynamics.loops import independent_rows, kept_rows, sample_configurations
 from spart_blocks.dynamics.screws import Vector, bodies_of
 from spart_blocks.robot import Robot
 

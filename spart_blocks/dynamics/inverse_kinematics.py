@@ -25,9 +25,9 @@ from spart_blocks.base.spatial import (
     solve_spd,
     transpose,
 )
-from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.jacobians import jacobian
 from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
+from spart_blocks.dynamics.screws import COMPONENTS, rows_of
 from spart_blocks.robot import JointType, Robot
 from spart_blocks.robot.coordinates import checked_configuration
 

@@ -33,7 +33,7 @@ from spart_blocks.dynamics.axial import (
     paths_of,
     subtract,
 )
-from spart_blocks.dynamics.newton_euler import felt_at_joints
+from spart_blocks.dynamics.inverse import felt_at_joints
 from spart_blocks.dynamics.screws import MovingBody, Vector, bodies_of
 from spart_blocks.robot import Robot
 

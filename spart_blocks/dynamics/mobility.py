@@ -24,12 +24,7 @@ from spart_blocks.dynamics.assembly import (
     size_of,
 )
 from spart_blocks.dynamics.loop_rows import dense
-from spart_blocks.dynamics.loops import (
-    dropped_rows,
-    kept_rows,
-    row_names,
-    sample_configurations,
-)
+from spart_blocks.dynamics.loops import dropped_rows, kept_rows, row_names, sample_configurations
 from spart_blocks.robot import JointType, Robot
 
 RANK = 1e-8

@@ -9,13 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import (
-    LinAlgError,
-    LinAlgWarning,
-    expm,
-    solve_continuous_are,
-    solve_discrete_are,
-)
+from scipy.linalg import LinAlgError, LinAlgWarning, expm, solve_continuous_are, solve_discrete_are
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 

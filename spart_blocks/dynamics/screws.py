@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.base.spatial import Array
 from spart_blocks.robot import JointType, Robot
 
@@ -252,3 +253,24 @@ def _row(robot: Robot, parent: int, i: int, way: Array, matter: Any) -> MovingBo
     q, ball = place.start if place else -1, Ball(way[:3, :3], bool(joint.axis[axis] < 0))
     row = MovingBody(parent, joint.name, True, q, joint.q_id - 1, 0.0, 0.0, tuple(slides), *matter)
     return row._replace(axis=axis, ball=ball)
+
+
+COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
+"""Inertial: angular first."""
+ALL = " ".join(COMPONENTS)
+
+
+def rows_of(components: Any, name: str = "components") -> list[int]:
+    """The rows named by a text such as "wz vx vy", or by a list of names, in their own order.
+    name: of the parameter. Raises InputError.
+    """
+    words = components.split() if isinstance(components, str) else components
+    if not isinstance(words, (list, tuple)) or not words:
+        raise InputError(f'{name} must be names as "{ALL}", not {brief(components)}')
+    for word in words:
+        if word not in COMPONENTS:
+            hint = did_you_mean(str(word), COMPONENTS)
+            raise InputError(Fault(f"{name} has no component {brief(word)}", hint=hint))
+    if len(set(words)) < len(words):
+        raise InputError(f"{name} names a component twice: {brief(components)}")
+    return sorted(COMPONENTS.index(word) for word in words)

@@ -16,15 +16,10 @@ from typing import Any, NamedTuple
 
 from spart_blocks.base.spatial import Array, array, solve_spd, zeros
 from spart_blocks.dynamics.composite import multibody_inertia
+from spart_blocks.dynamics.inverse import multibody_forces
 from spart_blocks.dynamics.jacobians import Jacobian, jacobian, jacobian_dot
 from spart_blocks.dynamics.joint_effects import stop_forces
-from spart_blocks.dynamics.kinematics import (
-    diff_kinematics,
-    frame_of_link,
-    kinematics,
-    velocities,
-)
-from spart_blocks.dynamics.newton_euler import multibody_forces
+from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics, velocities
 from spart_blocks.robot import Robot
 
 

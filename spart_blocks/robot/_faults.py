@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from spart_blocks.base.errors import (
-    Fault,
-    Place,
-    RobotError,
-    brief,
-    did_you_mean,
-    refusing,
-)
+from spart_blocks.base.errors import Fault, Place, RobotError, brief, did_you_mean, refusing
 
 HINTS_LIMIT = 20  # names that get a did-you-mean; a hostile file must not make them cost
 CHOICES_LIMIT = 2000

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
-from spart_blocks.base.errors import Place
 from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot.force import Force, JointPort, JointSpring, PointPort, PointSpring
 from spart_blocks.robot.robot_model import RobotModel
 
 
-def check_forces(robot: RobotModel, places: Mapping[str, Place] | None = None) -> None:
-    """Raise RobotError for every force that cannot act on the robot. places: of the forces in a
-    file, by name."""
+def check_forces(robot: RobotModel) -> None:
+    """Raise RobotError for every force that cannot act on the robot."""
     faults, seen = Faults(), set()
     for force in robot.forces:
-        place = (places or {}).get(force.name)
         wrong = [*_wrong_numbers(force), *_wrong_place(force, robot, faults)]
         if force.name in seen:
             wrong.append(("the name is used twice", None))
         seen.add(force.name)
         for message, hint in wrong:
-            faults.add(f"force {quote(force.name)}: {message}", place, hint)
+            faults.add(f"force {quote(force.name)}: {message}", hint=hint)
     faults.raise_if_any()
 
 

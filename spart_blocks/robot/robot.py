@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from spart_blocks.base import html
 from spart_blocks.base.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot._faults import quote, reading
 from spart_blocks.robot._record import FrozenArrays
@@ -22,6 +24,8 @@ from spart_blocks.robot.robot_model import Base, RobotModel
 
 if TYPE_CHECKING:
     from spart_blocks.robot.link import Link as DHLink
+    from spart_blocks.robot.parts import Joint
+    from spart_blocks.robot.robot_model import RobotModel
 
 # --- configuration variables ----------------------------------------------------------------------
 # Configuration variables: the coordinates of a robot's joints, dynamic and kinematic.
@@ -240,6 +244,41 @@ class Robot(RobotModel):
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: a table of links and joints, and the robot at its home."""
-        from spart_blocks.robot.notebook import to_html
 
         return to_html(self)
+
+
+_COLUMNS = ("link", "mass [kg]", "parent", "joint", "type", "limits")
+
+
+def to_html(robot: RobotModel) -> str:
+    """See Robot._repr_html_."""
+    about = (
+        f"{robot.base} base, {robot.n_links_joints} links, {robot.n_q} active joints, "
+        f"{robot.mass:.6g} kg"
+    )
+    base = robot.base_link
+    rows = [(f"0 {base.name}", f"{base.mass:.6g}", "", "", "base", "")]
+    for joint, link in zip(robot.joints, robot.links, strict=True):
+        parent = robot.body(joint.parent_link)
+        rows.append(
+            (
+                f"{link.id} {link.name}",
+                f"{link.mass:.6g}",
+                f"{joint.parent_link} {parent.name}",
+                f"{joint.id} {joint.name}",
+                joint.type.name.lower(),
+                _limits(joint),
+            )
+        )
+    closed = [f"{len(robot.loops)} loops closed"] if robot.loops else []
+    looks: str = html.of_motion("frame_of_robot")(robot)
+    return html.heading(robot.name, about) + html.table(_COLUMNS, rows) + html.lines(closed) + looks
+
+
+def _limits(joint: Joint) -> str:
+    limits = joint.limits
+    if limits is None or not (isfinite(limits.lower) or isfinite(limits.upper)):
+        return ""
+    unit = {"REVOLUTE": " rad", "PRISMATIC": " m"}.get(joint.type.name, "")
+    return f"{limits.lower:.4g} to {limits.upper:.4g}{unit}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import ChainMap
 from functools import cache
 from pathlib import Path
 
@@ -103,13 +104,23 @@ def test_one_base_is_bdsim_s_and_mixins_do_not_end_in_block(path, node):
 
 
 @pytest.mark.parametrize(("path", "node"), classes())
-def test_port_counts_are_literals_in_the_class(path, node):
-    literals = {
-        target.id: statement.value.value
-        for statement in node.body
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
-        for target in statement.targets
-    }
+def test_port_counts_are_literals_in_the_class_or_in_a_base_of_its_file(path, node):
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    local = {other.name: other for other in nodes if isinstance(other, ast.ClassDef)}
+
+    def literals_of(node):
+        inherited = [literals_of(local[base.id]) for base in node.bases if base.id in local]
+        return ChainMap(
+            {
+                target.id: statement.value.value
+                for statement in node.body
+                if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+                for target in statement.targets
+            },
+            *inherited,
+        )
+
+    literals = literals_of(node)
     assert isinstance(literals["nin"], int)
     assert isinstance(literals["nout"], int)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from block_cases import BlockCase, check_c, check_engines, check_fmu, check_symbols, check_values
+from output_cases import BlockCase, check_c, check_engines, check_fmu, check_symbols, check_values
 from scipy.interpolate import RegularGridInterpolator
 
 import spart_blocks as sb

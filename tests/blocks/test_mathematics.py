@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from block_cases import BlockCase, check_c, check_engines, check_fmu, check_symbols, check_values
+from output_cases import BlockCase, check_c, check_engines, check_fmu, check_symbols, check_values
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError, RunError
-from spart_blocks.block_support.functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
 from spart_blocks.block_support.units import unit_of
+from spart_blocks.blocks.mathematics import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
 
 A, B = 0.7, -2.3
 V, W = [0.6, -1.25, 2.2], [1.3, 0.4, -0.7]

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.spatial import quaternion_rotation
-from spart_blocks.dynamics.nonnegative import nonnegative_least_squares
+from spart_blocks.dynamics.semidefinite import nonnegative_least_squares
 
 # Twelve thrusters at the corners of a box, three pairs about each axis.
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-0.8, 0.8) for z in (-0.6, 0.6)])

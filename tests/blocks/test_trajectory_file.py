@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from block_cases import sampled
+from output_cases import sampled
 from scipy.interpolate import CubicSpline
 
 import spart_blocks as sb

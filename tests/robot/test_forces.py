@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ball_robots import robot_with_balls
 
-from spart_blocks.base.errors import Place, RobotError
+from spart_blocks.base.errors import RobotError
 from spart_blocks.dynamics import applied_forces, port_widths
 from spart_blocks.robot import Force, JointPort, JointSpring, JointType, PointPort, PointSpring
 from spart_blocks.robot.force_checks import check_forces
@@ -70,15 +70,14 @@ def test_a_force_that_cannot_act_is_refused(robot, force, text):
     assert str(error.value).startswith(f"force 's': {text}")
 
 
-def test_all_that_is_wrong_is_told_at_once_and_where(robot):
+def test_all_that_is_wrong_is_told_at_once(robot):
     forces = (JointSpring("x", "j2"), SPRING, JointSpring("x", "j4", -1.0, 0.0, -1.0))
-    places = {"x": Place("arm.yaml", 9, 3)}
     with pytest.raises(RobotError) as error:
-        check_forces(replace(robot, forces=forces), places)
+        check_forces(replace(robot, forces=forces))
     assert str(error.value).splitlines() == [
-        "arm.yaml:9:3: force 'x': stiffness is -1; it must not be negative",
-        "arm.yaml:9:3: force 'x': damping is -1; it must not be negative",
-        "arm.yaml:9:3: force 'x': the name is used twice",
+        "force 'x': stiffness is -1; it must not be negative",
+        "force 'x': damping is -1; it must not be negative",
+        "force 'x': the name is used twice",
     ]
 
 

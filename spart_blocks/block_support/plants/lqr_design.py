@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.block_support.values import names_of
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ def read_design(given: Mapping[str, Any]) -> LqrDesign:
     if faults:
         raise InputError(faults)
     return LqrDesign(
-        plant=_names(body["plant"], "plant"),
+        plant=names_of(body["plant"], "K.lqr.plant"),
         Q=body["Q"],
         R=body["R"],
         N=body.get("N"),
         T=period(body.get("T"), "K.lqr.T"),
         at=body.get("at"),
-        inputs=_names(body.get("inputs", ()), "inputs"),
+        inputs=names_of(body.get("inputs", ()), "K.lqr.inputs"),
     )
 
 
@@ -62,10 +63,3 @@ def period(value: Any, what: str) -> float | None:
     if not number or not 0 < value < float("inf"):
         raise InputError(f"{what} is {brief(value)}; it must be a positive number of seconds")
     return float(value)
-
-
-def _names(value: Any, key: str) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"K.lqr.{key} takes names, not {brief(value)}")
-    return tuple(names)

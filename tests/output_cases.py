@@ -1,5 +1,5 @@
-"""A table of blocks, each with inputs and what it gives: checked on numbers, on symbols, in a run
-on both engines, and in C.
+"""Cases of blocks, each with inputs and the outputs for them: checked on numbers, on symbols, in a
+run on both engines, and in C.
 """
 
 from __future__ import annotations
