@@ -57,8 +57,9 @@ typedef struct {
 #define SB_ACTS_IN_C
 #define SB_MEETS_RESETS
 #define SB_HAS_CLOCKS
-#define SB_HANDOVERS 0
-#define SB_HANDOVER_CLOCK(k) 0
+#define SB_HANDOVERS(m) 0
+#define SB_DRIFTS(m) 0
+#define SB_HANDOVER_CLOCK(m, k) 0
 #define SB_SWITCHES 1
 #define SB_CLOCKS(m) 1
 #define SB_ND(m) 1

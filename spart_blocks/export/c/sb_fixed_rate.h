@@ -55,7 +55,7 @@ typedef struct {
 #define SB_DENSE_ORDER(m) 0
 #define SB_ND(m) SB_NXD
 #define SB_CLOCKS(m) SB_NC
-#define SB_HANDOVER_CLOCK(k) sb_handover_clocks[k]
+#define SB_HANDOVER_CLOCK(m, k) sb_handover_clocks[k]
 #if SB_NXD
 #define SB_HAS_CLOCKS
 #endif

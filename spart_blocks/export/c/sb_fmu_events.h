@@ -46,7 +46,7 @@
 #define SB_HAS_CLOCKS
 #define SB_ND(m) SB_NXD
 #define SB_CLOCKS(m) SB_NC
-#define SB_HANDOVER_CLOCK(k) sb_handover_clocks[k]
+#define SB_HANDOVER_CLOCK(m, k) sb_handover_clocks[k]
 #define SB_FIRST(k) sb_crossings[k].first
 #define SB_MEETS_RESETS
 #define SB_ADVANCES

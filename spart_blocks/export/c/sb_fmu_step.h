@@ -76,7 +76,7 @@ static void sb_record_step(sb_fmu *m, sb_trial *s) {
 }
 
 static void sb_hits(sb_fmu *m, int cut) {
-  if (SB_DRIFTS) sb_project(m, cut);
+  if (SB_DRIFTS(m)) sb_project(m, cut);
   if (++m->crossings > SB_MOST_EVENTS) {
     m->status = sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
     return;

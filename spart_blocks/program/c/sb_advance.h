@@ -232,10 +232,10 @@ SB_FUNCTION void sb_go_on(SB_SELF *m, SB_MASK on, SB_TIME stop) {
   sb_record_step(m, &s);
   if (!SB_ANY(s.taken)) return; /* and compilers know that one lane has taken it */
   sb_accept(m, &s);
-#if SB_DRIFTS
-  if (SB_ANY(s.taken & SB_NOT(s.cut))) sb_project(m, s.taken & SB_NOT(s.cut));
-  SB_SLOPED(m) &= SB_NOT(s.taken);
-#endif
+  if (SB_DRIFTS(m)) {
+    if (SB_ANY(s.taken & SB_NOT(s.cut))) sb_project(m, s.taken & SB_NOT(s.cut));
+    SB_SLOPED(m) &= SB_NOT(s.taken);
+  }
 #ifdef SB_MARKS
   if (SB_ANY(s.cut)) sb_hits(m, s.cut);
 #endif

@@ -8,8 +8,8 @@
 SB_FUNCTION int sb_ticked(SB_SELF *m, SB_REAL *before, SB_REAL *xd) {
   int any = 0;
   for (int i = 0; i < SB_ND(m); i++) xd[i] = before[i];
-  for (int k = 0; k < SB_HANDOVERS; k++)
-    if (sb_due(m, SB_HANDOVER_CLOCK(k))) {
+  for (int k = 0; k < SB_HANDOVERS(m); k++)
+    if (sb_due(m, SB_HANDOVER_CLOCK(m, k))) {
       sb_hand_over(m, k, before, xd);
       for (int i = 0; i < SB_ND(m); i++) before[i] = xd[i];
     }

@@ -48,8 +48,8 @@
    SB_MEETS_RESETS: resets may turn signals back: sb_motion_of, sb_turned, sb_at_rest. Then
      sb_field(m, t, x, xd, out) and sb_signals(m, t, x, xd, out), the rates and watched values of any
      states.
-   SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS,
-     SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, before, xd) and
+   SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS(m),
+     SB_HANDOVER_CLOCK(m, k), sb_due(m, c), sb_hand_over(m, k, before, xd) and
      sb_tick_clock(m, c, before, xd), which read `before` and write into xd.
    SB_SWITCHES: how many crossings are of blocks that switch modes. Then SB_MOST_SWITCHES,
      SB_FIRST(k), the first crossing of the same block, sb_watch_modes(m, t, x, xd, out) and

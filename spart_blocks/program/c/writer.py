@@ -116,9 +116,9 @@ def sizes_of(program: Program) -> dict[str, Any]:
         "SB_SWITCHES": sum(crossing.kind == "mode" for crossing in program.crossings),
         "SB_NC": len(program.clocks),
         "SB_NE": len(program.switching),
-        "SB_HANDOVERS": len(program.handovers),
+        "SB_HANDOVERS(m)": len(program.handovers),
         "SB_PROJECTS": int(program.project is not None and len(program.x0) > 0),
-        "SB_DRIFTS": int(bool(program.drifting)),
+        "SB_DRIFTS(m)": int(bool(program.drifting)),
         "SB_REACHES": int(program.reach is not None),
         "SB_STEPPED": len(stepped_entries(program)),
     }

@@ -1,4 +1,4 @@
-/* The inner loop of a run, compiled together with the functions of a program.
+/* The inner loop of a run. It is compiled once, and calls the functions of a program (sb_program.h).
 
    Explicit Runge-Kutta steps by tableau, between stops: clock ticks and known event
    times. At a stop the clocks due read the values before it and update together. Samples
@@ -6,9 +6,7 @@
    and the loop in sb_advance.h; crossings act in Python, between two calls.
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
-   that the caller can report progress and be interrupted. Above this file stand the
-   functions program_rates, _kept, _looked, _cross, _project, _reach, _advance, _tick_0...,
-   _handover_0... and tables. */
+   that the caller can report progress and be interrupted. */
 
 #include <math.h>
 #include <string.h>
@@ -25,9 +23,8 @@ enum {
   SB_FULL
 };
 
-typedef int (*sb_function)(const double **, double **, long long *, double *, int);
-
 typedef struct sb_run {
+  const sb_program *program;
   /* sizes */
   long long nx, nd, nkept, nlooked, ncross, nclocks, nstops, nsamples, stages, dense_order;
   /* states and parameters */
@@ -79,41 +76,40 @@ static void sb_call(sb_run *r, sb_function f, double t, const double *x, double 
 
 static void sb_slope(sb_run *r, double t, const double *x, double *out) {
   r->arg[4] = r->x; /* limits act by the state at the start of the step */
-  sb_call(r, program_rates, t < r->lo ? r->lo : t > r->hi ? r->hi : t, x, out);
+  sb_call(r, r->program->rates, t < r->lo ? r->lo : t > r->hi ? r->hi : t, x, out);
   r->evaluations++;
 }
 
 static void sb_watch(sb_run *r, double t, const double *x, double *out) {
-  sb_call(r, program_cross, t, x, out);
+  sb_call(r, r->program->cross, t, x, out);
 }
 
 static void sb_watch_now(sb_run *r, double *out) { sb_watch(r, r->t, r->x, out); }
 
 /* The longest step that misses nothing (the program's reach). */
 static double sb_reach(sb_run *r) {
-  if (!SB_REACHES) return INFINITY;
-  sb_call(r, program_reach, r->t, r->x, r->f);
+  if (!r->program->reach) return INFINITY;
+  sb_call(r, r->program->reach, r->t, r->x, r->f);
   return r->f[0];
 }
 
 static int sb_due(const sb_run *r, long long clock) { return r->due[r->stop * r->nclocks + clock]; }
 
 /* Write the entries of xd that a function of the program gives. */
-static void sb_move(sb_run *r, sb_function f, double *from, double *to, long long size,
-                    const long long *states) {
+static void sb_move(sb_run *r, const sb_update *update, double *from, double *to) {
   double *xd = r->xd;
   r->xd = from;
-  sb_call(r, f, r->t, r->x, r->f);
+  sb_call(r, update->function, r->t, r->x, r->f);
   r->xd = xd;
-  for (long long i = 0; i < size; i++) to[states[i]] = r->f[states[i]];
+  for (long long i = 0; i < update->size; i++) to[update->states[i]] = r->f[update->states[i]];
 }
 
 static void sb_hand_over(sb_run *r, int k, double *before, double *xd) {
-  sb_move(r, SB_HANDED[k], before, xd, SB_HANDED_SIZES[k], SB_HANDED_STATES[k]);
+  sb_move(r, &r->program->handovers[k], before, xd);
 }
 
 static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
-  sb_move(r, SB_TICKS[c], before, xd, SB_TICK_SIZES[c], SB_TICK_STATES[c]);
+  sb_move(r, &r->program->ticks[c], before, xd);
 }
 
 /* Configuration of sb_step.h. */
@@ -172,14 +168,19 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
 #define SB_HAS_CLOCKS
 #define SB_ND(r) ((r)->nd)
 #define SB_CLOCKS(r) ((r)->nclocks)
-#define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
+#define SB_HANDOVERS(r) ((r)->program->nhandovers)
+#define SB_HANDOVER_CLOCK(r, k) ((r)->program->handovers[k].clock)
+#define SB_DRIFTS(r) ((r)->program->drifts)
 
 /* Blocks with a one-step map of their own. */
 static void sb_own_steps(sb_run *r, double h) {
-  if (!SB_STEPPED || r->e) return;
+  if (!r->program->advance || r->e) return;
   r->arg[4] = &h;
-  sb_call(r, program_advance, r->t, r->x, r->xm);
-  for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
+  sb_call(r, r->program->advance, r->t, r->x, r->xm);
+  for (long long i = 0; i < r->program->nstepped; i++) {
+    long long k = r->program->stepped[i];
+    r->xn[k] = r->xm[k];
+  }
 }
 
 /* Whether a sample lies before a time. */
@@ -231,18 +232,18 @@ static int sb_stiff(sb_run *r, double h) {
 static int sb_record(sb_run *r, double t, const double *x) {
   long long k = r->sample++;
   double *kept = r->xs + k * r->nx;
-  if (SB_DRIFTS) sb_call(r, program_project, t, x, kept);
+  if (r->program->drifts) sb_call(r, r->program->project, t, x, kept);
   else memcpy(kept, x, (size_t)r->nx * sizeof(double));
   memcpy(r->xds + k * r->nd, r->xd, (size_t)r->nd * sizeof(double));
-  if (r->nkept) sb_call(r, program_kept, t, kept, r->kept + k * r->nkept);
+  if (r->nkept) sb_call(r, r->program->kept, t, kept, r->kept + k * r->nkept);
   return sb_finite(r->kept + k * r->nkept, r->nkept) && sb_finite(kept, r->nx);
 }
 
 static int sb_evaluate(sb_run *r, double t, const double *x, double *row) {
   double *states = row + r->nlooked;
-  if (SB_DRIFTS) sb_call(r, program_project, t, x, states);
+  if (r->program->drifts) sb_call(r, r->program->project, t, x, states);
   else memcpy(states, x, (size_t)r->nx * sizeof(double));
-  if (r->nlooked) sb_call(r, program_looked, t, states, row);
+  if (r->nlooked) sb_call(r, r->program->looked, t, states, row);
   if (sb_finite(row, r->nlooked + r->nx)) return 1;
   r->bad = t; /* and where, for who asks why */
   if (x != r->xl) memcpy(r->xl, x, (size_t)r->nx * sizeof(double));
@@ -269,8 +270,8 @@ static void sb_state_at(sb_run *r, double t, double *x) {
 
 static void sb_measured(sb_run *r, double t, const double *x, double *v) {
   double *states = r->xl + r->nx;
-  if (SB_DRIFTS) sb_call(r, program_project, t, x, states);
-  sb_call(r, program_measured, t, SB_DRIFTS ? states : x, v);
+  if (r->program->drifts) sb_call(r, r->program->project, t, x, states);
+  sb_call(r, r->program->measured, t, r->program->drifts ? states : x, v);
 }
 
 static const double *sb_held(sb_run *r, long long *count) {
@@ -392,8 +393,8 @@ static void sb_count_ticks(sb_run *r, int due, int bad) {
 }
 
 static void sb_project(sb_run *r, int where) {
-  if (!SB_PROJECTS || !r->nx || !where) return;
-  sb_call(r, program_project, r->t, r->x, r->xm);
+  if (!r->program->project || !r->nx || !where) return;
+  sb_call(r, r->program->project, r->t, r->x, r->xm);
   memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
 }
 
@@ -461,7 +462,7 @@ long long sb_complete(sb_run *r, long long rows, const double *t, const double *
     double *kept = out + k * r->nkept;
     memcpy(r->xdn, held + k * r->nd, (size_t)r->nd * sizeof(double));
     r->xd = r->xdn;
-    sb_call(r, program_kept, t[k], row + k * (r->nlooked + r->nx) + r->nlooked, kept);
+    sb_call(r, r->program->kept, t[k], row + k * (r->nlooked + r->nx) + r->nlooked, kept);
     if (!sb_finite(kept, r->nkept)) break;
   }
   r->xd = xd;
@@ -478,7 +479,7 @@ int sb_advance(sb_run *r) {
       sb_project(r, 1);
       r->have_slope = 0; /* knowledge of the far side is discarded */
     } else if (r->entered == SB_COMES && r->ncross) { /* a crossing led here, and its action is done */
-      sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
+      sb_call(r, r->program->cross, nextafter(at, -INFINITY), r->x, r->g0);
     }
     if (r->entered < SB_KEPT) {
       int sides = r->sides[r->stop];

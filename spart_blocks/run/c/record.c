@@ -68,6 +68,7 @@ typedef struct {
   int pending, known, smooth;  /* whether the row after the kept ones may still be dropped; how many
                                   of the last rows are known; whether curve may be trusted */
   int probed;                  /* whether blur was determined in this step */
+  int winds;                   /* whether blocks step by themselves */
 } sb_log;
 
 /* Compute the values and the discrete states at t from x. Returns whether all are finite. */
@@ -236,7 +237,7 @@ static void sb_bend(sb_log *L, double t, const double *v) {
   if (sharpest > 0) L->stride = fmin(L->stride, sqrt(8 / (SB_SAFETY * sharpest)));
   /* Between the steps of blocks that step by themselves a curve is drawn, whose bends follow
      the steps: what is looked at in their rhythm seems smooth. */
-  L->smooth = !SB_STEPPED;
+  L->smooth = !L->winds;
 }
 
 /* Whether a signal has bent since the last row by more than it did before: there may be a
@@ -280,7 +281,7 @@ static int sb_strays(const sb_log *L, const double *before, const double *v, con
    that finds it straight has met it where it crosses the curve. */
 static int sb_expected(const sb_log *L, double dt) {
   int out = 0;
-  if (SB_STEPPED) return 1; /* such a curve may wind in each step */
+  if (L->winds) return 1; /* such a curve may wind in each step */
   if (!L->smooth) return 0;
   for (long long j = 0; j < L->width; j++)
     out |= L->curve[j] * dt * dt > 16 * L->tolerance[j];
@@ -313,7 +314,7 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
   int parts = worst < 0.5 * SB_PARTS * SB_PARTS ? (int)ceil(1.3 * sqrt(worst)) : SB_PARTS;
   /* In quarters a cusp loses more than half of its bulge, wherever it is: noise does not. */
   if (parts < (depth ? 4 : 2)) parts = depth ? 4 : 2;
-  if (SB_STEPPED && depth == 0 && parts < SB_WINDING) parts = SB_WINDING;
+  if (L->winds && depth == 0 && parts < SB_WINDING) parts = SB_WINDING;
   const double *row[SB_PARTS + 1];
   row[0] = va;
   row[parts] = vb;

@@ -39,7 +39,7 @@ class LogStruct(ctypes.Structure):
         + [(name, ctypes.c_double) for name in _NUMBERS]
         + [(name, ctypes.c_void_p) for name in _ARRAYS]
         + [(name, ctypes.c_double) for name in _LATEST]
-        + [(name, ctypes.c_int) for name in ("pending", "known", "smooth", "probed")]
+        + [(name, ctypes.c_int) for name in ("pending", "known", "smooth", "probed", "winds")]
     )
 
 
@@ -86,10 +86,13 @@ class CompiledRecord:
     """Memory for rows of numbers, with nx continuous and nd discrete states.
 
     blur: for each number of a row the deviation from a line that is always allowed. coarse:
-    longest interval between evaluations [s]. marks: times (m,) [s] that are always kept.
+    longest interval between evaluations [s]. marks: times (m,) [s] that are always kept. winds:
+    whether blocks step by themselves, so that signals may wind within a step.
     """
 
-    def __init__(self, blur: Floats, nx: int, nd: int, coarse: float, marks: Floats) -> None:
+    def __init__(
+        self, blur: Floats, nx: int, nd: int, coarse: float, marks: Floats, *, winds: bool
+    ) -> None:
         self.struct = LogStruct()
         width = len(blur)
         step = min(max(_ROOM // max(width + nd, 1), 64), STEP_ROWS)
@@ -111,6 +114,7 @@ class CompiledRecord:
         for name, array in self.arrays.items():
             setattr(self.struct, name, array.ctypes.data if array.size else None)
         numbers = {"width": width, "room": room, "step_rows": step, "marks": len(marks), "nx": nx}
+        numbers["winds"] = int(winds)
         for name, value in {**numbers, "part": PART, "coarse": coarse}.items():
             setattr(self.struct, name, value)
 

@@ -14,9 +14,9 @@
      SB_METERS, sb_meters, ...     see meters.h; SB_METER_NUMBERS in all
      SB_BLOCKS                     how many blocks' first events are wanted; sb_block_of[k], that
                                    of a crossing, or -1
-     SB_NC                         number of clocks; SB_HANDOVERS, SB_HANDOVER_CLOCKS, and the
+     SB_NC                         number of clocks; SB_HANDOVERS(m), SB_HANDOVER_CLOCKS, and the
                                    masks sb_clock_states[c][i], sb_handover_states[k][i]
-     SB_PROJECTS SB_DRIFTS SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
+     SB_PROJECTS SB_DRIFTS(m) SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
      SB_SWITCHES SB_RESETS         crossings that let blocks switch; EVENTs; sb_first[k],
                                    sb_kind[k], sb_direction[k], and sb_mode_states[k][i]
      SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
@@ -162,7 +162,7 @@ typedef struct {
 #define SB_DENSE_ORDER(m) SB_DENSE
 #define SB_ND(m) SB_NXD
 #define SB_CLOCKS(m) SB_NC
-#define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
+#define SB_HANDOVER_CLOCK(m, k) SB_HANDOVER_CLOCKS[k]
 #define SB_FIRST(k) sb_first[k]
 #ifndef __CUDACC__ /* whose registers it would take */
 #define SB_FIXED
@@ -246,7 +246,7 @@ SB_FUNCTION void sb_signals(sb_crew *m, SB_TIME t, const SB_REAL *x, const SB_RE
 SB_FUNCTION int sb_due(const sb_crew *m, int clock) { return SB_ANY(m->due[clock]) != 0; }
 
 SB_FUNCTION void sb_hand_over(sb_crew *m, int k, const SB_REAL *before, SB_REAL *xd) {
-#if SB_HANDOVERS
+#if SB_HANDOVERS(m)
   SB_MASK due = m->due[SB_HANDOVER_CLOCKS[k]];
   sb_handed_over(k, m->t, m->x, before, m->p, m->f);
   for (int i = 0; i < SB_NXD; i++)
@@ -558,7 +558,7 @@ SB_FUNCTION void sb_stop_at(sb_crew *m, SB_MASK at) {
 /* The state at t + theta h of the step just done, into m->kept. */
 SB_FUNCTION void sb_state_within(sb_crew *m, SB_REAL h, SB_REAL theta) {
   sb_dense(m, h, theta, m->kept);
-#if SB_DRIFTS
+#if SB_DRIFTS(m)
   program_project(m->t + theta * h, m->kept, m->xd, m->p, m->far);
   for (int i = 0; i < SB_NX; i++) m->kept[i] = m->far[i];
 #endif
