@@ -1,16 +1,18 @@
 """The sets of tests: quick, which a plain `pytest` runs, slow (`pytest -m slow`), and long.
 
-Who belongs where follows from durations.json, the recorded duration [s] of each case that took SLOW
-or more. These are slow; cases that took LONG or more are long and run by night (`pytest -m long`),
-but for those of DAILY. A case without a record is quick. Whoever names tests or folders gets all
-of them. The two limits are such that on two cores the quick cases take four minutes and `.ci/run`
-takes twenty.
+Who belongs where follows from durations.json, the recorded processor time [s] of each case that
+took SLOW or more, that of the processes it started included: it hardly depends on what else the
+machine does. These are slow; cases that took LONG or more are long and run by night (`pytest -m
+long`), but for those of DAILY. A case without a record is quick. Whoever names tests or folders
+gets all of them. The two limits are such that on two cores the quick cases take four minutes and
+`.ci/run` takes twenty.
 `pytest --part-sets -m "slow or long or not slow"` measures anew; with names, those alone.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -56,8 +58,32 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    _Clock.read = processor_time()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """xdist hands over what a report has, so each phase carries its own processor time."""
+    report = yield
+    now = processor_time()
+    report.processor_time, _Clock.read = now - _Clock.read, now
+    return report
+
+
+class _Clock:
+    read = 0.0
+
+
+def processor_time() -> float:
+    """The processor time [s] of this process and of those that it has started and seen end."""
+    return sum(os.times()[:4])
+
+
 def recorded() -> dict[str, float]:
-    """The recorded durations [s] by case."""
+    """The recorded processor times [s] by case."""
     if not DURATIONS.exists():
         return {}
     found: dict[str, float] = json.loads(DURATIONS.read_text(encoding="utf-8"))
@@ -106,13 +132,13 @@ def updated(before: dict[str, float], took: dict[str, float]) -> dict[str, float
 
 
 class _Recording:
-    """Notes how long each case took."""
+    """Notes how much processor time each case took."""
 
     def __init__(self):
         self.took: dict[str, float] = {}
 
     def pytest_runtest_logreport(self, report):
-        self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
+        self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.processor_time
 
     def pytest_sessionfinish(self):
         text = json.dumps(updated(recorded(), self.took), indent=0)

@@ -102,6 +102,14 @@ def test_a_rename_is_seen_through_in_wires_and_signals(differ):
     assert found.names == {"p": "prop"}
 
 
+def test_a_text_for_people_names_no_blocks(differ):
+    """A text that is changed as a block is renamed is changed."""
+    other = changed("p ", "prop ", changed("p:", "prop:", changed("-> p\n", "-> prop\n")))
+    other = changed("log: [p]", "log: [prop]", other).replace("kprop", "kp")
+    found = differ(f"description: p\n{SERVO}", f"description: prop\n{other}")
+    assert "description" in [change.path for change in found.changes]
+
+
 def test_a_rename_with_another_parameter_is_still_one(differ):
     other = SERVO.replace("d:     {type: GAIN, K: 8}", "damping: {type: GAIN, K: 9}")
     other = other.replace("rate -> d,", "rate -> damping,").replace("- d ->", "- damping ->")

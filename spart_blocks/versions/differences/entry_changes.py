@@ -34,7 +34,13 @@ from spart_blocks.versions.differences.units import (
     section_default,
     section_unit,
 )
-from spart_blocks.versions.differences.values import Renaming, dotted, equal, value_changes
+from spart_blocks.versions.differences.values import (
+    Renaming,
+    dotted,
+    equal,
+    same_name,
+    value_changes,
+)
 
 SUBJECTS = {SUBSYSTEM: "subsystem", VARIANT: "variant"}
 """What a sheet is called in changes, by the first key of its path."""
@@ -158,6 +164,8 @@ def _size(sheet: Keys, half: DiagramVersion) -> str:
 # --- sections -------------------------------------------------------------------------------------
 
 
+_TEXTS = ("name", "description")
+"""Sections of texts for people, in which names are words."""
 _ELSEWHERE = ("blocks", "wires", "subsystems", "variants")
 _SUBJECTS = {"params": "parameter of the diagram", "clocks": "clock", "robots": "robot"}
 
@@ -203,7 +211,8 @@ def _of_section(
     else:
         # A missing section is one of defaults.
         before, after = _absent(old, new), _absent(new, old)
-        yield from _of_values((name,), before, after, references.signal)
+        renamed = same_name if name in _TEXTS else references.signal
+        yield from _of_values((name,), before, after, renamed)
 
 
 def _absent(value: Any, other: Any) -> Any:
