@@ -62,7 +62,7 @@ def test_it_records_every_step_of_so_many_seconds(spart, writing, tmp_path):
     np.testing.assert_allclose(results.t - results.t[0], np.arange(251) / 1000, atol=1e-12)
     first = writing.signals.columns[0]
     assert first.name == "qd"
-    np.testing.assert_allclose(results["qd[0]"], results.t * 1000 + 0.001 * first.start)
+    np.testing.assert_allclose(results["qd[0]"], results.t * 1000 + 0.001 * first.place)
     assert "servo: complete" in answer.out
 
 
