@@ -19,8 +19,8 @@ import numpy as np
 
 import spart_blocks as sb
 from spart_blocks.export import StepCode, step_code
-from spart_blocks.program.c.c_code import c_source
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.machine_code import c_source
 from spart_blocks.program.subdiagram import ALL, subdiagram_of
 
 DIAGRAMS = Path(__file__).parents[1] / "diagrams"

@@ -9,6 +9,6 @@ from spart_blocks.analysis.lqr import lqr
 from spart_blocks.analysis.point import Trim
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.trim import trim
-from spart_blocks.program.tracing.lqr_gain import LQRGain
+from spart_blocks.program.tracing.gains import LQRGain
 
 __all__ = ["Comparison", "LQRGain", "LinearSystem", "Trim", "compare", "linearize", "lqr", "trim"]

@@ -12,8 +12,7 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.plants.lqr_design import LqrDesign, period
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.network.flatten import FlatDiagram, flatten
-from spart_blocks.program.tracing.gains import gain_of
-from spart_blocks.program.tracing.lqr_gain import LQRGain
+from spart_blocks.program.tracing.gains import LQRGain, gain_of
 from spart_blocks.program.tracing.plant_names import at_rest, find_plants
 from spart_blocks.results import FinalState, Results
 

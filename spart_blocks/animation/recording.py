@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spart_blocks.animation.body_curves import StateCurve, body_poses, state_curve
-from spart_blocks.animation.lines import packed_lines
+from spart_blocks.animation.interpolation import packed_lines
 from spart_blocks.animation.meshes import DETAIL, MeshStore
 from spart_blocks.animation.plants import Moving, plants_of, pushes, states_of
 from spart_blocks.animation.shapes import Looks, ShownBody, looks_of, pose_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.curves.grids import multilinear
 from spart_blocks.base.curves.intervals import Floats
+from spart_blocks.base.curves.lines import multilinear
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.block_support.values import numbers
 from spart_blocks.formulas.crossings import bare

@@ -23,8 +23,7 @@ from spart_blocks.fmu.continuous import Continuous
 from spart_blocks.fmu.cosimulation import Live
 from spart_blocks.fmu.hidden_states import FmuMode
 from spart_blocks.fmu.instance import FmuError
-from spart_blocks.fmu.ports import groups_of
-from spart_blocks.fmu.start_values import start_values
+from spart_blocks.fmu.ports import groups_of, start_values
 
 OWN = ("nin", "nout", "in_ports", "out_ports")
 

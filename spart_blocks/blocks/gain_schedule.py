@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.base.curves.grids import weighted
+from spart_blocks.base.curves.lines import weighted
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.parameters import fixed, tunable

@@ -17,7 +17,7 @@ import numpy as np
 from spart_blocks.base.errors import SpartError
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
-from spart_blocks.program.tracing.substitution import substituted
+from spart_blocks.program.tracing.switched_parameters import substituted
 from spart_blocks.run import simulate
 from spart_blocks.run.engines.engine import Floats
 

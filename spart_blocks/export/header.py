@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from spart_blocks import __version__
-from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import Interface, Member
-from spart_blocks.export.schedule import Schedule
-from spart_blocks.export.templates import filled
+from spart_blocks.export.schedule import Schedule, faults_of
 from spart_blocks.program.c.dialects import Real
-from spart_blocks.program.c.text import c_comment, indented
+from spart_blocks.program.c.text import c_comment, header, indented
 from spart_blocks.program.subdiagram import Subdiagram
+
+# --- Files that exports share ---------------------------------------------------------------------
+
+
+def runtime_file(name: str) -> str:
+    """The text of a file of the C runtime."""
+    return header(f"export/c/{name}")
+
+
+def filled(file: str, name: str, **words: object) -> str:
+    """The text of `export/c/FILE.in` with its words in capitals replaced: NAME by the name of the
+    subdiagram in C, others as given. A word alone in its line stands for any number of lines, each
+    with its end."""
+    values = {"NAME": name, **{word: str(value) for word, value in words.items()}}
+    known = "|".join(sorted(values, key=len, reverse=True))
+    pattern = rf"^({known})\n|(?<![A-Z_])({known})(?![A-Z])"
+    text = runtime_file(f"{file}.in")
+    return re.sub(pattern, lambda found: values[found[1] or found[2]], text, flags=re.MULTILINE)
+
 
 OK, STOPPED, NOT_FINITE, FAULT = range(4)
 """The status that a step returns, as in step.h.in."""

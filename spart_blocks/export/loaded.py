@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
+from spart_blocks.export.schedule import faults_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.c.compiler import strict_loaded
 from spart_blocks.run.engines.engine import Floats

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from spart_blocks.export.exported_links import LiveLink, link_initialisers
+from spart_blocks.export.header import filled
 from spart_blocks.export.interface import Member, numbers_of
 from spart_blocks.export.step import StepCode
-from spart_blocks.export.templates import filled
 from spart_blocks.program.c.text import c_string
 
 CORTEX_M7 = "-mcpu=cortex-m7 -mthumb -mfpu=fpv5-d16 -mfloat-abi=hard"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.export.exported_links import LiveLink, linked_inputs
+from spart_blocks.export.header import filled, runtime_file
 from spart_blocks.export.loop_files import CORTEX_M7, links_header, model_header, readme
 from spart_blocks.export.step import StepCode
-from spart_blocks.export.templates import filled, runtime_file
 
 WRITTEN = ".spart-export.json"
 """List of the files that an export wrote into its folder, with the digest of each."""

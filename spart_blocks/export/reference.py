@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import RunError
-from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.header import FAULT, OK, STOPPED
-from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
+from spart_blocks.export.schedule import MOST_STEPS, MOST_SWITCHES, NEARLY, Schedule, acting_of
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.run.constants import AHEAD, LOCATED
 from spart_blocks.run.engines.engine import Floats

@@ -15,11 +15,17 @@ import numpy as np
 from spart_blocks import __version__
 from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.base.tableaus import RECOMMENDED
-from spart_blocks.export.acting import MOST_SWITCHES, acting_of, faults_of
-from spart_blocks.export.header import header_text
+from spart_blocks.export.header import filled, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
-from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
-from spart_blocks.export.templates import filled
+from spart_blocks.export.schedule import (
+    MOST_STEPS,
+    MOST_SWITCHES,
+    NEARLY,
+    Schedule,
+    acting_of,
+    faults_of,
+    schedule_of,
+)
 from spart_blocks.program.c.dialects import DOUBLE, LARGEST, PLAIN, Real, literal
 from spart_blocks.program.c.functions import Argument, c_function, result, vector
 from spart_blocks.program.c.text import (

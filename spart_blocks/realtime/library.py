@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.export.header import filled, runtime_file
 from spart_blocks.export.loop_files import model_header
 from spart_blocks.export.step import StepCode
-from spart_blocks.export.templates import filled, runtime_file
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
-from spart_blocks.program.c.mirrors import mirrored
+from spart_blocks.program.c.text import mirrored
 from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
 
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")

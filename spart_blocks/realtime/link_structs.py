@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.program.c.compiler import strict_loaded
-from spart_blocks.program.c.mirrors import mirrored
-from spart_blocks.program.c.text import header, with_headers
+from spart_blocks.program.c.text import header, mirrored, with_headers
 from spart_blocks.realtime.library import FLAGS, declared
 from spart_blocks.transports.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
 from spart_blocks.transports.shared_memory import MemoryStruct

@@ -11,8 +11,8 @@ from threading import Event, Thread
 import numpy as np
 
 from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
-from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
+from spart_blocks.export.schedule import faults_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import LoopParameters, SignalRows, gathered
 from spart_blocks.realtime.library import address_of, check_machine, model_library, runtime

@@ -129,3 +129,15 @@ def _text_of_pose(block: str, crossed: list[_Crossed]) -> str:
         "  the pose may be out of reach, or far from q0: check with sb.ik; "
         "more iterations follow faster"
     )
+
+
+# --- Checks of signals ----------------------------------------------------------------------------
+
+
+def warn_of_checks(results: Results, engine: Engine) -> None:
+    """Emit a warning for each block of a check that has failed, with the time."""
+    states = {**results.final_state.continuous, **results.final_state.discrete}
+    for block, text in engine.display.checks.items():
+        since = float(states[block][0])
+        if since >= 0:
+            warn(f"block {block}: {text}, at t = {since:.6g} s")

@@ -11,7 +11,7 @@ import numpy as np
 
 from spart_blocks.base.errors import DiagramError, Fault, Place, RunError
 from spart_blocks.block_support.ports import attribute
-from spart_blocks.diagram.check.first_values import SHAPE_WORDS
+from spart_blocks.diagram.check.first_values import MOST_NUMBERS, SHAPE_WORDS, expected_size
 from spart_blocks.diagram.check.shapes import (
     Misfit,
     misfit_fault,
@@ -19,7 +19,6 @@ from spart_blocks.diagram.check.shapes import (
     shapes_of,
     wrong_wires,
 )
-from spart_blocks.diagram.check.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.diagram.network.nodes import FlatDiagram, Node
 from spart_blocks.program.tracing.rules import rule_of
 from spart_blocks.run.engines.held_outputs import Values

@@ -43,8 +43,7 @@ from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.measure.measuring import Measuring, Panelled
 from spart_blocks.run.record.record import MOST_NUMBERS, Grid, Keeper, Lines, Sampled
-from spart_blocks.run.record.recorder import Recorder
-from spart_blocks.run.record.samples import Samples
+from spart_blocks.run.record.recorder import Recorder, Samples
 
 if TYPE_CHECKING:
     from spart_blocks.run.engines.compiled import CompiledLoop, Library

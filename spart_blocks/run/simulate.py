@@ -29,8 +29,7 @@ from spart_blocks.diagram.sections.run_options import RunOptions, Solver
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.tracing.holds import notes_of
 from spart_blocks.results import FinalState, Results
-from spart_blocks.run.bounds import warn_of_bounds
-from spart_blocks.run.checked_signals import warn_of_checks
+from spart_blocks.run.bounds import warn_of_bounds, warn_of_checks
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.loop_solutions import warn_of_solutions

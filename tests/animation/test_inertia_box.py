@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from spart_blocks.animation.inertia_box import THINNEST, inertia_box
+from spart_blocks.animation.shapes import THINNEST, inertia_box
 
 
 def inertia_of(box, mass):

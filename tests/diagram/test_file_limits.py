@@ -239,7 +239,7 @@ def test_the_documents_state_the_limits_as_they_are():
 
     from spart_blocks.base import document
     from spart_blocks.diagram.build import content, subsystems, wire_counts
-    from spart_blocks.diagram.check import sizes
+    from spart_blocks.diagram.check import first_values
     from spart_blocks.diagram.written import files, references
     from spart_blocks.run import start
 
@@ -248,7 +248,13 @@ def test_the_documents_state_the_limits_as_they_are():
     numbers = [
         *(document.MAX_NODES, document.MAX_DEPTH, references.MAX_EXPANDED, subsystems.MAX_BLOCKS),
         *(wire_counts.MAX_WIRES, subsystems.MAX_LEVELS, content.MAX_USES, files.MAX_LINKS),
-        *(sizes.MOST_NUMBERS, start.MOST_SAMPLES, start.MOST_KEPT, document.TEXT_NODE, MAX_KEY),
+        *(
+            first_values.MOST_NUMBERS,
+            start.MOST_SAMPLES,
+            start.MOST_KEPT,
+            document.TEXT_NODE,
+            MAX_KEY,
+        ),
     ]
     missing = [n for n in numbers if f"{n:,}" not in table and str(n) not in table]
     assert not missing

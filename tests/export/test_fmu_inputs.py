@@ -11,7 +11,7 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.excitation import excitation_of
-from spart_blocks.export.fmu.inputs import started
+from spart_blocks.export.fmu.archive import started
 from spart_blocks.program.subdiagram import subdiagram_of
 
 FOLDER = Path(__file__).parents[2] / "diagrams"

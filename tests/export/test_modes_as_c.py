@@ -11,9 +11,8 @@ from fmus import instance, references
 
 import spart_blocks as sb
 from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
-from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.reference import Stepper
-from spart_blocks.export.schedule import schedule_of
+from spart_blocks.export.schedule import MOST_SWITCHES, acting_of, schedule_of
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import Session, prepare
 

@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from spart_blocks.program.c.compiler import CompilerError, strict_loaded
-from spart_blocks.program.c.mirrors import mirrored
+from spart_blocks.program.c.text import mirrored
 
 STRUCT = "typedef struct { int first; double in; int kinds[3]; } thing;\n"
 

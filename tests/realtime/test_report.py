@@ -12,8 +12,7 @@ import pytest
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.realtime import Report
-from spart_blocks.realtime.durations import Durations, edges
-from spart_blocks.realtime.report import duration
+from spart_blocks.realtime.report import Durations, duration, edges
 from spart_blocks.realtime.structs import BINS, Ended
 
 MICRO = 1e-6

@@ -14,7 +14,7 @@ from spart_blocks.base.errors import SpartError, SpartWarning
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.run.engines import parity
 from spart_blocks.run.engines.interpreter import Interpreter
-from spart_blocks.run.engines.random_states import random_states
+from spart_blocks.run.engines.parity import random_states
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 

@@ -12,7 +12,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.program.tracing.switching import rounded_times
-from spart_blocks.run.record.samples import Samples
+from spart_blocks.run.record.recorder import Samples
 
 CLOCKS = {"T": 1.0, "rtol": 1e-9, "atol": 1e-12}
 

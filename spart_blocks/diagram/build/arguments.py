@@ -18,10 +18,15 @@ import numpy as np
 
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault, Place, brief, did_you_mean, near_names
-from spart_blocks.diagram.build.block_values import ONE_SHAPE, UnlikeShapesError, of_one_shape
+from spart_blocks.diagram.build.block_values import (
+    ONE_SHAPE,
+    Stray,
+    UnlikeShapesError,
+    of_one_shape,
+    stray,
+)
 from spart_blocks.diagram.build.registry import BlockType, Parameter
 from spart_blocks.diagram.sections.schema import shown
-from spart_blocks.diagram.written.numbers import Stray, stray
 
 MAX_PORTS = 1000
 MAX_TEXT = 1000

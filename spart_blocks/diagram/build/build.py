@@ -41,8 +41,8 @@ from spart_blocks.diagram.build.wire_counts import (
     wire_faults,
 )
 from spart_blocks.diagram.build.wiring import Wiring
-from spart_blocks.diagram.check.formula_names import warn_of_constants
 from spart_blocks.diagram.check.other_names import type_hint
+from spart_blocks.diagram.check.wrong_names import warn_of_constants
 from spart_blocks.diagram.sections.schema import (
     BlockSection,
     PartSection,

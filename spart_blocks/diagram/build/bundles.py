@@ -14,8 +14,7 @@ from typing import Any, Literal
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
 from spart_blocks.diagram.build.registry import port_names
-from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of, no_port
-from spart_blocks.diagram.build.wiring import Output, Wiring
+from spart_blocks.diagram.build.wiring import Output, Skip, Wiring, WrongEnd, index_of, no_port
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 
 

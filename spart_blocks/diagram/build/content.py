@@ -21,13 +21,12 @@ from spart_blocks.diagram.build.subsystems import MAX_LEVELS, check_ports, check
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.levels import check_tags
 from spart_blocks.diagram.sections.expectations import ExpectSection
+from spart_blocks.diagram.sections.robot_section import read_tunable
 from spart_blocks.diagram.sections.schema import AnyFile, DiagramSection, PartSection, validate
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
-from spart_blocks.diagram.sections.tunable import read_tunable
-from spart_blocks.diagram.written.files import MAX_BYTES, Robots, existing, inside
+from spart_blocks.diagram.written.files import MAX_BYTES, Robots, UsedFiles, existing, inside
 from spart_blocks.diagram.written.references import MAX_EXPANDED, Resolved, Resolver, Scope
 from spart_blocks.diagram.written.sheets import File, Sheet
-from spart_blocks.diagram.written.used_files import UsedFiles
 from spart_blocks.robot import Robot
 
 MAX_USES = 2000

@@ -21,8 +21,7 @@ from spart_blocks.diagram.build.late_blocks import arrival_of
 from spart_blocks.diagram.build.product import Part, Product, Section
 from spart_blocks.diagram.build.registry import find_type, inner_diagram
 from spart_blocks.diagram.build.subsystems import as_block, make_gates
-from spart_blocks.diagram.build.wire_ends import Skip, WrongEnd, index_of
-from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.diagram.build.wiring import Skip, Wiring, WrongEnd, index_of
 from spart_blocks.diagram.sections.schema import (
     BlockSection,
     ForEachSection,

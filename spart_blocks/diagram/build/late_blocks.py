@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.bundles import bundle_of
-from spart_blocks.diagram.build.wire_ends import Incoming, Skip, WrongEnd
-from spart_blocks.diagram.build.wiring import Wiring
+from spart_blocks.diagram.build.wiring import Incoming, Skip, Wiring, WrongEnd
 from spart_blocks.diagram.sections.schema import BlockSection
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 

@@ -7,12 +7,12 @@ only when it is read, since attributes are tested often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, near_names
-from spart_blocks.block_support.ports import input_ports, output_ports
+from spart_blocks.base.errors import Fault, InputError, near_names, warn
+from spart_blocks.block_support.ports import attribute, input_ports, output_ports
 
 Kinds = Callable[[], Iterable[str]]
 
@@ -101,3 +101,21 @@ def tell_names(kinds: Kinds) -> None:
 
     Block.__getattr__, Block.__setattr__ = port, wire
     BlockDiagram.__getattr__ = kind
+
+
+# --- Names in formulas ----------------------------------------------------------------------------
+
+
+_RENAMED = "where the parameter is meant, give it another name"
+
+
+def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
+    """Warn if a formula uses e or pi as constants although the file has a parameter of that name.
+
+    label: of the block, with its place. params: names of the file's parameters.
+    """
+    for formula in attribute(block, "formulas", ()):
+        for name, meaning in formula.constants().items():
+            if name in params:
+                text = f"{label} takes {name} for {meaning}, not for the parameter {name}"
+                warn(f"{text}\n  {_RENAMED}")

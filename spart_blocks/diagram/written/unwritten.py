@@ -9,8 +9,8 @@ from pathlib import Path
 
 from spart_blocks.base.document import Document
 from spart_blocks.diagram.build.registry import find_type
+from spart_blocks.diagram.written.files import UsedFiles
 from spart_blocks.diagram.written.sheets import File
-from spart_blocks.diagram.written.used_files import UsedFiles
 
 
 def blocks_that_take(name: str, document: Document, root: Path) -> list[str]:

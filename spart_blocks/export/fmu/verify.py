@@ -14,7 +14,7 @@ import numpy as np
 from spart_blocks.base.errors import RunError, optional
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
-from spart_blocks.export.fmu.inputs import started
+from spart_blocks.export.fmu.archive import started
 from spart_blocks.export.fmu.model import slides
 from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.export.fmu.variables import Variable, variables_of

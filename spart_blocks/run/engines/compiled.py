@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import RunError
 from spart_blocks.base.tableaus import FIXED_STEP, Tableau
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.program.c.c_code import c_source
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
-from spart_blocks.program.c.mirrors import mirrored
-from spart_blocks.program.c.text import header, listed, table, with_headers
+from spart_blocks.program.c.machine_code import c_source
+from spart_blocks.program.c.text import header, listed, mirrored, table, with_headers
 from spart_blocks.program.c.writer import (
     Numbered,
     handover_clocks,

@@ -21,8 +21,7 @@ from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.stops import just_after
-from spart_blocks.run.record.recorder import Recorder
-from spart_blocks.run.record.samples import Samples
+from spart_blocks.run.record.recorder import Recorder, Samples
 
 PART = 1e-3
 """Largest deviation of a signal from straight lines between kept rows, as a fraction

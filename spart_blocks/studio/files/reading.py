@@ -20,8 +20,8 @@ from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.display import aliases_of, signal_names, units_of
 from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.diagram.sections.schema import PartSection, validate
+from spart_blocks.diagram.written.files import UsedFiles
 from spart_blocks.diagram.written.sheets import File, Sheet, Slot
-from spart_blocks.diagram.written.used_files import UsedFiles
 from spart_blocks.program.slots import given_names
 
 LOADING = threading.Lock()

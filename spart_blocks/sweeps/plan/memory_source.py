@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.block_support.ports import attribute
-from spart_blocks.diagram.build.composed import parts_of
-from spart_blocks.diagram.build.origins import Origin, Use
-from spart_blocks.diagram.sections.tunable import QUANTITIES
+from spart_blocks.diagram.build.origins import Origin, Use, parts_of
+from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import standing_of, target_of_name
 from spart_blocks.program.storage import to_text

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from spart_blocks.base import paths
 from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
+from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.diagram.sections.run_options import RunOptions
-from spart_blocks.diagram.sections.tunable import QUANTITIES
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import Standing, Target, entry_places
 from spart_blocks.program.slots import Places, Slot
