@@ -42,6 +42,7 @@ from arm import AMPLITUDE, KD, KP, URDF, mujoco_model, run_bdsim, tracking
 import spart_blocks as sb
 from spart_blocks.program import Program
 from spart_blocks.run import begin, finish
+from spart_blocks.run.loop import execute
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.lane_setup import usual_lanes
 from spart_blocks.sweeps.work import Work, joined
@@ -125,7 +126,7 @@ def reference(sets: Sets) -> np.ndarray:
     program = replace(program, run=program.run.model_copy(update=options))
     runs = [begin(replace(program, p=row)) for row in arm_parameters(sets.first(KNOWN))]
     for run in runs:
-        run.go()
+        execute(run)
     return np.array([run.x for run in runs])
 
 
@@ -139,7 +140,7 @@ def loops(sets: Sets, repeat: int) -> dict[str, Cost]:
             at = [(time.process_time(), time.perf_counter())]
             run = begin(replace(program, p=row))
             at.append((time.process_time(), time.perf_counter()))
-            run.go()
+            execute(run)
             at.append((time.process_time(), time.perf_counter()))
             finish(run)
             at.append((time.process_time(), time.perf_counter()))

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from spart_blocks.results import Results
 from spart_blocks.run import DiagramFile, begin, finish
-from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 from spart_blocks.studio.runs import runner as runs
 from spart_blocks.studio.runs.registry import WORKER
 from spart_blocks.studio.runs.worker import WallClock

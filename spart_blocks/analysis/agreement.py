@@ -13,7 +13,7 @@ from spart_blocks.results import Results
 from spart_blocks.run import simulate
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.from_file import DiagramFile
-from spart_blocks.run.loop import Progress
+from spart_blocks.run.run import Progress
 from spart_blocks.run.simulate import begin, finish
 from spart_blocks.run.solvers.cvodes import METHODS
 from spart_blocks.run.start import DEFAULT_SAMPLES

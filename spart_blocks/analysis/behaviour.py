@@ -19,7 +19,7 @@ from spart_blocks.results.overlay import overlay
 from spart_blocks.results.plots import write_figures
 from spart_blocks.results.run_data import RATES, RunData
 from spart_blocks.run.engines.from_file import DiagramFile
-from spart_blocks.run.loop import Progress
+from spart_blocks.run.run import Progress
 from spart_blocks.run.simulate import begin, finish
 from spart_blocks.versions.differences import DiffSide
 from spart_blocks.versions.differences.matched_versions import SignalNames

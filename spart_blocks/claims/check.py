@@ -38,7 +38,7 @@ from spart_blocks.diagram.sections.expectations import EnginesClaim, Expectation
 from spart_blocks.results import Results
 from spart_blocks.results.signal_names import file_name
 from spart_blocks.run import DiagramFile, begin, finish
-from spart_blocks.run.loop import Progress
+from spart_blocks.run.run import Progress
 
 BALANCES_WITHIN = 1e-6
 MOST_STEPS = 2_000_000

@@ -13,7 +13,7 @@ import numpy as np
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.diagram.sections.expectations import SuccessClaim
 from spart_blocks.run import DiagramFile
-from spart_blocks.run.loop import Progress
+from spart_blocks.run.run import Progress
 from spart_blocks.sweeps.statistics import success_of
 from spart_blocks.sweeps.statistics.grouping import about_draws
 from spart_blocks.sweeps.storage.store import holds_sweep

@@ -41,7 +41,7 @@ from spart_blocks.cli.terminal import FAILED, ProgressBar, complain, has_display
 if TYPE_CHECKING:
     from spart_blocks.results import Results
     from spart_blocks.run import DiagramFile as SomeFile
-    from spart_blocks.run.loop import Run
+    from spart_blocks.run.run import Run
 
 
 Engine = Literal["auto", "native", "interpreter"]

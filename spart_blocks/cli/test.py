@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spart_blocks.claims.check import Manner
     from spart_blocks.claims.files import ClaimCase
     from spart_blocks.claims.outcome import CaseOutcome
-    from spart_blocks.run.loop import Progress
+    from spart_blocks.run.run import Progress
 
 HOME = Path("diagrams")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.realtime.report import Durations, edges
+from spart_blocks.realtime.structs import Durations, edges
 from spart_blocks.results.plots import (
     COLOURS,
     FAINT,

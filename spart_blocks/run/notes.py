@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from spart_blocks.diagram.network.clocks import Clock, exact
 from spart_blocks.run.record.record import STEP_ROWS
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 
 
 def record_notes(run: Run) -> Iterator[str]:

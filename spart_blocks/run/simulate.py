@@ -34,9 +34,10 @@ from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.loop_solutions import warn_of_solutions
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import Progress, Run
+from spart_blocks.run.loop import execute
 from spart_blocks.run.notes import record_notes
 from spart_blocks.run.record.recomputing import Recomputing
+from spart_blocks.run.run import Progress, Run
 from spart_blocks.run.solvers.stability import explain_instability, warn_of_instability
 from spart_blocks.run.start import prepare
 from spart_blocks.run.states import hold_as_now, set_states, telling_origin
@@ -199,7 +200,7 @@ def finish(run: Run) -> Results:
         run.progress = _noting(run.progress, foreign)
     try:
         with failing("the run failed", run, foreign):
-            run.go()
+            execute(run)
             warn_of_instability(run)
         results = results_of(run)
         warn_of_bounds(results, run.engine)

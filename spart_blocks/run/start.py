@@ -14,8 +14,8 @@ from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.program.tracing.switching import MOST_SWITCHES
 from spart_blocks.results import FinalState
 from spart_blocks.run.engines.engine import Engine
-from spart_blocks.run.loop import Progress, Run
 from spart_blocks.run.record.recorder import Recorder, Samples
+from spart_blocks.run.run import Progress, Run
 
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000

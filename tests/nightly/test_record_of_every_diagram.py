@@ -15,7 +15,7 @@ from spart_blocks.diagram import load
 from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.program import trace
 from spart_blocks.run import begin, finish
-from spart_blocks.run import loop as run_module
+from spart_blocks.run import run as run_module
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.run.record import compiled_record

@@ -8,9 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from spart_blocks.realtime.durations import Durations
 from spart_blocks.realtime.library import OWN_HEADERS, address_of
-from spart_blocks.realtime.structs import CAUSES, POLICIES, Ended, HeartbeatStruct, LoopStruct
+from spart_blocks.realtime.structs import (
+    CAUSES,
+    POLICIES,
+    Durations,
+    Ended,
+    HeartbeatStruct,
+    LoopStruct,
+)
 
 MOST = 4096
 MS = 1_000_000  # ns

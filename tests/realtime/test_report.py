@@ -12,8 +12,8 @@ import pytest
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.realtime import Report
-from spart_blocks.realtime.report import Durations, duration, edges
-from spart_blocks.realtime.structs import BINS, Ended
+from spart_blocks.realtime.report import duration
+from spart_blocks.realtime.structs import BINS, Durations, Ended, edges
 
 MICRO = 1e-6
 MISSED = {"step": 0, "links": 3, "wake-up": 2, "interrupt": 1}

@@ -18,8 +18,7 @@ from spart_blocks.analysis import Comparison, LinearSystem
 from spart_blocks.analysis.comparison import MetricsRow
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.realtime import Report
-from spart_blocks.realtime.report import Durations
-from spart_blocks.realtime.structs import BINS, CAUSES, Ended
+from spart_blocks.realtime.structs import BINS, CAUSES, Durations, Ended
 from spart_blocks.results import FinalState, Results
 
 EVIL = "<script>alert('&')</script>"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.program.tracing.switching import Crossing
-from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 
 
 @pytest.mark.filterwarnings("error")

@@ -61,12 +61,10 @@ def test_whatever_a_block_raises_names_it(diagram, method):
 
 
 def test_what_a_solver_raises_is_an_error_of_the_run(diagram, monkeypatch):
-    from spart_blocks.run.loop import Run
-
     def fail(*_):
         raise np.linalg.LinAlgError("no convergence")
 
-    monkeypatch.setattr(Run, "_loop", fail)
+    monkeypatch.setattr("spart_blocks.run.loop._loop", fail)
     with pytest.raises(RunError, match="the run failed: LinAlgError: no convergence at t = 0 s"):
         sb.simulate(diagram, engine="interpreter")
 

@@ -211,7 +211,7 @@ wires: [w -> z, z -> i]
 def test_an_interrupt_in_the_compiled_loop_leaves_states_of_one_time(load, monkeypatch):
     text = "clocks: {c: {T: 0.01}}\nblocks:\n  i: {type: INTEGRATOR}\n  z: {type: ZOH, clock: c}\n"
     text += "  one: {type: CONSTANT, value: 1.0}\nwires: [one -> i, i -> z]\n"
-    monkeypatch.setattr("spart_blocks.run.loop.STEPS_A_REPORT", 1000)
+    monkeypatch.setattr("spart_blocks.run.run.STEPS_A_REPORT", 1000)
     calls = []
 
     def interrupt(t, end):

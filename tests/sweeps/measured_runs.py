@@ -8,6 +8,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.run import begin
+from spart_blocks.run.loop import execute
 from spart_blocks.sweeps.work import STATUSES, Done
 
 
@@ -18,7 +19,7 @@ def done_of(program, p, gauges, blocks=()):
     for k, run in enumerate(runs):
         run.measure(gauges)
         try:
-            run.go()
+            execute(run)
             status.append("stopped" if run.stopped else "complete")
         except RunError as error:
             status.append("failed")

@@ -14,7 +14,7 @@ from spart_blocks.program.c.dialects import literal
 from spart_blocks.program.c.text import macros
 from spart_blocks.program.c.writer import tableau_tables
 from spart_blocks.program.subdiagram import Subdiagram
-from spart_blocks.run.loop import LEAST_STEPS
+from spart_blocks.run.run import LEAST_STEPS
 
 USUAL_RATE = 1000.0  # Hz
 RATES = (1e-3, 1e6)  # Hz

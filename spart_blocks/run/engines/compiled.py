@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import RunError
-from spart_blocks.base.tableaus import FIXED_STEP, Tableau
+from spart_blocks.base.tableaus import FIXED_STEP, Tableau, tableau
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.machine_code import c_source
@@ -36,20 +36,20 @@ from spart_blocks.run.constants import COMPILED
 from spart_blocks.run.engines.engine import Floats, not_finite
 from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import held_at
-from spart_blocks.run.events.shrinking import no_step
+from spart_blocks.run.events.shrinking import no_step, report
 from spart_blocks.run.record.compiled_record import (
     CompiledGauge,
     CompiledRecord,
     GaugeStruct,
     LogStruct,
 )
-from spart_blocks.run.record.record import MOST_NUMBERS, blur_at_least, is_book
+from spart_blocks.run.record.record import MOST_NUMBERS, UnrecordedRows, blur_at_least, is_book
+from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.stiffness import BORDERS, heeds, meet
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
     from spart_blocks.run.engines.native import Native
-    from spart_blocks.run.loop import Run
 
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 ARRIVED = 1
@@ -260,10 +260,13 @@ def _updates(name: str, functions: Numbered, clocks: Iterable[int]) -> list[str]
     ]
 
 
-class CompiledLoop:
+class CompiledLoop(UnrecordedRows):
     """One run inside the library, with the arrays that the driver writes."""
 
-    def __init__(self, run: Run, engine: Native, library: Library, method: Tableau) -> None:
+    def __init__(self, run: Run, library: Library) -> None:
+        engine, method = run.engine, tableau(run.options.solver)
+        assert isinstance(engine, Native)
+        assert method is not None
         self.run, self.engine, self.library = run, engine, library
         self.looked = library.looked
         self.stops, self.due, self.sides = run.stops_and_ticks()
@@ -348,7 +351,7 @@ class CompiledLoop:
                 struct.budget = run.steps_a_report
                 status = self.library.driver.sb_advance(ctypes.byref(struct))
                 self._take_over()
-                run.report(struct.t)
+                report(run, struct.t)
                 if status == DONE:
                     return
                 if status == CROSSED:
@@ -445,14 +448,10 @@ class CompiledLoop:
 
     @property
     def count(self) -> int:
-        """Number of rows that have not been passed to the recorder yet."""
         sampled = self.record is None or not self.struct.log
         return int(self.struct.sample) if sampled or self.record is None else self.record.count
 
     def waiting(self, rows: slice) -> tuple[Floats, Floats, Floats, Floats]:
-        """A copy of some rows that have not been passed to the recorder: times (N,), kept signals
-        side by side (N, width), states (N, nx) and (N, nd).
-        """
         if self.record is None or not self.struct.log:
             t, kept, xs, xds = (
                 a[rows].copy() for a in (self.samples, self.kept, self.xs, self.xds)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import exact
@@ -17,9 +17,7 @@ from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.bounces import after_resets
 from spart_blocks.run.events.crossings import chatters, jumped
 from spart_blocks.run.events.meeting import jumped_off, let_go, meet
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 
 
 def enter(run: Run, inputs: Sequence[Any]) -> bool:

@@ -11,8 +11,7 @@ beyond zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from spart_blocks.run.constants import FLIGHT, PROBED, TURNED
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.holds import Contact
 from spart_blocks.run.events.meeting import rest
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Bounces, Run
 
 
 @dataclass(frozen=True)
@@ -33,18 +30,6 @@ class Motion:
     q: float
     v: float
     a: float
-
-
-@dataclass
-class Bounces:
-    """The resets of one EVENT block that turned its signal back.
-
-    jump: change of the states by the last reset that was not a mere touch.
-    """
-
-    times: list[float] = field(default_factory=list)
-    jump: Floats | None = None
-    hardest: float = 0.0
 
 
 def motion_of(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +25,7 @@ from spart_blocks.run.events.sliding import (
 )
 from spart_blocks.run.events.stops import just_after
 from spart_blocks.run.record.record import Dense
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 
 REMEDY = (
     "run: {sliding: filippov} slides along it; hysteresis (a RELAY with a gap between on and "

@@ -10,9 +10,6 @@ halved again and again, is a jump. Otherwise the state whose rate changes fastes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from spart_blocks.base.errors import RunError
@@ -20,9 +17,7 @@ from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.run.constants import SLOW
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.meeting import held_at
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Pace, Run
 
 LOOKED_AT = 1_000
 """Smallest number of steps between two checks."""
@@ -43,16 +38,20 @@ SMOOTH = (
 )
 
 
-@dataclass
-class Pace:
-    """The run at the last check: number of steps, time [s], and whether a jump was found nearby."""
+def report(run: Run, t: float) -> None:
+    """Report progress; called from time to time. t: the time reached [s]. Raises RunError if the
+    run takes too many steps or makes no progress.
+    """
+    if run.stats.steps > run.most_steps:
+        hint = "it may diverge, or its max_step be too short for its T"
+        text = f"the run has taken more than {run.most_steps:,} steps"
+        raise RunError(text, time=t, hint=hint)
+    _check_progress(run, t)
+    if run.progress is not None:
+        run.progress(t, float(run.end))
 
-    steps: int = 0
-    t: float = 0.0
-    jumped: bool = False
 
-
-def look(run: Run, t: float) -> None:
+def _check_progress(run: Run, t: float) -> None:
     """Check the progress of a run. Raises RunError, with the block that is the cause, if it makes
     none.
     """

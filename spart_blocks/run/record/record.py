@@ -96,6 +96,21 @@ class Keeper(ABC):
         """Complete the record at the end of the run."""
 
 
+class UnrecordedRows(ABC):
+    """The rows of a compiled loop that were not passed to the recorder yet."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Their number."""
+
+    @abstractmethod
+    def waiting(self, rows: slice) -> tuple[Floats, Floats, Floats, Floats]:
+        """A copy of some of them: times (N,), kept signals side by side (N, width), states (N, nx)
+        and (N, nd).
+        """
+
+
 class Sampled(Keeper):
     """Keeps samples on a uniform grid, and at the start and the end, from the dense output of
     steps.

@@ -12,8 +12,8 @@ import numpy as np
 
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.engines.engine import Floats
-from spart_blocks.run.loop import Run
 from spart_blocks.run.record.record import Rows
+from spart_blocks.run.run import Run
 
 
 @dataclass(frozen=True)

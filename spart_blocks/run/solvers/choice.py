@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.acting import cross
+from spart_blocks.run.events.shrinking import report
 from spart_blocks.run.events.stops import just_before
+from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.cvodes import METHODS
 from spart_blocks.run.solvers.multistep import Multistep
 from spart_blocks.run.solvers.solver import SegmentSolver
 from spart_blocks.run.solvers.stepwise import Stepwise
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
 
 # --- Segments without continuous states -----------------------------------------------------------
 
@@ -44,7 +43,7 @@ class Idle(SegmentSolver):
                 return cross(run, found[1], found[0])
             run.before = after
             run.t = t
-        run.report(float(b))
+        report(run, float(b))
         return b
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +16,13 @@ from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import leads_back
+from spart_blocks.run.events.shrinking import report
 from spart_blocks.run.events.stops import just_after, just_before, within
 from spart_blocks.run.record.record import Dense, Grid
+from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.cvodes import Cvodes
 from spart_blocks.run.solvers.solver import SegmentSolver
 from spart_blocks.run.solvers.stepwise import Stepwise
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
 
 SHARPER = 32
 """Smallest factor by which the error of a quintic spline falls when its states are
@@ -141,9 +139,9 @@ class Multistep(SegmentSolver):
         if found:
             run.x = found[2]
             reached = cross(run, found[1], until)
-            run.report(until)
+            report(run, until)
             return reached, True
-        run.report(until)
+        report(run, until)
         run.x = run.project(float(b), states[-1])
         return b, False
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,7 @@ from spart_blocks.run.events.crossings import locate, upward
 from spart_blocks.run.events.meeting import straight, turns_back
 from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.record.record import Dense
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 
 
 class SegmentSolver(ABC):

@@ -7,17 +7,15 @@ E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II" (1996), sec. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spart_blocks.base.errors import RunError, warn
 from spart_blocks.base.tableaus import Tableau, tableau
 from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.run import Run
 from spart_blocks.run.states import vectors_of
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
 
 FURTHEST, RAY = 20.0, 4000
 """Range and number of points of the search for the stability border along the ray of an

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,10 @@ from spart_blocks.run.constants import AHEAD, EARLY, LAST_LINE, SHORT_OF
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import held_at, straight
-from spart_blocks.run.events.shrinking import no_step
+from spart_blocks.run.events.shrinking import no_step, report
 from spart_blocks.run.events.stops import just_after, just_before, within
 from spart_blocks.run.record.record import Dense
+from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.fixed_step import FixedStep
 from spart_blocks.run.solvers.repeating import (
     SUBSTITUTE,
@@ -41,9 +42,6 @@ from spart_blocks.run.solvers.repeating import (
 from spart_blocks.run.solvers.solver import SegmentSolver
 from spart_blocks.run.solvers.steps import Rates, short_of
 from spart_blocks.run.solvers.stiffness import INTERPRETED, StiffnessTest, heeds, meet
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
 
 BETWEEN = 0.25, 0.5, 0.75
 """Points of a step, as fractions, at which bends are checked if its stages do not show any."""
@@ -152,7 +150,7 @@ class Stepwise(SegmentSolver):
             self._put_back(solver)
         run.x = solver.y if until == solver.t else np.asarray(dense(until))
         self.start, sliding = run.x, run.held.sliding
-        run.report(until)
+        report(run, until)
         if run.held.sliding != sliding:
             return run.t
         if found:
@@ -491,7 +489,7 @@ class Stepwise(SegmentSolver):
         near = self.near_side(before, line, float(run.t), until)
         run.keeper.step(line, just_before(until), run.xd, near)
         run.t, run.x = exact(until), np.asarray(line(until))
-        run.report(until)
+        report(run, until)
         self.last_step = None
         return cross(run, self.run.crossed(before, run.watch(until, run.x)), until)
 

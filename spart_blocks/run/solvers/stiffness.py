@@ -10,16 +10,14 @@ that it costs little.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.errors import warn
 from spart_blocks.run.constants import BORDER, CALM_STEPS, STARTS, STIFF_STEPS, TESTED_EVERY
 from spart_blocks.run.engines.engine import Engine, Floats
-
-if TYPE_CHECKING:
-    from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 
 BORDERS = {"RK45": (5, BORDER), "DOP853": (11, 6.1), "RK23": (2, 2.45)}
 """For each method the stage that is compared with the end of the step, and the stability border.

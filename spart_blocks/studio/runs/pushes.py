@@ -28,7 +28,7 @@ from spart_blocks.program.tracing.gains import wired
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.engines.parity import native_engine
-from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 from spart_blocks.studio.runs.tuning import Tuned, check_unchanged
 
 _PORTS, _VALUE = ("wF0", "wFm"), " push.value"

@@ -16,9 +16,9 @@ from spart_blocks.base.rows import parted
 from spart_blocks.results import FinalState, Results
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import Run
 from spart_blocks.run.record.recorder import Recorder
 from spart_blocks.run.record.watching import end_at, rows_since
+from spart_blocks.run.run import Run
 from spart_blocks.run.simulate import begin_engine, finish, results_of
 
 MOST_ROWS = 20_000

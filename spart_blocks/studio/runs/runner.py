@@ -16,8 +16,9 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import Run
+from spart_blocks.run.loop import library
 from spart_blocks.run.record.watching import row_count, rows_since
+from spart_blocks.run.run import Run
 from spart_blocks.run.simulate import begin, begin_engine, finish
 from spart_blocks.run.states import set_states
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
@@ -138,7 +139,7 @@ class Runner:
         self.t = float(run.t)
         if not self.compiled:
             with self._busy("compiling"):
-                run.library()
+                library(run)
             self.compiled = True
         if self.state != "paused":
             self._set_state("running")

@@ -18,7 +18,7 @@ from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.program.tracing.switching import rounded_times
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import Run
+from spart_blocks.run.run import Run
 from spart_blocks.run.start import prepare
 from spart_blocks.sweeps.run.lane_meters import meters_of
 from spart_blocks.sweeps.run.lane_source import Made, refused, source

@@ -17,9 +17,10 @@ from spart_blocks.base.errors import Fault, InputError, SpartError, SpartWarning
 from spart_blocks.program import Program
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import Run
+from spart_blocks.run.loop import execute
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.measure.measuring import Measuring
+from spart_blocks.run.run import Run
 from spart_blocks.run.simulate import failing
 from spart_blocks.run.start import picked_solver, prepare
 from spart_blocks.run.states import set_states, vectors_of
@@ -146,7 +147,7 @@ def _execute(
             if run.kept is not None and work.every is not None:
                 times = np.union1d(run.kept.ahead(), [float(run.t), float(run.end)])
         with failing("the run failed", run):
-            run.go()
+            execute(run)
     except SpartError as error:
         message = _message(error, run)
     if run is None:
