@@ -20,6 +20,7 @@ from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault, Place, brief, did_you_mean, near_names
 from spart_blocks.diagram.build.block_values import (
     ONE_SHAPE,
+    SINGLE,
     Stray,
     UnlikeShapesError,
     of_one_shape,
@@ -51,9 +52,6 @@ _DISPLAYS = f"{_BDSIM}displays"
 _MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles", "value", "x0")
 # What others call a parameter, in whose place a similar name would be suggested.
 _SYNONYMS = {"inputs": "arguments"}
-# Of one number each, which switch the block at known times.
-_TIMES = {("STEP", "T"), ("RAMP", "T"), ("WAVEFORM", "freq"), ("WAVEFORM", "phase"),
-          ("WAVEFORM", "duty")}  # fmt: skip
 # A parameter's name as other tools refer to it, and every name in a text.
 _MEANT = re.compile(r"[$%<{]*(?:params\.)?([^\W\d]\w*)[>}%]*")
 _NAMES = re.compile(r"[^\W\d]\w*")
@@ -102,20 +100,10 @@ class ArgumentReader:
             parameter = kind.parameters.get(key)
             if parameter is None:
                 self._unknown(key, label, kind, path)
-            elif (problem := _of_its_own(kind, key, value)) is not None:
-                what, hint = problem
-                hint = self.reference(value, path) or hint
-                self._fault(f"{key} of {label} {what}, not {shown(value)}", (*path, key), hint)
-            elif (
-                (kind.name, key) in _POLYNOMIALS
-                and isinstance(value, list)
-                and len(value) > MAX_PORTS
-            ):
-                many = f"{key} of {label} has more than {MAX_PORTS} coefficients"
-                self._fault(many, (*path, key), "give a polynomial of a lower degree")
-            elif (odd := self._stray(kind, key, value)) is not None:
-                self._fault(f"{key} of {label} {odd.message}", (*path, key, *odd.keys), odd.hint)
-            elif self._check(parameter, value, label, (*path, key)):
+            elif (wrong := self._wrong(kind, parameter, value, (*path, key))) is not None:
+                message = f"{key} of {label} {wrong.message}"
+                self._fault(message, (*path, key, *wrong.keys), wrong.hint)
+            else:
                 arguments[key], found = self._convert(kind, parameter, value, (*path, key))
                 usable = usable and found
         self._missing(kind, label, {**given, **made}, path)
@@ -145,21 +133,24 @@ class ArgumentReader:
             return "robots: " + (", ".join(self.catalogue.robots) or "there are none yet")
         return None
 
-    def _stray(self, kind: BlockType, key: str, value: Any) -> Stray | None:
-        """The first entry of a value that is not a number although its neighbours are. Texts and
-        styles of displays are not checked.
+    def _wrong(self, kind: BlockType, parameter: Parameter, value: Any, path: Keys) -> Stray | None:
+        """Why a parameter cannot have a value; None if it can. Entries of texts and styles of
+        displays are not checked.
         """
-        if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES | _UNLIKE:
-            return None
-        return stray(value, even=not kind.parameters[key].takes_lists)
-
-    def _check(self, parameter: Parameter, value: Any, label: str, path: Keys) -> bool:
+        where = (kind.name, parameter.name)
+        problem = _of_its_own(kind, parameter.name, value)
+        if problem is not None:
+            text = f"{problem[0]}, not {shown(value)}"
+            return Stray(text, (), self.reference(value, path) or problem[1])
+        if where in _POLYNOMIALS and isinstance(value, list) and len(value) > MAX_PORTS:
+            many = f"has more than {MAX_PORTS} coefficients"
+            return Stray(many, (), "give a polynomial of a lower degree")
+        if kind.cls.__module__ != _DISPLAYS and where not in _SEQUENCES | _UNLIKE:
+            odd = stray(value, even=not parameter.takes_lists)
+            if odd is not None:
+                return odd
         found = _problem(parameter, value)
-        if found is not None:
-            problem, hint = found
-            hint = self.reference(value, path) or hint
-            self._fault(f"{parameter.name} of {label} {problem}", path, hint)
-        return found is None
+        return found and Stray(found[0], (), self.reference(value, path) or found[1])
 
     def reference(self, value: Any, path: Keys) -> str | None:
         """A hint if a text is probably the name of a parameter of the file with the $ forgotten."""
@@ -286,9 +277,8 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
     """What a parameter must be, and a fix, for values with which bdsim 1.4.0 would fail only
     later; otherwise None.
     """
-    if (kind.name, key) in _TIMES and (
-        isinstance(value, bool) or not isinstance(value, int | float)
-    ):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if key in SINGLE.get(kind.name, ()) and not number:
         return "takes one number", "a block for each time"
     if (kind.name, key) in _SEQUENCES and not (isinstance(value, list) and _are_pairs(value)):
         return "takes times and values", "write [[0, 1], [2.5, 3]]"

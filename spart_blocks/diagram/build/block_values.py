@@ -28,7 +28,7 @@ class Stray(NamedTuple):
 
     message: str
     keys: Keys
-    hint: str
+    hint: str | None
 
 
 def stray(value: Any, even: bool = True) -> Stray | None:
@@ -103,7 +103,7 @@ _NUMBERS = {
     "CLIP": ("min", "max"),
     "CONSTANT": ("value",),
 }
-_SINGLE = {
+SINGLE = {
     "STEP": ("T",),
     "RAMP": ("T",),
     "WAVEFORM": ("freq", "phase", "duty"),
@@ -156,7 +156,7 @@ def _settled(block: Any, name: str) -> Iterator[Fault]:
     kind = str(block.type).upper()
     wrong = False
     for key in _NUMBERS.get(kind, ()):
-        problem, single = _problem(kind, key, getattr(block, key)), key in _SINGLE.get(kind, ())
+        problem, single = _problem(kind, key, getattr(block, key)), key in SINGLE.get(kind, ())
         if problem:
             wrong = True
             takes = "one number" if single else "numbers"
@@ -180,7 +180,7 @@ def _problem(kind: str, key: str, value: Any) -> str | None:
         return _no_numbers(value) if value is None or isinstance(value, str) else None
     if key == "x0" and value is not None and not np.size(value):  # of a signal without numbers
         return None
-    if key in _SINGLE.get(kind, ()) and np.size(value) != 1:
+    if key in SINGLE.get(kind, ()) and np.size(value) != 1:
         return brief(value)
     return _no_numbers(value)
 

@@ -300,44 +300,31 @@ class Builder:
         arguments: Mapping[str, Any],
         keys: Keys,
     ) -> Any:
+        """The block that its constructor makes; None after a fault, which is at the place of the
+        parameter that the message of the constructor's error starts with, if there is one.
+        """
         try:
             block = kind.construct(wiring.bd, name, arguments)
         except InputError as error:
-            for fault in error.faults:
-                self._construction_fault(kind, name, fault.message, fault.hint, arguments, keys)
-            return None
+            problems = [(fault.message, fault.hint) for fault in error.faults]
         except MissingExtraError as error:
             message, _, hint = str(error).partition("\n")
-            self._construction_fault(kind, name, message, hint.strip(), arguments, keys)
-            return None
+            problems = [(message, hint.strip())]
         except Exception as error:
-            self._construction_fault(kind, name, _first_line(error), None, arguments, keys)
-            return None
-        if block.nin > MAX_PORTS or block.nout > MAX_PORTS:
-            message = f"it would have more than {MAX_PORTS} ports"
-            self._construction_fault(kind, name, message, None, arguments, keys)
-            return None
-        return block
-
-    def _construction_fault(
-        self,
-        kind: BlockType,
-        name: str,
-        message: str,
-        hint: str | None,
-        arguments: Mapping[str, Any],
-        keys: Keys,
-    ) -> None:
-        """The fault for an error of a constructor, at the place of the parameter that its message
-        starts with, if there is one.
-        """
-        first = message.split(" ", 1)[0].rstrip(":,.'")
-        first = "expression" if first == "formula" else first
-        path = (*keys, *_named_by(first, arguments))
-        text = f"{name} ({kind.name}): {message}"
-        if hint is None and path != keys:
-            hint = self.reader.reference(arguments.get(first.partition(".")[0]), keys)
-        self.faults.append(Fault(text, self.document.place(*path), hint))
+            problems = [(_first_line(error), None)]
+        else:
+            if max(block.nin, block.nout) <= MAX_PORTS:
+                return block
+            problems = [(f"it would have more than {MAX_PORTS} ports", None)]
+        for message, remedy in problems:
+            first = message.split(" ", 1)[0].rstrip(":,.'")
+            first = "expression" if first == "formula" else first
+            path = (*keys, *_named_by(first, arguments))
+            if remedy is None and path != keys:
+                remedy = self.reader.reference(arguments.get(first.partition(".")[0]), keys)
+            text = f"{name} ({kind.name}): {message}"
+            self.faults.append(Fault(text, self.document.place(*path), remedy))
+        return None
 
     def _bus(
         self, wiring: Wiring, kind: BlockType, name: str, given: Mapping[str, Any], keys: Keys

@@ -4,7 +4,6 @@ inputs of a scope or the signals of a bus; and the wires to these.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.bundles import bundle_of
 from spart_blocks.diagram.build.wiring import Incoming, Skip, Wiring, WrongEnd
+from spart_blocks.diagram.network.loop_graph import ordered
 from spart_blocks.diagram.sections.schema import BlockSection
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End, WrittenWire
 
@@ -62,23 +62,10 @@ def made_last(blocks: Mapping[str, BlockSection], wires: Iterable[WrittenWire]) 
 
 def _in_order(incoming: Incoming) -> Iterable[str]:
     """The blocks with sources first. Blocks in a circle come last."""
-    waiting = dict.fromkeys(incoming, 0)
-    users: dict[str, list[str]] = {name: [] for name in incoming}
-    for name, wires in incoming.items():
-        for source, _ in wires:
-            if source.block in users and source.block != name:
-                users[source.block].append(name)
-                waiting[name] += 1
-    ready = deque(name for name, count in waiting.items() if not count)
-    done: dict[str, None] = {}
-    while ready:
-        name = ready.popleft()
-        done[name] = None
-        for user in users[name]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                ready.append(user)
-    return [*done, *(name for name in incoming if name not in done)]
+    feeding = {name: [(source.block, 0) for source, _ in wires
+                      if source.block in incoming and source.block != name]
+               for name, wires in incoming.items()}  # fmt: skip
+    return dict.fromkeys([*ordered(feeding), *incoming])
 
 
 def arrivals(wiring: Wiring, name: str, place: Place) -> tuple[list[Arrival], list[str]]:

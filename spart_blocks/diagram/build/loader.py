@@ -141,7 +141,9 @@ def _of_document(
     slots = read_variants(document)
     chosen = chosen_of(slots, variants)
     others = _check_choices(document, slots, file, limit) if slots else ()
-    diagram = _load(with_choices(document, slots, chosen), overrides, file, limit)
+    faults: list[Fault] = []
+    document = apply_overrides(with_choices(document, slots, chosen), overrides, faults, limit)
+    diagram = _checked(DiagramContent.of(document, file, limit), file, faults)
     return _with_variants(diagram, slots, chosen, others)
 
 
@@ -179,39 +181,23 @@ def expectations_of(
     if "expect" not in document.data:
         return None
     with _reading(file):
-        return _expectations(document, file, overrides, root, variants)
-
-
-def _expectations(
-    document: Document,
-    file: Path,
-    overrides: Overrides,
-    root: str | Path | None,
-    variants: Asked,
-) -> Expectations:
-    faults: list[Fault] = []
-    slots = read_variants(document)
-    document = with_choices(document, slots, chosen_of(slots, variants))
-    limit = Path(root) if root else project_root(file.absolute())
-    document = apply_overrides(document, overrides, faults, limit)
-    content = DiagramContent.of(document, file, limit)
-    section, baseline = content.expectations()
-    faults += content.faults
-    if faults:
-        raise DiagramError(_in_order(tuple(faults)))
-    name = document.data.get("name")
-    return Expectations(
-        name=name if isinstance(name, str) else file.stem,
-        section=section,
-        baseline=baseline,
-        places={keys: document.place("expect", *keys) for keys in section.paths()},
-    )
-
-
-def _load(document: Document, overrides: Overrides, file: Path, root: Path) -> Diagram:
-    faults: list[Fault] = []
-    document = apply_overrides(document, overrides, faults, root)
-    return _checked(DiagramContent.of(document, file, root), file, faults)
+        faults: list[Fault] = []
+        slots = read_variants(document)
+        document = with_choices(document, slots, chosen_of(slots, variants))
+        limit = Path(root) if root else project_root(file.absolute())
+        document = apply_overrides(document, overrides, faults, limit)
+        content = DiagramContent.of(document, file, limit)
+        section, baseline = content.expectations()
+        faults += content.faults
+        if faults:
+            raise DiagramError(_in_order(tuple(faults)))
+        name = document.data.get("name")
+        return Expectations(
+            name=name if isinstance(name, str) else file.stem,
+            section=section,
+            baseline=baseline,
+            places={keys: document.place("expect", *keys) for keys in section.paths()},
+        )
 
 
 def _checked(content: DiagramContent, file: Path, faults: Sequence[Fault] = ()) -> Diagram:

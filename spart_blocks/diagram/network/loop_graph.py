@@ -5,10 +5,12 @@ cut all circles. Nodes are numbers.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import TypeVar
 
 Output = tuple[int, int]  # a node and the number of its output
+Node = TypeVar("Node", bound=Hashable)
 Edges = Mapping[int, Sequence[Output]]  # the outputs that each node waits for
 
 _WORK = 2_000_000
@@ -65,11 +67,13 @@ def within(edges: Edges, nodes: Collection[int]) -> dict[int, list[Output]]:
     return {i: [one for one in edges[i] if one[0] in inside] for i in nodes}
 
 
-def ordered(edges: Edges, cut: Collection[Output]) -> list[int]:
+def ordered(
+    edges: Mapping[Node, Sequence[tuple[Node, int]]], cut: Collection[tuple[Node, int]] = ()
+) -> list[Node]:
     """The nodes in an order of evaluation if the outputs in `cut` are known. Nodes that depend on
     a circle are left out.
     """
-    followers: dict[int, list[int]] = {i: [] for i in edges}
+    followers: dict[Node, list[Node]] = {i: [] for i in edges}
     waiting = dict.fromkeys(edges, 0)
     for i, sources in edges.items():
         for one in sources:

@@ -34,6 +34,7 @@ from spart_blocks.program.c.writer import (
 from spart_blocks.program.tracing.switching import KINDS
 from spart_blocks.run.constants import COMPILED
 from spart_blocks.run.engines.engine import Floats, not_finite
+from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import cross
 from spart_blocks.run.events.meeting import held_at
 from spart_blocks.run.events.shrinking import no_step, report
@@ -49,7 +50,6 @@ from spart_blocks.run.solvers.stiffness import BORDERS, heeds, meet
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
-    from spart_blocks.run.engines.native import Native
 
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 ARRIVED = 1

@@ -56,6 +56,11 @@ class _Call:
         return self.result.copy()
 
 
+def _called(name: str) -> cached_property[_Call]:
+    """A property of an engine: the function of its program with this name."""
+    return cached_property(lambda engine: _Call(getattr(engine.program, name), engine.program.p))
+
+
 class Native(Engine):
     """The engine of a program.
 
@@ -102,33 +107,13 @@ class Native(Engine):
 
     # --- the functions, each made when first called ------------------------------------
 
-    @cached_property
-    def _rates(self) -> _Call:
-        return _Call(self.program.rates, self.program.p)
-
-    @cached_property
-    def _held(self) -> _Call:
-        return _Call(self.program.held, self.program.p)
-
-    @cached_property
-    def _outputs(self) -> _Call:
-        return _Call(self.program.outputs, self.program.p)
-
-    @cached_property
-    def _watched(self) -> _Call:
-        return _Call(self.program.watched, self.program.p)
-
-    @cached_property
-    def _project(self) -> _Call:
-        return _Call(self.program.project, self.program.p)
-
-    @cached_property
-    def _reach(self) -> _Call:
-        return _Call(self.program.reach, self.program.p)
-
-    @cached_property
-    def _switched(self) -> _Call:
-        return _Call(self.program.switched, self.program.p)
+    _rates = _called("rates")
+    _held = _called("held")
+    _outputs = _called("outputs")
+    _watched = _called("watched")
+    _project = _called("project")
+    _reach = _called("reach")
+    _switched = _called("switched")
 
     @cached_property
     def _ticks(self) -> dict[str, _Call]:

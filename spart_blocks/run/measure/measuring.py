@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.base.paths import select, split_index
+from spart_blocks.base.rows import parted
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.stops import just_after
 from spart_blocks.run.measure.gauges import (
@@ -64,13 +65,9 @@ class Measuring:
     def begin(self, t: float, x: Floats, xd: Floats) -> None:
         """Determine the shapes of the signals, at the start of a run."""
         values = self.engine.over(self.names, np.array([t]), x[None], xd[None])
-        ids: dict[str, Indices] = {}
-        at = 0
-        for name, value in zip(self.names, values, strict=True):
-            size = int(np.prod(value.shape[1:], dtype=int))
-            ids[name] = np.arange(at, at + size).reshape(value.shape)
-            at += size
-        self.width = at
+        self.width = sum(value.size for value in values)
+        numbers = parted(np.arange(self.width)[None], [value.shape[1:] for value in values])
+        ids = dict(zip(self.names, numbers, strict=True))
         for gauge in self._wanted:
             try:
                 which = self._which(gauge.signal, ids)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.base.rows import parted
 from spart_blocks.diagram.network.clocks import grid
 from spart_blocks.results.run_data import RATES
 from spart_blocks.run.engines.engine import Engine, Floats
@@ -129,12 +130,8 @@ class Recorder:
 
     def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
         """Store rows in the form that `looked` returns."""
-        ends = np.cumsum([math.prod(shape) for shape in self.shapes], dtype=int)
-        *columns, x = np.split(values, ends, axis=1) if len(ends) else [values]
-        signals = [
-            column.reshape(len(t), *shape)
-            for column, shape in zip(columns, self.shapes, strict=True)
-        ]
+        width = values.shape[1] - sum(math.prod(shape) for shape in self.shapes)
+        *signals, x = parted(values, [*self.shapes, (width,)])
         self.adopt(t, signals, x, xd)
 
     def keep_all(self, t: Floats, x: Floats, xd: Floats) -> None:
