@@ -113,10 +113,10 @@ def _label(chart: Chart, transition: Transition) -> tuple[str, str]:
     beside = _from(chart, transition.source)
     number = f"{beside.index(transition) + 1}: " if len(beside) > 1 else ""
     when = _short(number + (transition.condition or "at once"))
-    return when, _short(f"/ {_told(transition.do)}") if transition.do else ""
+    return when, _short(f"/ {_actions_text(transition.do)}") if transition.do else ""
 
 
-def _told(actions: Sequence[Action]) -> str:
+def _actions_text(actions: Sequence[Action]) -> str:
     return "; ".join(f"{action.variable} = {action.text}" for action in actions)
 
 
@@ -177,7 +177,7 @@ def _lines(state: State) -> list[str]:
     found = []
     for when in ("entry", "during", "exit"):
         actions: tuple[Action, ...] = getattr(state, when)
-        found += [_short(f"{when}: {_told([action])}") for action in actions]
+        found += [_short(f"{when}: {_actions_text([action])}") for action in actions]
     return found
 
 

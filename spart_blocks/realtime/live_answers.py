@@ -16,7 +16,7 @@ from spart_blocks.base.paths import element_names, named, places, select
 from spart_blocks.export.interface import Member
 from spart_blocks.realtime.live_protocol import VERSION, Floats
 from spart_blocks.realtime.loop import Loop
-from spart_blocks.realtime.structs import Ended, told_end
+from spart_blocks.realtime.structs import Ended, end_text
 
 MOST_PER_SECOND = 1_000_000
 """Most numbers sent to one client per second."""
@@ -64,7 +64,7 @@ def status(loop: Loop) -> dict[str, Any]:
 def why(loop: Loop) -> str:
     """The reason why the loop has ended, as text."""
     unknown = loop.ended is Ended.NOT
-    return "it can no longer be reached" if unknown else told_end(loop.ended, loop.fault)
+    return "it can no longer be reached" if unknown else end_text(loop.ended, loop.fault)
 
 
 # --- parameters --------------------------------------------------------------------------

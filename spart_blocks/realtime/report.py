@@ -19,7 +19,7 @@ from spart_blocks.realtime.structs import (
     NANO,
     Durations,
     Ended,
-    told_end,
+    end_text,
 )
 from spart_blocks.results.files import write_whole
 from spart_blocks.results.plots import render
@@ -99,7 +99,7 @@ class Report:
     @property
     def why(self) -> str:
         """The reason why it ended."""
-        return told_end(self.ended, self.fault)
+        return end_text(self.ended, self.fault)
 
     @property
     def jitter(self) -> Durations:

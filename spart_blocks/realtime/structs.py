@@ -45,7 +45,7 @@ WHY = {
 }
 
 
-def told_end(ended: Ended, fault: str) -> str:
+def end_text(ended: Ended, fault: str) -> str:
     """The reason of an end, as text. fault: message of a fault that a block has reported."""
     return fault or WHY[ended]
 

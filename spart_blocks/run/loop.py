@@ -92,7 +92,7 @@ def _loop(run: Run) -> None:
     run.keeper = _keeper(run)
     begins = len(run.solvers) == 1
     if begins:
-        enter(run, run.engine.told(float(run.t), run.x, run.xd))
+        enter(run, run.engine.jump_inputs(float(run.t), run.x, run.xd))
     run.keeper.state(run.t, run.x, run.xd, edge=begins)
     segments = segment_solver(run)
     try:
@@ -108,7 +108,7 @@ def _loop(run: Run) -> None:
             run.t = reached
             sides = reached < b or known
             if reached == b:
-                sides |= enter(run, run.engine.told(just_before(float(b)), run.x, run.xd))
+                sides |= enter(run, run.engine.jump_inputs(just_before(float(b)), run.x, run.xd))
             run.keeper.state(run.t, run.x, run.xd, sides=sides)
             if known and reached == b < run.end:
                 run.keeper.event(run.t, run.x, run.xd)

@@ -196,7 +196,7 @@ class Engine:
     def __init__(self, run):
         self.run, self.crossings = run, run.crossings
 
-    def told(self, t, x, xd):
+    def jump_inputs(self, t, x, xd):
         return ()
 
     def jumped(self, before, t, x, xd):

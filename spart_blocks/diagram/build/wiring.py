@@ -348,16 +348,13 @@ class Wiring:
         self.places[f"wires.{self.prefix}{wire_name(wire)}"] = place
 
     def _missing(self, block: Any, port: Port) -> None:
-        kind, name = self.kinds.get(block.name), str(block.name)
-        if kind == "OUTPORT":
-            path: Keys = (*self.path, "outputs")
-            message = f"output {port.name} of the subsystem has no wire"
-            hint = f"add a wire to {name}.{port.name}"
-        else:
-            path = (*self.path, "blocks", name)
-            message = f"input {port.name} of {self.described(name)} has no wire"
-            hint = f"add a wire to {name}.{port.name}"
-        self.faults.append(Fault(message, self.document.key_place(*path), hint))
+        name = str(block.name)
+        path: Keys = (*self.path, "blocks", name)
+        what = f"input {port.name} of {self.described(name)}"
+        if self.kinds.get(name) == "OUTPORT":
+            path, what = (*self.path, "outputs"), f"output {port.name} of the subsystem"
+        hint = f"add a wire to {name}.{port.name}"
+        self.faults.append(Fault(f"{what} has no wire", self.document.key_place(*path), hint))
 
     def fault(self, error: WrongEnd, keys: Keys) -> None:
         """Collect the fault of a wrong wire at a path of the file."""

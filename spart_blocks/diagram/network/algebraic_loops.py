@@ -205,7 +205,7 @@ def _loop(
     cut = smallest_cut(edges, [*constraints, *given], width, at_ticks or None)
     if run.algebraic_loops != "solve" and len(cut) > len(constraints):
         _refuse(nodes, edges, constraints, width)
-    chain = _told(nodes, shortest_circle(edges))
+    chain = _circle_text(nodes, shortest_circle(edges))
     if sampled:
         _refuse_mixed(nodes, cut, at_ticks, chain)
     clock = nodes[sampled[0]].clock if sampled else None
@@ -249,7 +249,7 @@ def _refuse(
     circle = shortest_circle(edges, constraints)
     raise DiagramError(
         Fault(
-            f"algebraic loop: {_told(nodes, circle)}",
+            f"algebraic loop: {_circle_text(nodes, circle)}",
             nodes[circle[0][0]].place,
             "break it with a block that has a state, such as INTEGRATOR, UNIT_DELAY or the plant: "
             f"{where} is enough;\n  or let it be solved: run: {{algebraic_loops: solve}}",
@@ -257,7 +257,7 @@ def _refuse(
     )
 
 
-def _told(nodes: Sequence[Node], circle: Sequence[Source]) -> str:
+def _circle_text(nodes: Sequence[Node], circle: Sequence[Source]) -> str:
     """A circle as text, by its outputs. The middle of a long one is left out."""
     names = [f"{nodes[i].output_name(k)} ({nodes[i].block.type.upper()})" for i, k in circle]
     names.append(names[0])

@@ -58,7 +58,7 @@ class _Stage:
     clock: Any = None
     now: Source | None = None
     anew: dict[Any, Source] = field(default_factory=dict)
-    looked: bool = False
+    clocks_known: bool = False
 
     @property
     def section(self) -> Any:
@@ -100,7 +100,7 @@ class _Conditioning:
             self._begin(region, inner[region.name])
         self.held = {i: (s, name) for s in self.stages for name, i in s.outlets.items()}
         for stage in self.stages:
-            self._look(stage)
+            self._find_clocks(stage)
         for index in range(self.leaves):
             if merges(self.nodes[index].block):
                 self._merge(self.nodes[index])
@@ -212,10 +212,10 @@ class _Conditioning:
         own = (s for s in self.stages if s.kind == "enabled" and s.region is stage.region)
         return next(own, None) or self._around(stage.region.name, ("enabled",))
 
-    def _look(self, stage: _Stage) -> None:
+    def _find_clocks(self, stage: _Stage) -> None:
         """Determine at which clocks the signal of a condition changes."""
-        if not stage.looked:
-            stage.looked = True  # in a circle it changes at any time
+        if not stage.clocks_known:
+            stage.clocks_known = True  # in a circle it changes at any time
             clocks = self._clocks(stage.source)
             stage.sampled = clocks is not None
             stage.clock = self._only_clock(clocks) if stage.kind == "triggered" else None
@@ -253,14 +253,14 @@ class _Conditioning:
             return frozenset([node.clock])
         stage = self._around(node.name, ("triggered",))
         if stage is not None:
-            self._look(stage)
+            self._find_clocks(stage)
         return None if stage is None or stage.clock is None else frozenset([stage.clock])
 
     def _clocks_of_output(self, node: Node, stage: _Stage, name: str) -> frozenset[Any] | None:
         """The clocks at whose ticks an output of a conditional subsystem changes; None if it also
         changes between ticks.
         """
-        self._look(stage)
+        self._find_clocks(stage)
         if node.index in self.walked:
             return None  # an algebraic loop, which is reported where blocks are ordered
         if stage.kind == "triggered":

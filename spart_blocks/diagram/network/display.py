@@ -89,7 +89,7 @@ def display_of(wiring: FlatDiagram) -> Display:
         states=_state_names(wiring),
         bounds=bounds_of(wiring),
         levels=_levels_of(wiring),
-        told=_told(wiring),
+        told=_phase_texts(wiring),
         checks=_checks(wiring),
     )
 
@@ -113,7 +113,7 @@ def _checks(wiring: FlatDiagram) -> dict[str, str]:
     return {name: text for name, text in told.items() if text}
 
 
-def _told(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+def _phase_texts(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
     found = {node.name: attribute(node.block, "told") for node in wiring.nodes}
     return {name: texts for name, texts in found.items() if texts is not None}
 

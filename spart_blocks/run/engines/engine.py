@@ -189,7 +189,7 @@ class Engine(ABC):
         """
         return ()
 
-    def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
+    def jump_inputs(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
         """The inputs of the blocks that are notified of jumps of their inputs; an argument of
         `jumped`.
         """

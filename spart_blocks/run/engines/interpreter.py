@@ -84,7 +84,7 @@ class Interpreter(Engine):
         self._stopping = [
             n for n, block in blocks.items() if attribute(block, "next_stop") is not None
         ]
-        self._told_of_jumps = [n for n in blocks if hasattr(blocks[n], "jumped")]
+        self._jumping = [n for n in blocks if hasattr(blocks[n], "jumped")]
         self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
         self._unread = [node.unread for node in self.nodes]
         self._restarting = [node for node in sampled if resets_at_ticks(node.block)]
@@ -432,16 +432,16 @@ class Interpreter(Engine):
                     asking.append(self._mode_of(name))
         return asking
 
-    def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
-        if not self._told_of_jumps:
+    def jump_inputs(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
+        if not self._jumping:
             return ()
         values = self.outputs(t, x, xd)
-        return [self.node[name].inputs(values) for name in self._told_of_jumps]
+        return [self.node[name].inputs(values) for name in self._jumping]
 
     def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
         found = []
-        now = self.told(t, x, xd)
-        for name, then, inputs in zip(self._told_of_jumps, before, now, strict=True):
+        now = self.jump_inputs(t, x, xd)
+        for name, then, inputs in zip(self._jumping, before, now, strict=True):
             with Failing(self.node[name], "jumped", t):
                 if self.node[name].block.jumped(then, inputs, x[self.continuous[name]]):
                     found.append(self._mode_of(name))

@@ -28,15 +28,15 @@ def enter(run: Run, inputs: Sequence[Any]) -> bool:
     t, any_acts = float(run.t), False
     due = [c for c in run.clocks if c.time(run.ticks[c.name]) == run.t]
     if due:
-        _tell_jumps(run, t, inputs)
+        _apply_jumps(run, t, inputs)
         any_acts = jump(run, ticks_follow=True)
         if run.before is not None:
             run.before = run.watch(t, run.x)
-        inputs = run.engine.told(t, run.x, run.xd)
+        inputs = run.engine.jump_inputs(t, run.x, run.xd)
         run.xd = run.engine.tick(t, run.x, run.xd, due)
         for clock in due:
             run.ticks[clock.name] += 1
-    _tell_jumps(run, t, inputs)
+    _apply_jumps(run, t, inputs)
     return jump(run) or any_acts or bool(due)
 
 
@@ -54,7 +54,7 @@ def jump(run: Run, *, ticks_follow: bool = False) -> bool:
     return bool(found)
 
 
-def _tell_jumps(run: Run, t: float, before: Sequence[Any]) -> bool:
+def _apply_jumps(run: Run, t: float, before: Sequence[Any]) -> bool:
     """Notify blocks of jumps of their inputs, and apply the switches that they request.
     Returns whether there were any. before: the previous inputs.
     """
@@ -74,7 +74,7 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
         count_crossings(run, found, t)
     kinds = {run.crossings[k].kind for k in found}
     x, xd = run.x, run.xd
-    inputs = run.engine.told(t, x, xd) if kinds & {"event", "mode"} else ()
+    inputs = run.engine.jump_inputs(t, x, xd) if kinds & {"event", "mode"} else ()
     free = [contact.k for contact in run.held.contacts if contact.k in found]
     for k in (k for k in found if k not in free):
         crossing = run.crossings[k]
@@ -87,7 +87,7 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
             run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
     if kinds & {"event", "mode"} and run.stopped is None:
         settle(run, t)
-        if _tell_jumps(run, t, inputs):
+        if _apply_jumps(run, t, inputs):
             settle(run, t)
     before, beside = run.held, run.x
     if run.stopped is None:
@@ -118,7 +118,7 @@ def settle(run: Run, t: float) -> None:
         for block, k in unfit.items():
             before = run.x.copy()
             run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
-            what = told_switch(run.engine, block, before, run.x)
+            what = switch_text(run.engine, block, before, run.x)
             if what:
                 run.events.append(Event(t, block, what))
     if modes:
@@ -168,7 +168,7 @@ _MODE = "mode."
 """Prefix of the names of a plant's states that say whether a joint sticks (0) or slides (1, -1)."""
 
 
-def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
+def switch_text(engine: Engine, block: str, before: Floats, after: Floats) -> str:
     """The text of a switch, from the states before and after: the joints that stick, slip or turn
     round; the states that a state machine leaves and enters; 'failed' for a check; the new phase
     of a condition (empty for what it holds or resets); 'switched' for other blocks.

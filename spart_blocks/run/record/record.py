@@ -190,7 +190,7 @@ class Lines(Keeper):
             count = max(np.ceil((end - start) / self.coarse - 1e-9), 1)
             times = np.linspace(start, end, int(count) + 1)[1:]
             marks = self.marks[(self.marks > start) & (self.marks <= end)]
-            rows = self._look(np.union1d(times, marks), dense, xd)
+            rows = self._evaluated(np.union1d(times, marks), dense, xd)
             rows = self._refined(Rows.joined([self._last, rows]), dense, xd)
             self._choose(rows.part(slice(1, None)), marks)
             self._last = rows.part(slice(-1, None))
@@ -201,7 +201,7 @@ class Lines(Keeper):
     def state(
         self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
     ) -> None:
-        row = self._look(np.array([float(t)]), lambda _: x[:, None], xd)
+        row = self._evaluated(np.array([float(t)]), lambda _: x[:, None], xd)
         if self._kept is None:
             self._probe(row, x, xd)
             if self.recorder.ends_at(float(t)):  # continues where another solver has ended
@@ -220,7 +220,7 @@ class Lines(Keeper):
 
     def event(self, t: Fraction, x: Floats, xd: Floats) -> None:
         assert self._last is not None
-        row = self._look(np.array([just_after(float(t))]), lambda _: x[:, None], xd)
+        row = self._evaluated(np.array([just_after(float(t))]), lambda _: x[:, None], xd)
         if (np.abs(row.values - self._last.values) > _HAIR * self._tolerance).any():
             self._keep(row)
             self._last = row
@@ -235,9 +235,9 @@ class Lines(Keeper):
 
     # --- looking --------------------------------------------------------------------------
 
-    def _look(self, t: Floats, dense: Dense, xd: Floats) -> Rows:
+    def _evaluated(self, t: Floats, dense: Dense, xd: Floats) -> Rows:
         """Evaluate the rows at times t (N,)."""
-        values = self.recorder.looked(t, np.asarray(dense(t)).T, xd)
+        values = self.recorder.evaluated(t, np.asarray(dense(t)).T, xd)
         rows = Rows(t, values, np.broadcast_to(xd, (len(t), len(xd))))
         least, most = values.min(axis=0), values.max(axis=0)
         if self._last is None:
@@ -265,7 +265,7 @@ class Lines(Keeper):
         off = run.atol + run.rtol * np.abs(x)
         signs = np.array([1 - 2 * ((np.arange(len(x)) >> (2 * way)) % 2) for way in range(2)])
         with suppress(RunError):
-            near = self.recorder.looked(np.repeat(row.t, 2), x + signs * off, xd)
+            near = self.recorder.evaluated(np.repeat(row.t, 2), x + signs * off, xd)
             change = np.abs(near - row.values).max(axis=0)
             self._blur = np.maximum(self._blur, _BLUR * change)
 
@@ -276,7 +276,7 @@ class Lines(Keeper):
         probed = False
         for depth in range(_DEPTH + 1):
             a, b = rows.part(strays), rows.part(strays + 1)
-            middle = self._look(a.t + _SPLIT * (b.t - a.t), dense, xd)
+            middle = self._evaluated(a.t + _SPLIT * (b.t - a.t), dense, xd)
             bulge = np.abs(middle.values - (1 - _SPLIT) * a.values - _SPLIT * b.values)
             worst = (bulge / self._tolerance).max(axis=1, initial=0.0)
             if not probed and (worst > 1).any():
@@ -297,7 +297,7 @@ class Lines(Keeper):
             ends = zip(first, last, parts, strict=True)
             between = [np.linspace(t0, t1, n + 1)[1:-1] for t0, t1, n in ends]
             rows = rows.with_(middle.part(~deeper))
-            rows = rows.with_(self._look(np.concatenate(between), dense, xd))
+            rows = rows.with_(self._evaluated(np.concatenate(between), dense, xd))
             of = np.searchsorted(first, rows.t[:-1], side="right") - 1
             within = (of >= 0) & (rows.t[:-1] < last[np.maximum(of, 0)])
             strays = np.flatnonzero(self._strays(rows) & within)
@@ -377,5 +377,5 @@ class Lines(Keeper):
     def _hand_over(self, count: int) -> None:
         if count:
             rows = Rows.joined(self._rows[:count])
-            self.recorder.adopt_looked(rows.t, rows.values, rows.xd)
+            self.recorder.adopt_evaluated(rows.t, rows.values, rows.xd)
             del self._rows[:count]

@@ -112,7 +112,7 @@ class Recorder:
         if self._acts:
             self.engine.act(t, x, xd)
 
-    def looked(self, t: Floats, x: Floats, xd: Floats) -> Floats:
+    def evaluated(self, t: Floats, x: Floats, xd: Floats) -> Floats:
         """The kept signals and the states as recorded, side by side (N, width), at times t (N,),
         states x (N, nx) and xd (nd,).
         """
@@ -128,8 +128,8 @@ class Recorder:
             self.engine.explain(float(t[k]), x[k], xd)
         return values
 
-    def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
-        """Store rows in the form that `looked` returns."""
+    def adopt_evaluated(self, t: Floats, values: Floats, xd: Floats) -> None:
+        """Store rows in the form that `evaluated` returns."""
         width = values.shape[1] - sum(math.prod(shape) for shape in self.shapes)
         *signals, x = parted(values, [*self.shapes, (width,)])
         self.adopt(t, signals, x, xd)
