@@ -83,19 +83,14 @@ def _stack(usage: str) -> int:
     return (
         step
         + 2 * max(public, default=0)  # one of the header, and sb_fixed_rate.h's
-        + sum(frames.get(name, 0) for name in _CHAIN)
+        + max(sum(frames.get(name, 0) for name in chain) for chain in _CHAINS)
         + max(inner, default=0)
     )
 
 
-_PROGRAM = (
-    "sb_outputs",
-    "sb_rates",
-    "sb_model_",
-    "sb_advance",
-    "sb_edges",
-    "sb_watched",
-    "sb_tick_",
+_PROGRAM = "sb_model_"
+_CHAINS = (
+    ("sb_enter", "sb_jump", "sb_cross", "sb_settle", "sb_switched", "sb_switch"),
+    ("sb_segment", "sb_find_crossing", "sb_where", "sb_within_step", "sb_try", "sb_slope"),
 )
-_CHAIN = ("sb_segment", "sb_find_crossing", "sb_where", "sb_within_step", "sb_try", "sb_slope")
-"""The functions of the program, and the functions through which a step calls them."""
+"""The functions of the program, and those through which outputs and updates call them."""

@@ -227,28 +227,30 @@ class _Source:
         texts = []
         if members:
             y = Argument((f"{self.name}_outputs *y",), members)
-            texts.append(writer.function("sb_outputs", selected(program.outputs, rows, "y"), y))
+            texts.append(
+                writer.function("sb_model_outputs", selected(program.outputs, rows, "y"), y)
+            )
         if self.nd:
-            texts += writer.numbered("sb_tick", updates_of(program))
-            texts += writer.numbered("sb_handover", handovers_of(program))
+            texts += writer.numbered("sb_model_tick", updates_of(program))
+            texts += writer.numbered("sb_model_handover", handovers_of(program))
             texts.append(self._is_due())
         if acting.rows:
             watched = selected(program.watched, acting.rows, "watched")
-            texts.append(self._of_watch("sb_watched", watched))
+            texts.append(self._of_watch("sb_model_watched", watched))
         if acting.switches:
             switched = [
                 (program.switched, acting.states[k]) if k in acting.states else None
                 for k in range(len(acting.rows))
             ]
-            texts += writer.numbered("sb_switched_by", switched)
+            texts += writer.numbered("sb_model_switched", switched)
         return [*texts, *self._of_states()] if self.nx else texts
 
     def _of_states(self) -> list[str]:
         """The functions of the continuous states."""
         program, function = self.program, self.writer.function
-        texts = [function("sb_rates", rates_of(program))]
+        texts = [function("sb_model_rates", rates_of(program))]
         if program.advance is not None:
-            texts.append(function("sb_advance", program.advance))
+            texts.append(function("sb_model_advance", program.advance))
         if program.project is not None:
             texts.append(function("sb_model_project", program.project))
         if program.reach is not None:
@@ -256,7 +258,7 @@ class _Source:
         if program.switching:  # (first, period) of each block; times are always doubles
             out = result(range(2 * len(program.switching)))
             p = self.writer.arguments[3:]
-            texts.append(c_function("sb_edges", program.edges, p, out, self.writer.dialect))
+            texts.append(c_function("sb_model_edges", program.edges, p, out, self.writer.dialect))
         return texts
 
     def _is_due(self) -> str:

@@ -54,6 +54,25 @@ def test_a_failing_check_ends_the_run_where_it_fails(written, name, engine):
     assert told.value.results.t[-1] == pytest.approx(at, abs=1e-9)
 
 
+SWITCHED = """
+blocks:
+  wave: {type: WAVEFORM, wave: sine, freq: 0.5}
+  relay: {type: RELAY, on: 0.4, off: -0.4, on_value: 3, off_value: 0}
+  check: {type: CHECK_RANGE, lower: -2, upper: 2}
+wires: [wave -> relay, relay -> check.0]
+run: {T: 2, log: [relay]}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_check_that_a_switch_makes_fail_ends_the_run_at_once(engine, tmp_path):
+    path = tmp_path / "diagram.yaml"
+    path.write_text(SWITCHED)
+    with pytest.raises(RunError, match="block check: u is below -2 or above 2: u = 3") as told:
+        sb.simulate(path, engine=engine)
+    assert told.value.time == pytest.approx(RISE, abs=1e-9)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_check_can_stop_the_run(written, name, engine):

@@ -1,24 +1,24 @@
 /* A step of exported C: its ticks and outputs, and the integration of the states to the next step.
 
    The including file defines, from the diagram: the types SB_STATE, SB_INPUTS, SB_PARAMETERS,
-   SB_OUTPUTS and SB_REAL; sizes; tables; and the functions of the model. At step k blocks switch
-   modes, the clocks that are due tick, blocks switch modes that this sets off, and the outputs are
-   computed. Then the states are integrated
-   with the inputs held, in segments between the times at which sources switch. The only state is
-   SB_STATE. */
+   SB_OUTPUTS and SB_REAL; sizes; tables; and the functions of the model. Step k is a stop, which is
+   entered as in other runs (sb_advance.h); then the outputs are computed. Then the states are
+   integrated with the inputs held, in segments between the times at which sources switch. The only
+   state is SB_STATE. */
 
 #ifndef SB_FIXED_RATE_H
 #define SB_FIXED_RATE_H
 
 typedef struct {
-  long long k; /* the number of the step */
   double t, low, high; /* sources see only times strictly within a segment */
   const SB_INPUTS *u;
   const SB_PARAMETERS *p;
-  const SB_REAL *xd;
+  SB_REAL *xd, *before;              /* discrete states, and those before ticks */
   SB_REAL *given, *x, *next, *spare; /* states: of SB_STATE, now, where a step leads; and room */
-  SB_REAL *room;
-  int crossed, staged;
+  SB_REAL *room, *g;                 /* room for steps, and for watched values */
+  int *hit, crossed, staged;
+  const int *due;
+  int any_due, status;
   long long fault; /* its number */
 } sb_stepper;
 
@@ -44,11 +44,10 @@ typedef struct {
 #define SB_KIND(m, k) sb_kinds[k]
 #define SB_DIRECTION(m, k) sb_directions[k]
 #define SB_FIRST(k) sb_first[k]
-#define SB_VALUES(m) ((m)->room + (SB_STAGES + 3) * SB_NX)
-#define SB_G0(m) SB_VALUES(m)
-#define SB_G1(m) (SB_VALUES(m) + SB_CROSSINGS)
-#define SB_GS(m) (SB_VALUES(m) + 2 * SB_CROSSINGS)
-#define SB_G(m) (SB_VALUES(m) + 3 * SB_CROSSINGS)
+#define SB_G(m) ((m)->g)
+#define SB_G0(m) ((m)->g + SB_CROSSINGS)
+#define SB_G1(m) ((m)->g + 2 * SB_CROSSINGS)
+#define SB_GS(m) ((m)->g + 3 * SB_CROSSINGS)
 #define SB_CROSSED(m) ((m)->crossed)
 #define SB_STAGED(m) ((m)->staged)
 #define SB_P(m) sb_rk_b /* never read */
@@ -56,8 +55,23 @@ typedef struct {
 #define SB_ND(m) SB_NXD
 #define SB_CLOCKS(m) SB_NC
 #define SB_HANDOVER_CLOCK(m, k) sb_handover_clocks[k]
+#define SB_GOES(m) ((m)->status == SB_GOES_ON)
+#define SB_XD(m) ((m)->xd)
+#define SB_BEFORE_TICKS(m) ((m)->before)
+#define SB_AFTER_TICKS(m) ((m)->xd) /* if one is not finite, the step has failed */
 #if SB_NXD
 #define SB_HAS_CLOCKS
+#endif
+#if SB_CROSSINGS
+#define SB_MARKS
+#define SB_OWN_MARKS
+#define SB_NO_EVENTS
+#define SB_HIT(m) ((m)->hit)
+#define SB_ACTS_IN_C
+#define SB_ENDED(m) ((m)->status == SB_STOPPED)
+#endif
+#if SB_NXD || SB_CROSSINGS
+#define SB_LOOPS
 #endif
 #if SB_REACHES
 #define SB_BOUNDS
@@ -73,13 +87,13 @@ static double sb_within(const sb_stepper *m, double t) {
 }
 
 static void sb_slope(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
-  sb_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
+  sb_model_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
 }
 
 /* Blocks that have their own one-step map. */
 static void sb_own_steps(sb_stepper *m, SB_REAL h) {
 #if SB_STEPPED
-  sb_advance(m->t, m->x, m->xd, m->u, m->p, h, SB_XM(m));
+  sb_model_advance(m->t, m->x, m->xd, m->u, m->p, h, SB_XM(m));
   for (int i = 0; i < SB_STEPPED; i++) SB_XN(m)[sb_stepped[i]] = SB_XM(m)[sb_stepped[i]];
 #else
   (void)m;
@@ -100,44 +114,41 @@ static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out);
 #endif
 
 #if SB_NXD
-static int sb_due(const sb_stepper *m, int c) { return sb_is_due(c, m->k); }
-
-#if SB_SWITCHES
-static int sb_any_due(const sb_stepper *m) {
-  int any = 0;
-  for (int c = 0; c < SB_NC; c++) any |= sb_due(m, c);
-  return any;
-}
-#endif
+static int sb_due(const sb_stepper *m, int c) { return m->due[c]; }
 
 static void sb_hand_over(sb_stepper *m, int k, const SB_REAL *before, SB_REAL *xd) {
-  sb_handover(k, m->t, m->x, before, m->u, m->p, xd);
+  sb_model_handover(k, m->t, m->x, before, m->u, m->p, xd);
 }
 
 static void sb_tick_clock(sb_stepper *m, int c, const SB_REAL *before, SB_REAL *xd) {
-  sb_tick(c, m->t, m->x, before, m->u, m->p, xd);
+  sb_model_tick(c, m->t, m->x, before, m->u, m->p, xd);
 }
 #endif
 
 #if SB_SWITCHES
 static void sb_watch_modes(sb_stepper *m, double t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
-  sb_watched(t, x, xd, m->u, m->p, out);
+  sb_model_watched(t, x, xd, m->u, m->p, out);
 }
 
 static void sb_switch(sb_stepper *m, double t, int k, int where, SB_REAL *x, SB_REAL *xd) {
   SB_REAL moved[SB_NX]; /* the block reads the states before the step */
   (void)where;
   for (int i = 0; i < SB_NX; i++) moved[i] = x[i];
-  sb_switched_by(k, t, x, xd, m->u, m->p, moved);
+  sb_model_switched(k, t, x, xd, m->u, m->p, moved);
   for (int i = 0; i < SB_NX; i++) x[i] = moved[i];
 }
+#endif
+
+#if SB_CROSSINGS
+static void sb_watch_now(sb_stepper *m, SB_REAL *out);
+static int sb_jumped(sb_stepper *m, int at, int ticks_follow);
 #endif
 
 #include "sb_step.h"
 
 #if SB_REACHES
 static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
-  sb_watched(t, x, m->xd, m->u, m->p, out);
+  sb_model_watched(t, x, m->xd, m->u, m->p, out);
   for (int k = 0; k < SB_CROSSINGS; k++) /* modes and STOPs act only at the steps */
     if (sb_kinds[k] == SB_MODE || sb_kinds[k] == SB_STOP) out[k] = 0;
 }
@@ -151,82 +162,119 @@ static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
 
 /* --- at a step --------------------------------------------------------------------------- */
 
-#if SB_CROSSINGS
-/* The status: a zero-crossing function that ends the run may be above zero. fault: the number of
-   the fault, if it is one. */
-static int sb_ended(const SB_REAL *g, long long *fault) {
-  long long number = 0;
-  for (int k = 0; k < SB_CROSSINGS; k++) {
-    if (sb_kinds[k] == SB_STOP && g[k] > 0) return SB_STOPPED;
-    if (sb_kinds[k] != SB_FAULT) continue;
-    if (g[k] > 0) {
-      *fault = number;
-      return SB_FAULTY;
-    }
-    number++;
-  }
-  return SB_GOES_ON;
+#if SB_NXD
+static int sb_any_due(sb_stepper *m, int at) { return at && m->any_due; }
+
+static void sb_count_ticks(sb_stepper *m, int due, int bad) {
+  (void)due;
+  if (bad) m->status = SB_NOT_A_NUMBER;
 }
 #endif
 
+#if SB_CROSSINGS
+static void sb_watch_now(sb_stepper *m, SB_REAL *out) {
+  sb_model_watched(m->t, m->x, m->xd, m->u, m->p, out);
+}
+
+/* Mark the modes that do not fit. Where all do, mark STOPs and faults, unless ticks follow: blocks
+   switch up to a step late, and until they have, a signal may be what it is in no other run. */
+static int sb_jumped(sb_stepper *m, int at, int ticks_follow) {
+  const unsigned modes = 1U << SB_MODE, ends = (1U << SB_STOP) | (1U << SB_FAULT);
+  unsigned above = 0;
+  if (!at || (!SB_SWITCHES && ticks_follow)) return 0;
+  sb_watch_now(m, SB_G(m));
+  for (int k = 0; k < SB_CROSSINGS; k++)
+    if (SB_G(m)[k] > 0) above |= 1U << sb_kinds[k];
+  above &= ((above & modes) || ticks_follow) ? modes : ends;
+  for (int k = 0; k < SB_CROSSINGS && above; k++)
+    m->hit[k] = SB_G(m)[k] > 0 && (above & (1U << sb_kinds[k]));
+  return above != 0;
+}
+
+static void sb_count_crossings(sb_stepper *m, int where) { (void)m, (void)where; }
+
+static void sb_acted(sb_stepper *m, int where, int ends) { (void)m, (void)where, (void)ends; }
+
+static void sb_stop(sb_stepper *m, int k, int where) {
+  (void)k, (void)where;
+  m->status = SB_STOPPED;
+}
+
+static void sb_fault(sb_stepper *m, int k, int where) {
+  (void)where;
+  m->status = SB_FAULTY;
+  for (int i = 0; i < k; i++) m->fault += sb_kinds[i] == SB_FAULT;
+}
+
+/* Blocks that still switch after SB_MOST_SWITCHES rounds go on at the next step. */
+static void sb_settle(sb_stepper *m, int where, SB_REAL *x, SB_REAL *xd) {
 #if SB_SWITCHES
-/* Let blocks switch modes: changes x and xd. */
-static void sb_settle(sb_stepper *m, SB_REAL *x, SB_REAL *xd) {
-  SB_REAL g[SB_CROSSINGS];
-  if (!sb_switched(m, m->t, x, xd, g)) return;
-#if SB_PROJECTS
-  {
-    SB_REAL moved[SB_NX];
-    sb_model_project(m->t, x, xd, m->u, m->p, moved);
-    sb_copy(x, moved, SB_NX);
-  }
+  sb_switched(m, m->t, x, xd, SB_G(m));
 #endif
+  (void)m, (void)where, (void)x, (void)xd;
+}
+
+static void sb_project(sb_stepper *m, int where) {
+#if SB_SWITCHES && SB_PROJECTS
+  SB_REAL moved[SB_NX];
+  if (!where) return;
+  sb_model_project(m->t, m->x, m->xd, m->u, m->p, moved);
+  sb_copy(m->x, moved, SB_NX);
+#endif
+  (void)m, (void)where;
 }
 #endif
 
 /* Ticks, modes and outputs of the present step. If a result is not finite, nothing changes. */
 static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p, SB_OUTPUTS *y) {
-  const double t = sb_time(s->k);
+  sb_stepper m; /* what only integration uses stays unset */
 #if SB_SWITCHES
-  SB_REAL states[SB_NX];
-  SB_REAL *x = states;
-#elif SB_NX
-  SB_REAL *x = s->x;
-#else
-  SB_REAL *x = 0;
+  SB_REAL x[SB_NX];
 #endif
 #if SB_NXD
-  SB_REAL before[SB_NXD], xd[SB_NXD];
-#else
-  SB_REAL *xd = 0;
+  SB_REAL xd[SB_NXD], before[SB_NXD];
+  int due[SB_NC];
 #endif
-#if SB_NXD || SB_SWITCHES
-  sb_stepper m = {0};
-  m.k = s->k;
-  m.t = t;
+#if SB_CROSSINGS
+  SB_REAL g[SB_CROSSINGS];
+  int hit[SB_CROSSINGS];
+  m.g = g;
+  m.hit = hit;
+#endif
+  m.t = sb_time(s->k);
   m.u = u;
   m.p = p;
-  m.x = x;
-#endif
+  m.status = SB_GOES_ON;
+  m.fault = 0;
+  m.x = m.xd = 0;
 #if SB_SWITCHES
+  m.x = x;
   sb_copy(x, s->x, SB_NX);
+#elif SB_NX
+  m.x = s->x;
 #endif
 #if SB_NXD
-  sb_copy(before, s->xd, SB_NXD);
-#if SB_SWITCHES
-  if (sb_any_due(&m)) sb_settle(&m, x, before);
+  m.xd = xd;
+  m.before = before;
+  m.due = due;
+  m.any_due = 0;
+  for (int c = 0; c < SB_NC; c++) m.any_due |= due[c] = sb_is_due(c, s->k);
+  sb_copy(xd, s->xd, SB_NXD);
 #endif
-  sb_ticked(&m, before, xd);
-  if (!sb_finite(xd, SB_NXD)) return SB_NOT_A_NUMBER;
+#ifdef SB_LOOPS
+  {
+    int stage = SB_COMES;
+    sb_enter(&m, 1, &stage);
+    if (m.status == SB_NOT_A_NUMBER) return SB_NOT_A_NUMBER;
+  }
 #endif
 #if SB_SWITCHES
-  sb_settle(&m, x, xd);
   if (!sb_finite(x, SB_NX)) return SB_NOT_A_NUMBER;
 #endif
 #if SB_NY
   {
     SB_OUTPUTS found;
-    sb_outputs(t, x, xd, u, p, &found);
+    sb_model_outputs(m.t, m.x, m.xd, u, p, &found);
     if (!sb_finite((const SB_REAL *)(const void *)&found, SB_NY)) return SB_NOT_A_NUMBER;
     *y = found;
   }
@@ -239,26 +287,10 @@ static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p,
 #if SB_NXD
   sb_copy(s->xd, xd, SB_NXD);
 #endif
-#if SB_CROSSINGS
-  {
-    SB_REAL g[SB_CROSSINGS];
-    long long fault = 0;
-    int status;
-    sb_watched(t, x, xd, u, p, g);
-    status = sb_ended(g, &fault);
 #if SB_FAULTS
-    s->fault = fault;
+  s->fault = m.fault;
 #endif
-    return status;
-  }
-#else
-  (void)t;
-  (void)x;
-  (void)xd;
-  (void)u;
-  (void)p;
-  return SB_GOES_ON;
-#endif
+  return m.status;
 }
 
 /* --- to the next step -------------------------------------------------------------------- */
@@ -286,7 +318,7 @@ static void sb_take_projected(sb_stepper *m) {
 /* The first mode that does not fit at a state, or -1. */
 static int sb_unfit(sb_stepper *m, double t, const SB_REAL *x) {
   SB_REAL g[SB_CROSSINGS];
-  sb_watched(sb_within(m, t), x, m->xd, m->u, m->p, g);
+  sb_model_watched(sb_within(m, t), x, m->xd, m->u, m->p, g);
   for (int k = 0; k < SB_CROSSINGS; k++)
     if (sb_kinds[k] == SB_MODE && g[k] > 0) return k;
   return -1;
@@ -297,8 +329,8 @@ static SB_REAL sb_change(sb_stepper *m, int k, double t, const SB_REAL *x) {
   SB_REAL slope[SB_NX], to[SB_NX], now[SB_CROSSINGS], then[SB_CROSSINGS];
   sb_slope(m, t, x, slope);
   for (int i = 0; i < SB_NX; i++) to[i] = x[i] + (SB_REAL)SB_AHEAD * slope[i];
-  sb_watched(sb_within(m, t), x, m->xd, m->u, m->p, now);
-  sb_watched(sb_within(m, t + SB_AHEAD), to, m->xd, m->u, m->p, then);
+  sb_model_watched(sb_within(m, t), x, m->xd, m->u, m->p, now);
+  sb_model_watched(sb_within(m, t + SB_AHEAD), to, m->xd, m->u, m->p, then);
   return then[k] - now[k];
 }
 
@@ -359,7 +391,9 @@ static int sb_segment(sb_stepper *m, double end) {
     sb_copy(SB_G0(m), SB_G1(m), SB_CROSSINGS);
     if (theta > 1) continue;
     sb_watch(m, m->t, m->x, SB_G0(m));
-    if (sb_ended(SB_G0(m), &m->fault)) return SB_FAULTY;
+    for (int k = 0; k < SB_CROSSINGS && !m->status; k++)
+      if (sb_kinds[k] == SB_FAULT && SB_G0(m)[k] > 0) sb_fault(m, k, 1);
+    if (m->status) return m->status;
   }
 #else
   sb_slope(m, m->t, m->x, SB_K(m));
@@ -396,7 +430,10 @@ static double sb_next_switch(const double *at, double t, double end) {
 static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p) {
 #if SB_NX
   const double end = sb_time(s->k + 1);
-  SB_REAL next[SB_NX], spare[SB_NX], room[(SB_STAGES + 3) * SB_NX + 4 * SB_CROSSINGS];
+  SB_REAL next[SB_NX], spare[SB_NX], room[(SB_STAGES + 3) * SB_NX];
+#if SB_REACHES
+  SB_REAL g[4 * SB_CROSSINGS];
+#endif
   sb_stepper m = {0};
   int status = SB_GOES_ON;
   m.t = sb_time(s->k);
@@ -406,13 +443,16 @@ static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p)
   m.next = next;
   m.spare = spare;
   m.room = room;
+#if SB_REACHES
+  m.g = g;
+#endif
 #if SB_NXD
   m.xd = s->xd;
 #endif
 #if SB_NE
   {
     double at[2 * SB_NE];
-    sb_edges(u, p, at);
+    sb_model_edges(u, p, at);
     for (int n = 1; m.t < end && !status; n++) /* the last step covers the rest */
       status = sb_segment(&m, n < SB_MOST_STEPS ? sb_next_switch(at, m.t, end) : end);
   }

@@ -5,6 +5,7 @@
    The host defines SB_LOOPS, and SB_GOES(m), the lanes that have not ended, failed or left the loop;
    SB_XD(m), SB_BEFORE_TICKS(m) and SB_AFTER_TICKS(m), the discrete states and room for them.
    SB_WAITS: sb_next_look(m, stop) is the next time to look at a program without states.
+   SB_ADVANCES: steps lead to the next stop (sb_trial.h); else the host gets there in its own way.
    SB_OWN_MARKS: the host has its own sb_jumped.
    SB_ACTS_IN_C: crossings act here, else in the host's own sb_cross. Then also SB_MEETS_RESETS if there
      are EVENTs; SB_ENDED(m), the lanes in which a STOP has ended the run; SB_SHORTEST_FLIGHT(m), the
@@ -14,15 +15,21 @@
 
 #ifdef SB_LOOPS
 
+#if defined(SB_ADVANCES) || defined(SB_ACTS_IN_C)
 /* The states on their constraints. */
 SB_FUNCTION void sb_project(SB_SELF *m, SB_MASK where);
+#endif
+#ifdef SB_ADVANCES
 /* Record the step just tried. It takes lanes that it ends out of s->taken and s->cut. */
 SB_FUNCTION void sb_record_step(SB_SELF *m, sb_trial *s);
+#endif
 #ifdef SB_MARKS
 /* Act on the marked crossings. */
 SB_FUNCTION void sb_cross(SB_SELF *m, SB_MASK where, int ticks_follow);
+#ifdef SB_ADVANCES
 /* Mark what the step just accepted has crossed, and act on it. */
 SB_FUNCTION void sb_hits(SB_SELF *m, SB_MASK cut);
+#endif
 #endif
 #ifdef SB_HAS_CLOCKS
 /* The lanes in which a clock is due. */
@@ -34,13 +41,13 @@ SB_FUNCTION void sb_count_ticks(SB_SELF *m, SB_MASK due, SB_MASK bad);
 SB_FUNCTION void sb_count_crossings(SB_SELF *m, SB_MASK where);
 SB_FUNCTION void sb_stop(SB_SELF *m, int k, SB_MASK where);
 SB_FUNCTION void sb_fault(SB_SELF *m, int k, SB_MASK where);
-/* The reset of an EVENT. Returns where there was one. */
-SB_FUNCTION SB_MASK sb_reset(SB_SELF *m, int k, SB_MASK where);
 /* Let blocks switch modes. */
 SB_FUNCTION void sb_settle(SB_SELF *m, SB_MASK where, SB_REAL *x, SB_REAL *xd);
 /* Crossings have acted. ends: where the run has stopped. */
 SB_FUNCTION void sb_acted(SB_SELF *m, SB_MASK where, SB_MASK ends);
 #ifdef SB_MEETS_RESETS
+/* The reset of an EVENT. Returns where there was one. */
+SB_FUNCTION SB_MASK sb_reset(SB_SELF *m, int k, SB_MASK where);
 /* The time over which rates of signals are differenced [s]. */
 SB_FUNCTION SB_REAL sb_span(const SB_SELF *m);
 /* A reset has turned its signal back; rests: where it stays at zero. x, before: states and motion then. */
@@ -89,12 +96,12 @@ SB_FUNCTION void sb_after_resets(SB_SELF *m, SB_MASK where, const SB_MASK *reset
 
 /* Act on the marked crossings, in these lanes: stop the run, reset states by the function of an EVENT,
    switch modes until none requests it, or put states on the limits that they reached. ticks_follow: a STOP
-   whose signal becomes positive by this waits for the ticks at this time. */
+   or fault whose signal becomes positive by this waits for the ticks at this time. */
 SB_FUNCTION void sb_cross(SB_SELF *m, SB_MASK where, int ticks_follow) {
   const SB_MASK none = {0};
-  SB_MASK moved = none, limits = none, resets = none, ends = SB_ENDED(m), acts;
-  SB_MASK reset[SB_ROOM(SB_NG(m))];
+  SB_MASK moved = none, limits = none, ends = SB_ENDED(m), acts;
 #ifdef SB_MEETS_RESETS
+  SB_MASK resets = none, reset[SB_ROOM(SB_NG(m))];
   SB_REAL x[SB_ROOM(SB_N(m))], xd[SB_ROOM(SB_ND(m))];
   for (int i = 0; i < SB_N(m); i++) x[i] = SB_X(m)[i];
   for (int i = 0; i < SB_ND(m); i++) xd[i] = SB_XD(m)[i];
@@ -103,11 +110,15 @@ SB_FUNCTION void sb_cross(SB_SELF *m, SB_MASK where, int ticks_follow) {
   for (int k = 0; k < SB_NG(m); k++) {
     const SB_MASK hit = where & SB_HIT(m)[k] & SB_GOES(m);
     const int kind = SB_KIND(m, k);
+#ifdef SB_MEETS_RESETS
     reset[k] = none;
+#endif
     if (!SB_ANY(hit)) continue;
     if (kind == SB_STOP) sb_stop(m, k, hit), ends |= hit;
     if (kind == SB_FAULT) sb_fault(m, k, hit);
+#ifdef SB_MEETS_RESETS
     if (kind == SB_EVENT) resets |= reset[k] = sb_reset(m, k, hit);
+#endif
     if (kind == SB_EVENT || kind == SB_MODE) moved |= hit;
     if (kind == SB_LIMIT) limits |= hit;
   }
@@ -122,10 +133,10 @@ SB_FUNCTION void sb_cross(SB_SELF *m, SB_MASK where, int ticks_follow) {
   if (SB_ANY(acts) && !ticks_follow) {
     sb_watch_now(m, SB_G(m));
     for (int k = 0; k < SB_NG(m); k++) {
-      const SB_MASK over = acts & SB_NOT(ends) & (SB_G(m)[k] > 0);
-      if (SB_KIND(m, k) != SB_STOP || !SB_ANY(over)) continue;
-      sb_stop(m, k, over);
-      ends |= over;
+      const SB_MASK over = acts & SB_NOT(ends) & SB_GOES(m) & (SB_G(m)[k] > 0);
+      if (!SB_ANY(over)) continue;
+      if (SB_KIND(m, k) == SB_STOP) sb_stop(m, k, over), ends |= over;
+      if (SB_KIND(m, k) == SB_FAULT) sb_fault(m, k, over);
     }
   }
 #ifdef SB_MEETS_RESETS
@@ -185,7 +196,7 @@ SB_FUNCTION SB_MASK sb_enter(SB_SELF *m, SB_MASK at, int *stage) {
 #ifdef SB_HAS_CLOCKS
   {
     const SB_MASK due = sb_any_due(m, at);
-#ifdef SB_MARKS
+#if defined(SB_MARKS) && !defined(SB_NO_EVENTS)
     if (SB_ANY(due)) sb_take_values(m, due);
 #endif
     if (SB_ANY(due)) sb_tick(m, due);
@@ -200,6 +211,8 @@ SB_FUNCTION SB_MASK sb_enter(SB_SELF *m, SB_MASK at, int *stage) {
 #endif
   return at;
 }
+
+#ifdef SB_ADVANCES
 
 /* --- to the next stop -------------------------------------------------------------------- */
 
@@ -240,5 +253,7 @@ SB_FUNCTION void sb_go_on(SB_SELF *m, SB_MASK on, SB_TIME stop) {
   if (SB_ANY(s.cut)) sb_hits(m, s.cut);
 #endif
 }
+
+#endif
 
 #endif

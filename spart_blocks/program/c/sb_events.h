@@ -46,12 +46,16 @@ SB_FUNCTION int sb_switched(SB_SELF *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_R
 
 #ifdef SB_MARKS
 
+#ifndef SB_NO_EVENTS
+
 /* The values from which jumps are told: those of now, in these lanes. */
 SB_FUNCTION void sb_take_values(SB_SELF *m, SB_MASK where) {
   if (!SB_NG(m)) return;
   sb_watch_now(m, SB_G(m));
   for (int k = 0; k < SB_NG(m); k++) SB_G0(m)[k] = SB_SELECT(where, SB_G(m)[k], SB_G0(m)[k]);
 }
+
+#endif
 
 #ifndef SB_OWN_MARKS
 

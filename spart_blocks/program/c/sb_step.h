@@ -45,6 +45,7 @@
    SB_SEES_STIFFNESS: the host tests for stiffness: sb_tests_stiffness, sb_at_border, sb_seems_stiff.
    SB_MARKS: crossings are marked: sb_jumped, sb_reached. Then SB_HIT(m), the marks; SB_BEGUN(m),
      whether the run has begun; sb_watch_now(m, out), the watched values of the present state.
+   SB_NO_EVENTS: there are no EVENTs: marks need no values before a stop.
    SB_MEETS_RESETS: resets may turn signals back: sb_motion_of, sb_turned, sb_at_rest. Then
      sb_field(m, t, x, xd, out) and sb_signals(m, t, x, xd, out), the rates and watched values of any
      states.
@@ -350,8 +351,6 @@ SB_FUNCTION SB_TIME sb_length(SB_SELF *m, SB_TIME left, SB_MASK *last) {
 #endif
 
 #include "sb_events.h"
-#ifndef SB_NO_STATES
 #include "sb_advance.h"
-#endif
 
 #endif

@@ -67,8 +67,8 @@ def _apply_jumps(run: Run, t: float, before: Sequence[Any]) -> bool:
 def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
     """Handle the crossings found at t: stop the run, reset states by the function of an EVENT,
     switch modes until none requests it, or set states to the limits that they reached. Returns
-    t as an exact fraction. ticks_follow: a STOP whose signal becomes positive by this waits
-    for the ticks at t.
+    t as an exact fraction. ticks_follow: a STOP or fault whose signal becomes positive by this
+    waits for the ticks at t.
     """
     if found:
         count_crossings(run, found, t)
@@ -150,8 +150,10 @@ def stop(run: Run, block: str, t: float) -> None:
 
 
 def _stop_after_reset(run: Run, t: float) -> None:
-    """Stop the run if the new states make the signal of a STOP positive."""
-    for crossing, value in zip(run.crossings, run.watch(t, run.x), strict=True):
+    """End the run if the new states make the signal of a STOP or of a fault positive."""
+    for k, (crossing, value) in enumerate(zip(run.crossings, run.watch(t, run.x), strict=True)):
+        if crossing.kind == "fault" and value > 0:
+            raise run.engine.failure(k, t, run.x, run.xd)
         if crossing.kind == "stop" and value > 0:
             stop(run, crossing.block, t)
             return

@@ -438,17 +438,15 @@ SB_FUNCTION void sb_fault(sb_crew *m, int k, SB_MASK where) {
   sb_over_where(m, where, SB_HANDED_BACK, 0);
 }
 
-SB_FUNCTION SB_MASK sb_reset(sb_crew *m, int k, SB_MASK where) {
 #if SB_RESETS
+SB_FUNCTION SB_MASK sb_reset(sb_crew *m, int k, SB_MASK where) {
   sb_happened(m, k, where);
   sb_reset_by(k, m->t, m->x, m->xd, m->p, m->f);
   for (int i = 0; i < SB_NX; i++) m->x[i] = SB_SELECT(where, m->f[i], m->x[i]);
   for (int i = 0; i < SB_NXD; i++) m->xd[i] = SB_SELECT(where, m->f[SB_NX + i], m->xd[i]);
-#else
-  (void)m, (void)k;
-#endif
   return where;
 }
+#endif
 
 SB_FUNCTION void sb_settle(sb_crew *m, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
 #if SB_SWITCHES
