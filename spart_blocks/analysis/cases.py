@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
-
-import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.diagram.written.overrides import Overrides
+from spart_blocks.diagram.written.overrides import Overrides, as_texts
 
 MAX_CASES = 64
 
@@ -67,24 +63,3 @@ def _label(picked: Mapping[str, str], differing: Sequence[str], name: str) -> st
     shown = differing or ([] if name else list(picked))
     parts = [picked[slot] if len(shown) == 1 else f"{slot}={picked[slot]}" for slot in shown]
     return ", ".join([*parts, *([name] if name else [])])
-
-
-def as_texts(overrides: Overrides) -> tuple[str, ...]:
-    """Overrides as texts `path=value`, which worker processes and keys of the cache use."""
-    if isinstance(overrides, str):
-        return (overrides,)
-    if not isinstance(overrides, Mapping):
-        return tuple(overrides)
-    try:
-        return tuple(
-            f"{path}={json.dumps(value, default=_plain, allow_nan=False)}"
-            for path, value in overrides.items()
-        )
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a value of the overrides cannot be written in a file: {error}") from None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is neither number, text, list nor mapping")

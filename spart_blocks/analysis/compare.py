@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from spart_blocks.analysis.cases import Choices, ComparisonCase, as_texts, cases_of
+from spart_blocks.analysis.cases import Choices, ComparisonCase, cases_of
 from spart_blocks.analysis.comparison import Comparison, rows_of
 from spart_blocks.analysis.measures import Measures, measures_of
 from spart_blocks.base.errors import (
@@ -25,7 +25,7 @@ from spart_blocks.diagram.written.overrides import Overrides
 from spart_blocks.diagram.written.variants import choices_in
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.processes import Job, JobOutcome, Progress, run_all
-from spart_blocks.run.simulate import options_with
+from spart_blocks.run.simulate import file_of, options_with
 
 T = TypeVar("T")
 
@@ -84,14 +84,8 @@ def compare(
     """
     if not isinstance(path, (str, Path)):
         raise InputError(f"compare takes the path of a diagram's file, not {type(path).__name__}")
-    packages = [blocks] if isinstance(blocks, (str, Path)) else blocks
-    file = DiagramFile(
-        Path(path),
-        as_texts(overrides),
-        Path(root) if root is not None else None,
-        blocks=tuple(map(str, packages)),
-    )
-    source = CaseSource(file, run_options)
+    file = file_of(path, overrides, {}, blocks)
+    source = CaseSource(replace(file, root=None if root is None else Path(root)), run_options)
     found = compare_cases(source, cases_for(source, variants, cases), jobs, progress)
     if found.failures:
         raise found.failure

@@ -89,28 +89,43 @@ def linearize(
     u = together(traced.parameters(pick, taps[_key(pick.spot)]) for pick in entries)
     at_rest = traced.at(point, engine.program)
     system = _differentiated(traced, at_rest, u.indices, wanted, _period(engine))
-    labels = together(pick.elements for pick in wanted).labels
+    linear = _of_kept_states(system, given, point, entries, u.labels, wanted, ready.name)
+    _warn_of_drift(linear)
+    return linear
+
+
+def _of_kept_states(
+    system: _System,
+    given: _Given,
+    point: Point,
+    inputs: list[_Pick],
+    added: tuple[str, ...],
+    outputs: list[_Pick],
+    name: str,
+) -> LinearSystem:
+    """The linear system without the states that it does not need. added: names of the inputs.
+    Raises RunError for derivatives that are not finite."""
+    engine = given.engine
+    labels = together(pick.elements for pick in outputs).labels
     _check_finite(system, given.states.labels, labels)
     switching = {c.block for c in engine.crossings if c.kind == "mode"}
-    kept = _kept(given.states, [engine.continuous[name] for name in switching], system)
+    kept = _kept(given.states, [engine.continuous[block] for block in switching], system)
     kept = np.setdiff1d(kept, given.states.helds)
-    linear = LinearSystem(
+    return LinearSystem(
         system.A[np.ix_(kept, kept)],
         system.B[kept],
         system.C[:, kept],
         system.D,
         dt=_period(engine),
         states=tuple(given.states.labels[k] for k in kept),
-        inputs=u.labels,
+        inputs=added,
         outputs=labels,
         x=np.concatenate([point.x, point.xd])[kept],
-        u=np.concatenate([np.zeros(0), *(given.value(pick) for pick in entries)]),
+        u=np.concatenate([np.zeros(0), *(given.value(pick) for pick in inputs)]),
         y=system.y,
         drift=system.drift[kept],
-        name=ready.name,
+        name=name,
     )
-    _warn_of_drift(linear)
-    return linear
 
 
 def _warn_of_drift(system: LinearSystem) -> None:

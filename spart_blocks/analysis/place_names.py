@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.base.paths import element_names, named, places, split_index
+from spart_blocks.base.paths import element_names, look_up, named, places, several_signals
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.network.display import aliases_of, signal_names
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
-from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
 
 Indices = NDArray[np.intp]
@@ -87,17 +86,15 @@ class Spots:
         InputError with the nearest names.
         """
         if name.startswith("->"):
-            base, index = split_index(name[2:].strip())
-            if base not in self.inputs:
-                hint = did_you_mean(base, [key for key in self.inputs if "=" not in key])
-                raise InputError(Fault(f"no block input {base!r}", hint=hint))
+            base, index = look_up(name[2:].strip(), "no block input {}", self.inputs)
             return self._input(base), index
-        base, index = named(name, {**self.inputs, **self.signals}, self.aliases)
-        if base in self.signals:
-            return self._output(base), index
-        if base in self.inputs:
-            return self._input(base), index
-        raise InputError(self._unknown(base))
+        known = {**self.signals, **self.inputs}
+        base, index = named(name, known, self.aliases)
+        if base not in known:
+            hint = did_you_mean(base, {*known, *self.aliases})
+            fault = Fault(f"no signal or block input {base!r}", hint=hint)
+            raise InputError(several_signals(base, known) or fault)
+        return (self._output if base in self.signals else self._input)(base), index
 
     def _output(self, name: str) -> WirePlace:
         source = self.signals[name]
@@ -121,15 +118,6 @@ class Spots:
         source = node.sources[k]
         signal = self.wiring.nodes[source[0]].output_name(source[1])
         return WirePlace(name, source, signal, ((node.index, k), *twins), is_input=True)
-
-    def _unknown(self, name: str) -> Fault:
-        known = [key for key in (*self.signals, *self.inputs, *self.aliases) if "=" not in key]
-        ports = [key for key in known if key.startswith(f"{name}.") and key not in self.aliases]
-        if ports:
-            listed = ", ".join(dict.fromkeys(ports))
-            return Fault(f"{name} is a block with several signals", hint=f"it has {listed}")
-        plain = [key for key in known if not key.rpartition(".")[2].isdecimal()]
-        return Fault(f"no signal or block input {name!r}", hint=did_you_mean(name, plain))
 
 
 # --- states and parameters ----------------------------------------------------------------
@@ -202,15 +190,6 @@ class States:
     def names(self) -> list[str]:
         """All names that `find` accepts, without slices."""
         return [*self.groups, *self.labels]
-
-
-def find_parameter(name: str, parameters: Iterable[Slot]) -> Elements | None:
-    """The indices of 'torque.value' or 'torque.value[0]' in the vector of all parameters; None if
-    there is no such parameter.
-    """
-    slots = {slot.name: slot for slot in parameters}
-    base, index = named(name, slots)
-    return elements(base, slots[base].shape, index, slots[base].start) if base in slots else None
 
 
 def repeated(names: Iterable[str], what: str) -> list[Fault]:

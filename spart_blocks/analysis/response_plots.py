@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.results.plots import (
     COLOURS,
-    DASHES,
     FAINT,
     INK,
     add_legend,
     dress,
+    look,
     new_figure,
     plain_text,
 )
@@ -45,11 +45,7 @@ def bode_figure(name: str, inputs: Sequence[str], outputs: Sequence[str], bode: 
     dress(below, "")
     labels = []
     for number, (i, j) in enumerate(shown):
-        style: dict[str, Any] = {
-            "color": COLOURS[number % len(COLOURS)],
-            "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
-            "linewidth": 1.6,
-        }
+        style = look(number)
         labels.append(plain_text(f"{inputs[j]} to {outputs[i]}"))
         with np.errstate(divide="ignore", invalid="ignore"):
             decibels = 20 * np.log10(bode.magnitude[:, i, j])

@@ -11,18 +11,21 @@ from scipy.optimize import least_squares
 
 from spart_blocks.analysis.place_names import (
     Elements,
+    Indices,
     Spots,
     States,
     as_names,
     elements,
-    find_parameter,
     repeated,
     together,
 )
 from spart_blocks.analysis.point import Trim, operating_point
 from spart_blocks.base.errors import Fault, InputError, RunError, did_you_mean
+from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.program import Program
 from spart_blocks.program.derivatives import Point, Rowwise
+from spart_blocks.program.parameter_paths import target_at
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.native import Native
@@ -46,8 +49,9 @@ def trim(
     """Find values of the unknowns for which the diagram is at rest.
 
     unknowns: states ('plant.qm', 'plant.qm[1]', 'plant.qm.elbow', 'plant') and parameters
-    ('torque.value'). Everything else is fixed at its value at the start of the search. steady: the
-    states that must be at rest, by default all except those of plants' audits; False for none.
+    ('torque.value', or 'kp' of the file's `params:`). Everything else is fixed at its value at the
+    start of the search. steady: the states that must be at rest, by default all except those of
+    plants' audits; False for none.
     conditions: signals or inputs of blocks and their required values. at, t: the start of the
     search, and the time of the equilibrium; see linearize. tolerance: the largest residual of an
     equilibrium, in the units of the rates.
@@ -72,42 +76,73 @@ def trim(
 
 
 class _Unknowns:
-    """The entries of the vector (x, xd, p) that are unknowns."""
+    """The unknowns, as entries of the vector (x, xd, p).
+
+    A parameter of the file may be the value of several entries, which move together. moves
+    (entries, unknowns): the factor of each unknown in each entry. labels: of the first entry of
+    each unknown. sizes: number of unknowns by name. rows: the entries that move.
+    """
 
     def __init__(self, engine: Native, states: States, names: list[str]) -> None:
         faults = repeated(names, "unknown")
-        self.named: dict[str, Elements] = {}
-        parameters = engine.program.parameters
+        program = engine.program
+        labels = list(states.labels)
+        for slot in program.parameters:
+            labels += element_names(slot.name, slot.shape)
+        columns = [np.zeros((len(labels), 0))]
         for name in names:
-            found = states.find(name)
-            if found is None:
-                found = find_parameter(name, parameters)
-                if found is not None:
-                    found = Elements(found.labels, found.indices + states.size)
-            if found is None:
-                choices = [*states.names(), *(slot.name for slot in parameters)]
+            entries = _entries(name, program, states)
+            if not entries:
+                choices = [*states.names(), *(slot.name for slot in program.parameters)]
                 hint = did_you_mean(name, choices)
                 faults.append(Fault(f"unknown: no state or parameter {name!r}", hint=hint))
-            else:
-                self.named[name] = found
+                continue
+            sizes = {places.size for places, _ in entries}
+            size = sizes.pop() if len(sizes) == 1 else 1  # a number fills vectors of several sizes
+            column = np.zeros((len(labels), size))
+            for places, sign in entries:
+                column[np.ravel(places), np.arange(places.size) % size] = sign
+            columns.append(column)
         if not names:
             faults.append(Fault("trim needs unknowns: names of states and parameters"))
-        whole = together(self.named.values())
-        faults += repeated(whole.labels, "unknown")
+        self.moves = np.hstack(columns)
+        twice = np.count_nonzero(self.moves, axis=1) > 1
+        faults += [Fault(f"unknown {labels[k]} is given twice") for k in np.flatnonzero(twice)]
         if faults:
             raise InputError(faults)
-        self.indices, self.labels = whole.indices, whole.labels
+        self.rows = np.flatnonzero(self.moves.any(axis=1))
+        self._first = np.argmax(self.moves != 0, axis=0)
+        self.labels = tuple(labels[k] for k in self._first)
+        self.sizes = dict(zip(names, (column.shape[1] for column in columns[1:]), strict=True))
         self._sizes = (states.size, len(engine.initial()[0]))
 
     def of(self, point: Point) -> Floats:
-        return np.concatenate([point.x, point.xd, point.p])[self.indices]
+        whole = np.concatenate([point.x, point.xd, point.p])
+        factors = self.moves[self._first, np.arange(len(self._first))]
+        return np.asarray(whole[self._first] * factors)
 
     def put(self, point: Point, values: Floats) -> Point:
         """The point with the unknowns set to these values."""
         whole = np.concatenate([point.x, point.xd, point.p])
-        whole[self.indices] = values
+        whole[self.rows] = self.moves[self.rows] @ values
         states, nx = self._sizes
         return Point(point.t, whole[:nx], whole[nx:states], whole[states:])
+
+    def slopes(self, table: Floats) -> Floats:
+        """The derivatives by the unknowns, from those by (x, xd, p)."""
+        return np.asfortranarray(table[:, self.rows] @ self.moves[self.rows])
+
+
+def _entries(name: str, program: Program, states: States) -> list[tuple[Indices, int]]:
+    """The entries of (x, xd, p) of a state or parameter, in groups with a sign each; none for an
+    unknown name."""
+    found = states.find(name)
+    if found is not None:
+        return [(found.indices, 1)]
+    base, index = split_index(name)
+    target = target_at(program, base)
+    signed = [] if target is None else target.elements(name, index).signed
+    return [(places + states.size, sign) for places, sign in signed]
 
 
 class _Equations:
@@ -154,7 +189,7 @@ class _Equations:
         values.append(signals.value - self._values)
         tables.append(np.hstack(signals[1:]))
         whole = np.vstack([table.reshape(-1, nx + nd + size) for table in tables])
-        return np.concatenate(values), whole[:, unknown.indices]
+        return np.concatenate(values), unknown.slopes(whole)
 
 
 def _steady(states: States, steady: bool | Sequence[str] | str) -> Elements:
@@ -271,13 +306,14 @@ def _result(
         xd = engine.program.filled(point.t, x, xd, point.p)
     states |= {name: xd[part].copy() for name, part in engine.sampled.items()}
     n = len(x) + len(point.xd)
-    moved = [k - n for k in unknown.indices if k >= n]
+    moved = [k - n for k in unknown.rows if k >= n]
     parameters = {
         slot.name: point.p[slot.part].reshape(slot.shape).copy()
         for slot in engine.program.parameters
         if any(slot.part.start <= k < slot.part.stop for k in moved)
     }
-    whole = np.concatenate([x, point.xd, point.p])
-    values = {name: whole[found.indices] for name, found in unknown.named.items()}
+    solved = unknown.of(Point(point.t, x, point.xd, point.p))
+    ends = np.cumsum(list(unknown.sizes.values()))[:-1]
+    values = dict(zip(unknown.sizes, np.split(solved, ends), strict=True))
     largest = float(np.abs(residuals).max(initial=0.0))
     return Trim(states, parameters, values, largest, point.t, evaluations)

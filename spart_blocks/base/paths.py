@@ -8,14 +8,14 @@ a number or a slice for each dimension.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 
 if TYPE_CHECKING:
     from spart_blocks.base.document import Keys
@@ -80,6 +80,29 @@ def named(
         if full in known:
             return full, index
     return split_index(name)
+
+
+def look_up(
+    name: str,
+    wrong: str,
+    known: Collection[str],
+    aliases: Mapping[str, str] = {},
+    others: Iterable[str] = (),
+) -> tuple[str, str | None]:
+    """As `named`, for a name that must be known. wrong: the error's message, with {} for the name.
+    others: further names that exist. Raises InputError with the names that are near."""
+    full, index = named(name, known, aliases)
+    if full not in known:
+        hint = did_you_mean(full, {*known, *aliases, *others})
+        raise InputError(Fault(wrong.format(repr(full)), hint=hint))
+    return full, index
+
+
+def several_signals(name: str, signals: Iterable[str]) -> Fault | None:
+    """The fault of a name that is a block with several signals; None if it is not."""
+    ports = [one for one in dict.fromkeys(signals) if one.startswith(f"{name}.") and "=" not in one]
+    hint = "it has " + ", ".join(ports)
+    return Fault(f"{name} is a block with several signals", hint=hint) if ports else None
 
 
 def index_of(text: str) -> int | slice | None:

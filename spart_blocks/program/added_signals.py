@@ -20,16 +20,7 @@ def entries(program: Program, name: str) -> Places:
     selects: 'plant.qm', 'plant.qm[0]' or 'plant.R[:,0]'. Raises InputError for an unknown signal,
     and for an invalid index.
     """
-    slot, index = slot_of(program.signals, name, "signal", program.display.aliases)
-    return slot.places(index, name)
-
-
-def parameter_entries(program: Program, name: str) -> Places:
-    """The indices in p of a parameter, 'ctrl.kp' or 'kp' of the file's `params:`, or of elements
-    of one. Otherwise as `entries`.
-    """
-    own = {name: slots[0] for name, slots in program.given.items()}
-    slot, index = slot_of(program.parameters, name, "parameter", own)
+    slot, index = slot_of(program.signals, name, program.display.aliases)
     return slot.places(index, name)
 
 
@@ -46,7 +37,7 @@ class Symbols:
 
     def parameter(self, name: str) -> Any:
         """A parameter, 'ctrl.kp', or 'kp' of the file's `params:`, or its elements."""
-        return _picked(self._p, parameter_entries(self._program, name))
+        return _picked(self._p, self._program.parameter_places(name)[0])
 
 
 def _picked(column: Any, places: Places) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.document import Keys
+from spart_blocks.base.paths import select
 from spart_blocks.diagram.build.origins import Origin, Origins, Use
 from spart_blocks.program.program import Program
 from spart_blocks.program.slots import Places, Slot
@@ -38,6 +39,11 @@ class Target:
     def signed(self) -> list[tuple[Places, int]]:
         """Each array of indices with its sign."""
         return list(zip(self.places, self.signs or (1,) * len(self.places), strict=True))
+
+    def elements(self, name: str, index: str | None) -> Target:
+        """Those that an index such as '0:2' selects. name: for the error. Raises InputError."""
+        picked = (np.asarray(select(name, one[None], index)[0]) for one in self.places)
+        return replace(self, places=tuple(picked))
 
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Whether values of a shape can be set; a scalar sets all entries."""
@@ -108,6 +114,33 @@ def origin_of(program: Program, keys: Keys) -> Origin:
     if keys[0] != "blocks" or len(keys) < 3:
         return Origin(alone=False)
     return Origin(uses=(Use(str(keys[1]), str(keys[2]), keys[3:]),))
+
+
+def standing_at(
+    program: Program, path: str, origin: Origin | None = None, own: bool = True
+) -> Standing | None:
+    """Where a program has the value at a path with dots, as `--set` takes it, with or without its
+    section: 'kp', 'params.kp.1', 'ctrl.kp'; or a parameter by its own name, 'arm/ctrl.kp'. None if
+    nothing has it, or more than parameters depends on it. origin: as for `standing_of`. own:
+    whether a parameter may have the name of an entry of the file's `params:`.
+    """
+    name = path.removeprefix("params.").removeprefix("blocks.")
+    keys = tuple(name.split("."))
+    for place in (("params", *keys), ("blocks", *keys)):
+        found = standing_of(program, place, origin)
+        if found is not None and (found.target or found.starts):
+            return found
+    if not own and ("params", keys[0]) in program.origins:
+        return None
+    target = target_of_name(program, name)
+    return None if target is None else Standing(target)
+
+
+def target_at(program: Program, path: str, own: bool = True) -> Target | None:
+    """The entries of p at a path; None if there are none, or if initial states depend on the value
+    too. path, own: as for `standing_at`."""
+    found = standing_at(program, path, own=own)
+    return None if found is None or found.starts else found.target
 
 
 def _slot_name(use: Use, path: Keys, names: Iterable[str]) -> str:

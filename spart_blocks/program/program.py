@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.paths import named
+from spart_blocks.base.paths import look_up
 from spart_blocks.diagram.build.origins import Origins
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.exact_values import exact_values
+from spart_blocks.program.slots import Places, given_names, slot_of
 from spart_blocks.program.slots import Slot as Slot
-from spart_blocks.program.slots import given_names, slot_of
 from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
 
@@ -174,8 +174,7 @@ class Program:
         """The nominal value of a parameter such as 'ctrl.kp', of 'kp' of the file's `params:`, or
         of elements, 'kp[0]'.
         """
-        slot, index = self._slots_of(name)[0]
-        return np.asarray(self.p[slot.places(index, name)])
+        return np.asarray(self.p[self.parameter_places(name)[0]])
 
     def with_parameters(self, values: Mapping[str, Any]) -> Program:
         """The same program with other values of the named parameters.
@@ -185,9 +184,8 @@ class Program:
         Raises InputError for an unknown name or another shape.
         """
         p = self.p.copy()
-        named = ((name, *found, v) for name, v in values.items() for found in self._slots_of(name))
-        for name, slot, index, value in named:
-            places = slot.places(index, name)
+        found = ((n, value, at) for n, value in values.items() for at in self.parameter_places(n))
+        for name, value, places in found:
             try:
                 new = np.asarray(value, dtype=float)
             except (TypeError, ValueError):
@@ -199,13 +197,14 @@ class Program:
             p[places] = new
         return replace(self, p=p)
 
-    def _slots_of(self, name: str) -> list[tuple[Slot, str | None]]:
-        """The parameters that a name stands for, each with the index of its elements."""
+    def parameter_places(self, name: str) -> list[Places]:
+        """The indices in p of a parameter 'ctrl.kp', or of each that has the value of 'kp' of the
+        file's `params:`; or of their elements, in the shape that the name selects: 'kp[0:2]'.
+        Raises InputError for an unknown name, and for an invalid index.
+        """
         known = {slot.name: slot for slot in self.parameters}
-        base, index = named(name, {*known, *self.given})
-        if base in self.given and base not in known:
-            return [(known[one], index) for one in self.given[base]]
-        return [slot_of(self.parameters, name, "parameter", others=self.given)]
+        base, index = look_up(name, "there is no parameter {}", {*known, *self.given})
+        return [known[one].places(index, name) for one in self.given.get(base, (base,))]
 
     def at_ticks(self, function: Any) -> Any:
         """A Function (t, x, xd, p) -> column evaluated as at ticks of all clocks: held outputs are
@@ -213,12 +212,7 @@ class Program:
         """
         if not self.holds:
             return function
-        arguments = function.sx_in()
-        t, x, _, p = arguments
-        column = ca.cse(ca.densify(function(t, x, self.renewed(*arguments), p)))
-        return ca.Function(
-            function.name(), arguments, [column], function.name_in(), function.name_out()
-        )
+        return with_renewed(self.renewed, function)
 
     def ticked(self, clock: str) -> Any:
         """The Function (t, x, xd, p) -> xd after a tick of one clock, at an instant at which all
@@ -254,7 +248,7 @@ class Program:
         """The CasADi Function (t, x, xd, p) -> the named signals in one column."""
         arguments = self.outputs.sx_in()
         whole = self.outputs(*arguments)
-        parts = [whole[slot_of(self.signals, n, "signal")[0].part] for n in names]
+        parts = [whole[slot_of(self.signals, n)[0].part] for n in names]
         column = ca.densify(ca.vertcat(*parts)) if parts else ca.SX(0, 1)
         return ca.Function(name, arguments, [column], ["t", "x", "xd", "p"], ["y"])
 
@@ -272,7 +266,7 @@ class Program:
         if output == "xdot":
             function, rows, shape = self.rates, slice(None), self.x0.shape
         else:
-            slot, _ = slot_of(self.signals, output, "signal", others=("xdot",))
+            slot, _ = slot_of(self.signals, output, others=("xdot",))
             function, rows, shape = self.outputs, slot.part, slot.shape
         argument, columns, width = self._argument(wrt)
         arguments = function.sx_in()
@@ -298,6 +292,15 @@ class Program:
         if wrt not in whole:
             raise InputError(Fault(f"no state or parameter {wrt!r}", hint=did_you_mean(wrt, whole)))
         return whole[wrt]
+
+
+def with_renewed(renewed: Callable[..., Any], function: Any) -> Any:
+    """The Function (t, x, xd, p) of a function of this kind for the xd that `renewed` gives."""
+    t, x, xd, p = arguments = function.sx_in()
+    column = ca.cse(ca.densify(function(t, x, renewed(t, x, xd, p), p)))
+    return ca.Function(
+        function.name(), arguments, [column], function.name_in(), function.name_out()
+    )
 
 
 def _vector(name: str, given: Any, default: Floats) -> Floats:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.paths import named, places
+from spart_blocks.base.paths import look_up, places
 from spart_blocks.diagram.build.origins import Origins
 
 Places = NDArray[np.intp]
@@ -38,18 +37,13 @@ class Slot:
 def slot_of(
     slots: Iterable[Slot],
     name: str,
-    kind: str,
     aliases: Mapping[str, str] = {},
     others: Iterable[str] = (),
 ) -> tuple[Slot, str | None]:
-    """The slot of a name such as 'plant.qm[0]', and the index in it. kind: of quantity, for the
-    error. aliases: other names of slots. others: further names that exist. Raises InputError with
-    the nearest names."""
+    """The slot of a signal such as 'plant.qm[0]', and the index in it. aliases: other names of
+    slots. others: further names that exist. Raises InputError with the nearest names."""
     known = {slot.name: slot for slot in slots}
-    full, index = named(name, known, aliases)
-    if full not in known:
-        hint = did_you_mean(full, {*known, *aliases, *others})
-        raise InputError(Fault(f"there is no {kind} {full!r}", hint=hint))
+    full, index = look_up(name, "there is no signal {}", known, aliases, others)
     return known[full], index
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.base.paths import element_names, named, places, select
+from spart_blocks.base.paths import element_names, look_up, named, places, select
 from spart_blocks.export.interface import Member
 from spart_blocks.realtime.live_protocol import VERSION, Floats
 from spart_blocks.realtime.loop import Loop
@@ -162,15 +162,11 @@ def set_values(loop: Loop, asked: object) -> dict[str, Any]:
 
 def _named(written: str, loop: Loop) -> tuple[str, str | None]:
     """The named parameter, and the index of its elements, or None for all."""
-    known = loop.parameters.names
-    name, index = named(written, known)
-    if name in known:
-        return name, index
     fixed = _fixed(loop)
+    name, _ = named(written, fixed)
     if name in fixed:
         raise InputError(f"{name} cannot be set while the loop runs: it {fixed[name]}")
-    hint = did_you_mean(name, known)
-    raise InputError(Fault(f"there is no parameter or free input {name!r}", hint=hint))
+    return look_up(written, "there is no parameter or free input {}", loop.parameters.names)
 
 
 def _with_elements(written: str, value: Floats, index: str, new: Any) -> Floats:

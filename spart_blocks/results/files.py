@@ -63,7 +63,7 @@ def save(results: RunData, path: str | Path) -> Path:
     return target
 
 
-def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file atomically: a temporary file in its folder is written, then renamed."""
     path = path.resolve()
     if not path.parent.is_dir():
@@ -117,11 +117,7 @@ def _is_ours(file: IO[bytes]) -> bool:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write these bytes as a file, atomically."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(data)
-
-    write_atomically(path, write)
+    write_atomically(path, lambda file: file.write(data))
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -13,6 +13,7 @@ from spart_blocks.results.plots import (
     INK,
     Line,
     dress,
+    frame_xy,
     lines_of,
     new_figure,
     plain_text,
@@ -136,13 +137,7 @@ def _xy(scope: ScopeSpec, curves: Sequence[Sequence[_Curve]]) -> Figure:
     for x, y in curves:
         axis.plot(x.line.values, y.line.values, **x.style)
     x, y = curves[0]
-    axis.set_xlabel(scope.xlabel or x.line.label)
-    axis.set_ylabel(scope.ylabel or y.line.label)
-    if scope.scale is not None:
-        axis.set_xlim(*scope.scale[:2])
-        axis.set_ylim(*scope.scale[-2:])
-    if scope.equal:
-        axis.set_aspect("equal", adjustable="datalim" if scope.scale is None else "box")
+    frame_xy(axis, scope, x.line, y.line)
     _legend(figure, curves)
     return figure
 

@@ -284,6 +284,11 @@ def _draw_xy(axis: Axes, results: RunData, scope: ScopeSpec, lines: Sequence[Lin
     x, y = lines
     style = scope.styles[0] if scope.styles else None
     _curve(axis, x.values, y.values, Line(y.values, "", style), 0, {})
+    frame_xy(axis, scope, x, y)
+
+
+def frame_xy(axis: Axes, scope: ScopeSpec, x: Line, y: Line) -> None:
+    """Label and scale the axes of an xy scope."""
     axis.set_xlabel(scope.xlabel or x.label)
     axis.set_ylabel(scope.ylabel or y.label)
     if scope.scale is not None:
@@ -291,6 +296,15 @@ def _draw_xy(axis: Axes, results: RunData, scope: ScopeSpec, lines: Sequence[Lin
         axis.set_ylim(*scope.scale[-2:])
     if scope.equal:
         axis.set_aspect("equal", adjustable="datalim" if scope.scale is None else "box")
+
+
+def look(number: int) -> dict[str, Any]:
+    """The colour and the dashes of a curve by its number."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+        "linewidth": 1.6,
+    }
 
 
 def _curve(
@@ -305,12 +319,7 @@ def _curve(
     from matplotlib import cbook
     from matplotlib.lines import Line2D
 
-    plain = {
-        "color": COLOURS[number % len(COLOURS)],
-        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
-        "linewidth": 1.6,
-        "label": line.label,
-    }
+    plain = {**look(number), "label": line.label}
     chosen = cbook.normalize_kwargs(line.style if isinstance(line.style, dict) else {}, Line2D)
     args = [line.style] if isinstance(line.style, str) else []
     try:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.argument_checks import as_numbers, as_text
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.paths import element_names, select, split_index
+from spart_blocks.base.paths import element_names, select, several_signals, split_index
 from spart_blocks.results.columns import state_columns, state_place, unit_in_signal
 from spart_blocks.results.signal_names import RATES as RATES
 from spart_blocks.results.signal_names import STATES
@@ -311,11 +311,6 @@ class RunData:
         return self._computed[canonical]
 
     def _unknown(self, name: str) -> Fault:
-        ports = [key for key in self.signals if key.startswith(f"{name}.")]
-        if ports:
-            return Fault(
-                f"{name} is a block with several signals", hint="it has " + ", ".join(ports)
-            )
         block = name.partition(".")[0]
         more = self._computable()
         choices = [*self.signals, *self.aliases, *more, *(STATES + block for block in self.states)]
@@ -324,7 +319,8 @@ class RunData:
             hint = f"{block} has one signal, {block}"
         elif self.recompute is None and block in self.states:
             hint += f"\n  what was not kept is not in its file: run it with log: [{name}]"
-        return Fault(f"no signal {name!r} in the results", hint=hint)
+        fault = Fault(f"no signal {name!r} in the results", hint=hint)
+        return several_signals(name, self.signals) or fault
 
     def to_dict(self) -> dict[str, Array]:
         """'t' and every kept signal, as arrays."""

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 
 import spart_blocks as sb
 from spart_blocks.analysis import compare as compare_files
-from spart_blocks.analysis.cases import MAX_CASES, as_texts, cases_of
+from spart_blocks.analysis.cases import MAX_CASES, cases_of
 from spart_blocks.analysis.measures import NO_TRACK, measures_of
 from spart_blocks.base.errors import (
     DiagramError,
@@ -23,6 +23,7 @@ from spart_blocks.base.errors import (
     RunError,
     SpartWarning,
 )
+from spart_blocks.diagram.written.overrides import as_texts
 from spart_blocks.results.plots import COLOURS
 from spart_blocks.run import processes
 
@@ -346,7 +347,7 @@ def test_overrides_become_texts_that_yaml_reads_back():
     given = {"kp": np.array([1.0, 2.5]), "name": "true", "on": True, "q": {"a": (1, 2)}}
     assert as_texts(given) == ("kp=[1.0, 2.5]", 'name="true"', "on=true", 'q={"a": [1, 2]}')
     for bad in (math.nan, object()):
-        with pytest.raises(InputError, match="cannot be written in a file"):
+        with pytest.raises(InputError, match="has no place in a diagram file"):
             as_texts({"kp": bad})
 
 

@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.analysis.place_names import Spots
 from spart_blocks.base.document import Document, read_document
 from spart_blocks.base.errors import InputError
-from spart_blocks.base.paths import index_of, keys_of
+from spart_blocks.base.paths import element_names, index_of, keys_of, split_index
 from spart_blocks.diagram.written.paths import editable_path_in, path_in
 from spart_blocks.program import storage
+from spart_blocks.program.added_signals import entries
+from spart_blocks.program.parameter_paths import target_at
+from spart_blocks.program.tracing.gains import wired
 from spart_blocks.run import DiagramFile
 from spart_blocks.sweeps.plan.memory_source import source_of
 
@@ -88,6 +92,10 @@ MEANINGS = [  # of a path: in the file, and in the program of the file or of the
     ("c.T", "clocks.c.T", STRUCTURAL, NO_PARAMETER),
     ("subsystems.filter.params.k", "subsystems.filter.params.k", STRUCTURAL, NO_PARAMETER),
 ]
+SIGNALS = [  # a signal as it is written, and by its full name
+    ("w", "w"), ("s.0", "s"), ("x[1]", "x[1]"), ("plant.qm", "plant.qm"),
+    ("plant.qm[0:2]", "plant.qm[0:2]"), ("plant.um[-1]", "plant.um[2]"),
+]  # fmt: skip
 WRONG = [
     ("kpp", "there is nothing named 'kpp'", "did you mean 'kp'"),
     ("premul", "there is nothing named 'premul'", "write two.premul or one.premul or w.premul"),
@@ -157,6 +165,57 @@ def test_a_program_from_the_cache_knows_the_origins_too(sources):
     again = storage.from_text(storage.to_text(program))
     assert again.origins == program.origins
     assert again.given["kp"] == program.given["kp"] == ("two.K",)
+
+
+@pytest.mark.parametrize(("path", "vary"), [(row[0], row[2]) for row in MEANINGS])
+def test_trim_and_tuning_know_the_parameters_of_the_file(sources, path, vary):
+    program = sources[0][1].program
+    base, index = split_index(path)
+    target = target_at(program, base)
+    if vary in (STRUCTURAL, "nowhere", "option T") or vary.startswith("plant "):
+        assert target is None
+        return
+    labels = [name for one in program.parameters for name in element_names(one.name, one.shape)]
+    found = [labels[k] for at in target.elements(path, index).places for k in np.ravel(at)]
+    assert " ".join(found).replace("[", "#").replace("]", "") == vary
+
+
+@pytest.fixture(scope="module")
+def run(file):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sb.simulate(file.load(), T=0.1, log=[path for path, _ in SIGNALS])
+
+
+@pytest.mark.parametrize(("path", "full"), SIGNALS)
+def test_a_signal_means_the_same_to_log_compare_linearize_and_sweeps(sources, run, path, full):
+    engine = sources[1][1]
+    name, _, index = full.partition("[")
+    shape, index = engine.slot[name].shape, index.rstrip("]") or None
+    assert engine.display.kept([path], engine.signals())[-1] == name  # log
+    np.testing.assert_array_equal(run[path], run[full])
+    assert len(run.labels(path)) == run[full][0].size  # compare
+    spot, picked = Spots(wired(sources[1][0].given)).find(path)  # linearize
+    assert element_names(spot.signal, shape, picked) == element_names(name, shape, index)
+    slot = engine.slot[name]
+    np.testing.assert_array_equal(entries(engine.program, path), slot.places(index))  # sweep
+
+
+@pytest.mark.parametrize(("path", "hint"), [
+    ("plant.qn", "did you mean 'plant.qm'"),
+    ("plant", "plant.qm"),
+])  # fmt: skip
+def test_a_wrong_signal_is_told_with_those_that_are_near(sources, run, path, hint):
+    engine = sources[1][1]
+    for told in (
+        lambda: engine.display.kept([path], engine.signals()),
+        lambda: run[path],
+        lambda: Spots(wired(sources[1][0].given)).find(path),
+        lambda: entries(engine.program, path),
+    ):
+        with pytest.raises(InputError) as caught:
+            told()
+        assert hint in (caught.value.faults[0].hint or "")
 
 
 @pytest.mark.parametrize(("path", "message", "hint"), WRONG)

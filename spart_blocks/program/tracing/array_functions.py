@@ -86,18 +86,14 @@ _ANY_ORDER = {
 
 
 def _register_ufuncs() -> None:
-    for name, operation in METHODS.items():
-        ufunc = getattr(np, name)
-        UFUNCS[ufunc] = _elementwise(_expression(operation), ufunc, 1)
-    for ufunc, operation in _BINARY.items():
-        options = {"identity": _ANY_ORDER[ufunc]} if ufunc in _ANY_ORDER else {}
-        UFUNCS[ufunc] = _elementwise(_expression(operation), ufunc, 2, **options)
-    for ufunc, operation in _TRUTHS.items():
-        options = {"identity": _ANY_ORDER[ufunc]} if ufunc in _ANY_ORDER else {}
-        on_symbols = _expression(operation, Condition)
-        UFUNCS[ufunc] = _elementwise(on_symbols, ufunc, ufunc.nin, **options)
+    numbers: dict[Any, Callable[..., Any]] = {**_BINARY, np.sign: ca.sign}
+    numbers |= {getattr(np, name): operation for name, operation in METHODS.items()}
+    for table, kind in ((numbers, Symbol), (_TRUTHS, Condition)):
+        for ufunc, operation in table.items():
+            options = {"identity": _ANY_ORDER[ufunc]} if ufunc in _ANY_ORDER else {}
+            on_symbols = _expression(operation, kind)
+            UFUNCS[ufunc] = _elementwise(on_symbols, ufunc, ufunc.nin, **options)
     UFUNCS[np.absolute] = _elementwise(abs, abs, 1)
-    UFUNCS[np.sign] = _elementwise(_expression(ca.sign), np.sign, 1)
     UFUNCS[np.positive] = _elementwise(lambda x: x, lambda x: x, 1)
     UFUNCS[np.bitwise_and] = np.frompyfunc(lambda a, b: a & b, 2, 1)
     UFUNCS[np.bitwise_or] = np.frompyfunc(lambda a, b: a | b, 2, 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.flatten import FlatDiagram
-from spart_blocks.program.program import Handover
+from spart_blocks.program.program import Handover, with_renewed
 from spart_blocks.program.tracing.evaluation import Evaluation
 from spart_blocks.program.tracing.holds import HeldOutput
 
@@ -78,11 +78,13 @@ def _stages(traced: Evaluation, wiring: FlatDiagram, holds: Sequence[HeldOutput]
 
 def _after(stages: Sequence[Handover], moves: Any) -> Any:
     """The Function `moves` applied to xd after all stages."""
-    t, x, xd, p = arguments = moves.sx_in()
-    for stage in stages:
-        xd = stage.renewed(t, x, xd, p)
-    column = ca.cse(ca.densify(moves(t, x, xd, p)))
-    return ca.Function(moves.name(), arguments, [column], moves.name_in(), moves.name_out())
+
+    def renewed(t: Any, x: Any, xd: Any, p: Any) -> Any:
+        for stage in stages:
+            xd = stage.renewed(t, x, xd, p)
+        return xd
+
+    return with_renewed(renewed, moves)
 
 
 def _meet(

@@ -12,9 +12,8 @@ import numpy as np
 
 from spart_blocks.base.document import parse_value, read_document
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.paths import named, select
-from spart_blocks.program.parameter_paths import Target, standing_of, target_of_name
-from spart_blocks.program.program import Program
+from spart_blocks.base.paths import named
+from spart_blocks.program.parameter_paths import Target, target_at
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
@@ -129,24 +128,11 @@ def _target(before: Tuned, name: str, value: Any) -> Target | None:
     base, index = named(_short(name), known)
     if base not in known:
         base = _references(before.file).get(base, base)
-    target = _standing(program, base)
+    target = target_at(program, base, own=False)
     starts = set(program.start.values())
     if target is None or starts & set(target.slots) or np.isin(value, list(target.apart)).any():
         return None
-    places = tuple(np.asarray(select(name, one[None], index)[0]) for one in target.places)
-    return replace(target, places=places)
-
-
-def _standing(program: Program, name: str) -> Target | None:
-    """The entries of the parameter vector p for a path in the file or a parameter name; None if
-    there are none."""
-    keys = tuple(name.split("."))
-    for path in (("params", *keys), ("blocks", *keys)):
-        standing = standing_of(program, path)
-        if standing is not None and not standing.starts and standing.target is not None:
-            return standing.target
-    of_file = ("params", *keys[:1]) in program.origins
-    return None if of_file else target_of_name(program, name)
+    return target.elements(name, index)
 
 
 def _references(file: DiagramFile) -> dict[str, str]:

@@ -15,30 +15,29 @@ from typing import Any, Literal
 import numpy as np
 
 from spart_blocks.base.errors import InputError, did_you_mean
-from spart_blocks.base.paths import split_index
+from spart_blocks.base.paths import named, split_index
 from spart_blocks.formulas.reader import CHOICE, CONSTANTS, FUNCTIONS, Function, Reader, Value
 from spart_blocks.formulas.values import written
 from spart_blocks.program import Program
-from spart_blocks.program.added_signals import entries, parameter_entries
+from spart_blocks.program.added_signals import entries
 
 
 def kind_of(program: Program, name: str) -> Literal["signal", "parameter", "t"] | None:
     """Whether a name is that of a signal, a parameter or the time t, tested in this order; None
     for an unknown name.
     """
-    base, index = split_index(name)
-    aliases = program.display.aliases
-    if aliases.get(base, base) in {slot.name for slot in program.signals}:
+    signals = {slot.name for slot in program.signals}
+    if named(name, signals, program.display.aliases)[0] in signals:
         return "signal"
-    if base == "t" and index is None:
+    if name == "t":
         return "t"
     return "parameter" if is_parameter(program, name) else None
 
 
 def is_parameter(program: Program, name: str) -> bool:
     """Whether a name is of a parameter, or of elements of one."""
-    base = split_index(name)[0]
-    return base in program.given or any(slot.name == base for slot in program.parameters)
+    known = {*program.given, *(slot.name for slot in program.parameters)}
+    return named(name, known)[0] in known
 
 
 def unknown_hint(program: Program, name: str) -> str | None:
@@ -113,7 +112,10 @@ class SignalReader(Reader):
                 return super()._name(node)
             raise self.fault(node, f"there is no signal {name!r}", unknown_hint(self.program, name))
         try:
-            (entries if kind == "signal" else parameter_entries)(self.program, name)
+            if kind == "signal":
+                entries(self.program, name)
+            else:
+                self.program.parameter_places(name)
         except InputError as error:
             raise self.fault(node, error.faults[0].message, error.faults[0].hint) from None
         if kind == "parameter":

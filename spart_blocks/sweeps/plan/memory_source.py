@@ -13,7 +13,7 @@ from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.origins import Origin, Use, parts_of
 from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.program import Program, TraceError
-from spart_blocks.program.parameter_paths import standing_of, target_of_name
+from spart_blocks.program.parameter_paths import standing_at
 from spart_blocks.program.storage import to_text
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.kept_traces import engine_of_object
@@ -68,8 +68,8 @@ class MemorySource(Source):
     def find(
         self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
     ) -> Found | None:
-        program, name = engine.program, dotted(path).removeprefix("params.")
-        name = name.removeprefix("blocks.")
+        program = engine.program
+        name = dotted(path).removeprefix("params.").removeprefix("blocks.")
         slots = slots_of(program)
         robots = [slot.rpartition(".")[0] for slot in slots if slot.endswith(QUANTITIES)]
         matter = matter_of(name, robots)
@@ -77,15 +77,11 @@ class MemorySource(Source):
             target = matter_target(program, *matter)
             if target is not None:
                 return Found(matter=target)
-        keys = tuple(name.split("."))
-        composed = self._composed(name)
-        for place in (("params", *keys), ("blocks", *keys)):
-            found = found_of(standing_of(program, place, composed), engine)
-            if found is not None and not found.nowhere:
-                whole = found.target and replace(found.target, apart=frozenset())
-                return replace(found, target=whole)  # there being no other structure
-        named = target_of_name(program, name)
-        return self._unknown(path, program) if named is None else Found(named)
+        found = found_of(standing_at(program, name, self._composed(name)), engine)
+        if found is None:
+            return self._unknown(path, program)
+        whole = found.target and replace(found.target, apart=frozenset())
+        return replace(found, target=whole)  # there being no other structure
 
     def _composed(self, name: str) -> Origin | None:
         """Which parameters have the value of an argument of a composite block in memory; None if
