@@ -24,7 +24,6 @@ from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.run.run import Run
 from spart_blocks.studio.runs import runner as runs
 from spart_blocks.studio.runs.registry import WORKER
-from spart_blocks.studio.runs.worker import WallClock
 from spart_blocks.workers.async_process import AsyncWorker
 from spart_blocks.workers.frames import Outbox
 
@@ -66,7 +65,7 @@ class _Never:
 
 def told(path: Path) -> float:
     """The same of a run in the studio, whose rows are sent away."""
-    runner = Runner(job(path, None), _Never(), Outbox(_NOWHERE), WallClock())
+    runner = Runner(job(path, None), _Never(), Outbox(_NOWHERE), time.monotonic, {})
     with suppress(EOFError):
         runner.go()
     return _TIMED.pop()
