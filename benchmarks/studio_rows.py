@@ -78,9 +78,9 @@ _TIMED: list[float] = []
 class Runner(runs.Runner):
     """A run whose thread is timed."""
 
-    def _ran(self, run: Run) -> bool:
+    def _finished(self, run: Run) -> bool:
         started = time.thread_time()
-        more = super()._ran(run)
+        more = super()._finished(run)
         _TIMED.append(time.thread_time() - started)
         return more
 
