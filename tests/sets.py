@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-SLOW, LONG = 0.4, 1.5  # s
+SLOW, LONG = 0.4, 1.0  # s
 DAILY = ("diagrams/", "tests/docs/", "tests/test_architecture.py", "shipped", "_bit")
 """Parts of the names of tests that are never long: of pages, of shipped files, of equal bits."""
 DURATIONS = Path(__file__).with_name("durations.json")

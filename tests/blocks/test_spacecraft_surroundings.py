@@ -111,7 +111,7 @@ def write(folder, **run):
 
 def test_all_blocks_of_the_family_are_here():
     ours = {kind for kind, *_ in BLOCKS.values()}
-    files = ("air_drag", "earth_frames", "magnetic_field", "orbital_gravity", "orbits", "sunlight")
+    files = ("earth_frames", "orbital_gravity", "orbits", "space_environment")
     family = {t.name for t in block_types() if t.cls.__module__.rpartition(".")[2] in files}
     assert ours == family
 
