@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-SLOW, LONG = 0.4, 1.0  # s
+SLOW, LONG = 0.4, 0.8  # s
+EVERY_SET = "slow or long or not slow"
 DAILY = ("diagrams/", "tests/docs/", "tests/test_architecture.py", "shipped", "_bit")
 """Parts of the names of tests that are never long: of pages, of shipped files, of equal bits."""
 DURATIONS = Path(__file__).with_name("durations.json")
@@ -39,7 +40,8 @@ def pytest_configure(config):
     if not (named or config.option.markexpr or config.option.keyword):
         config.option.markexpr = "not slow and not long"
     if config.option.part_sets:
-        config.pluginmanager.register(_Recording(), "recording")
+        chosen = config.option.markexpr not in ("", EVERY_SET) or config.option.keyword
+        config.pluginmanager.register(_Recording(whole=not chosen), "recording")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -117,29 +119,32 @@ def exists(case: str) -> bool:
     )
 
 
-def updated(before: dict[str, float], took: dict[str, float]) -> dict[str, float]:
-    """Durations after tests were run: their functions are recorded anew, the others that exist
-    stay.
+def updated(
+    before: dict[str, float], took: dict[str, float], *, whole: bool = True
+) -> dict[str, float]:
+    """Durations after tests were run: these are recorded anew, the others that exist stay. whole:
+    all cases of the tests were run, so that none is left of before.
     """
-    ran = {function_of(case) for case in took}
+    ran = {function_of(case) for case in took} if whole else set()
     kept = {
         case: seconds
         for case, seconds in before.items()
-        if function_of(case) not in ran and exists(case)
+        if case not in took and function_of(case) not in ran and exists(case)
     }
     fresh = {case: round(seconds, 2) for case, seconds in took.items() if seconds >= SLOW}
     return dict(sorted((kept | fresh).items()))
 
 
 class _Recording:
-    """Notes how much processor time each case took."""
+    """Notes how much processor time each case took. whole: no set or name is left out."""
 
-    def __init__(self):
+    def __init__(self, *, whole: bool):
+        self.whole = whole
         self.took: dict[str, float] = {}
 
     def pytest_runtest_logreport(self, report):
         self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.processor_time
 
     def pytest_sessionfinish(self):
-        text = json.dumps(updated(recorded(), self.took), indent=0)
+        text = json.dumps(updated(recorded(), self.took, whole=self.whole), indent=0)
         DURATIONS.write_text(f"{text}\n", encoding="utf-8")
