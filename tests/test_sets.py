@@ -29,8 +29,9 @@ def test_what_is_run_is_recorded_anew_and_the_rest_stays_while_it_exists():
     before = {f"{here}f[1]": 3.0, stays: 2.0, f"{here}gone": 2.0, "tests/gone.py::test_g": 2.0}
     took = {f"{here}f[2]": 0.712, f"{here}h": 0.1}
     assert updated(before, took) == {f"{here}f[2]": 0.71, stays: 2.0}
-    part = updated(before, took, whole=False)
-    assert part == {f"{here}f[1]": 3.0, f"{here}f[2]": 0.71, stays: 2.0}
+    before, took = {f"{stays}[1]": 3.0}, {f"{stays}[2]": 0.7}
+    assert updated(before, took) == took
+    assert updated(before, took, whole=False) == before | took
 
 
 @pytest.mark.parametrize("way", [("-p", "no:xdist"), ("-n", "2")], ids=["alone", "xdist"])
