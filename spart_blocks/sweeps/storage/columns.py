@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, did_you_mean, optional, told
+from spart_blocks.base.errors import Fault, InputError, SpartError, did_you_mean, optional, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
@@ -194,15 +195,22 @@ def as_bytes(kind: Format, schema: Sequence[Column], columns: Mapping[str, Array
 
 def read_part(kind: Format, path: Path, column: Column) -> Array:
     """The stored values of a column of a part. Raises InputError if the file does not hold them."""
-    try:
+    hint = "remove it, and the sweep's command with --resume does its runs again"
+    with readable(path, "a part", hint):
         if kind == "parquet":
             return _from_parquet(path, column)
         return column.stored(from_npz(path, [column.name])[column.name])
-    except InputError:
+
+
+@contextmanager
+def readable(path: Path, what: str, hint: str) -> Iterator[None]:
+    """A context that turns what a library cannot read into one error that names the file."""
+    try:
+        yield
+    except SpartError:
         raise
     except Exception as error:
-        hint = "remove it, and the sweep's command with --resume does its runs again"
-        text = f"{path}: cannot be read as a part of a sweep ({told(error)})"
+        text = f"{path}: cannot be read as {what} of a sweep ({told(error)})"
         raise InputError(Fault(text, hint=hint)) from error
 
 

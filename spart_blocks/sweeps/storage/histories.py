@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.base.errors import Fault, InputError, SpartError, optional, told
+from spart_blocks.base.errors import InputError, optional, told
 from spart_blocks.results.files import write_whole
 from spart_blocks.results.signal_names import STATES
-from spart_blocks.sweeps.storage.columns import EXTRA, from_npz, to_npz
+from spart_blocks.sweeps.storage.columns import EXTRA, from_npz, readable, to_npz
 from spart_blocks.sweeps.work import Done, FileWork, Floats, Ints, Work
 
 if TYPE_CHECKING:
@@ -200,17 +200,10 @@ def form_for(size: float) -> Form:
     return "zarr" if size > LARGE and find_spec("zarr") is not None else "npz"
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """A context that turns what a library cannot read into one error that names the file."""
-    try:
-        yield
-    except SpartError:
-        raise
-    except Exception as error:
-        hint = "remove it; the table is whole without it, and a replay gives a run's histories"
-        text = f"{path}: cannot be read as histories of a sweep ({told(error)})"
-        raise InputError(Fault(text, hint=hint)) from error
+def _readable(path: Path) -> AbstractContextManager[None]:
+    """A context for reading histories: what cannot be read is told with the file's name."""
+    hint = "remove it; the table is whole without it, and a replay gives a run's histories"
+    return readable(path, "histories", hint)
 
 
 def history_files(form: Form, folder: Path) -> NpzHistories | ZarrHistories:
