@@ -48,10 +48,18 @@ class FrozenArrays:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(
+        known = other.__dict__.setdefault("_value", object())
+        if self.__dict__.get("_value") is known:
+            return True
+        equal = all(
             _same(mine, theirs)
             for mine, theirs in zip(self._values(), other._values(), strict=True)
         )
+        if equal:
+            # Records are immutable, so that two which are equal once stay so. They share a mark:
+            # the robot of a file that was loaded twice is a key of caches in inner loops.
+            self.__dict__["_value"] = known
+        return equal
 
     def __hash__(self) -> int:
         # Equal records have equal hashes; arrays, long tuples and symbols are left out, so

@@ -46,6 +46,14 @@ def test_equality_is_by_value(branched):
     assert branched != branched.with_base("fixed")
 
 
+def test_equal_robots_compare_their_arrays_once(branched, monkeypatch):
+    again = Robot.from_urdf(FILE)
+    assert branched == again
+    monkeypatch.setattr(np, "array_equal", None)
+    assert branched == again
+    assert again == branched
+
+
 def test_the_layout_gives_each_active_joint_its_slices(branched):
     assert [entry.name for entry in branched.layout] == list(branched.active_joints)
     assert [entry.q for entry in branched.layout] == [slice(i, i + 1) for i in range(7)]
