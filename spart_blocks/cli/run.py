@@ -189,11 +189,12 @@ def _finished(
     """Save, print and show the results; returns the exit code. show_motion: writes the page of an
     animation."""
     some = len(results.t) > 0
+    if not quiet:  # before the pictures, which take longer than the rest of a short run
+        typer.echo(results.summary(verbose))
     written = outputs.write(results) if some else Written()
     if show_motion is not None and some:
         attempt(written, lambda: [show_motion()])
     if not quiet:
-        typer.echo(results.summary(verbose))
         list_files(written, results, outputs)
     complain_of(written)
     tell_incomplete(results, failure)
