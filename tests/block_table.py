@@ -595,6 +595,10 @@ BLOCKS = {
         "blocks/test_play_and_crossings.py",
         tunables=(built("HIT_CROSSING", ()), {"level": (0.3, 0.6), "pulse": (0.1, 0.2)}),
     ),
+    "HYBRID_SYSTEM": Row(
+        "blocks/test_hybrid_system.py",
+        arguments={"states": ["x"], "f": "-x", "jumps": [{"when": "x < 0", "set": {"x": "1"}}]},
+    ),
     "ID": Row(golden=("wF0 wFm t0 tL t0dot tLdot P0 pm I0 Im Bij Bi0", "tau0_ID taum_ID")),
     "IF": Row("blocks/test_conditional_blocks.py", arguments={"conditions": "u > 0"}),
     "IIR": Row(
@@ -1087,6 +1091,13 @@ BLOCKS = {
     ),
     "REPEATING": Row(
         "blocks/test_sources.py", arguments={"times": [0.0, 1.0], "values": [0.0, 1.0]}
+    ),
+    "RESET_INTEGRATOR": Row(
+        "blocks/test_reset_integrator.py",
+        tunables=(
+            built("RESET_INTEGRATOR", (2,), (), (2,), width=2),
+            {"lower": (-1.0, -0.2), "upper": (1.0, 0.1)},
+        ),
     ),
     "RESHAPE": Row("blocks/test_routing.py", arguments={"shape": [2, 3]}),
     "RESOLVED_RATE": Row(

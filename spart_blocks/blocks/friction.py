@@ -10,8 +10,9 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.channels import Channels
 from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.limits import clipped, near_limits, within
 from spart_blocks.block_support.parameters import fixed, tunable
-from spart_blocks.block_support.values import clipped, in_order, near_limits, within
+from spart_blocks.block_support.values import in_order
 from spart_blocks.formulas.crossings import bare, flat
 
 

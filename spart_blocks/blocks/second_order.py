@@ -11,8 +11,14 @@ from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.channels import Channels
 from spart_blocks.block_support.declared import PortSpec
+from spart_blocks.block_support.limits import (
+    clipped,
+    limit_that_holds,
+    near_limits,
+    unfit_limit,
+    within,
+)
 from spart_blocks.block_support.parameters import WIDTH, fixed, tunable
-from spart_blocks.block_support.values import clipped, near_limits, within
 from spart_blocks.formulas.crossings import flat
 
 
@@ -85,14 +91,14 @@ class Second_Order_Integrator(Channels, ContinuousBlock):
         sides = ((position, held[0], self.lower, self.upper),
                  (rate, held[1], self.v_lower, self.v_upper))  # fmt: skip
         limited = [side for side in sides if side[2] is not None or side[3] is not None]
-        return flat(*(_unfit(*side, u) for side in limited))
+        return flat(*(unfit_limit(*side, u) for side in limited))
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
         position, rate, x_by, v_by = self._parts(x)
         u = self._each(inputs[0])
-        x_by = _held(position, x_by, self.lower, self.upper, u)
+        x_by = limit_that_holds(position, x_by, self.lower, self.upper, u)
         free = np.abs(x_by) < 0.5
-        v_by = np.where(free, _held(rate, v_by, self.v_lower, self.v_upper, u), 0.0)
+        v_by = np.where(free, limit_that_holds(rate, v_by, self.v_lower, self.v_upper, u), 0.0)
         position = clipped(position, self.lower, self.upper)
         rate = np.where(free, clipped(rate, self.v_lower, self.v_upper), 0.0)
         return np.concatenate([position, rate, x_by, v_by])
@@ -107,30 +113,6 @@ class Second_Order_Integrator(Channels, ContinuousBlock):
         rests = np.abs(x_by) > 0.5
         rate, v_by = np.where(rests, 0.0, rate), np.where(rests, 0.0, v_by)
         return np.concatenate([position, rate, x_by, v_by])
-
-
-def _unfit(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:
-    """Above zero where the limit that holds a value is to change."""
-    free, at_lower, at_upper = [], 0.0, 0.0
-    if upper is not None:
-        free.append(value - upper)
-        at_upper = np.maximum(-u, np.abs(value - upper))
-    if lower is not None:
-        free.append(lower - value)
-        at_lower = np.maximum(u, np.abs(value - lower))
-    beyond = free[0] if len(free) == 1 else np.maximum(*free)
-    return np.where(by > 0.5, at_upper, np.where(by < -0.5, at_lower, beyond))
-
-
-def _held(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:
-    """Which limit holds a value from now on."""
-    after = 0.0 * value
-    for limit, side in ((lower, -1.0), (upper, 1.0)):
-        if limit is not None:
-            past = side * (value - limit)
-            stays = np.logical_and(np.logical_and(side * by > 0.5, past >= 0), side * u >= 0)
-            after = np.where(np.logical_or(past > 0, stays), side, after)
-    return after
 
 
 def _leaves_the_limits(v_lower: Any, v_upper: Any) -> None:

@@ -273,7 +273,7 @@ def _refuse_events(part: Subdiagram) -> None:
     if blocks:
         raise DiagramError(
             Fault(
-                f"block {name} (EVENT) cannot run at a fixed step: it acts at the time of a "
+                f"block {name} cannot run at a fixed step: its events act at the time of a "
                 "crossing, which is between two steps",
                 hint="leave it out of the subdiagram, or export an FMU for model exchange",
             )

@@ -34,6 +34,19 @@ def zero_or_one(condition: Any) -> Any:
     return bare(np.where(condition, 1.0, 0.0))
 
 
+def beyond(u: Any, above: Any) -> Any:
+    """A zero-crossing function: positive if u is no longer on the side of zero that it was on."""
+    return np.where(above, np.where(u <= 0, 1.0, -u), u)
+
+
+def has_edge(edge: str, before: Any, above: Any) -> Any:
+    """Whether a signal has an edge of a kind. before: 1 if it was above zero, 0 if not, 0.5 if that
+    is not known. above: whether it is now."""
+    rises = np.logical_and(before < 0.25, above)
+    falls = np.logical_and(before > 0.75, np.logical_not(above))
+    return {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}[edge]
+
+
 def comparison_crossings(a: Any, operator: str, b: Any) -> list[Any]:
     """The zero-crossing functions of `a operator b`: zero belongs to the same side as in the
     comparison.

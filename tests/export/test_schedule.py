@@ -138,5 +138,5 @@ def test_an_event_is_refused_by_the_name_of_its_block():
     ball = bd.INTEGRATOR(x0=1.0, name="ball")
     bd.connect(bd.CONSTANT(-1.0, name="fall"), ball)
     bd.connect(ball, bd.EVENT("-", lambda block, states: None, name="ground"))
-    with pytest.raises(DiagramError, match=r"block ground \(EVENT\) cannot run at a fixed step"):
+    with pytest.raises(DiagramError, match="block ground cannot run at a fixed step"):
         schedule_of(subdiagram_of(bd))

@@ -28,7 +28,8 @@ PACKAGE = "spart_blocks"
 _REFUSED = {
     "FUNCTION": "it takes a Python function: make this block in Python",
     "ANIMATION": "it takes Python functions: make this block in Python",
-    "EVENT": "it takes a Python function: make this block in Python",
+    "EVENT": "it takes a Python function: make this block in Python; RESET_INTEGRATOR and "
+    "HYBRID_SYSTEM reset states by signals and formulas",
     "SUBSYSTEM": "write it under subsystems: and give its name as the type",
     "INPORT": "a subsystem's inputs: are the outputs of its block `in`",
     "OUTPORT": "a subsystem's outputs: are the inputs of its block `out`",

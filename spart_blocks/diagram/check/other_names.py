@@ -37,7 +37,7 @@ To File: ; `spart run FILE --out run.npz`, or .csv or .mat, keeps what the run r
 Terminator: NULL; an output needs no wire
 Stop Simulation: STOP
 Assertion: ASSERT; what a run must show stands under `expect:`
-Integrator, Integrator Limited: INTEGRATOR
+Integrator, Integrator Limited: INTEGRATOR RESET_INTEGRATOR; with an external reset the second
 Second-Order Integrator, Second-Order Integrator Limited: SECOND_ORDER_INTEGRATOR
 Derivative: DERIV DERIV2
 Transfer Fcn: TRANSFER_FUNCTION LTI_SISO
@@ -251,7 +251,7 @@ Goto Tag Visibility: GOTO; with scope: global its tag is known everywhere
 Merge: MERGE
 Parameter Writer: ; `spart tune` sets parameters of a loop that runs: docs/live.md
 State Reader: ; a block's outputs; `run: {log: [states]}` keeps states
-State Writer, Reset Function: ; `reset:` in a subsystem; EVENT, in Python: docs/switching.md
+State Writer, Reset Function: RESET_INTEGRATOR HYBRID_SYSTEM; or `reset:` in a subsystem
 Enumerated Constant: CONSTANT
 C Caller, C Function: FMU FCN; or a block of your own: docs/own_blocks.md
 Python Importer: ; a block of your own in a Python file: docs/own_blocks.md

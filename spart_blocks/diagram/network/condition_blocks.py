@@ -16,18 +16,13 @@ from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 from spart_blocks.base.spatial import Array
 from spart_blocks.block_support.ports import Port, Shape, port_arguments
 from spart_blocks.blocks import Declared, PortSpec
-from spart_blocks.formulas.crossings import bare, zero_or_one
+from spart_blocks.formulas.crossings import bare, beyond, has_edge, zero_or_one
 from spart_blocks.formulas.phases import OFF, ON, STARTS, STEPS, STOPS, is_on, is_phase
 
 
 def is_true(condition: Any) -> Any:
     """Whether any entry of a condition's signal is above zero."""
     return np.max(condition) > 0
-
-
-def beyond(u: Any, above: Any) -> Any:
-    """A zero-crossing function: positive if u is no longer on the side of zero that it was on."""
-    return np.where(above, np.where(u <= 0, 1.0, -u), u)
 
 
 class _Condition(Declared, ContinuousBlock):
@@ -122,14 +117,6 @@ class _Edges(_Condition):
         above = one_number(inputs[0]) > 0
         hit = has_edge(self.edge, self.side(t, x), above)
         return np.logical_and(hit, self.around(inputs)), above
-
-
-def has_edge(edge: str, before: Any, above: Any) -> Any:
-    """Whether a signal has an edge of a kind. before: 1 if it was above zero, 0 if not, 0.5 if that
-    is not known. above: whether it is now."""
-    rises = np.logical_and(before < 0.25, above)
-    falls = np.logical_and(before > 0.75, np.logical_not(above))
-    return {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}[edge]
 
 
 class Trigger(_Edges):

@@ -366,6 +366,7 @@ _WRAPS = {
     "deriv": gated_deriv,
     "next": gated_next,
     "advance": gated_advance,
+    "jump": gated_advance,
 }
 
 

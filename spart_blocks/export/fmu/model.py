@@ -66,13 +66,13 @@ def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
 
 def _check(part: Subdiagram) -> None:
     program = part.program
-    events = {c.block for c in program.crossings if c.kind == "event"}
+    events = {c.event: c.block for c in program.crossings if c.kind == "event"}
     faults = [
         Fault(
-            f"block {name} (EVENT) cannot be part of an FMU: its function cannot be traced",
+            f"block {events[name]} (EVENT) cannot be part of an FMU: its function cannot be traced",
             hint="write it in NumPy without branches on values, or leave the block out",
         )
-        for name in sorted(events - set(program.resets))
+        for name in sorted(set(events) - set(program.resets))
     ]
     if faults:
         raise DiagramError(faults)
@@ -129,8 +129,8 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
 
 
 def _first_of_block(part: Subdiagram) -> list[int]:
-    """For each crossing the first crossing of its block."""
-    return firsts(crossing.block for crossing in part.program.crossings)
+    """For each crossing the first one that does the same: of its block, or the same event."""
+    return firsts((crossing.event, crossing.kind == "event") for crossing in part.program.crossings)
 
 
 def _by_reference(part: Subdiagram, version: Version) -> list[Variable | None]:
@@ -209,7 +209,7 @@ def _resets(part: Subdiagram) -> Numbered:
     for k, (crossing, first) in enumerate(
         zip(program.crossings, _first_of_block(part), strict=True)
     ):
-        reset = program.resets.get(crossing.block)
+        reset = program.resets.get(crossing.event)
         if first != k:
             found.append(None)
         elif crossing.kind == "mode":

@@ -189,7 +189,7 @@ class Evaluation:
             value = _settled(node, value)
         out = box(np.zeros(self.state[node.index].shape))
         try:
-            if method in ("project", "advance", "switch") and np.shape(value) != out.shape:
+            if method in ("project", "advance", "switch", "jump") and np.shape(value) != out.shape:
                 raise ValueError(method)
             out[...] = value if method == "deriv" else np.ravel(value)
         except ValueError:

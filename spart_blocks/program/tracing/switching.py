@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count as count_from_zero
 from math import floor
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -94,7 +95,8 @@ class Crossing:
     limit; 'bend' is a kink or jump of a signal, at which a step must end; 'fault' ends the run
     with an error if the value is positive. direction: +1 for upward, -1 for downward, 0 for both.
     text: message of a fault. unsolved: for a fault, whether it means that an algebraic loop has no
-    solution.
+    solution. jump: for an event of a block with several jumps of its own states, the number of the
+    jump.
     """
 
     block: str
@@ -102,6 +104,12 @@ class Crossing:
     direction: float
     text: str = ""
     unsolved: bool = False
+    jump: int | None = None
+
+    @property
+    def event(self) -> str:
+        """The name of what an event does: its block, with a number for a jump of the block."""
+        return self.block if self.jump is None else f"{self.block}#{self.jump}"
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether two values are on different sides. Zero and NaN count as not positive."""
@@ -132,7 +140,13 @@ def _own_crossings(node: Node, count: int) -> list[Crossing]:
         kinds, text = node.block.watched_kinds, _fault_text(node)
         bends = [Crossing(node.name, "bend", 0.0)] * (count - len(kinds))
         fault = Crossing(node.name, "fault", 1.0, text, attribute(node.block, "unsolved", False))
-        own = [fault if one == "fault" else Crossing(node.name, one, 1.0) for one in kinds]
+        jumps = count_from_zero()
+        own = [
+            fault
+            if one == "fault"
+            else Crossing(node.name, one, 1.0, jump=next(jumps) if one == "event" else None)
+            for one in kinds
+        ]
         return [*own, *bends]
     if hasattr(kind, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count

@@ -86,7 +86,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
         random=_random(traced, wiring),
         drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
         damped=tuple(n.name for n in wiring.of_kind("continuous") if passes_singular(n.block)),
-        resets=_resets(traced) if resets else {},
+        resets=(_resets(traced) if resets else {}) | _jumps(traced, crossings),
         switched=_switched(traced, crossings),
     )
 
@@ -234,6 +234,21 @@ def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
             part = traced.moved(node, moved, "switch")
         parts.append(part)
     return traced.function("switched", parts, "x_switched") if switching else None
+
+
+def _jumps(traced: Evaluation, crossings: tuple[Crossing, ...]) -> dict[str, Any]:
+    """The effects of the jumps that blocks make of their own states."""
+    functions = {}
+    by_name = {node.name: node for node in traced.nodes}
+    for crossing in crossings:
+        if crossing.jump is None:
+            continue
+        node = by_name[crossing.block]
+        moved = traced.run(node, traced.block(node).jump, crossing.jump)
+        states = dict(traced.state) | {node.index: traced.moved(node, moved, "jump")}
+        after = [*states.values(), *traced.shown.values()]
+        functions[crossing.event] = traced.function("reset", after, "states")
+    return functions
 
 
 def _restarted(block: Any, x: Any) -> Any:

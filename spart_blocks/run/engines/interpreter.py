@@ -402,6 +402,15 @@ class Interpreter(Engine):
             inputs = node.inputs(self.outputs(t, x, xd))
             x[part] = self._own(node.name, "switch", t, inputs, x[part])
             return x, xd
+        number = self.crossings[k].jump
+        if number is not None:
+            part = self.continuous[node.name]
+            inputs = node.inputs(self.outputs(t, x, xd))
+            x[part] = self._own(node.name, "jump", t, number, inputs, x[part])
+            if not _finite(x[part]):
+                text = f"its jump gives {shown(x[part])} for its states"
+                raise RunError(text, block=node.name, time=t)
+            return x, xd
         states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
         states |= {self.node[name].block: xd[part] for name, part in self._states.items()}
         with Failing(node, "its function", t):

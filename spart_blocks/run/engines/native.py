@@ -308,7 +308,7 @@ class Native(Engine):
             part, after = self.continuous[block], x.copy()
             after[part] = self._switched(t, x, xd)[part]
             return after, xd
-        traced = self.program.resets.get(block)
+        traced = self.program.resets.get(self.crossings[k].event)
         if traced is None:
             return self._blocks(f"the function of {block}").reset(k, t, x, xd)
         after = np.array(traced(t, x, xd, self.program.p), dtype=float).ravel()

@@ -95,8 +95,8 @@ def _modes(program: Program) -> list[int]:
 
 
 def _events(program: Program) -> list[str]:
-    """The blocks whose events reset states."""
-    return list(dict.fromkeys(c.block for c in program.crossings if c.kind == "event"))
+    """The names of the events that reset states."""
+    return list(dict.fromkeys(c.event for c in program.crossings if c.kind == "event"))
 
 
 def _choices(program: Program, writer: Writer) -> list[str]:
@@ -104,7 +104,7 @@ def _choices(program: Program, writer: Writer) -> list[str]:
     events = _events(program)
     numbered = {
         "sb_reset_by": {
-            k: f"program_reset_{events.index(c.block)}"
+            k: f"program_reset_{events.index(c.event)}"
             for k, c in enumerate(program.crossings)
             if c.kind == "event"
         },

@@ -99,7 +99,7 @@ def _reference(work: Work) -> Callable[[], Engine] | None:
     called = [
         crossing.block
         for crossing in work.program.crossings
-        if crossing.kind == "event" and crossing.block not in work.program.resets
+        if crossing.kind == "event" and crossing.event not in work.program.resets
     ]
     if not called:
         return None
