@@ -263,8 +263,9 @@ class Declared:
                 raise InputError(Fault(f"{spec.name} has {len(value)} entries{told}", hint=hint))
 
     def shared_shape(self, width: Any = None, **more: Any) -> tuple[int, ...]:
-        """The shape () or (n,) of the attributes that are declared as "float or n", of more values,
-        and of a vector of this width; an InputError where they differ.
+        """The common shape, () or (n,), of the parameters declared as "float or n", of the values
+        `more`, and of a vector of length `width`. Numbers fit any length. Raises InputError if two
+        lengths differ.
         """
         held = self.__dict__
         return channels(

@@ -155,10 +155,11 @@ def need_open(robot: Any, block: str) -> Robot:
 
 
 class OfRobot(Declared):
-    """A block that calls one function of the dynamics: its ports are quantities of a robot; after
-    its inputs the function takes `arguments` and the robot. takes_joints: inputs by name for robots
-    with joints of certain kinds: umdot_k with prescribed joints, for which it gives tau_k, and qm
-    with stops.
+    """Base class of blocks that evaluate one function of the dynamics: output =
+    function(*inputs, *arguments, robot), with quantities of the robot as ports.
+
+    takes_joints: optional inputs, passed by keyword: `umdot_k` if the robot has prescribed joints
+    (adds the output tau_k), `qm` if it has joint stops.
     """
 
     takes_joints: ClassVar[tuple[str, ...]] = ()

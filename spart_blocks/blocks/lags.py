@@ -18,7 +18,9 @@ from spart_blocks.block_support.parameters import U0, WIDTH, fixed, tunable
 
 
 class _Lag(Declared):
-    """A law with a gain at rest, in time and at the ticks of a clock."""
+    """Base class of the lag blocks, continuous and sampled: a transfer function whose parameter
+    `gain` is its DC gain.
+    """
 
     nin = 1
     nout = 1

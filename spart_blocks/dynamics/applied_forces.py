@@ -309,7 +309,7 @@ def _line(force: PointSpring | PointPort, plan: _Plan, frames: list[_Frame]) -> 
 
 
 def _stretching(spring: PointSpring, plan: _Plan, line: _Line, twists: list[_Twist]) -> Array:
-    """d d' (1,) [m^2/s] of a spring of length d."""
+    """The length d of a spring times its rate of change, d d' (1,) [m^2/s]."""
     (wa, va), (wb, vb) = twists[plan.place[spring.a]], twists[plan.place[spring.b]]
     rate = vb + cross(wb, line.lever_b) - va - cross(wa, line.lever_a)
     stretching: Array = line.r.reshape(1, 3) @ rate

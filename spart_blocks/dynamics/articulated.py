@@ -91,7 +91,7 @@ class Articulated:
     f: Vector
 
     def carry(self, screw: Screw) -> None:
-        """Express it in the frame that the screw leads to."""
+        """Transform inertia and bias wrench, in place, into the frame at the screw's other end."""
         self.n, self.f = carried_in(screw, self.n, self.f)
         if screw.turn is not None:
             turn_symmetric(self.A, screw.axis, screw.turn)

@@ -142,8 +142,8 @@ class _Found:
 
 
 def _attempts(task: _Task, begin: Array, iterations: int, restarts: int, seed: int) -> IKResult:
-    """From the beginning, then from random positions, until one converges. The best of those
-    that do not goes on until it gains nothing more."""
+    """Solve from `begin`, then up to `restarts` times from random positions, until one attempt
+    converges. If none does, the best is continued until it gains nothing more."""
     rng = np.random.default_rng(seed)
     best = _descend(task, begin, iterations)
     total, attempt = best.count, 0

@@ -246,7 +246,9 @@ def dense(rows: LoopRows, robot: Robot, *like: Array) -> Array:
 
 
 def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> LoopRows:
-    """The wanted rows, by place among all."""
+    """The constraint rows of the loops (error, Jacobian row, bias) whose indices are in `wanted`;
+    indices count the rows of all loops in order.
+    """
     rows, place, keep = LoopRows([], [], []), 0, set(wanted)
     for chord in chords_of(robot):
         count = len(ROWS[chord.loop.type])

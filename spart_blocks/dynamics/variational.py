@@ -224,7 +224,9 @@ class StepEquations:
     # --- the equations -----------------------------------------------------------------
 
     def balance(self, v: Array, push: Array) -> tuple[Array, Array]:
-        """What is left of the equations of the momenta (6+nu,), and the momenta at the end."""
+        """The residual (6+nu,) of the discrete momentum equations for the rates v and the
+        constraint impulses `push`, and the momenta at the end of the step.
+        """
         h, held, robot = self.h, self.held, self.robot
         middle = self.start.displaced(h / 2 * v, robot).with_rates(v)
         inner = applied_forces(

@@ -79,7 +79,9 @@ def refuse_taken(names: Iterable[str], what: str) -> None:
 
 
 def written(node: ast.expr) -> str | None:
-    """The name that a node writes, with its index; None if it writes none."""
+    """The name of a signal or parameter as a formula spells it, with attributes and index
+    (`plant.qm[0]`); None for any other expression.
+    """
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Constant) and isinstance(node.value, str):

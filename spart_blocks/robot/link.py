@@ -329,7 +329,9 @@ def _limits(name: str, value: Any) -> tuple[float, float] | None:
 
 
 def _convention(value: Any) -> int:
-    """mdh of a convention by the first letters of its name, three at least."""
+    """0 for standard, 1 for modified Denavit-Hartenberg parameters, from the name of the convention
+    or its first three or more letters. Raises RobotError.
+    """
     if isinstance(value, str) and len(value) >= _SHORTEST_PREFIX:
         for mdh, name in enumerate(CONVENTIONS):
             if name.startswith(value):

@@ -94,8 +94,8 @@ def _unlock(fd: int) -> None:
 
 
 class _Keeper(Thread):
-    """Opens the file of a link, and the new one where it was removed or replaced. The descriptor
-    is the loop's until it sets `closed`."""
+    """Thread that opens the file of a shared-memory link, and reopens it if it was removed or
+    replaced. The loop owns the descriptor until it sets `closed`."""
 
     def __init__(self, end: LoopEnd, memory: Memory) -> None:
         """Raises OSError."""

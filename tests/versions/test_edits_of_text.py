@@ -104,6 +104,7 @@ ADDED = [
     (AddWire("motor -> lag"), "  - motor -> lag"),
     (Set("blocks.gain.name", "g"), "    name: g"),
     (Set("clocks.c", {"T": 0.1}), ["clocks:", "  c: {T: 0.1}"]),
+    (Set("description", "a motor"), "description: a motor"),
     (Set("expect.baseline", {"samples": 5}), ["expect:", "  baseline: {samples: 5}"]),
     (
         Append("expect.final", {"signal": "motor", "value": 1}),

@@ -41,12 +41,13 @@ class ConditionalRegion:
 
 @dataclass
 class _Stage:
-    """One condition of a subsystem.
+    """One condition (enable, trigger or reset) of a conditional subsystem, while its blocks are
+    added to the flat diagram.
 
-    phase: output of its block. outlets: nodes of the outputs that it holds. sampled: whether its
-    signal changes at ticks only. clock: for a trigger, the only clock at which its signal changes.
-    now: signal that says whether it is enabled, or triggered, at a tick. anew: for a reset, its
-    phase at the ticks of each clock. The last two are made when first needed.
+    phase: the signal of the condition's mode. outlets: nodes of the outputs that it holds. sampled:
+    whether its signal changes at ticks only. clock: for a trigger, the only clock at which its
+    signal changes. now: signal that says whether it is enabled, or triggered, at a tick. anew: for
+    a reset, its phase at the ticks of each clock. The last two are made when first needed.
     """
 
     kind: str

@@ -57,7 +57,7 @@ class SectionRow:
 
 STRUCTURE: Mapping[str, SectionRow] = {
     "name": SectionRow(settable=True, may_be_empty=False, divided=False, of_runs=True),
-    "description": SectionRow(may_be_empty=False, divided=False),
+    "description": SectionRow(settable=True, may_be_empty=False, divided=False),
     "inputs": SectionRow(divided=False, of_runs=True),
     "outputs": SectionRow(divided=False, of_runs=True),
     "params": SectionRow(settable=True, named=True, divided=False, of_runs=True),

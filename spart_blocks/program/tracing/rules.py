@@ -508,7 +508,9 @@ RULES: dict[str, Rule] = {
 
 
 def rule_of(block: Any) -> Rule:
-    """The rule of a block. A block of a newer bdsim without a rule gets one with a reason."""
+    """How to trace a block. A block of bdsim that is not in RULES gets a rule that refuses it, with
+    the reason.
+    """
     kind = gates.own_class(block)
     if kind.__module__.startswith("bdsim.blocks."):
         key = f"{kind.__module__.removeprefix('bdsim.blocks.')}.{kind.__name__}"

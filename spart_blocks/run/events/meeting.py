@@ -170,8 +170,8 @@ def rest(run: Run, t: float, contact: Contact) -> None:
 
 
 def let_go(run: Run, t: float, found: Sequence[int]) -> None:
-    """Release the resting signals of the crossings `found`, and those that move away by
-    themselves.
+    """End the contacts (signals held at zero) of the crossings `found`, and those whose signal
+    leaves zero by itself; each gives an event.
     """
     if not run.held.contacts:
         return

@@ -86,12 +86,7 @@ def _operation(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 def _set(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     path, text = text_of(given, "path"), text_of(given, "text")
     value = parse_value(text, path)
-    done = Put((path,), value) if path in _WORDS else Set(path, value)
-    return [done], f"set {_short(path)}"
-
-
-_WORDS = ("name", "description")
-"""Entries of a file that hold a text instead of a section."""
+    return [Set(path, value)], f"set {_short(path)}"
 
 
 def _unset(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:

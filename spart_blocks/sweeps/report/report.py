@@ -318,8 +318,8 @@ def _cell(kind: str, text: str, number: bool) -> str:
 
 
 def picture(figure: Figure, caption: str) -> str:
-    """A figure as an image within the page, in pixels if curves would take more space. In an image
-    its text and styles cannot affect those of the page."""
+    """HTML of a figure with its caption, as an embedded SVG image, or as PNG where the SVG is large
+    and the PNG smaller. In an image its text and styles cannot affect those of the page."""
     image, kind = render(figure, "svg"), "svg+xml"
     if len(image) > MOST_BYTES:
         pixels = render(figure, "png", dpi=144)

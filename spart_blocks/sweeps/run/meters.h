@@ -17,7 +17,7 @@
 #define SB_EXTREMES_SIZE 7          /* numbers that a meter of extremes keeps */
 #define SB_CONSTANT SB_TABLE
 
-/* In the order of METERS in lanes.py. */
+/* In the order in which lane_meters.py numbers them. */
 enum { SB_EXTREMES, SB_SQUARE, SB_INTEGRAL, SB_FROM_START, SB_BACK, SB_STEP };
 
 /* kind, sign: what is measured. column, count: of which signals, the rows of sb_meter_columns;

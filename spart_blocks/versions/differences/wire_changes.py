@@ -117,7 +117,10 @@ def _reported(gone: Found, come: Found, old: Found, new: Found) -> Iterator[Chan
 
 
 def _inputs(found: Found, every: Found) -> dict[tuple[str, str | None, int], Connection]:
-    """Connections by their input. Inputs that are filled in order have numbers."""
+    """The connections by (target block, input, number). The number counts the wires into a block
+    that is filled in order (SCOPE, MUX) and is -1 elsewhere. every: all connections, which are
+    numbered.
+    """
     places: dict[Connection, list[int]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for one in every:

@@ -133,8 +133,8 @@ def _after(
     *,
     with_text: bool,
 ) -> File:
-    """A file after operations, which may take values of origins. with_text: whether its text is
-    kept, or its values alone. Raises InputError."""
+    """The file after the operations. origins: documents from which values are taken with their
+    text. with_text: patch the text too; otherwise change the data only. Raises InputError."""
     if with_text:
         return edited_file(file, operations, origins).file
     data = file.data
