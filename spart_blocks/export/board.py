@@ -91,6 +91,6 @@ def _stack(usage: str) -> int:
 _PROGRAM = "sb_model_"
 _CHAINS = (
     ("sb_enter", "sb_jump", "sb_cross", "sb_settle", "sb_switched", "sb_switch"),
-    ("sb_segment", "sb_find_crossing", "sb_where", "sb_within_step", "sb_try", "sb_slope"),
+    ("sb_segment", "sb_find_crossing", "sb_first_of", "sb_within_step", "sb_try", "sb_slope"),
 )
 """The functions of the program, and those through which outputs and updates call them."""

@@ -15,7 +15,7 @@ from spart_blocks.export.schedule import MOST_STEPS, MOST_SWITCHES, NEARLY, Sche
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.run.constants import AHEAD, LOCATED
 from spart_blocks.run.engines.engine import Floats
-from spart_blocks.run.events.crossings import locate, upward
+from spart_blocks.run.events.crossings import locate
 from spart_blocks.run.events.stops import within
 from spart_blocks.run.solvers.steps import Trial, equal_length, is_last, try_, up_to
 
@@ -210,17 +210,18 @@ class Stepper:
         """The first time within a step of length h at which loops lose rank, or come nearest to
         it: the length of the step to just after it, and its crossing. None if there is none.
         """
-        after, found = self._watched(until, tried(h).x, self.xd), []
-        for k in self._acting.kinds("limit", "fault"):
-            crossing = self._acting.of[k]
-            if not crossing.crossed(before[k], after[k]):
-                continue
+        after = self._watched(until, tried(h).x, self.xd)
+        among = self._acting.kinds("limit", "fault")
 
-            def watched(s: float, k: int = k) -> float:
-                return float(self._watched(t + s, tried(s).x, self.xd)[k])
+        def crossed(before: Floats, after: Floats) -> list[int]:
+            return [k for k in among if self._acting.of[k].crossed(before[k], after[k])]
 
-            found.append((locate(watched, crossing, upward(crossing, after[k]), 0.0, h), k))
-        return min(found, default=None)
+        def watched(s: float) -> Floats:
+            return self._watched(t + s, tried(s).x, self.xd)
+
+        if not crossed(before, after):
+            return None
+        return locate(watched, crossed, before, after, 0.0, h)
 
     def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
         """Set the states of blocks that have their own one-step map."""

@@ -65,8 +65,13 @@ def level_crossings(v: Any) -> list[Any]:
     They are a cyclic Gray code of floor(v), each bit a smooth wave. A single wave would have its
     old sign after a step over two levels, and the step would not end there.
     """
-    waves = [np.cos(np.pi * v / 2 ** (bit + 1)) for bit in range(LEVEL_BITS - 1)]
-    return flat(*waves, np.sin(np.pi * v / 2 ** (LEVEL_BITS - 1)))
+    slowest = np.pi * v / 2 ** (LEVEL_BITS - 1)
+    c, s = np.cos(slowest), np.sin(slowest)
+    waves = [s, c]
+    while len(waves) < LEVEL_BITS:  # of the double angle
+        c, s = (c - s) * (c + s), 2 * s * c
+        waves.append(c)
+    return flat(*reversed(waves))
 
 
 # --- instants as floats ---------------------------------------------------------------------------

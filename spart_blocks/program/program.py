@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -243,6 +243,18 @@ class Program:
             for one in (one for one in self.holds if one.clock == clock):
                 after[parts[one.name]] = moved[parts[one.name]]
         return after
+
+    def seeing(self, signals: Collection[str]) -> Program:
+        """The same program without the bends that can be seen neither between ticks nor in these
+        signals, by full name, which are all that is recorded or measured.
+        """
+        rows = [k for k, crossing in enumerate(self.crossings) if crossing.is_seen(signals)]
+        if len(rows) == len(self.crossings):
+            return self
+        arguments = self.watched.sx_in()
+        column = ca.cse(ca.densify(self.watched(*arguments)[rows])) if rows else ca.SX(0, 1)
+        watched = ca.Function("watched", arguments, [column], self.watched.name_in(), ["g"])
+        return replace(self, crossings=tuple(self.crossings[k] for k in rows), watched=watched)
 
     def selected(self, names: Iterable[str], name: str = "selected") -> Any:
         """The CasADi Function (t, x, xd, p) -> the named signals in one column."""

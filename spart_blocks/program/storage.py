@@ -77,7 +77,7 @@ def from_text(text: str) -> Program:
     plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)
     plain["p"] = np.array(plain["p"], dtype=float)
     plain["clocks"] = tuple(_clock(clock) for clock in plain["clocks"])
-    plain["crossings"] = tuple(Crossing(**item) for item in plain["crossings"])
+    plain["crossings"] = tuple(_crossing(item) for item in plain["crossings"])
     plain["holds"] = tuple(HeldOutput(**one) for one in plain["holds"])
     plain["handovers"] = tuple(
         Handover(clock, tuple(slots), ca.Function.deserialize(renewed))
@@ -93,6 +93,10 @@ def from_text(text: str) -> Program:
     for name in _FAMILIES:
         plain[name] = {key: ca.Function.deserialize(f) for key, f in plain[name].items()}
     return Program(**plain)
+
+
+def _crossing(item: dict[str, Any]) -> Crossing:
+    return Crossing(**{**item, "signals": tuple(item["signals"])})
 
 
 def _slots(items: Iterable[dict[str, Any]]) -> Iterable[Slot]:

@@ -105,7 +105,7 @@ def subdiagram_of(
     inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
     parameters = tuple(slot for slot in program.parameters if slot.name not in inputs)
     return Subdiagram(
-        program=replace(program, name=title),
+        program=replace(program, name=title).seeing(named),
         inputs=tuple(
             replace(slot, name=inputs[slot.name])
             for slot in program.parameters

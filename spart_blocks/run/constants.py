@@ -24,12 +24,22 @@ PART = 1e-3
 """The same as a fraction of the step; the larger of the two is used. Both exceed the error of the
 located time.
 """
+FIRST_GAP = 1e-2
+"""Fraction of the way by which a step that is repeated to end before a crossing stays before it.
+Where this lies is known to less, as stages lay beyond it.
+"""
 WIDEN = 8.0
 """A step that is repeated again stays before the crossing by this factor more than before,"""
 WIDEST = 0.1
 """at most by this fraction of the way to it."""
 LOCATED = 2.5e-11
 """Tolerance [s] of the time of a crossing: a quarter of LOCATED_WITHIN."""
+LEAST_PART = 1e-15
+"""Fraction of a step below which a crossing is located no further."""
+MOVED = 5e-3
+"""An estimate of where a crossing lies in an interval is moved towards the middle by this fraction
+of its width, times the ratio of this to that of the first interval.
+"""
 EARLY = 0.99
 """If a stage crosses at or before this fraction of the way to the crossing of the step's end, that
 end is wrong.

@@ -41,6 +41,7 @@ def execute(run: Run) -> None:
             run.engine.check_shapes(float(run.t), run.x, run.xd)
             if run.measuring is not None:
                 run.measuring.begin(float(run.t), run.x, run.xd)
+            run.leave_out_unseen()
             run.bound_steps()
             run.solvers = [(float(run.t), run.options.solver)]
             loop = run.loop = _compiled(run)

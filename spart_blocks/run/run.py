@@ -131,6 +131,13 @@ class Run:
     def crossings(self) -> Sequence[Crossing]:
         return self.engine.crossings
 
+    def leave_out_unseen(self) -> None:
+        """Locate no bends that nothing can see: no state, and no signal that this run records or
+        measures. Called once all of these are known.
+        """
+        measured = self.measuring.names if self.measuring else ()
+        self.engine = self.engine.seeing({*self.recorder.names, *measured})
+
     def bound_steps(self) -> None:
         """Make the run take at least LEAST_STEPS steps if zero-crossings have effects. Otherwise a
         step without another limit, for example with states at rest, could step over two crossings

@@ -11,7 +11,7 @@ from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED
 from spart_blocks.diagram.network.clocks import Clock, exact, meant
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.c.compiler import compiler_name
-from spart_blocks.program.tracing.switching import MOST_SWITCHES
+from spart_blocks.program.tracing.switching import BENDS, MOST_SWITCHES
 from spart_blocks.results import FinalState
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.record.recorder import Recorder, Samples
@@ -99,7 +99,7 @@ def picked_solver(engine: Engine) -> str:
     slow = engine.traced and compiler_name() is None and engine.run.sliding == "error"
     if engine.damped:
         return "RK45"
-    if slow and all(crossing.kind == "bend" for crossing in engine.crossings):
+    if slow and all(crossing.kind in BENDS for crossing in engine.crossings):
         return "CVODES"
     return "RK45"
 

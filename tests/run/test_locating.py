@@ -13,7 +13,17 @@ from spart_blocks.run.events.crossings import locate
 
 
 def located(values, direction, sign, t0, t1):
-    return locate(values, Crossing("b", "event", direction), sign, t0, t1)
+    crossing = Crossing("b", "event", direction)
+    found, k = locate(
+        lambda t: np.array([values(t)]),
+        lambda before, after: [0] if crossing.crossed(before[0], after[0]) else [],
+        np.array([-sign]),
+        np.array([sign]),
+        t0,
+        t1,
+    )
+    assert k == 0
+    return found
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -104,9 +104,12 @@ int crossed(double before, double after, double direction) {
   return sb_crossed(before, after, direction);
 }
 double where(double h, double direction, double up) {
-  w.direction = direction;
+  const int among[] = {1};
+  double near[] = {-up}, after[] = {up};
+  int which = 0;
+  w.direction = direction, *SB_G0(&w) = -up;
   sb_try(&w, h);
-  return sb_where(&w, h, 1, 0, up > 0, 0);
+  return sb_first_of(&w, h, sb_whole_step(), among, near, after, &which);
 }
 double error_of_step(double h) { return sb_error(&w, h); }
 double next_length(double h, double error) { return sb_next_length(&w, h, error); }
@@ -271,7 +274,14 @@ def test_crossings_are_found_and_located_as_in_the_c(method, direction):
 
     for up in (-1.0, 1.0):
         if direction in (0.0, up):
-            found = locate(lambda t: np.cos(9 * state(t)[0] + t), crossing, up, T, T + h)
+            found, _ = locate(
+                lambda t: np.cos([9 * state(t)[0] + t]),
+                lambda before, after: [0] if crossing.crossed(before[0], after[0]) else [],
+                np.array([-up]),
+                np.array([up]),
+                T,
+                T + h,
+            )
             wanted = T + h * c.number("where", h, direction, up)
             assert found == pytest.approx(wanted, abs=LOCATED_WITHIN / 2)
 

@@ -85,13 +85,18 @@ def display_of(wiring: FlatDiagram) -> Display:
         units=units_of(wiring),
         scopes=tuple(scope_of(node, wiring) for node in wiring.of_kind("graphics")),
         watched=(*_watched(wiring), *_audited(wiring)),
-        acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
+        acting=tuple(node.name for node in wiring.nodes if acts_at_samples(node)),
         states=_state_names(wiring),
         bounds=bounds_of(wiring),
         levels=_levels_of(wiring),
         told=_phase_texts(wiring),
         checks=_checks(wiring),
     )
+
+
+def acts_at_samples(node: Node) -> bool:
+    """Whether a node is a sink with an action at every sample, such as PRINT."""
+    return node.kind == "sink" and node.block.type not in _SILENT
 
 
 def _state_names(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:

@@ -328,7 +328,7 @@ static int sb_step_completed(sb_fmu *m) {
   sb_mark(m, 0, 0);
   sb_copy(m->s.g, m->g, SB_CROSSINGS);
   for (int k = 0; k < SB_CROSSINGS; k++)
-    acts |= m->s.hit[k] && (SB_SLIDES || sb_crossings[k].kind != SB_BEND);
+    acts |= m->s.hit[k] && (SB_SLIDES || !SB_BENDS(sb_crossings[k].kind));
   sb_copy(m->s.start, m->s.x, SB_NX);
   m->fresh = 0;
 #if SB_SLIDES

@@ -17,9 +17,15 @@
 /* Crossings. */
 #define SB_BEFORE 5e-11 /* s: stages of a step to a crossing stay before it by this, or */
 #define SB_PART 1e-3 /* by this fraction of the step, whichever is larger */
+#define SB_FIRST_GAP 1e-2 /* of the way: a step that is repeated to end before a crossing stays before it
+                             by this; where it lies is known to less, as stages lay beyond it */
+#define SB_ROUGH 1e-7 /* s: a way that is longer leaves room for this gap */
 #define SB_WIDEN 8 /* a step that is repeated once more stays before it by so many times as much, */
 #define SB_WIDEST 0.1 /* at most by this fraction */
 #define SB_LOCATED 2.5e-11 /* s: tolerance of the time of a crossing */
+#define SB_LEAST_PART 1e-15 /* of a step: a crossing is located no further */
+#define SB_MOVED 5e-3 /* of the width of the interval, and of its part of the first one: by this an
+                         estimate of where a crossing lies is moved towards the middle */
 #define SB_EARLY 0.99 /* fraction of the way: a stage that crosses before has made the step's end
                          wrong */
 #define SB_AHEAD 1e-9 /* s: time over which a signal is checked for an immediate return */

@@ -74,88 +74,100 @@ SB_FUNCTION void sb_within_step(SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *o
 }
 
 /* Whether a value goes through zero in a direction: up, down, or with 0 both. */
-SB_FUNCTION SB_MASK sb_crossed(SB_REAL before, SB_REAL after, SB_SCALAR direction) {
+SB_SMALL SB_MASK sb_crossed(SB_REAL before, SB_REAL after, SB_SCALAR direction) {
   if (direction == 0) return (before > 0) != (after > 0);
   return (before * direction <= 0) & (after * direction > 0);
 }
 
-/* Whether a value lies beyond its crossing; up: direction of a crossing that counts both ways. */
-SB_FUNCTION SB_MASK sb_beyond(SB_REAL value, SB_SCALAR direction, SB_MASK up) {
-  if (direction > 0) return value > 0;
-  if (direction < 0) return value < 0;
-  return (value > 0) == up;
+/* Whether a value of crossing k has crossed since before the step. */
+SB_SMALL SB_MASK sb_has_crossed(const SB_SELF *m, int k, SB_REAL value) {
+  return sb_crossed(SB_G0(m)[k], value, SB_DIRECTION(m, k));
 }
 
-/* Location of crossing k in the step, as a fraction of h up to `high`, just on its far side.
-   staged: also where the last stage of a shorter step crosses. */
-SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, SB_REAL high, int k, SB_MASK up, int staged) {
-  SB_REAL low = SB_OF(0);
-  for (;;) {
-    SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
-    SB_MASK open = ((high - low) * h > SB_LOCATED) & (high - low > 1e-15), beyond;
+/* Where to look next for a crossing that lies between these fractions of a step of length h, from an
+   estimate of where it is: the ITP method, which keeps the estimate, moved towards the middle so that
+   the crossing comes to lie between it and the nearer end, but no further from the middle than leaves
+   as many looks as bisection takes, and a few. whole: the width of the first interval. spare: twice
+   this at first, and half as much with each look.
+   Source: I. F. D. Oliveira, R. H. C. Takahashi, "An enhancement of the bisection method average
+   performance preserving minmax optimality", ACM Trans. Math. Softw. 47 (2020). */
+SB_FUNCTION SB_REAL sb_next_probe(SB_REAL low, SB_REAL high, SB_REAL at, SB_REAL h, SB_REAL whole,
+                                  SB_REAL spare) {
+  const SB_REAL width = high - low, middle = (SB_SCALAR)0.5 * (low + high);
+  const SB_REAL side = SB_SELECT(at < middle, SB_OF(1), SB_OF(-1));
+  const SB_REAL least = (SB_SCALAR)(0.4 * SB_LOCATED) / h, moved = SB_MOVED * width * width / whole;
+  const SB_REAL far = SB_ABS(middle - at), room = spare - (SB_SCALAR)0.5 * width;
+  SB_REAL left = far - SB_MIN(far, SB_MAX(least, moved));
+  left = SB_MIN(left, SB_MAX(room, SB_OF(0)));
+  at = middle - side * left;
+  return SB_SELECT((low < at) & (at < high), at, middle); /* also where an estimate is no number */
+}
+
+/* A part of a step, as fractions of its length, in which some crossing lies. roughly: where it need not be
+   located but to a quarter of the gap that a repeated step leaves before it. staged: also where the last
+   stage of a shorter step crosses. */
+typedef struct {
+  SB_REAL low, high;
+  SB_MASK roughly;
+  int staged;
+} sb_span_of_step;
+
+SB_FUNCTION sb_span_of_step sb_whole_step(void) {
+  const SB_MASK none = {0};
+  sb_span_of_step whole;
+  whole.low = SB_OF(0), whole.high = SB_OF(1), whole.roughly = none, whole.staged = 0;
+  return whole;
+}
+
+/* Location of the first of some crossings in the step, as a fraction of h, just on its far side, and which
+   it is. Where it looks all of them count, not only those that have crossed at the end of the range, where
+   the values are `after`. near: the values at its start, which are replaced. among: which they are, and in
+   which lanes. */
+SB_FUNCTION SB_REAL sb_first_of(SB_SELF *m, SB_REAL h, sb_span_of_step range, const SB_MASK *among, SB_REAL *near,
+                                const SB_REAL *after, SB_INDEX *which) {
+  const SB_MASK none = {0};
+  const SB_REAL whole = range.high - range.low;
+  SB_REAL low = range.low, high = range.high;
+  SB_REAL spare = 2 * whole, far[SB_ROOM(SB_NG(m))], end[SB_ROOM(SB_NG(m))];
+  SB_MASK open, any = none;
+  for (int k = 0; k < SB_NG(m); k++) far[k] = after[k], any |= among[k];
+  for (;; spare *= (SB_SCALAR)0.5) {
+    const SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
+    SB_REAL at = high;
+    SB_MASK over = none, found = none;
+    open = any & ((high - low) * h > SB_LOCATED) & (high - low > SB_LEAST_PART);
     open &= (low < middle) & (middle < high); /* single precision reaches its limit sooner */
-    if (!SB_ANY(open)) return high;
-    sb_within_step(m, h, middle, SB_XM(m));
-    sb_watch(m, SB_T(m) + middle * h, SB_XM(m), SB_G(m));
-    beyond = sb_beyond(SB_G(m)[k], SB_DIRECTION(m, k), up);
-    if (staged) {
-      sb_watch(m, SB_T(m) + middle * h, SB_XT(m), SB_G(m));
-      beyond |= sb_beyond(SB_G(m)[k], SB_DIRECTION(m, k), up);
+    open &= SB_NOT(range.roughly & (high - low < (SB_SCALAR)(0.25 * SB_FIRST_GAP) * high) & (high * h > SB_ROUGH));
+    if (!SB_ANY(open)) break;
+    for (int k = 0; k < SB_NG(m); k++) { /* the first by a straight line between the values */
+      SB_REAL line;
+      SB_MASK sooner;
+      if (!SB_ANY(among[k])) continue;
+      line = low + (high - low) * near[k] / (near[k] - far[k]);
+      sooner = among[k] & sb_has_crossed(m, k, far[k]) & (line < at);
+      found |= sooner;
+      at = SB_SELECT(sooner, line, at);
     }
-    high = SB_SELECT(open & beyond, middle, high);
-    low = SB_SELECT(open & SB_NOT(beyond), middle, low);
-  }
-}
-
-/* The first crossing within the step just tried: its time as a fraction of h, or 2 if there is
-   none. Values are evaluated no later than `until`. Without error control the last stage may cross
-   a bend long before the step's end does; then the end is wrong, or the signal returns. If it
-   returned at once, it is left out of the next step. A repeated step is searched beyond its end,
-   for it was to end before the crossing: by as much again. */
-SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
-  const int look = !SB_CONTROLLED(m) && SB_N(m) > 0 && SB_STAGES_OF(m) > 1;
-  const SB_INDEX none = {0};
-  const SB_MASK freely = SB_STAGED(m) < 2;
-  const SB_REAL *after = SB_G1(m);
-  SB_REAL first = SB_OF(2), far = SB_OF(1);
-  SB_TIME end = SB_MIN(SB_T(m) + h, until);
-  sb_watch(m, end, SB_XN(m), SB_G1(m));
-#ifdef SB_CONTROLS
-  if (SB_CONTROLLED(m) && SB_ANY(SB_GAP(m) > 0)) {
-    SB_MASK short_of = SB_GAP(m) > 0;
-    far = SB_SELECT(short_of, SB_MIN(1 + 2 * SB_GAP(m), (until - SB_T(m)) / h), far);
-    sb_dense(m, h, far, SB_XM(m));
-    sb_watch(m, SB_MIN(SB_T(m) + far * h, until), SB_XM(m), SB_GS(m));
-    for (int k = 0; k < SB_NG(m); k++)
-      SB_GS(m)[k] = SB_SELECT(short_of, SB_GS(m)[k], SB_G1(m)[k]);
-    after = SB_GS(m);
-  }
-#endif
-  if (look) sb_watch(m, end, SB_XT(m), SB_GS(m));
-  SB_STAGED(m) = none;
-  for (int k = 0; k < SB_NG(m); k++) {
-    const SB_SCALAR direction = SB_DIRECTION(m, k);
-    SB_MASK ends, staged = {0}, sooner;
-    SB_REAL at = SB_OF(2);
-#ifndef SB_RECORDS
-    if (!SB_N(m) && (SB_KIND(m, k) == SB_LIMIT || SB_KIND(m, k) == SB_BEND)) continue; /* no step */
-#endif
-    ends = sb_crossed(SB_G0(m)[k], after[k], direction);
-    if (look && SB_KIND(m, k) == SB_BEND)
-      staged = freely & sb_crossed(SB_G0(m)[k], SB_GS(m)[k], direction);
-    if (SB_ANY(ends)) at = SB_SELECT(ends, sb_where(m, h, far, k, after[k] > 0, 0), at);
-    if (SB_ANY(staged)) {
-      SB_REAL early = sb_where(m, h, SB_OF(1), k, SB_GS(m)[k] > 0, 1);
-      staged &= early < SB_EARLY * at;
-      at = SB_SELECT(staged, early, at);
+    at = sb_next_probe(low, high, SB_SELECT(found, at, middle), h, whole, spare);
+    sb_within_step(m, h, at, SB_XM(m));
+    sb_watch(m, SB_T(m) + at * h, SB_XM(m), SB_G(m));
+    if (range.staged) {
+      for (int k = 0; k < SB_NG(m); k++) end[k] = SB_G(m)[k];
+      sb_watch(m, SB_T(m) + at * h, SB_XT(m), SB_G(m));
+      for (int k = 0; k < SB_NG(m); k++)
+        SB_G(m)[k] = SB_SELECT(sb_has_crossed(m, k, SB_G(m)[k]), SB_G(m)[k], end[k]);
     }
-    sooner = at < first;
-    first = SB_SELECT(sooner, at, first);
-    SB_CROSSED(m) = SB_PICK(sooner, k, SB_CROSSED(m));
-    SB_STAGED(m) = SB_PICK(sooner, SB_PICK(staged, 1, 0), SB_STAGED(m));
+    for (int k = 0; k < SB_NG(m); k++) over |= among[k] & sb_has_crossed(m, k, SB_G(m)[k]);
+    for (int k = 0; k < SB_NG(m); k++) {
+      far[k] = SB_SELECT(open & over, SB_G(m)[k], far[k]);
+      near[k] = SB_SELECT(open & SB_NOT(over), SB_G(m)[k], near[k]);
+    }
+    high = SB_SELECT(open & over, at, high);
+    low = SB_SELECT(open & SB_NOT(over), at, low);
   }
-  SB_STAGED(m) = SB_PICK((SB_STAGED(m) > 0) & (first * h < SB_AHEAD), 2, SB_STAGED(m));
-  return first;
+  for (int k = (int)SB_NG(m) - 1; k >= 0; k--)
+    *which = SB_PICK(among[k] & sb_has_crossed(m, k, far[k]), k, *which);
+  return high;
 }
 
 #ifdef SB_CONTROLS
@@ -168,13 +180,90 @@ SB_FUNCTION SB_MASK sb_bent(const SB_SELF *m, const SB_REAL *after) {
   return any;
 }
 
+#endif
+
+/* Whether a crossing is located: without states a bend has no step that it could spoil, and is located
+   only for the record. */
+SB_FUNCTION int sb_counts(const SB_SELF *m, int k) {
+  (void)m, (void)k; /* an export's tables are constants */
+#ifdef SB_RECORDS
+  return 1;
+#else
+  return SB_N(m) > 0 || SB_ACTS_AT(SB_KIND(m, k));
+#endif
+}
+
+/* The first crossing within the step just tried: its time as a fraction of h, or 2 if there is
+   none. Values are evaluated no later than `until`. Without error control the last stage may cross
+   a bend long before the step's end does; then the end is wrong, or the signal returns. If it
+   returned at once, it is left out of the next step. A repeated step is searched beyond its end,
+   for it was to end before the crossing: by as much again. */
+SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
+  const int look = !SB_CONTROLLED(m) && SB_N(m) > 0 && SB_STAGES_OF(m) > 1;
+  const SB_INDEX none = {0};
+  const SB_MASK freely = SB_STAGED(m) < 2;
+  const SB_REAL *after = SB_G1(m);
+  SB_REAL first = SB_OF(2), near[SB_ROOM(SB_NG(m))];
+  sb_span_of_step range = sb_whole_step();
+  SB_TIME end = SB_MIN(SB_T(m) + h, until);
+  SB_MASK among[SB_ROOM(SB_NG(m))], no = {0}, any = no;
+  sb_watch(m, end, SB_XN(m), SB_G1(m));
+  for (int k = 0; k < SB_NG(m); k++) near[k] = SB_G0(m)[k];
+#ifdef SB_CONTROLS
+  if (SB_CONTROLLED(m) && SB_ANY(SB_GAP(m) > 0)) {
+    SB_MASK short_of = SB_GAP(m) > 0, ahead = short_of;
+    range.high = SB_SELECT(short_of, SB_MIN(1 + 2 * SB_GAP(m), (until - SB_T(m)) / h), range.high);
+    sb_dense(m, h, range.high, SB_XM(m));
+    sb_watch(m, SB_MIN(SB_T(m) + range.high * h, until), SB_XM(m), SB_GS(m));
+    for (int k = 0; k < SB_NG(m); k++)
+      SB_GS(m)[k] = SB_SELECT(short_of, SB_GS(m)[k], SB_G1(m)[k]);
+    after = SB_GS(m);
+    for (int k = 0; k < SB_NG(m); k++) ahead &= SB_NOT(sb_has_crossed(m, k, SB_G1(m)[k]));
+    for (int k = 0; k < SB_NG(m); k++) near[k] = SB_SELECT(ahead, SB_G1(m)[k], near[k]);
+    range.low = SB_SELECT(ahead, SB_OF(1), range.low);
+  }
+#endif
+  if (look) sb_watch(m, end, SB_XT(m), SB_GS(m));
+  SB_STAGED(m) = none;
+  for (int k = 0; k < SB_NG(m); k++)
+    if (sb_counts(m, k)) any |= sb_has_crossed(m, k, after[k]);
+  for (int k = 0; k < SB_NG(m); k++) among[k] = sb_counts(m, k) ? any : no;
+  if (SB_ANY(any)) {
+#ifdef SB_CONTROLS
+    if (SB_CONTROLLED(m)) range.roughly = SB_NOT(SB_GAP(m) > 0) & sb_bent(m, SB_G1(m)); /* to be repeated */
+#endif
+    first = SB_SELECT(any, sb_first_of(m, h, range, among, near, after, &SB_CROSSED(m)), first);
+  }
+  any = no;
+  for (int k = 0; k < SB_NG(m) && look; k++)
+    if (SB_KIND(m, k) == SB_BEND) any |= freely & sb_has_crossed(m, k, SB_GS(m)[k]);
+  for (int k = 0; k < SB_NG(m); k++) among[k] = SB_KIND(m, k) == SB_BEND ? any : no;
+  if (SB_ANY(any)) {
+    SB_INDEX by = SB_CROSSED(m);
+    SB_REAL early;
+    SB_MASK staged;
+    for (int k = 0; k < SB_NG(m); k++) near[k] = SB_G0(m)[k];
+    range = sb_whole_step();
+    range.staged = 1;
+    early = sb_first_of(m, h, range, among, near, SB_GS(m), &by);
+    staged = any & (early < SB_EARLY * first);
+    first = SB_SELECT(staged, early, first);
+    SB_CROSSED(m) = SB_PICK(staged, by, SB_CROSSED(m));
+    SB_STAGED(m) = SB_PICK(staged, 1, SB_STAGED(m));
+  }
+  SB_STAGED(m) = SB_PICK((SB_STAGED(m) > 0) & (first * h < SB_AHEAD), 2, SB_STAGED(m));
+  return first;
+}
+
+#ifdef SB_CONTROLS
+
 /* The stage nearest to the middle of a step; 0 without bends, or stages between its ends. */
 SB_FUNCTION int sb_middle_stage(const SB_SELF *m) {
   const int stages = (int)SB_STAGES_OF(m);
   SB_SCALAR off = (SB_SCALAR)0.5;
   int bends = 0, middle = 0;
   (void)m; /* an FMU's tables are constants */
-  for (int k = 0; k < SB_NG(m); k++) bends |= SB_KIND(m, k) == SB_BEND;
+  for (int k = 0; k < SB_NG(m); k++) bends |= SB_BENDS(SB_KIND(m, k));
   for (int s = 1; s < stages && bends; s++) {
     const SB_SCALAR away = (SB_SCALAR)fabs(SB_C(m)[s] - 0.5);
     if (away < off) off = away, middle = s;
@@ -182,18 +271,19 @@ SB_FUNCTION int sb_middle_stage(const SB_SELF *m) {
   return middle;
 }
 
-/* Whether stage s of the step of length h just tried has crossed a bend. g: its watched values. */
-SB_FUNCTION SB_MASK sb_stage_bent(SB_SELF *m, int s, SB_REAL h, SB_REAL *g) {
+/* The watched values of stage s of the step of length h just tried, into g. */
+SB_FUNCTION void sb_watch_stage(SB_SELF *m, int s, SB_REAL h, SB_REAL *g) {
   sb_stage(m, s, h);
   sb_watch(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), g);
-  return sb_bent(m, g);
 }
 
-/* Whether the middle stage of that step has, with its values in SB_GS. */
+/* Whether the middle stage of that step has crossed a bend, with its values in SB_GS. */
 SB_FUNCTION SB_MASK sb_middle_spans_bend(SB_SELF *m, SB_REAL h) {
   const int middle = sb_middle_stage(m);
   const SB_MASK none = {0};
-  return middle ? sb_stage_bent(m, middle, h, SB_GS(m)) : none;
+  if (!middle) return none;
+  sb_watch_stage(m, middle, h, SB_GS(m));
+  return sb_bent(m, SB_GS(m));
 }
 
 /* Whether the step of length h just tried has a bend within it. */
@@ -202,20 +292,26 @@ SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h, SB_TIME until) {
   return sb_bent(m, SB_G1(m)) | sb_middle_spans_bend(m, h);
 }
 
-/* Where within the step just tried a bend is crossed that is crossed again before its end, as a
-   fraction of h, 2 if there is none: such a step may look accurate. where: in these lanes. */
+/* Where within the step just tried a bend, also one that only signals show, is crossed that is crossed
+   again before its end, as a fraction of h, 2 if there is none: such a step may look accurate.
+   where: in these lanes. */
 SB_FUNCTION SB_REAL sb_find_pair(SB_SELF *m, SB_REAL h, SB_MASK where) {
-  SB_REAL first = SB_OF(2);
-  SB_MASK any = where & sb_middle_spans_bend(m, h);
-  if (!SB_ANY(any)) return first;
-  for (int k = 0; k < SB_NG(m); k++) {
-    SB_MASK crossed = any & sb_crossed(SB_G0(m)[k], SB_GS(m)[k], SB_DIRECTION(m, k));
-    SB_REAL high = SB_OF(SB_C(m)[sb_middle_stage(m)]), at;
-    if (SB_KIND(m, k) != SB_BEND || !SB_ANY(crossed)) continue;
-    at = sb_where(m, h, high, k, SB_GS(m)[k] > 0, 0);
-    first = SB_SELECT(crossed & (at < first), at, first);
-  }
-  return first;
+  const int middle = sb_middle_stage(m);
+  SB_MASK among[SB_ROOM(SB_NG(m))], no = {0}, any = no;
+  SB_INDEX first = {0};
+  SB_REAL at, near[SB_ROOM(SB_NG(m))];
+  sb_span_of_step range = sb_whole_step();
+  if (!middle) return SB_OF(2);
+  sb_watch_stage(m, middle, h, SB_GS(m));
+  for (int k = 0; k < SB_NG(m); k++)
+    if (SB_BENDS(SB_KIND(m, k))) any |= where & sb_has_crossed(m, k, SB_GS(m)[k]);
+  if (!SB_ANY(any)) return SB_OF(2);
+  for (int k = 0; k < SB_NG(m); k++) among[k] = SB_BENDS(SB_KIND(m, k)) ? any : no;
+  for (int k = 0; k < SB_NG(m); k++) near[k] = SB_G0(m)[k];
+  range.high = SB_OF(SB_C(m)[middle]);
+  range.roughly = any;
+  at = sb_first_of(m, h, range, among, near, SB_GS(m), &first);
+  return SB_SELECT(any, at, SB_OF(2));
 }
 
 /* Whether a stage of that step has crossed a bend: the state of a stage is less accurate than the
@@ -223,7 +319,10 @@ SB_FUNCTION SB_REAL sb_find_pair(SB_SELF *m, SB_REAL h, SB_MASK where) {
 SB_FUNCTION SB_MASK sb_stage_spans_bend(SB_SELF *m, SB_REAL h) {
   const int stages = (int)SB_STAGES_OF(m);
   SB_MASK any = {0};
-  for (int s = 1; s < stages; s++) any |= sb_stage_bent(m, s, h, SB_G(m));
+  for (int s = 1; s < stages; s++) {
+    sb_watch_stage(m, s, h, SB_G(m));
+    any |= sb_bent(m, SB_G(m));
+  }
   return any;
 }
 
@@ -245,7 +344,7 @@ SB_FUNCTION SB_REAL sb_short_of(SB_SELF *m, SB_MASK where, SB_REAL h, SB_REAL th
   way = theta * h;
   if (SB_ANY(cuts)) again |= cuts & sb_bent(m, SB_G1(m));
   if (SB_ANY(behind)) again |= behind & sb_stage_spans_bend(m, h);
-  gap = SB_SELECT(SB_GAP(m) > 0, SB_WIDEN * SB_GAP(m), SB_OF(SB_PART));
+  gap = SB_SELECT(SB_GAP(m) > 0, SB_WIDEN * SB_GAP(m), SB_OF(SB_FIRST_GAP));
   gap = SB_MAX(gap, (SB_SCALAR)SB_BEFORE / way);
   length = (1 - gap) * way;
   again &= (gap < SB_WIDEST) & (length > 1e-13 * SB_T(m));

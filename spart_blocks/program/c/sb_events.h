@@ -91,7 +91,7 @@ SB_FUNCTION SB_MASK sb_reached(SB_SELF *m, SB_MASK where, SB_MASK *bends) {
     const SB_MASK hit = where & ((SB_CROSSED(m) == k) | over);
     SB_HIT(m)[k] = hit;
     if (SB_KIND(m, k) == SB_BEND) *bends |= hit;
-    else if (SB_KIND(m, k) != SB_LIMIT) acts |= hit;
+    else if (SB_ACTS_AT(SB_KIND(m, k))) acts |= hit;
   }
   return acts;
 }

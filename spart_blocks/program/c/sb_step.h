@@ -121,8 +121,9 @@
 #endif
 
 /* The action where a zero-crossing function crosses zero. */
-enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
-#define SB_ACTS_AT(kind) ((kind) != SB_LIMIT && (kind) != SB_BEND)
+enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT, SB_SHOWN };
+#define SB_BENDS(kind) ((kind) == SB_BEND || (kind) == SB_SHOWN) /* has no effect of its own */
+#define SB_ACTS_AT(kind) ((kind) != SB_LIMIT && !SB_BENDS(kind))
 
 /* Whether all n numbers are finite. */
 SB_SMALL SB_MASK sb_finite(const SB_REAL *v, int n) {

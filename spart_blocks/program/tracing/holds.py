@@ -71,6 +71,13 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[HeldOutput, 
     )
 
 
+def shown_as_held(holds: Iterable[HeldOutput]) -> frozenset[int]:
+    """The nodes whose outputs depend on nothing between ticks. A held state is shown by the
+    block's output, which reads what resets it.
+    """
+    return frozenset(one.index for one in holds if one.shows != "state")
+
+
 def _holds_itself(block: Any) -> bool:
     """Whether the state of a block contains its output until the next tick."""
     return bool(attribute(block, "holds_itself", False))

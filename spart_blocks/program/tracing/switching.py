@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
@@ -82,8 +82,10 @@ def _series(
     return list(dict.fromkeys(one for one in found if one is not None))
 
 
-KINDS = ("event", "stop", "limit", "mode", "bend", "fault")
+KINDS = ("event", "stop", "limit", "mode", "bend", "fault", "shown")
 """The kinds of crossings, numbered as in sb_step.h."""
+BENDS = ("bend", "shown")
+"""The kinds without an effect of their own."""
 
 
 @dataclass(frozen=True)
@@ -92,24 +94,30 @@ class Crossing:
 
     kind: 'stop' ends the run if the value is positive; 'event' lets an EVENT block reset states;
     'mode' lets a block switch its mode while the value is positive; 'limit' sets a state to its
-    limit; 'bend' is a kink or jump of a signal, at which a step must end; 'fault' ends the run
-    with an error if the value is positive. direction: +1 for upward, -1 for downward, 0 for both.
+    limit; 'bend' is a kink or jump of a signal, at which a step must end; 'shown' is one that no
+    state depends on between ticks, so that it matters to signals alone; 'fault' ends the run with
+    an error if the value is positive. direction: +1 for upward, -1 for downward, 0 for both.
     text: message of a fault. unsolved: for a fault, whether it means that an algebraic loop has no
     solution. jump: for an event of a block with several jumps of its own states, the number of the
-    jump.
+    jump. signals: those that show a crossing of kind 'shown'.
     """
 
     block: str
-    kind: Literal["stop", "event", "mode", "limit", "bend", "fault"]
+    kind: Literal["stop", "event", "mode", "limit", "bend", "fault", "shown"]
     direction: float
     text: str = ""
     unsolved: bool = False
     jump: int | None = None
+    signals: tuple[str, ...] = ()
 
     @property
     def event(self) -> str:
         """The name of what an event does: its block, with a number for a jump of the block."""
         return self.block if self.jump is None else f"{self.block}#{self.jump}"
+
+    def is_seen(self, signals: Collection[str]) -> bool:
+        """Whether it must be located in a run that records or measures these signals."""
+        return self.kind != "shown" or any(name in signals for name in self.signals)
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether two values are on different sides. Zero and NaN count as not positive."""

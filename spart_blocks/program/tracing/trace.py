@@ -27,6 +27,7 @@ from spart_blocks.program.tracing.rules import (
     random_entries,
     rule_of,
 )
+from spart_blocks.program.tracing.seen import with_signals
 from spart_blocks.program.tracing.switching import Crossing, crossings_of, started
 from spart_blocks.program.tracing.symbol import box, column_of, is_number, symbols
 from spart_blocks.program.tracing.updates import updates_of
@@ -51,6 +52,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
     signals, columns = _signals(traced)
     updates, handovers = updates_of(traced, wiring, clocks, holds)
     crossings, watched = _crossings(traced)
+    crossings = with_signals(crossings, wiring, holds)
     switching, edges, declared_until = _edges(traced, diagram.run.T)
     stepped, advance = _own_steps(traced, wiring)
     rates = [traced.change(node, "deriv") for node in wiring.of_kind("continuous")]

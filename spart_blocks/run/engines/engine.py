@@ -6,7 +6,7 @@ Two engines implement it: the interpreter calls the blocks, the native engine a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -156,6 +156,12 @@ class Engine(ABC):
     @abstractmethod
     def crossings(self) -> Sequence[Crossing]:
         """The zero-crossings to watch, in the order of `watch`."""
+
+    @abstractmethod
+    def seeing(self, signals: Collection[str]) -> Engine:
+        """This engine without the bends that can be seen neither between ticks nor in these
+        signals, which are all that is recorded or measured.
+        """
 
     @abstractmethod
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from spart_blocks.diagram.network.flatten import FlatDiagram, Node
 from spart_blocks.diagram.network.gates import at_tick, resets_at_ticks
 from spart_blocks.diagram.network.loop_block import AlgebraicLoop, LoopCheck
 from spart_blocks.program.exact_values import as_exact
-from spart_blocks.program.tracing.holds import holds_of, with_holds
+from spart_blocks.program.tracing.holds import holds_of, shown_as_held, with_holds
 from spart_blocks.program.tracing.resets import BlockStates, call_event
 from spart_blocks.program.tracing.rules import (
     correction,
@@ -32,6 +34,7 @@ from spart_blocks.program.tracing.rules import (
     passes_singular,
     rule_of,
 )
+from spart_blocks.program.tracing.seen import with_signals
 from spart_blocks.program.tracing.switching import (
     Crossing,
     SwitchTimes,
@@ -64,8 +67,7 @@ class Interpreter(Engine):
         self.holds = holds_of(wiring, clocks)
         self.clocks = with_holds(clocks, self.holds)
         ends = [node.index for node in wiring.of_kind("continuous")]
-        # A held state is shown by the block's output, which reads what resets it.
-        self._shown_as_held = {one.index for one in self.holds if one.shows != "state"}
+        self._shown_as_held = shown_as_held(self.holds)
         upstream = _upstream(wiring, ends, self._shown_as_held)
         self._for_derivative = [node for node in self._evaluated if node.index in upstream]
         self.continuous = _slices(wiring.of_kind("continuous"))
@@ -367,17 +369,32 @@ class Interpreter(Engine):
 
     @cached_property
     def crossings(self) -> Sequence[Crossing]:
-        """Found by one evaluation, since a CLIP has as many crossings as its signal has entries."""
-        return [c for node, count in self._watching for c in crossings_of(node, count)]
+        return [crossing for _, watched in self._watching for crossing in watched.values()]
 
     @cached_property
-    def _watching(self) -> list[tuple[Node, int]]:
-        """The nodes with zero-crossing functions, and the number of these."""
+    def _watching(self) -> list[tuple[Node, dict[int, Crossing]]]:
+        """The nodes with zero-crossing functions, and the crossings of these by number. Found by
+        one evaluation, since a CLIP has as many crossings as its signal has entries.
+        """
         x, xd = self.initial()
         values = self.start_outputs
         nodes = [node for node in self.nodes if rule_of(node.block).watch is not None]
-        counts = [len(self._watched(node, 0.0, values, x, xd)) for node in nodes]
-        return [(node, count) for node, count in zip(nodes, counts, strict=True) if count]
+        found = [crossings_of(n, len(self._watched(n, 0.0, values, x, xd))) for n in nodes]
+        whole = iter(with_signals([one for own in found for one in own], self.wiring, self.holds))
+        parts = [dict(enumerate(islice(whole, len(own)))) for own in found]
+        return [(node, part) for node, part in zip(nodes, parts, strict=True) if part]
+
+    def seeing(self, signals: Collection[str]) -> Interpreter:
+        if all(crossing.is_seen(signals) for crossing in self.crossings):
+            return self
+        parts = [
+            (node, {k: crossing for k, crossing in part.items() if crossing.is_seen(signals)})
+            for node, part in self._watching
+        ]
+        other = copy(self)
+        other.__dict__.pop("crossings")
+        other.__dict__["_watching"] = [(node, part) for node, part in parts if part]
+        return other
 
     def _watched(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> list[Any]:
         watch = rule_of(node.block).watch
@@ -391,7 +408,12 @@ class Interpreter(Engine):
 
     def watch_of(self, values: Values, t: float, x: Floats, xd: Floats) -> Floats:
         """Values of the zero-crossing functions, from known outputs."""
-        found = [v for node, _ in self._watching for v in self._watched(node, t, values, x, xd)]
+        found = [
+            value
+            for node, part in self._watching
+            for k, value in enumerate(self._watched(node, t, values, x, xd))
+            if k in part
+        ]
         return np.array(found, dtype=float)
 
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:

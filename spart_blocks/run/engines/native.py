@@ -7,7 +7,7 @@ failures, the functions of EVENT blocks are called, and sinks such as PRINT act.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -298,6 +298,18 @@ class Native(Engine):
     @property
     def crossings(self) -> Sequence[Crossing]:
         return self.program.crossings
+
+    def seeing(self, signals: Collection[str]) -> Native:
+        crossings = self.crossings
+        unseen = tuple(k for k, one in enumerate(crossings) if not one.is_seen(signals))
+        if not unseen:
+            return self
+        less = self.derived(("seeing", unseen), lambda: self.program.seeing(signals))
+        program = replace(self.program, crossings=less.crossings, watched=less.watched)
+        blocks = self._reference
+        other = Native(program, None if blocks is None else lambda: blocks().seeing(signals))
+        other._derived = self._derived
+        return other
 
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
         return self._watched(t, x, xd)

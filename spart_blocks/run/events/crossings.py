@@ -8,40 +8,60 @@ from dataclasses import dataclass
 import numpy as np
 
 from spart_blocks.program.tracing.switching import Crossing
-from spart_blocks.run.constants import CHATTER, CHATTERED, LOCATED
+from spart_blocks.run.constants import CHATTER, CHATTERED, LEAST_PART, LOCATED, MOVED
 from spart_blocks.run.engines.engine import Floats
 
 
 def locate(
-    watched: Callable[[float], float],
-    crossing: Crossing,
-    sign: float,
+    watched: Callable[[float], Floats],
+    crossed: Callable[[Floats, Floats], Sequence[int]],
+    before: Floats,
+    after: Floats,
     t0: float,
     t1: float,
-) -> float:
-    """The time [s] at or just after a crossing in [t0, t1], by bisection. watched: its value at a
-    time. sign: +1 if the value rises, -1 if it falls.
+) -> tuple[float, int]:
+    """The time [s] at or just after the first of some crossings in [t0, t1], and its index.
+
+    watched: the values at a time. crossed: the indices of these crossings that have happened
+    between two values, in ascending order. before, after: the values at the ends, between which
+    one has: the end counts as beyond, even if the dense output differs or a value is not a number.
+    C has the same under the name sb_first_of, where the method is explained.
     """
-
-    def beyond(t: float) -> bool:
-        value = watched(t)
-        if sign > 0:
-            return value > 0
-        return value < 0 if crossing.direction else not value > 0
-
-    # The end of the step counts as beyond the crossing, even if the dense output differs or a value
-    # is not a number: bisection needs no signs at the ends.
-    while t1 - t0 > LOCATED:
-        middle = 0.5 * (t0 + t1)
-        if not t0 < middle < t1:
+    h, low, high, spare = t1 - t0, 0.0, 1.0, 2.0
+    near, far, found = before, after, crossed(before, after)
+    while (high - low) * h > LOCATED and high - low > LEAST_PART:
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
             break
-        t0, t1 = (t0, middle) if beyond(middle) else (middle, t1)
-    return t1
+        at = _next_probe(low, high, _estimate(low, high, near[found], far[found]), h, spare)
+        spare *= 0.5
+        values = watched(t0 + at * h)
+        over = crossed(before, values)
+        if over:
+            high, far, found = at, values, over
+        else:
+            low, near = at, values
+    return t1 if high == 1 else t0 + high * h, found[0]
 
 
-def upward(crossing: Crossing, after: float) -> float:
-    """The side on which a value is after its crossing, +1 or -1."""
-    return crossing.direction or (1.0 if after > 0 else -1.0)
+def _estimate(low: float, high: float, near: Floats, far: Floats) -> float:
+    """The first zero of the straight lines between values at both ends; the middle if there is
+    none.
+    """
+    with np.errstate(all="ignore"):
+        lines = low + (high - low) * near / (near - far)
+    inside = lines[lines < high]
+    return float(inside.min()) if len(inside) else 0.5 * (low + high)
+
+
+def _next_probe(low: float, high: float, at: float, h: float, spare: float) -> float:
+    """The next point to look at: an estimate `at`, moved towards the middle of its interval."""
+    width, middle = high - low, 0.5 * (low + high)
+    far = abs(middle - at)
+    left = max(far - max(0.4 * LOCATED / h, MOVED * width**2), 0.0)
+    left = min(left, max(spare - 0.5 * width, 0.0))
+    at = middle - left if at < middle else middle + left
+    return at if low < at < high else middle
 
 
 def jumped(

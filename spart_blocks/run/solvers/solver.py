@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +12,7 @@ from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.constants import LOCATED, NEARBY, SAME_STOP, SHORT_OF
 from spart_blocks.run.engines.engine import Floats
-from spart_blocks.run.events.crossings import locate, upward
+from spart_blocks.run.events.crossings import locate
 from spart_blocks.run.events.meeting import straight, turns_back
 from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.record.record import Dense
@@ -47,12 +47,9 @@ class SegmentSolver(ABC):
         """The earliest crossing between two times: its time, and the indices of all crossings
         there; None if there is none. before, after: values at t0 and t1. dense: gives x.
         """
-        found = [
-            (self._locate(k, after, dense, t0, t1), k) for k in self.run.crossed(before, after)
-        ]
-        if not found:
+        if not self.run.crossed(before, after):
             return None
-        t, first = min(found)
+        t, first = self._first(self.run.crossed, before, after, dense, t0, t1)
         return t, sorted({first, *self.run.crossed(before, self.run.watch(t, dense(t)))})
 
     def near_side(self, before: Floats, dense: Dense, t0: float, t: float) -> float:
@@ -97,22 +94,26 @@ class SegmentSolver(ABC):
         def watched(t: float) -> Floats:
             return run.watch(min(t, t1), line(t))
 
+        def acting(before: Floats, after: Floats) -> list[int]:
+            return [k for k in run.crossed(before, after) if k in run.acting]
+
         ahead = watched(beyond)
-        found = [k for k in self.run.crossed(before, ahead) if k in run.acting]
-        if not found:
+        if not acting(before, ahead):
             return None
-        until = min(self._locate_in(k, ahead, watched, t0, beyond) for k in found)
+        until, _ = locate(watched, acting, before, ahead, t0, beyond)
         since = max(until - SHORT_OF, 0.5 * (t0 + until))
         if self.run.crossed(before, watched(since)):
             return None  # another surface comes before it
         return until if turns_back(run, line, since, until, t1) else None
 
-    def _locate(self, k: int, after: Floats, dense: Dense, t0: float, t1: float) -> float:
-        run = self.run
-        return self._locate_in(k, after, lambda t: run.watch(t, dense(t)), t0, t1)
-
-    def _locate_in(
-        self, k: int, after: Floats, watched: Callable[[float], Floats], t0: float, t1: float
-    ) -> float:
-        crossing = self.run.crossings[k]
-        return locate(lambda t: float(watched(t)[k]), crossing, upward(crossing, after[k]), t0, t1)
+    def _first(
+        self,
+        crossed: Callable[[Floats, Floats], Sequence[int]],
+        before: Floats,
+        after: Floats,
+        dense: Dense,
+        t0: float,
+        t1: float,
+    ) -> tuple[float, int]:
+        """The time of the first crossing between two times, and its index; see `locate`."""
+        return locate(lambda t: self.run.watch(t, dense(t)), crossed, before, after, t0, t1)

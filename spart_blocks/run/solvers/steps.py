@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from spart_blocks.base.tableaus import Tableau
 from spart_blocks.run.constants import (
     BEFORE,
+    FIRST_GAP,
     LENGTHEN,
     PART,
     SAFETY_OF_STEPS,
@@ -166,7 +167,7 @@ def short_of(t: float, way: float, gap: float) -> tuple[float, float]:
     way [s]: distance of the located bend from t. gap: that fraction in the last try, 0 for the
     first one. Returns (0, 0) if it need not be repeated.
     """
-    gap = max(WIDEN * gap or PART, BEFORE / way)
+    gap = max(WIDEN * gap or FIRST_GAP, BEFORE / way)
     length = (1 - gap) * way
     return (length, gap) if gap < WIDEST and length > 1e-13 * t else (0.0, 0.0)
 

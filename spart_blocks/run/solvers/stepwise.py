@@ -23,9 +23,11 @@ import numpy as np
 from spart_blocks.base.errors import RunError
 from spart_blocks.base.tableaus import FIXED_STEP, tableau
 from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.program.tracing.switching import BENDS
 from spart_blocks.run.constants import AHEAD, EARLY, LAST_LINE, SHORT_OF
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.acting import cross
+from spart_blocks.run.events.crossings import locate
 from spart_blocks.run.events.meeting import held_at, straight
 from spart_blocks.run.events.shrinking import no_step, report
 from spart_blocks.run.events.stops import just_after, just_before, within
@@ -69,7 +71,7 @@ class Stepwise(SegmentSolver):
         """The latest time [s] at which signals are evaluated in this segment."""
         self.staged = self.at_once = False
         """Whether the last crossing was one of a stage, and whether it was at once."""
-        self.bends = any(crossing.kind == "bend" for crossing in run.crossings)
+        self.bends = any(crossing.kind in BENDS for crossing in run.crossings)
         self.ahead: Ahead | None = None
         self.past: Any = None
         """The solver before the present step."""
@@ -318,8 +320,8 @@ class Stepwise(SegmentSolver):
             return False
         for t, x in self._inside(trial, t0, curve):
             after = self.run.watch(t, x)
-            if self._bent(after):
-                first = self._bends(before, after, curve(), t0, t)[0]
+            if self._crossed_any(before, after):
+                first = self._first(self._crossed_any, before, after, curve(), t0, t)
                 return self._ends_before(first[0], t0)
         return False
 
@@ -343,9 +345,9 @@ class Stepwise(SegmentSolver):
 
     def _bent(self, after: Floats) -> bool:
         """Whether a step has crossed a bend. after: zero-crossing values at its end."""
-        run, before = self.run, self.run.before
+        before = self.run.before
         assert before is not None
-        return any(run.crossings[k].kind == "bend" for k in run.crossed(before, after))
+        return bool(self._crossed_bends(before, after))
 
     def _ends_before(self, until: float, t0: float) -> bool:
         """Whether a step from t0 that crosses a bend at `until` must be repeated to end before it;
@@ -422,12 +424,14 @@ class Stepwise(SegmentSolver):
                 return self.crossed(before, after, dense, t0, t1), after
             far = min(t1 + 2 * self.ahead.gap * (t1 - t0), end)
             return self.crossed(before, run.watch(far, dense(far)), dense, t0, far), after
-        staged = [] if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
+        staged = None if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
         found = self.crossed(before, after, solver.at, t0, t1)
         ends = found[0] if found else np.inf
-        self.staged = bool(staged) and staged[0][0] - t0 < EARLY * (ends - t0)
-        self.at_once = self.staged and staged[0][0] - t0 < AHEAD
-        return ((staged[0][0], [staged[0][1]]) if self.staged else found), after
+        if staged is None or staged[0] - t0 >= EARLY * (ends - t0):
+            self.staged = self.at_once = False
+            return found, after
+        self.staged, self.at_once = True, staged[0] - t0 < AHEAD
+        return (staged[0], [staged[1]]), after
 
     def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
         """The crossings found, with those that the state at the end of a shortened step has
@@ -440,24 +444,34 @@ class Stepwise(SegmentSolver):
 
     def _crossed_by_stage(
         self, solver: FixedStep, before: Floats, t0: float, t1: float
-    ) -> list[tuple[float, int]]:
-        """Times at which the state of the last stage crosses bends, in ascending order. If this is
-        long before the step's end does, the end is wrong, or the signal returns.
+    ) -> tuple[float, int] | None:
+        """The time at which the state of the last stage, or of the end, of a shorter step first
+        crosses a bend that this step's last stage has crossed, and its index. If this is long
+        before the step's end does, the end is wrong, or the signal returns.
         """
+        run = self.run
         if len(solver.method.b) == 1:  # its stage is the start
-            return []
-        values = self.run.watch(t1, solver.stage)
-        return self._bends(before, values, lambda t: solver.tried(t).stage, t0, t1)
+            return None
+        after = run.watch(t1, solver.stage)
+        if not self._crossed_bends(before, after):
+            return None
 
-    def _bends(
-        self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
-    ) -> list[tuple[float, int]]:
-        """Times and indices of the bends that a curve crosses, in ascending order."""
-        return sorted(
-            (self._locate(k, after, curve, t0, t1), k)
-            for k in self.run.crossed(before, after)
-            if self.run.crossings[k].kind == "bend"
-        )
+        def watched(t: float) -> Floats:
+            trial = solver.tried(t)
+            end, stage = run.watch(t, trial.x), run.watch(t, trial.stage)
+            found = run.crossed(before, stage)
+            end[found] = stage[found]
+            return end
+
+        return locate(watched, self._crossed_bends, before, after, t0, t1)
+
+    def _crossed_bends(self, before: Floats, after: Floats) -> list[int]:
+        """The bends of rates that have been crossed."""
+        return [k for k in self.run.crossed(before, after) if self.run.crossings[k].kind == "bend"]
+
+    def _crossed_any(self, before: Floats, after: Floats) -> list[int]:
+        """The same with those that only signals show."""
+        return [k for k in self.run.crossed(before, after) if self.run.crossings[k].kind in BENDS]
 
     def _nears(self, solver: Any, last: float) -> tuple[float, Dense] | None:
         """The time at which a straight line along the first slope of a step crosses a surface, and
@@ -478,9 +492,15 @@ class Stepwise(SegmentSolver):
             return self.stays(before, self.start, t0, t1)
         # As in `stays`: rounding may put the step's end on either side.
         line, beyond = straight(run, t0, self.start), min(t1 + SHORT_OF / 2, last)
-        found = self._bends(before, run.watch(beyond, line(beyond)), line, t0, beyond)
-        found = [(t, k) for t, k in found if k not in run.held.leaders]
-        return (found[0][0], line) if found else None
+        ahead = run.watch(beyond, line(beyond))
+
+        def free(before: Floats, after: Floats) -> list[int]:
+            found = self._crossed_bends(before, after)
+            return [k for k in found if k not in run.held.leaders]
+
+        if not free(before, ahead):
+            return None
+        return self._first(free, before, ahead, line, t0, beyond)[0], line
 
     def _go_over(self, until: float, line: Dense) -> Fraction:
         """Cross a surface by a short step along a straight line."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import warn
+from spart_blocks.program.tracing.switching import BENDS
 from spart_blocks.run.constants import BORDER, CALM_STEPS, STARTS, STIFF_STEPS, TESTED_EVERY
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.run import Run
@@ -113,6 +114,6 @@ def implicit_solver(engine: Engine) -> str:
     steps; otherwise BDF, or Radau if frequent ticks would keep BDF at low order.
     """
     plain = engine.traced and not engine.drifting
-    if plain and all(crossing.kind == "bend" for crossing in engine.crossings):
+    if plain and all(crossing.kind in BENDS for crossing in engine.crossings):
         return "CVODES"
     return "Radau" if engine.clocks else "BDF"

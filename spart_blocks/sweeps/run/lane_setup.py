@@ -160,8 +160,8 @@ _MOST_REMEMBERED = 8
 
 
 def _ready(work: Work) -> LaneSetup:
-    program = work.program
-    timed = program
+    meters = meters_of(work.program, work.gauges)
+    program = timed = work.program.seeing(meters.names)
     if work.every is not None:
         timed = replace(program, run=program.run.model_copy(update={"every": work.every}))
     begun = prepare(Native(timed), None, None)
@@ -172,7 +172,7 @@ def _ready(work: Work) -> LaneSetup:
     method = tableau(begun.options.solver if len(program.x0) else IDLE)
     made = None
     if method is not None:
-        made = Made(program, method, meters_of(program, work.gauges), work.blocks)
+        made = Made(program, method, meters, work.blocks)
     return LaneSetup(program, begun, made, samples, _look(program))
 
 
