@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.animation.dae_check import check_collada
 from spart_blocks.animation.packed import Floats, Packed, plain, rounded
-from spart_blocks.base.errors import Fault, InputError, told
+from spart_blocks.base.errors import Fault, InputError, pip_install, told
 
 # --- Paths of mesh files --------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ def read_mesh(path: Path) -> list[Mesh]:
     try:
         import trimesh
     except ImportError:
-        raise InputError("meshes need trimesh: pip install 'spart_blocks[animate]'") from None
+        raise InputError(f"meshes need trimesh: {pip_install('animate')}") from None
     try:
         loaded = trimesh.load(io.BytesIO(data), file_type=suffix[1:], skip_materials=True)
         return _parts(loaded)
@@ -143,7 +143,7 @@ def read_mesh(path: Path) -> list[Mesh]:
         raise
     except ImportError as error:
         what = f"{suffix[1:]} files need {error.name or 'more of trimesh'}"
-        raise InputError(f"{what}: pip install 'spart_blocks[animate]'") from None
+        raise InputError(f"{what}: {pip_install('animate')}") from None
     except Exception as error:  # readers of hostile files fail in any way
         raise InputError(f"cannot be read: {told(error)}") from None
 

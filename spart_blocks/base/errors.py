@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 MOST_SHOWN = 2000
@@ -174,13 +175,26 @@ class SingularInertiaError(SpartError):
     """An inertia matrix that cannot be inverted; names the joint or base concerned."""
 
 
+SOURCES = Path(__file__).resolve().parents[2]
+"""The folder of the clone, if the package is used from one."""
+
+
+def pip_install(extra: str) -> str:
+    """The command that installs an extra: of the clone where the package is used from one, since
+    pip would else replace it by a release."""
+    if not (SOURCES / "hatch_build.py").is_file():
+        return f"pip install 'spart_blocks[{extra}]'"
+    where = "." if Path.cwd() == SOURCES else SOURCES
+    return f"pip install -e '{where}[{extra}]'"
+
+
 class MissingExtraError(InputError):
     """An optional dependency is not installed; the message names the extra."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self._given = package, extra, purpose
         text = f"{purpose} needs the package {package}, which is not installed"
-        super().__init__(Fault(text, hint=f"pip install 'spart_blocks[{extra}]'"))
+        super().__init__(Fault(text, hint=pip_install(extra)))
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:  # type: ignore[override]
         return type(self), self._given

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, pip_install
 
 HOME = Path(__file__).parents[2]
 """The folder with the folders of sources; they are there in a clone and in an sdist, not beside an
@@ -52,8 +52,7 @@ class WebPage:
     @property
     def hint(self) -> str:
         """What is needed to build it."""
-        wheel = f"pip install 'spart_blocks[{self.extra}]'"
-        return f"{wheel}, or install Node.js 20.19 or newer with npm"
+        return f"{pip_install(self.extra)}, or install Node.js 20.19 or newer with npm"
 
     @property
     def has_sources(self) -> bool:

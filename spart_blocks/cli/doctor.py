@@ -14,7 +14,7 @@ from typing import Literal
 import typer
 
 from spart_blocks import __version__
-from spart_blocks.base.errors import SpartError, told
+from spart_blocks.base.errors import SpartError, pip_install, told
 from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
 from spart_blocks.cli.commands import command, switch
 from spart_blocks.cli.examples import shipped
@@ -109,8 +109,7 @@ def _extra(extra: str, names: list[str]) -> DoctorFinding:
     absent = [name for name in names if _version(name) is None]
     topic = f"extra {extra}"
     if absent:
-        hint = f"pip install '{NAME}[{extra}]'"
-        return DoctorFinding(topic, "missing", ", ".join(absent), hint)
+        return DoctorFinding(topic, "missing", ", ".join(absent), pip_install(extra))
     return DoctorFinding(topic, "ok", ", ".join(f"{name} {_version(name)}" for name in names))
 
 
@@ -124,7 +123,7 @@ def _compiler() -> DoctorFinding:
             return DoctorFinding(
                 "compiler", "missing", "SPART_COMPILER=none: runs are not compiled"
             )
-        hint = f"install gcc or clang, or pip install '{NAME}[compiler]'"
+        hint = f"install gcc or clang, or {pip_install('compiler')}"
         return DoctorFinding("compiler", "missing", "none: runs are 10 to 100 times slower", hint)
     try:
         library = strict_loaded("int spart_doctor(int x) { return x + 1; }\n", ("-O1",))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, pip_install
 from spart_blocks.export.header import filled, runtime_file
 from spart_blocks.export.loop_files import model_header
 from spart_blocks.export.step import StepCode
@@ -29,7 +29,7 @@ def check_machine() -> None:
         text = f"the real-time loop needs Linux's clock_nanosleep, which {sys.platform} lacks"
         raise InputError(Fault(text, hint=hint))
     if compiler_name() is None:
-        hint = "install one, or `pip install 'spart_blocks[compiler]'`"
+        hint = f"install one, or `{pip_install('compiler')}`"
         raise InputError(
             Fault("the real-time loop needs a C compiler, and none was found", None, hint)
         )

@@ -290,6 +290,9 @@ class RunData:
             return self._computed[name]
         if name in self.aliases and self.aliases[name] != name:
             return self._kept(self.aliases[name])
+        under = next((shown for shown in self.signals if self.aliases.get(shown) == name), None)
+        if under is not None:  # kept under the name that `log` gives it
+            return self.signals[under]
         if name.startswith(STATES):
             whole = self.states.get(name.removeprefix(STATES))
             place = state_place(name, self.states, self.state_names)

@@ -349,7 +349,7 @@ def results_of(run: Run) -> Results:
     notes = [*notes_of(engine.holds), *record_notes(run)]
     return Results(
         t=recorder.times(),
-        signals=recorder.signals(),
+        signals=engine.display.by_shown_name(run.options.log, recorder.signals()),
         states=recorder.states(),
         final_state=run.final_state(),
         scopes=engine.display.scopes,

@@ -162,7 +162,7 @@ def _of_rows(program: Any, done: Done) -> Results:
     )
     return Results(
         t=t,
-        signals={name: values[0] for name, values in signals.items()},
+        signals=display.by_shown_name(program.run.log, {n: v[0] for n, v in signals.items()}),
         states=states,
         final_state=final,
         scopes=display.scopes,

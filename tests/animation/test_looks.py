@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from packed_arrays import unpacked
@@ -9,7 +11,7 @@ from packed_arrays import unpacked
 import spart_blocks as sb
 from spart_blocks.animation.meshes import MeshStore
 from spart_blocks.animation.shapes import looks_of
-from spart_blocks.base.errors import SpartWarning
+from spart_blocks.base.errors import SpartWarning, pip_install
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -264,7 +266,7 @@ def test_without_trimesh_the_extra_is_named(project, monkeypatch):
     ball_of(project, "ball.stl")
     monkeypatch.setitem(sys.modules, "trimesh", None)
     geometry = '<mesh filename="meshes/ball.stl"/>'
-    assert stands_in(told(project, geometry, r"pip install 'spart_blocks\[animate\]'"))
+    assert stands_in(told(project, geometry, re.escape(pip_install("animate"))))
 
 
 @pytest.mark.parametrize(

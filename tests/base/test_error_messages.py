@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 
+from spart_blocks.base import errors
 from spart_blocks.base.errors import (
     MOST_SHOWN,
     Fault,
@@ -14,6 +15,7 @@ from spart_blocks.base.errors import (
     RunError,
     brief,
     did_you_mean,
+    pip_install,
 )
 
 
@@ -77,3 +79,12 @@ def test_very_long_names_are_neither_compared_nor_listed():
 )
 def test_a_hint_names_what_was_meant(name, choices, hint):
     assert did_you_mean(name, choices) == hint
+
+
+def test_a_hint_to_install_an_extra_names_the_clone_or_the_release(monkeypatch, tmp_path):
+    monkeypatch.setattr(errors, "SOURCES", tmp_path)
+    assert pip_install("studio") == "pip install 'spart_blocks[studio]'"
+    (tmp_path / "hatch_build.py").touch()
+    assert pip_install("studio") == f"pip install -e '{tmp_path}[studio]'"
+    monkeypatch.chdir(tmp_path)
+    assert pip_install("studio") == "pip install -e '.[studio]'"

@@ -97,7 +97,7 @@ def test_the_stamp_is_of_what_a_build_reads(place):
 def test_without_node_there_is_a_hint(place, monkeypatch):
     _, page, _ = place
     monkeypatch.setattr(web_build, "found_node", lambda: None)
-    with pytest.raises(InputError, match=r"no Node.js.*\n.*spart_blocks\[viewer\]"):
+    with pytest.raises(InputError, match=r"no Node.js.*\n.*pip install .*\[viewer\]"):
         built(page)
 
 

@@ -79,6 +79,34 @@ def test_signals_of_buses_have_names_in_results(read, engine):
     assert results.scopes[0].signals == ("plant.um",)
 
 
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_logged_signals_are_kept_under_the_names_of_the_log(read, tmp_path, engine):
+    results = sb.simulate(read(ARM), engine=engine)
+    kept = ["b.rates.u0", "all.plant.qm", "all.law.tau", "s.e"]
+    assert sorted(results.signals) == sorted(["plant.um", *kept])
+    assert "all.plant.qm  " in results.summary()
+    assert "all.plant.qm[2]" in results.table()
+    assert results.unit("all.plant.qm") == "rad"
+    results.save(tmp_path / "run.npz")
+    loaded = sb.Results.load(tmp_path / "run.npz")
+    np.testing.assert_array_equal(loaded["plant.qm"], loaded["all.plant.qm"])
+    np.testing.assert_array_equal(loaded["law/e"], loaded["s.e"])
+
+
+@pytest.mark.parametrize("log", [["law", "u"], ["u", "u[0]", "law.y"], ["law/g"]])
+def test_one_signal_may_be_kept_under_several_names(read, log):
+    text = """\
+subsystems:
+  law: {inputs: [u], outputs: [y], blocks: {g: {type: GAIN, K: 2}}, wires: [in.u -> g, g -> out.y]}
+blocks: {u: {type: TIME}, law: {type: law}}
+wires: [u -> law]
+"""
+    results = sb.simulate(read(text), T=1, log=log)
+    assert sorted(results.signals) == sorted({name.split("[")[0] for name in log})
+    np.testing.assert_array_equal(results["law"], 2 * results["u"])
+    np.testing.assert_array_equal(results["law/g"], results["law.y"])
+
+
 def test_shapes_are_known_through_buses(read):
     diagram = read(ARM)
     ports = {port.name: port for port in diagram.bd.blocknames["all"].out_ports}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 
 import numpy as np
 import pytest
 
-from spart_blocks.base.errors import InputError
+from spart_blocks.base.errors import InputError, pip_install
 
 NAMES = ("qm.shoulder", "qm.elbow", "qm.wrist", "um.shoulder", "um.elbow", "um.wrist")
 
@@ -62,7 +63,7 @@ def test_a_data_set_has_a_variable_for_each_signal(named):
 )
 def test_without_the_package_the_error_says_how_to_install_it(run, monkeypatch, package, method):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=rf"pip install 'spart_blocks\[{package}\]'"):
+    with pytest.raises(InputError, match=re.escape(pip_install(package))):
         getattr(run, method)()
 
 

@@ -7,9 +7,10 @@ import subprocess
 
 
 def git(top, *words):
-    """Run git, without the user's settings."""
+    """Run git, without the user's settings; returns what it prints."""
     quiet = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    subprocess.run(["git", *words], cwd=top, check=True, capture_output=True, env=quiet)
+    done = subprocess.run(["git", *words], cwd=top, check=True, capture_output=True, env=quiet)
+    return done.stdout.decode()
 
 
 def repository_of(top):

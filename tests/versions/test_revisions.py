@@ -43,6 +43,13 @@ def test_revisions_and_their_used_files(repository):
     assert (part.old, part.new) == ("HEAD~1:parts/part.yaml", "HEAD:parts/part.yaml")
 
 
+def test_a_commit_is_shown_by_ten_digits_of_its_hash(repository):
+    commit = git(repository, "rev-parse", "HEAD~1").strip()
+    found = sb.diff(f"{commit}:diagrams/d.yaml", "HEAD:diagrams/d.yaml")
+    assert (found.old, found.new) == (f"{commit[:10]}:diagrams/d.yaml", "HEAD:diagrams/d.yaml")
+    assert found.files[0].old == f"{commit[:10]}:parts/part.yaml"
+
+
 def test_a_file_alone_is_compared_with_head(repository, monkeypatch):
     monkeypatch.chdir(repository / "diagrams")
     found = sb.diff("d.yaml")

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from spart_blocks.base.errors import DiagramError, Fault, did_you_mean
+from spart_blocks.base.paths import split_index
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import is_audit
 from spart_blocks.diagram.check.bounds import Bound, bounds_of
@@ -18,6 +19,8 @@ from spart_blocks.results import ScopeSpec
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.network.nodes import FlatDiagram, Node, Source
+
+T = TypeVar("T")
 
 # bdsim 1.4's sinks without an action; others are stepped at every kept sample.
 _KEEPING = ("watch", "record")
@@ -34,7 +37,7 @@ class Display:
     violation a run reports. levels: for signals that number states, the names of 1, 2, ... told:
     for blocks whose first state is a phase, the name of the event that leads to each phase; "" for
     events that are not reported. checks: blocks that check signals, with the warning if a check
-    fails.
+    fails. passed_on: the aliases that are signals of buses and outputs of subsystems.
     """
 
     aliases: Mapping[str, str]
@@ -47,6 +50,7 @@ class Display:
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
+    passed_on: frozenset[str] = frozenset()
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -66,6 +70,28 @@ class Display:
             raise DiagramError(faults)
         wanted = [name for scope in self.scopes for name in scope.signals]
         return list(dict.fromkeys([*wanted, *self.watched, *map(self._full, log)]))
+
+    def by_shown_name(self, log: Iterable[str], kept: Mapping[str, T]) -> dict[str, T]:
+        """The kept signals by the names under which results show them. kept: by full name.
+
+        A signal is shown under the name that `log` gives it where this is a signal of a bus or an
+        output of a subsystem: its full name is that of a block that the reader need not know.
+        """
+        shown = {name for scope in self.scopes for name in scope.signals} | {*self.watched}
+        names: dict[str, dict[str, None]] = {full: {} for full in kept}
+        for name in (split_index(entry)[0] for entry in log):
+            full = self._full(name)
+            names[full][name if name in self.passed_on else full] = None
+        return {
+            name: value
+            for full, value in kept.items()
+            for name in dict.fromkeys([*[full] * (full in shown or not names[full]), *names[full]])
+        }
+
+    def units_of(self, names: Iterable[str]) -> dict[str, str]:
+        """The units of those signals that have one, by the names given."""
+        found = {name: self.units.get(self.aliases.get(name, name), "") for name in names}
+        return {name: unit for name, unit in found.items() if unit}
 
     def unknown(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The names in `log` that are not signals, nor elements of one."""
@@ -91,6 +117,7 @@ def display_of(wiring: FlatDiagram) -> Display:
         levels=_levels_of(wiring),
         told=_phase_texts(wiring),
         checks=_checks(wiring),
+        passed_on=frozenset(wiring.outlets),
     )
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock
 
 from spart_blocks.base.cache import keep, key_of, temporary_folder
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, pip_install
 from spart_blocks.program.c.compiler import LENDER, processor, shared_library, system
 
 _INSTRUCTIONS = re.compile(
@@ -105,7 +105,7 @@ def lent(wanted: Wanted) -> bytes:
             Fault(
                 f"the worker on {machine.name} has no C compiler for compiled runs, and cannot "
                 f"use the libraries of this process: {lack}",
-                hint="install a compiler there: `pip install 'spart_blocks[compiler]'`",
+                hint=f"install a compiler there: `{pip_install('compiler')}`",
             )
         )
     path = shared_library(wanted.source, wanted.flags)

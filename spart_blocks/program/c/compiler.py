@@ -36,7 +36,7 @@ from spart_blocks.base.cache import (
     temporary_folder,
     user_folder,
 )
-from spart_blocks.base.errors import Fault, InputError, SpartError, warn
+from spart_blocks.base.errors import Fault, InputError, SpartError, pip_install, warn
 
 TIMEOUT = 120.0  # s
 # Straight-line code gains nothing from more: runs of shipped diagrams take 0.93 to 1.04 of
@@ -108,7 +108,7 @@ def strict_library(source: str, flags: Sequence[str]) -> Path:
         text = f"the C compiler {shlex.join(_compiler_in_use())} made no library: {error}"
         raise CompilerError(text) from None
     if path is None:
-        hint = "install one, or `pip install 'spart_blocks[compiler]'`"
+        hint = f"install one, or `{pip_install('compiler')}`"
         raise NoCompilerError(Fault("there is no C compiler, which this needs", hint=hint))
     return path
 

@@ -60,8 +60,9 @@ def histories_of(work: Work | FileWork, done: Done, which: NDArray[np.intp]) -> 
     program, p = work.program, work.p[own]
     rows = _projected(program, done.times, rows, p)
     names = program.display.kept(program.run.log, [slot.name for slot in program.signals])
-    values = signals_of(program, names, done.times, rows, p) | states_of(program, rows)
-    units = {name: unit for name, unit in program.display.units.items() if name in values}
+    signals = signals_of(program, names, done.times, rows, p)
+    values = program.display.by_shown_name(program.run.log, signals) | states_of(program, rows)
+    units = program.display.units_of(values)
     return Histories(done.runs[which], done.times, values, units)
 
 
@@ -73,14 +74,15 @@ def _by_blocks(work: FileWork, k: int, times: Floats, row: Floats) -> Histories:
     known = ~np.isnan(row).any(axis=1)
     x, xd = row[known, :nx], row[known, nx:]
     names = engine.display.kept(engine.run.log, engine.signals())
-    found = dict(zip(names, engine.over(names, times[known], x, xd), strict=True))
+    signals = dict(zip(names, engine.over(names, times[known], x, xd), strict=True))
+    found = engine.display.by_shown_name(engine.run.log, signals)
     found |= {STATES + name: x[:, part] for name, part in engine.continuous.items()}
     found |= {STATES + name: xd[:, part] for name, part in engine.sampled.items()}
     values = {}
     for name, array in found.items():
         values[name] = np.full((1, len(times), *array.shape[1:]), np.nan)
         values[name][0, known] = array
-    units = {name: unit for name, unit in engine.display.units.items() if name in values}
+    units = engine.display.units_of(values)
     return Histories(work.runs[[k]], times, values, units)
 
 

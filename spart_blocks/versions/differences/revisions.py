@@ -7,6 +7,7 @@ is written as plain files within the folder, never as links.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from spart_blocks.diagram.written.files import ROOT_MARKS
 
 MAX_BYTES = 64_000_000
 """Size of a revision's file that is copied at most."""
+SHOWN_DIGITS = 10
+"""Number of digits of a commit's hash in titles, legends and messages."""
+_HASH = re.compile("[0-9a-fA-F]{11,64}")
 _BLOB = "100"
 """The beginning of the modes of plain files; others are links and submodules."""
 _TIME = 60.0
@@ -76,6 +80,11 @@ class Revision:
         made = Revision(name, top, commit, dict(_entries(listed)))
         made._mark()
         return made
+
+    @property
+    def label(self) -> str:
+        """The name as it is shown: of a hash as many digits as tell commits apart."""
+        return self.name[:SHOWN_DIGITS] if _HASH.fullmatch(self.name) else self.name
 
     @property
     def folder(self) -> Path:

@@ -173,7 +173,7 @@ def at_revision(
 ) -> DiffSide:
     """A file of a revision. inner: its path from the top folder of the repository. missing: whether
     the revision may lack it."""
-    label = f"{revision.name}:{inner}"
+    label = f"{revision.label}:{inner}"
     copy = _small_enough(revision, inner, label)
     if copy is None:
         if missing:
