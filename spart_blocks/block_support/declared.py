@@ -77,7 +77,15 @@ class PortSpec:
     def port(self, sizes: Mapping[str, Size], robot: Robot | None = None) -> Port:
         """The port of a block with these sizes."""
         unit = joint_unit(robot, self.unit) if self.of_joints and robot else self.unit
-        return Port(self.name, self._shape(sizes), unit, self.optional)
+        shape, names = self._shape(sizes), self._joint_names(robot)
+        entries = names if shape == (len(names),) else ()
+        return Port(self.name, shape, unit, self.optional, entries=entries)
+
+    def _joint_names(self, robot: Robot | None) -> tuple[str, ...]:
+        """The names of the entries of a vector over joints; () of others."""
+        if robot is None or not self.of_joints:
+            return ()
+        return robot.position_names if self.shape == "nq" else robot.rate_names
 
     def _shape(self, sizes: Mapping[str, Size]) -> Shape | None:
         array = self.shape.removeprefix(_OR)

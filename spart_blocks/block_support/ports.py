@@ -19,6 +19,7 @@ Shape = tuple[int, ...]
 class Port:
     """One port. shape None means any shape. An optional input without a wire is zeros of its
     shape. levels: names of the values 1, 2, ... of an output that is a number of something.
+    entries: names of the entries of a vector, such as the joints.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Port:
     unit: str = ""
     optional: bool = False
     levels: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
 
 
 def numbered(count: int) -> tuple[Port, ...]:

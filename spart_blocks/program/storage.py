@@ -68,9 +68,9 @@ def from_text(text: str) -> Program:
     """
     plain = json.loads(text)
     display = plain["display"]
-    for name in ("watched", "acting"):
+    for name in ("watched", "acting", "passed_on"):
         display[name] = tuple(display[name])
-    for part in ("states", "levels", "told"):
+    for part in ("states", "levels", "told", "entries"):
         display[part] = {name: tuple(texts) for name, texts in display[part].items()}
     display["bounds"] = tuple(Bound(**bound) for bound in display["bounds"])
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])

@@ -174,7 +174,7 @@ def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "scopes": [_scope_meta(scope) for scope in results.scopes],
         "events": [asdict(event) for event in results.events],
     }
-    for part in ("info", "aliases", "units", "state_names", "levels"):
+    for part in ("info", "aliases", "units", "state_names", "levels", "entries"):
         meta[part] = dict(getattr(results, part))
     for part in ("complete", "stopped", "diagram_name"):
         meta[part] = getattr(results, part)
@@ -307,6 +307,7 @@ def _unpack(kind: type[AnyData], read: _Reader) -> AnyData:
         # Files of before these were kept have none.
         state_names=_names_by(meta.get("state_names", {})),
         levels=_names_by(meta.get("levels", {})),
+        entries=_names_by(meta.get("entries", {})),
     )
 
 

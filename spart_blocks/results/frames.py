@@ -39,5 +39,7 @@ def to_xarray(results: RunData, names: Sequence[str]) -> xarray.Dataset:
         labels = results.column_names(name)
         if len(own) == 1 and all(label.startswith(before) for label in labels):
             axes[own[0]] = (own[0], [label.removeprefix(before) for label in labels])
+        elif names := results.entry_names(name) if len(own) == 1 else ():
+            axes[own[0]] = (own[0], names)
     about = {"diagram": results.diagram_name, "complete": int(results.complete), **results.info}
     return Dataset(variables, coords=axes, attrs=about)

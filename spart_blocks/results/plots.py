@@ -342,7 +342,7 @@ def lines_of(results: RunData, scope: ScopeSpec) -> list[Line]:
         array = results[signal]
         if array.dtype.kind == "c":
             raise InputError(f"{signal} is complex; plot its parts from results[{signal!r}]")
-        labels = results.labels(signal)
+        labels = results.legends(signal)
         flat = array.reshape(len(results.t), len(labels))
         wanted = range(flat.shape[1]) if scope.vector is None else scope.vector
         for element in wanted:

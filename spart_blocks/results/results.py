@@ -27,7 +27,8 @@ class Results(RunData):
     steps, evaluations, wall_time [s], versions, and "notes", lines on details that affect the
     numbers and are easily overlooked. state_names: block to the names of its states, if it names
     them. levels: signal to the names of its values 1, 2, ..., if it numbers states, as that of a
-    STATE_MACHINE. recompute: returns a signal that was not kept, (N, ...), or raises KeyError.
+    STATE_MACHINE. entries: signal to the names of its entries, such as the joints. recompute:
+    returns a signal that was not kept, (N, ...), or raises KeyError.
 
     Results can be copied and pickled. A copy can compute the same signals as the original. After a
     pickle, signals that were not kept can be computed for native runs only.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.argument_checks import as_numbers, as_text
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.paths import element_names, select, several_signals, split_index
+from spart_blocks.base.paths import element_names, index_of, select, several_signals, split_index
 from spart_blocks.results.columns import state_columns, state_place, unit_in_signal
 from spart_blocks.results.signal_names import RATES as RATES
 from spart_blocks.results.signal_names import STATES
@@ -157,6 +157,7 @@ class RunData:
     units: Mapping[str, str] = field(default_factory=dict)
     state_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recompute: Callable[[str], Array] | None = field(default=None, repr=False)
     _computed: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
 
@@ -215,7 +216,7 @@ class RunData:
             return found
         base, index = split_index(name)
         if index is not None:
-            return select(name, self[base], index)
+            return select(name, self[base], self._numbered(base, index))
         raise InputError(self._unknown(name))
 
     def __contains__(self, name: object) -> bool:
@@ -354,7 +355,34 @@ class RunData:
         """The name of each element of a signal: 'q[1]', 'q[2]' for 'q[1:3]'."""
         name = as_text(name, _NAME)
         base, index = (name, None) if self._kept(name) is not None else split_index(name)
-        return element_names(base, self[base].shape[1:], index)
+        number = None if index is None else self._numbered(base, index)
+        return element_names(base, self[base].shape[1:], number)
+
+    def entry_names(self, name: str) -> list[str]:
+        """The names of the elements of a vector, such as the joints; [] if they have none."""
+        name = as_text(name, _NAME)
+        base, index = (name, None) if self._kept(name) is not None else split_index(name)
+        names = self._entries(base)
+        if not names or self[base].shape[1:] != (len(names),):
+            return []
+        whole = np.array([names], dtype=object)
+        number = None if index is None else self._numbered(base, index)
+        return list(map(str, np.ravel(select(name, whole, number))))
+
+    def legends(self, name: str) -> list[str]:
+        """The name of each element of a signal for readers: 'plant.qm[shoulder]', or that of
+        `labels` if it has no name."""
+        base = name if self._kept(name) is not None else split_index(name)[0]
+        return [f"{base}[{entry}]" for entry in self.entry_names(name)] or self.labels(name)
+
+    def _entries(self, base: str) -> tuple[str, ...]:
+        return self.entries.get(self.aliases.get(base, base), ())
+
+    def _numbered(self, base: str, index: str) -> str:
+        """An index, with the number of an entry in place of its name."""
+        names = self._entries(base)
+        named = index in names and index_of(index) is None
+        return str(names.index(index)) if named else index
 
 
 def _rebuilt(kind: type[RunData], parts: dict[str, Any]) -> RunData:

@@ -373,6 +373,7 @@ def results_of(run: Run) -> Results:
         units=engine.display.units,
         state_names=engine.display.states,
         levels=engine.display.levels,
+        entries=engine.display.entries,
         recompute=Recomputing(recorder),
     )
 

@@ -175,5 +175,6 @@ def _of_rows(program: Any, done: Done) -> Results:
         units=display.units,
         state_names=display.states,
         levels=display.levels,
+        entries=display.entries,
         recompute=FromStates(program, t, states),
     )  # fmt: skip

@@ -93,6 +93,26 @@ def test_logged_signals_are_kept_under_the_names_of_the_log(read, tmp_path, engi
     np.testing.assert_array_equal(loaded["law/e"], loaded["s.e"])
 
 
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_entries_of_signals_over_joints_have_the_names_of_the_joints(read, tmp_path, engine):
+    results = sb.simulate(read(ARM), engine=engine)
+    joints = ["Joint_1", "Joint_2", "Joint_3"]
+    assert results.legends("all.plant.qm") == [f"all.plant.qm[{joint}]" for joint in joints]
+    assert results.legends("law.cmd.tau") == [f"law.cmd.tau[{joint}]" for joint in joints]
+    assert results.legends("plant.um[1:]") == ["plant.um[Joint_2]", "plant.um[Joint_3]"]
+    assert results.legends("goal") == ["goal[0]", "goal[1]", "goal[2]"]
+    assert results.labels("plant.um[Joint_2]") == ["plant.um[1]"]
+    np.testing.assert_array_equal(results["plant.um[Joint_2]"], results["plant.um"][:, 1])
+    with pytest.raises(sb.InputError, match="'Joint_9' is not an index"):
+        results["plant.um[Joint_9]"]
+    results.save(tmp_path / "run.npz")
+    loaded = sb.Results.load(tmp_path / "run.npz")
+    assert list(loaded.to_xarray("plant.um")["plant.um.0"].values) == joints
+    [figure] = results.plot("all.plant.qm")
+    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert shown == results.legends("all.plant.qm")
+
+
 @pytest.mark.parametrize("log", [["law", "u"], ["u", "u[0]", "law.y"], ["law/g"]])
 def test_one_signal_may_be_kept_under_several_names(read, log):
     text = """\

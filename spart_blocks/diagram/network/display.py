@@ -37,7 +37,8 @@ class Display:
     violation a run reports. levels: for signals that number states, the names of 1, 2, ... told:
     for blocks whose first state is a phase, the name of the event that leads to each phase; "" for
     events that are not reported. checks: blocks that check signals, with the warning if a check
-    fails. passed_on: the aliases that are signals of buses and outputs of subsystems.
+    fails. passed_on: the aliases that are signals of buses and outputs of subsystems. entries:
+    names of the entries of signals, such as the joints.
     """
 
     aliases: Mapping[str, str]
@@ -50,7 +51,8 @@ class Display:
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
-    passed_on: frozenset[str] = frozenset()
+    passed_on: tuple[str, ...] = ()
+    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -117,7 +119,8 @@ def display_of(wiring: FlatDiagram) -> Display:
         levels=_levels_of(wiring),
         told=_phase_texts(wiring),
         checks=_checks(wiring),
-        passed_on=frozenset(wiring.outlets),
+        passed_on=tuple(wiring.outlets),
+        entries=entries_of(wiring),
     )
 
 
@@ -208,6 +211,24 @@ def units_of(wiring: FlatDiagram) -> dict[str, str]:
         for k, port in enumerate(node.out_ports)
     }
     return {name: unit for name, unit in units.items() if unit}
+
+
+def entries_of(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+    """The names of the entries of signals: those of its port, or those that all inputs it feeds
+    give which name theirs. So the plant names the torques of a controller by its joints.
+    """
+    read: dict[Source, set[tuple[str, ...]]] = {}
+    for node in wiring.nodes:
+        for port, source in zip(node.in_ports, node.sources, strict=False):
+            if port.entries:
+                read.setdefault(source, set()).add(port.entries)
+    found = {}
+    for node in wiring.nodes:
+        for k, port in enumerate(node.out_ports):
+            names = {port.entries} if port.entries else read.get((node.index, k), set())
+            if len(names) == 1:
+                found[node.output_name(k)] = next(iter(names))
+    return found
 
 
 def _unit(declared: str, read: set[str]) -> str:
