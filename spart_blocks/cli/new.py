@@ -10,13 +10,17 @@ from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, SpartError, brief
-from spart_blocks.cli.commands import argument, command, option
+from spart_blocks.cli.commands import Texts, argument, command, option
 from spart_blocks.cli.outputs import checked_files
 from spart_blocks.cli.terminal import say, warn
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.converted.draft import Draft
 
 TEMPLATE, HIDDEN = ".in", "dot_"
 
@@ -24,19 +28,24 @@ TEMPLATE, HIDDEN = ".in", "dot_"
 @command(
     "spart new my_robot",
     "spart new loop.yaml --from loop.bd",
+    "spart new loop.yaml --from loop.slx --values gains.m",
 )
 def new(
     *,
     folder: Path = argument("NAME", "The folder to create, or an empty one; with --from a file."),
     drawn: Path | None = option(
-        "--from FILE.bd", "Convert a diagram of bdsim's editor to a diagram file NAME."
+        "--from FILE", "Convert a diagram of bdsim's editor (.bd) or Simulink (.slx, .mdl) to NAME."
+    ),
+    values: Texts = option(
+        "--values FILE",
+        "A .mat or .m file with the variables of a Simulink model; may be repeated.",
     ),
 ) -> None:
     """Create a project: a diagram, a robot, a controller, tests, and a CI configuration that runs
     them. Its files are listed; all of them work, and are meant to be changed.
     """
     if drawn is not None:
-        _convert(drawn, folder)
+        _convert(drawn, folder, [Path(file) for file in values or []])
         return
     folder = Path(os.path.normpath(folder.expanduser()))
     try:
@@ -50,23 +59,39 @@ def new(
     say("next: " + " && ".join([*steps, "spart run diagrams/reach.yaml", "spart test"]))
 
 
-def _convert(drawn: Path, target: Path) -> None:
-    """Convert a .bd file to a diagram file, and print what remains to be done."""
+def _convert(drawn: Path, target: Path, values: list[Path]) -> None:
+    """Convert a file of another tool, and print what was carried over and what remains."""
     checked_files([target], (".yaml", ".yml"), "NAME")
     if target.exists():
         raise InputError(Fault(f"{target} is there already", hint="name another file"))
     from spart_blocks.diagram import load
-    from spart_blocks.diagram.written.bdedit import from_bdedit
+    from spart_blocks.diagram.converted.convert import convert
+    from spart_blocks.diagram.converted.draft import table
     from spart_blocks.results.files import write_bytes
 
-    write_bytes(target, from_bdedit(drawn).encode())
+    draft, left = convert(drawn, values)
+    write_bytes(target, draft.text().encode())
+    _place(target, draft)
     typer.echo(str(target))
+    say("\n".join([*table(draft.rows), *(f"  left out: {line}" for line in left)]))
     try:
         load(target)
     except SpartError as error:
         warn(f"it does not run yet:\n{error}")
     else:
         say(f"next: spart run {target}")
+
+
+def _place(target: Path, draft: Draft) -> None:
+    """Store the places of the blocks, as the studio does of those that the user moves."""
+    from spart_blocks.drawing.placed import Spot
+    from spart_blocks.studio.files.places import store
+
+    sheets = {sheet.name: sheet.spots for sheet in [draft.top, *draft.subsystems] if sheet.spots}
+    store(
+        target,
+        {name: {b: Spot(x, y, True) for b, (x, y) in at.items()} for name, at in sheets.items()},
+    )
 
 
 def _check(folder: Path) -> None:

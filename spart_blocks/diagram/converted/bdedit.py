@@ -13,15 +13,21 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief, did_you_mean
 from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
 from spart_blocks.diagram.check.other_names import type_hint
+from spart_blocks.diagram.converted.draft import (
+    MARK,
+    Draft,
+    DraftBlock,
+    Row,
+    State,
+    plain_name,
+)
 
 MAX_BYTES = 16_000_000
 MOST_BLOCKS = 20_000
@@ -31,12 +37,12 @@ _OURS = ("blockargs", "name", "watch", "movie")  # every signal can be had of re
 """Parameters in a `.bd` file that no block here has."""
 
 
-def from_bdedit(path: str | Path) -> str:
-    """The text of a diagram file with the blocks and wires of a `.bd` file. Raises InputError
-    with all contents that have no counterpart.
+def from_bdedit(path: str | Path) -> Draft:
+    """A diagram file with the blocks and wires of a `.bd` file; contents without a counterpart are
+    marked in it. Raises InputError if the file cannot be read.
     """
     file = Path(path)
-    return _Conversion(file, _read(file)).text()
+    return _Conversion(file, _read(file)).draft()
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -66,29 +72,18 @@ class _Conversion:
     """The conversion of one file."""
 
     def __init__(self, file: Path, model: Mapping[str, Any]) -> None:
-        self.file, self.model = file, model
-        self.faults: list[Fault] = []
-        self.lines: list[str] = []
-        self.names: set[str] = set()
+        self.model = model
+        self.made = Draft(_name(file.stem), [f"Made of {file.name}, of bdsim's editor."])
         self.outputs: dict[Any, str] = {}  # by socket: what a wire begins at
         self.inputs: dict[Any, str] = {}  # and ends at
         self.corners: dict[Any, Any] = {}  # the socket before a corner by the one behind it
 
-    def text(self) -> str:
+    def draft(self) -> Draft:
         for block in self.model["blocks"]:
             self._block(block)
-        wires = self._wires()
-        if self.faults:
-            raise InputError(self.faults)
-        head = f"# Made of {self.file.name}, of bdsim's editor.\nname: {_name(self.file.stem)}\n"
-        listed = "".join(f"  - {wire}\n" for wire in wires)
-        body = f"blocks:\n{''.join(self.lines)}" if self.lines else "blocks: {}\n"
-        return (
-            f"{head}{body}" + (f"wires:\n{listed}" if wires else "wires: []\n") + "run: {T: 10}\n"
-        )
-
-    def _fault(self, message: str, hint: str | None = None) -> None:
-        self.faults.append(Fault(message, Place(str(self.file)), hint))
+        for start, end in self._wires():
+            self.made.top.wire(start, end)
+        return self.made
 
     def _block(self, block: Mapping[str, Any]) -> None:
         kind = str(block.get("block_type", ""))
@@ -102,32 +97,39 @@ class _Conversion:
         title = str(block.get("title") or kind)
         found = find_type(kind)
         if found is None or found.refusal:
-            why = found.refusal if found else "there is no such type"
-            hint = None if found else type_hint(kind, type_names())
-            self._fault(f"block {brief(title)} ({brief(kind)}): {why}", hint)
-            return
-        name = self._named(title)
-        arguments = {"type": kind, **self._parameters(block, found, title)}
-        if kind == "SCOPE" and len(ends[0]) > 1:
-            arguments["nin"] = len(ends[0])
-        written = yaml.safe_dump(arguments, default_flow_style=True, sort_keys=False, width=10**6)
-        self.lines.append(f"  {name}: {written.strip()}\n")
+            name = self._hole(title, kind, ends, found)
+            several = True
+        else:
+            name = self._carried(block, found, title, len(ends[0]))
+            several = False
         for places, sockets in zip((self.inputs, self.outputs), ends, strict=True):
             for k, socket in enumerate(sockets):
-                places[socket] = name if len(sockets) == 1 else f"{name}.{k}"
+                places[socket] = f"{name}.{k}" if several or len(sockets) > 1 else name
 
-    def _named(self, title: str) -> str:
-        """A unique name for a block, from its title."""
-        name = first = _name(re.sub(r"(?i)\s+block\b", "", title))
-        for k in range(2, MOST_BLOCKS + 2):
-            if name not in self.names:
-                break
-            name = f"{first}_{k}"
-        self.names.add(name)
+    def _hole(self, title: str, kind: str, ends: list[list[Any]], found: BlockType | None) -> str:
+        """A block without a counterpart."""
+        hint = None if found else type_hint(kind, type_names())
+        why = f"{found.refusal}" if found else "; ".join(filter(None, ["no such type", hint]))
+        self.made.rows.append(Row(title, kind, "", "left", why))
+        ports = (min(len(ends[0]), 1000), min(len(ends[1]), 1000))
+        return self.made.hole(self.made.top, _name(_short(title)), kind, ports, why)
+
+    def _carried(self, block: Mapping[str, Any], kind: BlockType, title: str, inputs: int) -> str:
+        name = self.made.top.named(_name(_short(title)))
+        remarks: list[str] = []
+        arguments = {"type": kind.name, **self._parameters(block, kind, name, remarks)}
+        if kind.name == "SCOPE" and inputs > 1:
+            arguments["nin"] = inputs
+        state: State = "left" if remarks else "carried"
+        self.made.rows.append(Row(title, kind.name, kind.name, state, "; ".join(remarks)))
+        marked = [f"{MARK}: {remark}" for remark in remarks]
+        self.made.top.blocks.append(DraftBlock(name, arguments, marked))
         return name
 
-    def _parameters(self, block: Mapping[str, Any], kind: BlockType, title: str) -> dict[str, Any]:
-        """The parameters that differ from their defaults."""
+    def _parameters(
+        self, block: Mapping[str, Any], kind: BlockType, name: str, remarks: list[str]
+    ) -> dict[str, Any]:
+        """The parameters that differ from their defaults. remarks: gets those left out."""
         given = block.get("parameters") or []
         pairs = given.items() if isinstance(given, dict) else (p for p in given if _is_pair(p))
         kept = {}
@@ -136,21 +138,21 @@ class _Conversion:
                 continue
             if key not in kind.parameters:
                 hint = did_you_mean(str(key), kind.parameters)
-                self._fault(f"block {brief(title)} ({kind.name}) has no parameter {key!r}", hint)
+                remarks.append(f"{kind.name} has no parameter {key!r}; {hint}")
                 continue
             try:
                 value = _value(raw)
             except (ValueError, SyntaxError, RecursionError, ArithmeticError):
-                hint = f"write its value into the .bd file, or {key} into the diagram by hand"
-                self._fault(f"{key} of block {brief(title)} is Python: {brief(raw)}", hint)
+                remarks.append(f"{key} is Python: {brief(raw)}")
+                kept[key] = f"${name}_{key}"
+                self.made.missing[f"{name}_{key}"] = f"{key} of {_title_of(block)}: {brief(raw)}"
                 continue
             if value != kind.parameters[key].default:
                 kept[key] = value
         return kept
 
-    def _wires(self) -> list[str]:
-        """The wires as text, one line for each output."""
-        reached: dict[str, list[str]] = {}
+    def _wires(self) -> Iterator[tuple[str, str]]:
+        """The wires: where each begins, and where it ends."""
         begins = {
             _key(w.get("end_socket")): _key(w.get("start_socket")) for w in self.model["wires"]
         }
@@ -163,14 +165,20 @@ class _Conversion:
                 seen.add(start)
                 start = begins.get(self.corners[start])
             if start in self.outputs:
-                reached.setdefault(self.outputs[start], []).append(end)
-        return [f"{start} -> {', '.join(ends)}" for start, ends in reached.items()]
+                yield self.outputs[start], end
 
 
 def _name(text: str) -> str:
-    """A valid name made from a text."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
-    return name if re.match(r"[a-z]", name) else f"b_{name}".rstrip("_")
+    return plain_name(text.lower())
+
+
+def _short(title: str) -> str:
+    """A title without its last word "block"."""
+    return re.sub(r"(?i)\s+block\b", "", title)
+
+
+def _title_of(block: Mapping[str, Any]) -> str:
+    return str(block.get("title") or block.get("block_type", ""))
 
 
 def _sockets(side: Any) -> list[Any]:
