@@ -49,6 +49,13 @@ Engine = Literal["auto", "native", "interpreter"]
 ENGINE = option("--engine", "What runs the diagram.", "auto")
 
 
+STREAM = option(
+    "--stream DIR",
+    "Write every row while the run goes, also those that a long run's record lacks: DIR ends in "
+    ".zarr (a Zarr store) or .parquet (a folder of parts).",
+)
+
+
 @dataclass(frozen=True)
 class RunOutputs:
     """Options: what is shown and saved of a run."""
@@ -91,6 +98,7 @@ class Replay:
     "spart run diagrams/spacecraft_pd.yaml",
     "spart run diagrams/spacecraft_pd.yaml --set 'kp=[60,60,20]' --t 5 --out run.npz",
     "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
+    "spart run diagrams/spacecraft_pd.yaml --t 36000 --stream rows.zarr",
     "spart run --from-sweep out/study-sweep --run 1234 --out run.npz",
 )
 def run(
@@ -100,6 +108,7 @@ def run(
     end: float | None = END,
     shown: RunOutputs,
     initial: Path | None = option("--initial RUN.NPZ", "Continue from the end of this saved run."),
+    stream: Path | None = STREAM,
     replay: Replay,
     loading: Loading,
     quiet: bool = QUIET,
@@ -112,12 +121,16 @@ def run(
     """
     outputs, page = shown.checked()
     if replay != Replay(None, None):
-        given = (end, initial, page, *astuple(loading))
+        given = (end, initial, page, stream, *astuple(loading))
         return _replayed(file, replay, given, outputs, quiet)
     if file is None:
         raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
+    if stream is not None:
+        from spart_blocks.run.record.streams import checked_stream
+
+        stream = checked_stream(stream, "--stream")
     read = diagram_file(file, loading, quiet)
-    run = begun(read, engine, end, initial)
+    run = begun(read, engine, end, initial, stream)
     results, failure = finished_run(run, initial, quiet)
     show_motion = None if page is None else partial(write_page, results, read, page, quiet)
     return _finished(results, failure, outputs, quiet, verbose, show_motion)
@@ -131,7 +144,7 @@ def _replayed(
     folder, number = replay.sweep, replay.number
     if folder is None or number is None:
         raise InputError("--from-sweep DIR and --run N go together")
-    hint = "leave out --set, --variant, --blocks, --root, --t, --initial and --animate"
+    hint = "leave out --set, --variant, --blocks, --root, --t, --initial, --stream and --animate"
     refuse_given(given, "a run of a sweep is replayed as it was", hint)
     from spart_blocks.sweeps.replay import replayed
     from spart_blocks.sweeps.results import SweepResults
@@ -152,12 +165,19 @@ def _replayed(
     return code
 
 
-def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
-    """A run of a file at its start. initial: a saved run; the new one continues from its end."""
+def begun(
+    read: SomeFile,
+    engine: Engine,
+    end: float | None,
+    initial: Path | None,
+    stream: Path | None = None,
+) -> Run:
+    """A run of a file at its start. initial: a saved run; the new one continues from its end.
+    stream: as `simulate` takes it."""
     from spart_blocks.run import begin
 
     options: dict[str, Any] = {} if end is None else {"T": end}
-    return begin(read, engine=engine, initial=initial, **options)
+    return begin(read, engine=engine, initial=initial, stream=stream, **options)
 
 
 def finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:

@@ -141,7 +141,7 @@ def _write_npz(results: RunData, file: IO[bytes]) -> None:
     arrays, meta = _pack(results)
     meta["format"] = FORMAT
     arrays["meta"] = np.array(json.dumps(meta, default=_plain))
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for entry, array in arrays.items():
             with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)

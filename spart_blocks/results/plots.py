@@ -9,15 +9,17 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path, as_text
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.html import notebook
+from spart_blocks.base.rows import extreme_rows
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.level_bars import LevelBar, bars_of, draw_bars
 from spart_blocks.results.run_data import RunData, ScopeSpec
-from spart_blocks.results.signal_names import STATES, file_name
+from spart_blocks.results.signal_names import STATES, THINNED, file_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +31,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#2
 DASHES = ("-", "--", "-.", ":", (0, (8, 2, 1, 2, 1, 2)))
 INK, GRID, FAINT = "#222222", "#E3E6EA", "#6B7280"
 _LEGEND_ROWS = 26
+MOST_POINTS = 10_000
+"""Largest number of points of a curve over time in a figure."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ def _panels(results: RunData, names: Sequence[str]) -> Figure:
         add_legend(axis, [line.label for line in lines])
         axis.set_ylabel(quantity("" if len(lines) > 1 else plain_text(name), results.unit(name)))
     axes[-1].set_xlabel("time [s]")
-    _note_stop(axes[-1], results)
+    _note_run(axes[-1], results)
     return figure
 
 
@@ -231,7 +235,7 @@ def _scope(results: RunData, scope: ScopeSpec) -> Figure:
     if rows:
         _draw_states(axis, results, rows)
         axis.set_xlabel(scope.xlabel or "time [s]")
-        _note_stop(axis, results)
+        _note_run(axis, results)
         return figure
     lines = lines_of(results, scope)
     if scope.kind == "xy":
@@ -243,7 +247,7 @@ def _scope(results: RunData, scope: ScopeSpec) -> Figure:
         add_legend(axis, [line.label for line in lines])
         if scope.scale is not None:
             axis.set_ylim(*scope.scale)
-    _note_stop(axis, results)
+    _note_run(axis, results)
     return figure
 
 
@@ -264,8 +268,20 @@ def dress(axis: Axes, title: str) -> None:
 def _draw_time(axis: Axes, results: RunData, lines: Sequence[Line], stairs: bool = False) -> None:
     for number, line in enumerate(lines):
         held = {"drawstyle": "steps-post"} if stairs or line.held else {}
-        _curve(axis, results.t, line.values, line, number, held)
+        _curve(axis, *_drawn(results.t, line.values), line, number, held)
     _span_run(axis, results)
+
+
+def _drawn(t: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A curve of at most MOST_POINTS points, t and y (N,). Of a longer one, the least and the
+    greatest value of equal stretches of time, which looks the same.
+    """
+    if len(t) <= MOST_POINTS:
+        return t, y
+    stretch = np.floor((t - t[0]) / (t[-1] - t[0]) * (MOST_POINTS // 4)).astype(np.int64)
+    shown = extreme_rows(stretch, [y], MOST_POINTS)
+    shown[[0, -1]] = True
+    return t[shown], y[shown]
 
 
 def _draw_states(axis: Axes, results: RunData, rows: Sequence[LevelBar]) -> None:
@@ -427,6 +443,18 @@ def add_legend(axis: Axes, labels: Sequence[str]) -> None:
         loc="upper left", bbox_to_anchor=(1.02, 1.0), ncols=-(-len(labels) // _LEGEND_ROWS),
         handlelength=2.4, **style,
     )  # fmt: skip
+
+
+def _note_run(axis: Axes, results: RunData) -> None:
+    """Note below a figure that the record is thinned, and that the run has stopped early."""
+    if THINNED in results.info:
+        stretch = float(results.info[THINNED])
+        axis.annotate(
+            f"thinned: least and greatest of each {stretch:.3g} s", (0, 0), xytext=(0, -24),
+            ha="left", va="top", xycoords="axes fraction", textcoords="offset points", fontsize=8,
+            color=FAINT,
+        )  # fmt: skip
+    _note_stop(axis, results)
 
 
 def _note_stop(axis: Axes, results: RunData) -> None:

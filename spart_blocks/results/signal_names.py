@@ -1,4 +1,4 @@
-"""Prefixes of the names of states and their rates, and names of files."""
+"""Prefixes of the names of states and their rates, keys of facts, and names of files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import re
 STATES = "states."
 RATES = "rates."
 """Prefix of a block's name for the rates of its states."""
+
+THINNED = "thinned"
+"""The fact of a run whose record is thinned: the length of its stretches [s], of each of which
+it has the rows with the least and the greatest value of each signal.
+"""
 
 
 def file_name(text: str, otherwise: str) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.results.signal_names import THINNED
+
 if TYPE_CHECKING:
     from spart_blocks.results.run_data import RunData
 
@@ -14,7 +16,7 @@ _SHOWN_EVENTS = 12
 _PACKAGES = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
 
 
-UNITS = {"wall_time": "s", "T": "s"}
+UNITS = {"wall_time": "s", "T": "s", THINNED: "s"}
 """Units of the numbers in `info`."""
 
 

@@ -26,7 +26,7 @@ from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import enter
 from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.measure.measuring import Panelled
-from spart_blocks.run.record.record import MOST_NUMBERS, Grid, Keeper, Lines, Sampled
+from spart_blocks.run.record.record import Grid, Keeper, Lines, Sampled
 from spart_blocks.run.run import Run
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def execute(run: Run) -> None:
                 run.measuring.begin(float(run.t), run.x, run.xd)
             run.leave_out_unseen()
             run.bound_steps()
+            run.bound_record()
             run.solvers = [(float(run.t), run.options.solver)]
             loop = run.loop = _compiled(run)
             started = wall_clock.perf_counter()
@@ -58,6 +59,7 @@ def execute(run: Run) -> None:
         run.stopped = f"interrupted at t = {float(run.t):.6g} s"
     finally:
         run.loop = None
+        run.recorder.end_stream(run.t == run.end)
         run.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
 
@@ -113,7 +115,8 @@ def _loop(run: Run) -> None:
             run.keeper.state(run.t, run.x, run.xd, sides=sides)
             if known and reached == b < run.end:
                 run.keeper.event(run.t, run.x, run.xd)
-            _thin_out(run)
+            if run.lines:
+                run.crowded_at = run.keeper.crowded_at
         run.keeper.state(run.t, run.x, run.xd, sides=False, edge=True)
     finally:
         run.keeper.close()
@@ -126,17 +129,6 @@ def _keeper(run: Run) -> Keeper:
     elif run.lines:
         keeper = Lines(run.recorder, run.engine, run.samples, run.marks)
     return Panelled(keeper, run.measuring, run.longest) if run.measuring else keeper
-
-
-def _thin_out(run: Run) -> None:
-    """Keep samples only from now on if the record is full."""
-    if run.lines:
-        run.crowded_at = run.keeper.crowded_at
-    if run.lines and run.recorder.size > MOST_NUMBERS:
-        run.keeper.close()
-        run.thin_from(float(run.t))
-        run.keeper = _keeper(run)
-        run.keeper.state(run.t, run.x, run.xd)
 
 
 def _next_stop(run: Run) -> Fraction:

@@ -22,10 +22,12 @@ def record_notes(run: Run) -> Iterator[str]:
             "or keep samples"
         )
     every = float(run.samples.every)
-    if run.thinned_at is not None:
+    record = run.recorder
+    if record.stretch is not None:
         yield (
-            f"the record was full at t = {run.thinned_at:.6g} s: from there on it holds samples, "
-            f"one in {every:g} s; keep fewer signals"
+            f"the record was full and is thinned: of each {record.stretch:.4g} s it has the rows "
+            "with the least and the greatest value of each signal; metrics and claims are measured "
+            "in all steps" + (f"; every row is in {record.stream.path}" if record.stream else "")
         )
     if run.options.every is None:
         return

@@ -24,12 +24,15 @@ from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.measure.measuring import Measuring
 from spart_blocks.run.record.record import Keeper, UnrecordedRows
 from spart_blocks.run.record.recorder import Recorder, Samples
+from spart_blocks.run.record.thinning import Bound
 
 LOOKS = 500
 """A measured run is divided into at least this many intervals."""
 LEAST_STEPS = 50
 """Smallest number of steps of a run, as in Simulink."""
 STEPS_A_REPORT = 20_000
+WINDOW = 100_000
+"""About the largest number of ticks that a compiled loop knows in advance."""
 
 Progress = Callable[[float, float], None]
 
@@ -75,8 +78,8 @@ class Run:
     times of a run that records states only; they replace `samples`, which solvers use
     nevertheless. steps_a_report: largest number of steps of a compiled loop between two reports.
     cut: end the run at the next time from which another run can continue. marks: times (m,) [s]
-    that lines always keep. crowded_at [s]: when a step first needed more rows than allowed.
-    thinned_at [s]: when the record was full.
+    that lines always keep. crowded_at [s]: when a step first needed more rows than
+    allowed.
     """
 
     engine: Engine
@@ -112,7 +115,6 @@ class Run:
     keeper: Keeper = field(init=False)
     measuring: Measuring | None = None
     crowded_at: float | None = None
-    thinned_at: float | None = None
     before: Floats | None = None
     """The zero-crossing values before the next stop."""
     bounces: dict[int, Bounces] = field(default_factory=dict)
@@ -168,31 +170,53 @@ class Run:
         """The longest interval [s] between two evaluations for the record."""
         return float(self.samples.every)
 
-    def thin_from(self, t: float) -> None:
-        """From t on, keep samples only, because the record is full."""
-        self.lines, self.thinned_at = False, t
-        self.samples.pass_by(exact(t))
+    def bound_record(self) -> None:
+        """Let a record by lines be thinned when it is full."""
+        if self.lines:
+            self.recorder.bound = Bound(float(self.t), float(self.end - self.t), self.marks)
 
-    def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8], NDArray[np.uint8]]:
-        """All times [s] from now on at which the solver must stop; the clocks that tick there
-        (stops, clocks); and the cause of jumps there: 1 a tick, 2 a known event.
+    @property
+    def window(self) -> float:
+        """A time [s] in which clocks tick WINDOW times."""
+        rate = sum(1 / clock.period for clock in self.clocks)
+        return float(WINDOW / rate) if rate else math.inf
+
+    def stops_and_ticks(
+        self, until: float = math.inf, after: float | None = None
+    ) -> tuple[Floats, NDArray[np.uint8], NDArray[np.uint8]]:
+        """The times [s] at which the solver must stop; the clocks that tick there (stops, clocks);
+        and the cause of jumps there: 1 a tick, 2 a known event. They go from now to the end of the
+        run, or to `until`. after: the last stop of the times before, which comes first again.
         """
-        ticks = [grid(c.offset, c.period, self.ticks[c.name], self.end) for c in self.clocks]
-        known = np.array([float(t) for t in (self.t, *self.event_times, self.end)])
-        stops = np.unique(np.concatenate([known, *ticks]))
+        first = float(self.t) if after is None else after
+        beyond = -math.inf if after is None else after
+        last = self.end if until >= self.end else exact(until)
+        grids = [
+            grid(c.offset, c.period, self.ticks[c.name], min(last + c.period, self.end))
+            for c in self.clocks
+        ]
+        # Times are chosen by their rounded values, so that none falls between two windows.
+        ticks = [times[(beyond < times) & (times <= until)] for times in grids]
+        known = self._known_times[(beyond < self._known_times) & (self._known_times <= until)]
+        ends = [first, float(self.end)] if last == self.end else [first]
+        stops = np.unique(np.concatenate([ends, known, *ticks]))
         due = np.array([np.isin(stops, times) for times in ticks], dtype=np.uint8)
         due = np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
         jumps = np.asarray(due.any(axis=1), dtype=np.uint8)
-        jumps[np.isin(stops, [float(t) for t in self.event_times])] = 2
+        jumps[np.isin(stops, known)] = 2
         return stops, due, jumps
+
+    @cached_property
+    def _known_times(self) -> Floats:
+        """The times of known events [s], in ascending order."""
+        return np.array([float(t) for t in reversed(self.event_times)])
 
     def sample_times(self) -> Floats:
         """The sample times [s] from now on, with the start and the end."""
-        now = [] if self.thinned_at is not None else [float(self.t)]
         ahead = self.samples.ahead() if self.kept is None else self.kept.ahead()
         if self.kept is not None and not len(self.x):  # where crossings are looked for
             ahead = np.union1d(ahead, self.samples.ahead())
-        return np.union1d(ahead, [*now, float(self.end)])
+        return np.union1d(ahead, [float(self.t), float(self.end)])
 
     def stops_left(self, t: float) -> int:
         """The number of times after t at which the solver must stop."""

@@ -29,6 +29,7 @@ from spart_blocks.diagram.sections.run_options import RunOptions, Solver
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.tracing.holds import notes_of
 from spart_blocks.results import FinalState, Results
+from spart_blocks.results.signal_names import THINNED
 from spart_blocks.run.bounds import warn_of_bounds, warn_of_checks
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
@@ -37,6 +38,7 @@ from spart_blocks.run.engines.native import Native
 from spart_blocks.run.loop import execute
 from spart_blocks.run.notes import record_notes
 from spart_blocks.run.record.recomputing import Recomputing
+from spart_blocks.run.record.streams import checked_stream, stream_of
 from spart_blocks.run.run import Progress, Run
 from spart_blocks.run.solvers.stability import explain_instability, warn_of_instability
 from spart_blocks.run.start import prepare
@@ -74,6 +76,7 @@ def simulate(
     engine: EngineName = "auto",
     initial: Initial | None = None,
     progress: Progress | None = None,
+    stream: str | Path | None = None,
     overrides: Overrides = (),
     variants: Mapping[str, str] | None = None,
     blocks: str | Path | Sequence[str | Path] = (),
@@ -106,6 +109,8 @@ def simulate(
     file), which continues from that run's last time, or a mapping from blocks to state
     vectors or, for a plant, to its `initial` entries.
     progress: called with (t, T) after each accepted step.
+    stream: a path `run.zarr` or `run.parquet`, into which every row of the record is written while
+    the run goes, also those that the results of a long run lack (docs/records.md).
     An interrupt (Ctrl-C) ends the run and keeps what was computed. Raises DiagramError
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
@@ -118,7 +123,8 @@ def simulate(
     options |= {key: value for key, value in steps.items() if value is not ...}
     if _given(overrides) or _given(variants) or _given(blocks):
         diagram = file_of(diagram, overrides, {} if variants is None else variants, blocks)
-    run = begin(diagram, engine=engine, initial=initial, progress=progress, **options, **unknown)
+    asked: dict[str, Any] = {"engine": engine, "initial": initial, "progress": progress}
+    run = begin(diagram, **asked, stream=stream, **options, **unknown)
     return finish(run)
 
 
@@ -155,21 +161,25 @@ def begin(
     engine: EngineName = "auto",
     initial: Initial | None = None,
     progress: Progress | None = None,
+    stream: str | Path | None = None,
     **run_options: Unpack[RunChanges],
 ) -> Run:
-    """A run that is ready to start; `finish` executes it. run_options: as `simulate` takes them."""
+    """A run that is ready to start; `finish` executes it. The arguments are those of `simulate`."""
     if not isinstance(engine, str) or engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {brief(engine)}", hint=hint))
     if progress is not None and not callable(progress):
         raise InputError(f"progress is a function of t and T, not {brief(progress)}")
+    path = None if stream is None else checked_stream(stream)
     if isinstance(initial, (str, Path)):
         initial = Results.load(initial)
     _continued(initial)
     with failing("the run cannot begin"):
         with collector_paused():
             ready = _engine(diagram, engine, run_options)
-        return begin_engine(ready, initial, progress)
+        run = begin_engine(ready, initial, progress)
+        run.recorder.stream = None if path is None else stream_of(path, ready)
+        return run
 
 
 def begin_engine(
@@ -346,6 +356,7 @@ def _continued(initial: Any) -> FinalState | None:
 def results_of(run: Run) -> Results:
     """The results of a run so far."""
     recorder, engine = run.recorder, run.engine
+    recorder.settle()
     notes = [*notes_of(engine.holds), *record_notes(run)]
     return Results(
         t=recorder.times(),
@@ -363,6 +374,7 @@ def results_of(run: Run) -> Results:
             **_changes(run),
             "T": run.options.T,
             "record": "lines" if run.options.every is None else "samples",
+            **({} if recorder.stretch is None else {THINNED: recorder.stretch}),
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,

@@ -243,3 +243,22 @@ def test_signals_that_number_states_are_rows_of_bars():
     assert both == {**{f"m: {name}": spans for name, spans in own.items()},
                     "n: a": [], "n: b": [(0, 4)]}  # fmt: skip
     assert "(off)" in run.summary()
+
+
+def test_a_long_curve_is_drawn_by_its_least_and_greatest_values():
+    t = np.linspace(0, 1e5, 400_001)
+    y = np.sin(np.pi * t)
+    y[123_457] = 3.0
+    info = {"thinned": 12.5}
+    figure = Results(t, {"y": y}, {}, FinalState(t=1e5), info=info).plot()[0]
+    [line] = figure.axes[0].lines
+    x, drawn = line.get_data()
+    assert len(x) <= 10_000
+    assert np.isin(x, t).all()
+    assert drawn.max() == 3.0
+    for part in np.array_split(drawn, 20):  # a band everywhere
+        assert part.min() < -0.7
+        assert part.max() > 0.7
+    assert [text.get_text() for text in figure.axes[0].texts] == [
+        "thinned: least and greatest of each 12.5 s"
+    ]

@@ -10,11 +10,13 @@ import pytest
 from straying import stray
 
 import spart_blocks as sb
+from spart_blocks.base.rows import extreme_rows
 from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.run import begin, finish
-from spart_blocks.run import loop as run
+from spart_blocks.run import run as run_module
 from spart_blocks.run.engines import compiled
 from spart_blocks.run.measure.gauges import Gauge
+from spart_blocks.run.record import thinning
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 
@@ -323,21 +325,112 @@ run: {T: 10}
     assert len(results.t) < 100_000
 
 
-@pytest.mark.parametrize(("engine", "times"), [("native", 40), ("interpreter", 1)])
-def test_a_record_that_is_full_goes_on_as_samples(load, engine, times, monkeypatch):
-    for module in (compiled, run):
-        monkeypatch.setattr(module, "MOST_NUMBERS", 10_000 * times)
-    path, T = load(SAMPLED), 400.0 * times
-    results = sb.simulate(path, engine=engine, T=T)
-    assert "the record was full at t = " in results.info["notes"]
-    assert f"one in {T / 500:g} s" in results.info["notes"]
-    assert (np.diff(results.t) > 0).all()
-    apart = np.flatnonzero(np.diff(results.t) > 0.9 * T / 500)
-    assert 100 < len(apart) < 450
-    assert len(results.t) < 120_000 * times
-    whole = sb.simulate(path, engine="native", T=T, every=T / 50)
-    np.testing.assert_allclose(results.at(whole.t)["lag"], whole["lag"], rtol=1e-3, atol=1e-3)
-    assert results["lag"][-1] == pytest.approx(whole["lag"][-1], abs=1e-7)
+SINES = """
+clocks: {c: {T: 0.1}}
+blocks:
+  s: {type: WAVEFORM, wave: sine, freq: 0.5}
+  hold: {type: ZOH, clock: c}
+  lag: {type: INTEGRATOR}
+  scope: {type: SCOPE, nin: 2}
+wires: [s -> hold, hold -> lag, hold -> scope.0, lag -> scope.1]
+run: {T: 400}
+"""
+
+
+@pytest.mark.parametrize(("engine", "T"), [("native", 4000.0), ("interpreter", 40.0)])
+def test_a_full_record_is_thinned_evenly_to_the_extremes_of_each_stretch(
+    load, engine, T, monkeypatch
+):
+    path = load(SINES)
+    whole = sb.simulate(path, engine=engine, T=T)
+    most = len(whole.t) * 5 // 4  # numbers, five in a row: a quarter
+    monkeypatch.setattr(thinning, "MOST_NUMBERS", most)
+    monkeypatch.setattr(thinning, "LEAST_STRETCHES", 20)
+    found = sb.simulate(path, engine=engine, T=T)
+    stretch = found.info["thinned"]
+    assert np.log2(T / stretch) % 1 == 0
+    assert most / 20 < 5 * len(found.t) <= most
+    rows = np.searchsorted(whole.t, found.t)
+    edges = np.arange(0, T, stretch)
+    for name in ("hold", "lag"):  # true rows, among them the extremes of each stretch
+        assert np.array_equal(whole[name][rows], found[name])
+        for pick in (np.minimum, np.maximum):
+            want = pick.reduceat(whole[name], np.searchsorted(whole.t, edges))
+            got = pick.reduceat(found[name], np.searchsorted(found.t, edges))
+            assert np.array_equal(got, want)
+    assert found.t[[0, -1]].tolist() == whole.t[[0, -1]].tolist()
+    assert found["lag"][-1] == whole["lag"][-1]
+    np.testing.assert_array_equal(found["s"], whole["s"][rows])  # from the states, and not kept
+    assert f"of each {stretch:.4g} s" in found.info["notes"]
+    assert "thinned" in found.summary()
+    assert "thinned" not in whole.info
+
+
+def test_marked_times_stay_in_a_thinned_record(load, monkeypatch):
+    monkeypatch.setattr(thinning, "MOST_NUMBERS", 4_000)
+    run = begin(load(SINES))
+    run.marks = np.linspace(1.01, 399.01, 30)
+    results = finish(run)
+    assert "thinned" in results.info
+    assert np.isin(run.marks, results.t).all()
+
+
+def test_metrics_of_a_thinned_run_are_those_of_all_its_steps(load, monkeypatch):
+    gauges = [Gauge("extremes", "lag"), Gauge("square", "hold")]
+    readings = []
+    for most in (10**7, 1_000):
+        monkeypatch.setattr(thinning, "MOST_NUMBERS", most)
+        run = begin(load(SINES))
+        run.measure(gauges)
+        finish(run)
+        readings.append([{k: v.tolist() for k, v in run.readings[g].items()} for g in gauges])
+    assert readings[0] == readings[1]
+
+
+def test_wide_rows_keep_the_fewest_rows_with_the_most_extremes():
+    stretch = np.repeat([0, 1], 3)
+    columns = [np.array(c, float) for c in ([0, 1, 2, 5, 5, 5], [0, 2, 1, 1, 0, 2])]
+    assert extreme_rows(stretch, columns, 9).tolist() == [True, True, True, True, True, True]
+    assert extreme_rows(stretch, columns, 1).tolist() == [True, False, False, True, False, False]
+
+
+@pytest.mark.parametrize("window", [3, 7, 1000])
+@pytest.mark.parametrize("name", ["SAMPLED", "SINES", "TWO"])
+def test_a_run_does_not_depend_on_the_windows_of_its_ticks(load, window, name, monkeypatch):
+    path = load({"SAMPLED": SAMPLED, "SINES": SINES, "TWO": TWO_CLOCKS}[name])
+    whole = sb.simulate(path, engine="native", T=10)
+    monkeypatch.setattr(run_module, "WINDOW", window)
+    monkeypatch.setattr(compiled, "CALL", 0.0)  # one step in a call
+    again = sb.simulate(path, engine="native", T=10)
+    assert np.array_equal(whole.t, again.t)
+    assert all(np.array_equal(whole[n], again[n]) for n in whole)
+    assert whole.final_state.ticks == again.final_state.ticks
+
+
+def test_calls_of_the_driver_stay_short_so_that_an_interrupt_is_heard():
+    calls = compiled.Calls()
+    for _ in range(20):  # a microsecond for each step
+        calls.lasted(1e-6 * calls.steps, True)
+    assert calls.steps == compiled.MOST_STEPS
+    for _ in range(20):  # now ten milliseconds
+        calls.lasted(1e-2 * calls.steps, True)
+    assert 1e-2 * calls.steps <= 2 * compiled.CALL
+    for _ in range(20):  # longer than any call should last
+        calls.lasted(10.0 * calls.steps, True)
+    assert calls.steps == 1
+
+
+TWO_CLOCKS = """
+clocks: {a: {T: 0.3}, b: {T: 0.7, offset: 0.05}}
+blocks:
+  s: {type: WAVEFORM, wave: square, freq: 0.4}
+  one: {type: ZOH, clock: a}
+  two: {type: ZOH, clock: b}
+  lag: {type: INTEGRATOR}
+  scope: {type: SCOPE, nin: 3}
+wires: [s -> one, s -> lag, lag -> two, one -> scope.0, two -> scope.1, lag -> scope.2]
+run: {T: 10}
+"""
 
 
 @pytest.mark.parametrize("kind", [".npz", ".csv"])

@@ -6,7 +6,8 @@
    and the loop in sb_advance.h; crossings act in Python, between two calls.
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
-   that the caller can report progress and be interrupted. */
+   that the caller can report progress and be interrupted. The stops and the samples come in
+   windows: the caller gives the next ones when the last stop of a window has been dealt with. */
 
 #include <math.h>
 #include <string.h>
@@ -57,6 +58,7 @@ typedef struct sb_run {
   double taken; /* the step that was just tried */
   long long stop, sample, steps, evaluations, budget;
   int crossed, have_slope, entered, behind, far_slope, status;
+  int resumes, follow; /* whether the last call ended within a segment; whether more stops follow these */
   /* whether stiffness is looked for, steps at the border of stability, steps within it in a
      row, and the length of the last */
   int heeds_stiffness, stiff, calm;
@@ -435,19 +437,23 @@ static double sb_next_look(const sb_run *r, double stop) {
 
 /* Advance from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
-  r->lo = SB_JUST_AFTER(r->t);
-  r->hi = r->nx ? SB_JUST_BEFORE(end) : nextafter(end, r->t);
-  if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
-  if (r->ncross && sb_unfit(r, end)) {
-    r->behind = !r->nx;
-    return SB_CROSSED;
+  if (!r->resumes) {
+    r->lo = SB_JUST_AFTER(r->t);
+    r->hi = r->nx ? SB_JUST_BEFORE(end) : nextafter(end, r->t);
+    if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
+    if (r->ncross && sb_unfit(r, end)) {
+      r->behind = !r->nx;
+      return SB_CROSSED;
+    }
   }
+  r->resumes = 1; /* the steps do not depend on where a call ends */
   while (r->t < end && r->status == SB_DONE) {
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
     if (!r->nx && !sb_sample_now(r, r->t)) return SB_BAD_SAMPLE;
     sb_go_on(r, 1, end);
   }
+  r->resumes = 0;
   return r->status;
 }
 
@@ -486,7 +492,8 @@ int sb_advance(sb_run *r) {
       if (!sb_enter(r, 1, &r->entered)) return r->status;
       r->entered = SB_KEPT;
       if (!sb_keep_state(r, (sides && r->stop) || r->behind, sides == SB_TICK && !r->behind)) return SB_BAD_SAMPLE;
-      if (sides == SB_SWITCH && r->stop + 1 < r->nstops && !sb_keep_event(r)) return SB_BAD_SAMPLE;
+      int last = r->stop + 1 == r->nstops && !r->follow;
+      if (sides == SB_SWITCH && !last && !sb_keep_event(r)) return SB_BAD_SAMPLE;
       if (!sb_sample_now(r, at)) return SB_BAD_SAMPLE;
     }
     if (r->stop + 1 >= r->nstops) return SB_DONE;

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import RunError
+from spart_blocks.base.interrupts import deferred
 from spart_blocks.base.tableaus import FIXED_STEP, Tableau, tableau
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
@@ -44,7 +46,8 @@ from spart_blocks.run.record.compiled_record import (
     GaugeStruct,
     LogStruct,
 )
-from spart_blocks.run.record.record import MOST_NUMBERS, UnrecordedRows, blur_at_least, is_book
+from spart_blocks.run.record.record import UnrecordedRows, blur_at_least
+from spart_blocks.run.record.recorder import is_book
 from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.stiffness import BORDERS, heeds, meet
 
@@ -59,6 +62,11 @@ WORTH = 0.5
 the instructions of all kept signals, they are evaluated alone, and the others only for the rows
 that are kept.
 """
+
+CALL = 0.05
+"""A call of the driver lasts about so long [s]; Ctrl-C is heard after it."""
+MOST_STEPS = 20_000
+"""Largest number of steps in a call."""
 
 _SIZES = ["nx", "nd", "nkept", "nlooked", "ncross", "nclocks", "nstops", "nsamples", "stages"]
 _SIZES += ["dense_order"]
@@ -86,6 +94,7 @@ _ROOM = [
 ]
 _PROGRESS = ["stop", "sample", "steps", "evaluations", "budget"]
 _STATE = ["crossed", "have_slope", "entered", "behind", "far_slope", "status"]
+_STATE += ["resumes", "follow"]
 
 
 class _RunStruct(ctypes.Structure):
@@ -260,6 +269,20 @@ def _updates(name: str, functions: Numbered, clocks: Iterable[int]) -> list[str]
     ]
 
 
+@dataclass
+class Calls:
+    """The number of steps in a call of the driver, adapted to how long calls last."""
+
+    steps: int = 100
+
+    def lasted(self, seconds: float, whole: bool) -> None:
+        """Adapt the number after a call. whole: whether it took all its steps."""
+        if seconds > 2 * CALL:
+            self.steps = max(self.steps // 2, 1)
+        elif whole and seconds < CALL:
+            self.steps = min(2 * self.steps, MOST_STEPS)
+
+
 class CompiledLoop(UnrecordedRows):
     """One run inside the library, with the arrays that the driver writes."""
 
@@ -269,7 +292,9 @@ class CompiledLoop(UnrecordedRows):
         assert method is not None
         self.run, self.engine, self.library = run, engine, library
         self.looked = library.looked
-        self.stops, self.due, self.sides = run.stops_and_ticks()
+        self.until = float(run.t) + run.window
+        self.stops, self.due, self.sides = run.stops_and_ticks(self.until)
+        self.calls = Calls()
         self.record: CompiledRecord | None = None
         self.gauge: CompiledGauge | None = None
         self.samples = np.zeros(0) if run.lines else run.sample_times()
@@ -289,8 +314,7 @@ class CompiledLoop(UnrecordedRows):
                 blur, nx, nd, run.coarse, run.marks, winds=bool(self.engine.program.stepped)
             )
         self._give(
-            x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p, stops=self.stops,
-            due=self.due, sides=self.sides,
+            x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p,
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
             kinds=np.array([KINDS.index(c.kind) for c in run.crossings], np.uint8),
@@ -303,7 +327,7 @@ class CompiledLoop(UnrecordedRows):
         options = run.options
         numbers = {
             "nx": nx, "nd": nd, "nkept": width, "nlooked": looked, "ncross": crossings,
-            "nclocks": len(run.clocks), "nstops": len(self.stops), "stages": s,
+            "nclocks": len(run.clocks), "stages": s,
             "dense_order": 0 if method.P is None else method.P.shape[1],
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
             "fixed_step": run.fixed_step,
@@ -320,6 +344,25 @@ class CompiledLoop(UnrecordedRows):
             self.gauge = CompiledGauge(run.measuring.width, run.longest)
             self.struct.gauge = self.gauge.address
         self._give_samples(self.samples)
+        self._give_stops()
+
+    def _give_stops(self) -> None:
+        """Pass the stops of a window to the driver."""
+        self._give(stops=self.stops, due=self.due, sides=self.sides)
+        self.struct.nstops, self.struct.stop = len(self.stops), 0
+        self.struct.follow = self.until < self.run.end
+
+    def _next_window(self) -> bool:
+        """Pass the stops of the next window to the driver. Returns False at the end of the run."""
+        run = self.run
+        if not self.struct.follow:
+            return False
+        with deferred():
+            self._count_ticks()
+            after, self.until = float(self.stops[self.struct.stop]), self.until + run.window
+            self.stops, self.due, self.sides = run.stops_and_ticks(self.until, after)
+            self._give_stops()
+        return True
 
     def _give_samples(self, samples: NDArray[Any]) -> None:
         """Pass the times at which the driver must keep samples."""
@@ -348,13 +391,13 @@ class CompiledLoop(UnrecordedRows):
         run, struct = self.run, self.struct
         try:
             while True:
-                struct.budget = run.steps_a_report
-                status = self.library.driver.sb_advance(ctypes.byref(struct))
+                status = self._advance(run.steps_a_report)
                 self._take_over()
                 report(run, struct.t)
                 if status == DONE:
-                    return
-                if status == CROSSED:
+                    if not self._next_window():
+                        return
+                elif status == CROSSED:
                     if self._cross():
                         return
                 elif status == STIFF:
@@ -362,8 +405,9 @@ class CompiledLoop(UnrecordedRows):
                         return
                     struct.heeds_stiffness = heeds(run)
                 elif status == FULL:
-                    self._hand_over_rows()
-                    self._hand_over_panels()
+                    with deferred():  # rows are passed on once
+                        self._hand_over_rows()
+                        self._hand_over_panels()
                 elif status == MORE:
                     run.cut_here()
                 else:
@@ -375,6 +419,20 @@ class CompiledLoop(UnrecordedRows):
             self._hand_over_samples()
             self._count_ticks()
             self._hand_over_rows(last=True)
+
+    def _advance(self, steps: int) -> int:
+        """Let the driver take this number of steps, in calls so short that Ctrl-C is heard between
+        them. Returns its status.
+        """
+        while True:
+            some = min(steps, self.calls.steps)
+            self.struct.budget = some
+            begun = perf_counter()
+            status: int = self.library.driver.sb_advance(ctypes.byref(self.struct))
+            self.calls.lasted(perf_counter() - begun, status == MORE)
+            steps -= some
+            if status != MORE or steps <= 0:
+                return status
 
     def _take_over(self) -> None:
         run, struct = self.run, self.struct
@@ -420,14 +478,11 @@ class CompiledLoop(UnrecordedRows):
         return failure if fixed else no_step(run, t, failure)
 
     def _hand_over_rows(self, *, last: bool = False) -> None:
-        """Pass the rows kept by lines to the recorder. When the record is full, samples on a
-        uniform grid are kept instead.
-        """
+        """Pass the rows kept by lines to the recorder."""
         run, record = self.run, self.record
         if record is None or not self.struct.log:
             return
-        full = run.recorder.size > MOST_NUMBERS
-        t, rows, held = record.drained(all_of_it=last or full)
+        t, rows, held = record.drained(all_of_it=last)
         width = int(self.struct.nlooked)
         kept = (
             rows[:, :width] if self.looked == run.recorder.names else self._completed(t, rows, held)
@@ -441,10 +496,6 @@ class CompiledLoop(UnrecordedRows):
         run.crowded_at = record.crowded_at
         if last:
             self._last_row()
-        elif full:
-            self.struct.log = None
-            run.thin_from(float(t[-1]))
-            self._give_samples(run.sample_times())
 
     @property
     def count(self) -> int:

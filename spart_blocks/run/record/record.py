@@ -21,7 +21,7 @@ from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.stops import just_after
-from spart_blocks.run.record.recorder import Recorder, Samples
+from spart_blocks.run.record.recorder import Recorder, Samples, is_book
 
 PART = 1e-3
 """Largest deviation of a signal from straight lines between kept rows, as a fraction
@@ -29,8 +29,6 @@ of its range.
 """
 STEP_ROWS = 20_000
 """Largest number of rows of one step."""
-MOST_NUMBERS = 10_000_000
-"""The size of a record [numbers] from which on it keeps samples on a uniform grid."""
 _SHARE, _RELATIVE, _ABSOLUTE, _HAIR = 0.6, 1e-9, 1e-14, 1e-3
 _DEPTH, _PARTS, _SPLIT, _STALLS, _BLUR = 4, 16, 0.4, 2, 0.1
 _CUSP, _BENT = 0.7, 1.3  # as in record.c
@@ -39,13 +37,6 @@ _WINDOW, _GATHERED = 32, 1000
 States = Mapping[str, slice]
 Dense = Callable[[Any], Floats]
 """A function that gives the states (nx,) at a time, or (nx, N) at N times."""
-
-
-def is_book(name: str) -> bool:
-    """Whether a signal is one of a plant's audit. Its balances are errors of the solver, so no
-    rows are kept because of them.
-    """
-    return f"{AUDIT}." in name
 
 
 def blur_at_least(names: Sequence[str], widths: Sequence[int], states: States) -> Floats:

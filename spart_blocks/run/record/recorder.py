@@ -1,22 +1,28 @@
 """Stores the record of a run: times, states, and the signals that scopes or `log` request.
 
-Samples are added one at a time, or as blocks, which are stored unchanged.
+Samples are added one at a time, or as blocks. They are stored unchanged, until a record with a
+bound is full; from then on it is thinned (thinning.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.base.interrupts import deferred
 from spart_blocks.base.rows import parted
+from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.diagram.network.clocks import grid
 from spart_blocks.results.run_data import RATES
 from spart_blocks.run.engines.engine import Engine, Floats
+from spart_blocks.run.record import thinning
+from spart_blocks.run.record.streams import Stream, rows_of
+from spart_blocks.run.record.thinning import Bound
 
 # --- Sample times ---------------------------------------------------------------------------------
 
@@ -79,15 +85,33 @@ class Samples:
         return np.delete(times, beside)
 
 
+def is_book(name: str) -> bool:
+    """Whether a signal is one of a plant's audit. Its balances are errors of the solver, so no
+    rows are kept because of them.
+    """
+    return f"{AUDIT}." in name
+
+
 SINGLES = 1000
 """Number of single samples that are combined into one block."""
+_AT_ONCE = 8
+"""A full record is thinned by parts of its bound divided by this number."""
 
 
 class Recorder:
-    """Samples of the kept signals and of every state."""
+    """Samples of the kept signals and of every state.
+
+    stream: into which all samples are written. bound: of its size, None for none. stretch [s]: if
+    the record has been thinned, the length of the stretches of which it keeps the extremes.
+    count: samples so far; a thinned record holds fewer.
+    """
 
     def __init__(self, engine: Engine, names: Sequence[str]) -> None:
         self.engine, self.names = engine, tuple(names)
+        self.stream: Stream | None = None
+        self.bound: Bound | None = None
+        self.stretch: float | None = None
+        self.count = 0
         self._pick = engine.picked(self.names)
         self._acts = bool(engine.display.acting)
         self._singles: list[tuple[float, list[Floats], Floats, Floats]] = []
@@ -95,10 +119,12 @@ class Recorder:
         self._x: list[Floats] = []
         self._xd: list[Floats] = []
         self._signals: list[list[Floats]] = [[] for _ in self.names]
+        self._numbers: list[NDArray[np.int64]] = []
+        """The number of each sample that is stored, in blocks as the samples."""
+        self._stored = self._done = 0
+        """Count of samples that are stored, and of those at the start that have been thinned."""
         self.shapes: list[tuple[int, ...]] = []
         """Shapes of the kept signals, known from the first look on."""
-        self.size = 0
-        """Count of numbers kept so far."""
 
     def keep(self, t: float, x: Floats, xd: Floats) -> None:
         """Evaluate the diagram at a sample and keep the requested signals."""
@@ -106,7 +132,7 @@ class Recorder:
             x = self.engine.project(t, x)
         signals = self._pick(t, x, xd)
         self._singles.append((t, signals, x.copy(), xd.copy()))
-        self.size += len(x) + len(xd) + sum(signal.size for signal in signals)
+        self.count += 1
         if len(self._singles) >= SINGLES:
             self._gather()
         if self._acts:
@@ -159,7 +185,7 @@ class Recorder:
         signal.
         """
         self._gather()
-        self.size += len(t) + sum(a.size for a in (x, xd, *signals))
+        self.count += len(t)
         self._add(t, signals, x, xd)
 
     def _gather(self) -> None:
@@ -174,11 +200,90 @@ class Recorder:
         self._add(np.array(t), signals, np.array(x), np.array(xd))
 
     def _add(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
-        self._t.append(t)
-        self._x.append(x)
-        self._xd.append(xd)
-        for kept, values in zip(self._signals, signals, strict=True):
-            kept.append(values)
+        if self.stream is not None:
+            self.stream.write(rows_of(self.engine, self.names, t, signals, x, xd))
+        numbers = np.arange(self.count - len(t), self.count)
+        rows = (t, x, xd, numbers, *signals)
+        for blocks, values in zip(self._columns(), rows, strict=True):
+            blocks.append(values)
+        self._stored += len(t)
+        if self.bound is None:
+            return
+        if self._full(self._stored):
+            self._halve(self.bound)
+        elif self.stretch is not None and self._full(_AT_ONCE * (self._stored - self._done)):
+            self._thin(self._done)
+
+    def _columns(self) -> list[list[Any]]:
+        """The blocks of all that is stored: times, states, numbers and signals."""
+        return [self._t, self._x, self._xd, self._numbers, *self._signals]
+
+    @property
+    def _width(self) -> int:
+        """Numbers in a sample."""
+        width: int = sum(math.prod(blocks[-1].shape[1:]) for blocks in self._columns()) - 1
+        return width
+
+    def _full(self, samples: int) -> bool:
+        """Whether so many samples exceed the bound."""
+        return samples * self._width > thinning.MOST_NUMBERS
+
+    def _halve(self, bound: Bound) -> None:
+        """Thin the whole record until it is below its bound."""
+        looked = sum(1 for _ in self._looked(self._stored - 1))
+        if self.stretch is None:
+            last = float(self._t[-1][-1])
+            self.stretch = bound.stretch_for(last, self._width, max(looked, 1))
+        self._thin(self._done)
+        while self._full(self._stored) and self.stretch < bound.length:
+            self.stretch *= 2
+            self._thin(0)
+
+    def _thin(self, first: int) -> None:
+        """Thin the samples from number `first` of those stored on."""
+        assert self.bound is not None
+        assert self.stretch is not None
+        if first >= self._stored:
+            return
+        with deferred():  # an interrupt would leave columns of different lengths
+            t = _rest(self._t, first)
+            kept = self.bound.kept(t, self._looked(first), self._width, self.stretch)
+            for blocks in self._columns():
+                _replace_rest(blocks, first, kept)
+            left = t[kept]
+            self._stored = first + len(left)
+            self._done = first + self.bound.last_stretch(left, self.stretch)
+
+    def _looked(self, first: int) -> Iterator[Floats]:
+        """The numbers whose extremes are kept, from sample `first` on, each (N,): those of kept
+        signals and continuous states without audits; of discrete states if there are no others.
+        """
+        some = False
+        for name, blocks in zip(self.names, self._signals, strict=True):
+            if not is_book(name):
+                for column in _flat(_rest(blocks, first)):
+                    some = True
+                    yield column
+        x = _rest(self._x, first)
+        for name, part in self.engine.continuous.items():
+            if not name.endswith(AUDIT):
+                for column in _flat(x[:, part]):
+                    some = True
+                    yield column
+        if not some:
+            yield from _flat(_rest(self._xd, first))
+
+    def end_stream(self, complete: bool) -> None:
+        """Write the last samples into the stream. complete: whether the run reached its end."""
+        self._gather()
+        if self.stream is not None:
+            self.stream.close(complete)
+
+    def settle(self) -> None:
+        """Thin what came last like the rest; at the end of a run."""
+        self._gather()
+        if self.bound is not None and self.stretch is not None:
+            self._thin(self._done)
 
     def ends_at(self, t: float) -> bool:
         """Whether the last kept sample is at t."""
@@ -186,24 +291,18 @@ class Recorder:
         return bool(self._t) and bool(len(self._t[-1])) and bool(self._t[-1][-1] == t)
 
     @property
-    def count(self) -> int:
-        """Number of samples."""
-        return sum(map(len, self._t)) + len(self._singles)
+    def stored(self) -> int:
+        """Number of samples in the record."""
+        return self._stored + len(self._singles)
 
     def since(self, first: int, stride: int = 1) -> tuple[Floats, list[Floats], Floats, Floats]:
-        """Every `stride`-th sample from number `first` on: times (N,), the kept signals, each (N,
-        ...), the states (N, nx) and (N, nd).
+        """Every `stride`-th stored sample from number `first` on: times (N,), the kept signals,
+        each (N, ...), the states (N, nx) and (N, nd).
         """
         self._gather()
-        ends = np.cumsum([len(t) for t in self._t], dtype=int)
-        k = int(np.searchsorted(ends, first, side="right"))
-        skipped = first - (int(ends[k - 1]) if k else 0)
-
-        def tail(blocks: list[Floats]) -> Floats:
-            rest = blocks[k] if k + 1 == len(blocks) else np.concatenate(blocks[k:])
-            return rest[skipped::stride]
-
-        return tail(self._t), list(map(tail, self._signals)), tail(self._x), tail(self._xd)
+        at = int(np.searchsorted(_joined(self._numbers), first))
+        t, x, xd, _, *signals = (_rest(blocks, at)[::stride] for blocks in self._columns())
+        return t, signals, x, xd
 
     def times(self) -> Floats:
         """The times of the samples (N,) [s]."""
@@ -238,7 +337,35 @@ class Recorder:
             return self.engine.over([name], t, x, xd)[0]
 
 
-def _joined(blocks: list[Floats]) -> Floats:
+def _flat(values: Floats) -> Iterator[Floats]:
+    """The columns of an array (N, ...), each (N,)."""
+    yield from values.reshape(len(values), math.prod(values.shape[1:])).T
+
+
+def _rest(blocks: list[Any], first: int) -> Any:
+    """The rows from number `first` on of blocks, as one array."""
+    left = sum(map(len, blocks)) - first
+    found: list[Any] = []
+    for block in reversed(blocks):
+        if left <= 0:
+            break
+        found.append(block[max(len(block) - left, 0) :])
+        left -= len(block)
+    return found[0] if len(found) == 1 else np.concatenate(found[::-1] or [blocks[-1][:0]])
+
+
+def _replace_rest(blocks: list[Any], first: int, kept: Any) -> None:
+    """Keep some of the rows from number `first` on."""
+    rest = _rest(blocks, first)[kept]
+    while blocks and sum(map(len, blocks)) > first:
+        last = blocks.pop()
+        before = first - sum(map(len, blocks))
+        if before > 0:
+            blocks.append(last[:before])
+    blocks.append(rest)
+
+
+def _joined(blocks: list[Any]) -> Any:
     """Merge blocks of samples into one array. It replaces the blocks, so that samples are in
     memory only once.
     """

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.base.rows import parted
 from spart_blocks.results import FinalState, Results
+from spart_blocks.results.signal_names import THINNED
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.record.recorder import Recorder
@@ -53,6 +54,9 @@ def joined(parts: Sequence[RecordPart], tuned: Mapping[str, str]) -> Results:
         key: sum(float(one.info.get(key, 0)) for one in every)
         for key in ("steps", "evaluations", "wall_time")
     }
+    stretches = [float(one.info[THINNED]) for one in every if THINNED in one.info]
+    if stretches:
+        sums[THINNED] = max(stretches)
     listed = {"tuned": "; ".join(f"{name}={text}" for name, text in tuned.items())}
     return replace(
         last,
@@ -89,6 +93,7 @@ def so_far(run: Run, first: int = 0) -> Results:
     """The results of an active run, from row `first` to its present state."""
     twin = copy.copy(run)
     twin.recorder = Recorder(run.engine, run.recorder.names)
+    twin.recorder.stretch = run.recorder.stretch
     rows = rows_since(run, first)
     if rows is not None:
         signals = parted(rows.signals, shapes_of(run))
