@@ -307,7 +307,8 @@ class Recorder:
     def times(self) -> Floats:
         """The times of the samples (N,) [s]."""
         self._gather()
-        return _joined(self._t)
+        t: Floats = _joined(self._t)
+        return t
 
     def signals(self) -> dict[str, NDArray[Any]]:
         """The kept signals by name, (N, ...)."""

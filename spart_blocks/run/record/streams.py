@@ -102,7 +102,7 @@ class ZarrStream(Stream):
             self._group.attrs.update(attributes)
             for name, values in part.items():
                 self._create(name, values)
-        for name in reversed(part):  # the times last: they tell how many rows there are
+        for name in reversed(list(part)):  # the times last: they tell how many rows there are
             self._group[name].append(part[name])
 
     def _create(self, name: str, values: Array) -> None:
