@@ -181,6 +181,13 @@ BLOCKS = {
             DRIFTS,
         ),
     ),
+    "ADC": Row(
+        "blocks/test_converters.py",
+        tunables=(
+            built("ADC", (2,), clocked=True, width=2, bits=3),
+            {"lower": (-1.0, -0.2), "upper": (1.0, 0.6)},
+        ),
+    ),
     "ALGEBRAIC_CONSTRAINT": Row(
         "run/test_algebraic_loops.py", tunables=(constraint, {"initial": (1.0, -1.0)})
     ),
@@ -399,6 +406,13 @@ BLOCKS = {
     "CROSS": Row("blocks/test_mathematics.py"),
     "CUMULATIVE_MAX": Row("blocks/test_sampled_signals.py"),
     "CUMULATIVE_MIN": Row("blocks/test_sampled_signals.py"),
+    "DAC": Row(
+        "blocks/test_converters.py",
+        tunables=(
+            built("DAC", (2,), clocked=True, width=2, bits=3),
+            {"lower": (-1.0, -0.2), "upper": (1.0, 0.6)},
+        ),
+    ),
     "DATA": Row("blocks/test_data_block.py"),
     "DEADZONE": Row(
         "blocks/test_nonlinear_blocks.py",
@@ -505,6 +519,7 @@ BLOCKS = {
             {"coefficients": ([1.0, 2.0, 3.0], [0.5, -1.0, 4.0])},
         ),
     ),
+    "FIRST_ORDER_HOLD": Row("blocks/test_converters.py"),
     "FLEXIBLE_APPENDAGE": Row(
         "blocks/test_flexible.py",
         arguments={"frequency": 1.0, "damping": 0.0, "participation": [[0, 0, 1]]},
@@ -1177,6 +1192,11 @@ BLOCKS = {
             ),
             {"irradiance": (1.0, 2.0)},
         ),
+    ),
+    "SPECTRUM": Row(
+        "blocks/test_spectrum.py",
+        arguments={"frequencies": [0.5, 1.0]},
+        tunables=(built("SPECTRUM", (), frequencies=[0.0, 0.5]), {"tau": (1.0, 0.4)}),
     ),
     "STACK": Row("blocks/test_routing.py"),
     "STAR_TRACKER": Row(

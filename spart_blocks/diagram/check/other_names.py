@@ -81,6 +81,9 @@ Memory: UNIT_DELAY; on a clock: what a solver's last step saw depends on its ste
 Zero-Order Hold, Rate Transition: ZOH UNIT_DELAY
 Saturation: SATURATION CLIP EFFORT_LIMIT
 Dead Zone: DEADZONE
+First-Order Hold: FIRST_ORDER_HOLD
+Idealized ADC Quantizer: ADC
+Spectrum Analyzer: SPECTRUM; at given frequencies, while it runs
 Quantizer: QUANTIZER
 Rate Limiter: RATE_LIMITER RATE_LIMITER_S
 Relay: RELAY
