@@ -251,7 +251,7 @@ class _Conversion:
         name: str,
     ) -> str | None:  # fmt: skip
         """A ZOH behind a block without a clock that has a sample time of its own."""
-        if "clock" in arguments or not block.outputs or arguments["type"] == "CONSTANT":
+        if "clock" in arguments or block.outputs != 1 or arguments["type"] == "CONSTANT":
             return None
         period = _number(block.values.get("SampleTime", "-1"), system.known)
         if period is None or not 0 < period < np.inf:
@@ -321,7 +321,10 @@ class _Conversion:
         self.draft.subsystems.append(made)
         sheet.blocks.append(DraftBlock(name, {"type": made.name}))
         self._spot(sheet, name, block)
-        self._row(path, block, "a subsystem", "")
+        period = _number(block.values.get("SystemSampleTime", "-1"), system.known)
+        sampled = period is not None and 0 < period < np.inf
+        remark = "its sample time acts only on its sampled blocks" if sampled else ""
+        self._row(path, block, "a subsystem", remark)
         for k, port in enumerate(made.inputs):
             ends[block.key, special.get(port, str(k + 1))] = f"{name}.{port}"
         for k, port in enumerate(made.outputs):

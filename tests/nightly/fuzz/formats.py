@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fuzz import commands, diagrams, fmus, live, npz, projects, robots, tables, urdf
+from fuzz import commands, conversions, diagrams, fmus, live, npz, projects, robots, tables, urdf
 from fuzz.cases import Format
 
-MODULES = (diagrams, projects, robots, urdf, npz, fmus, tables, commands, live)
+MODULES = (diagrams, projects, robots, urdf, npz, fmus, tables, commands, live, conversions)
 FORMATS: tuple[Format, ...] = tuple(module.FORMAT for module in MODULES)
