@@ -83,7 +83,8 @@ class Transport_Delay(Declared, SampledBlock):
     is interpolated at t - delay. With linear interpolation its error is at most T^2 / 8 max |u''|,
     with cubics through four samples 3 T^4 / 128 max |d4u/dt4|, except in the very first interval,
     which is linear. The delay must be at least T, with cubics 2 T, so that the output depends only
-    on the past and the block may close a loop.
+    on the past and the block may close a loop. Where its clock stands still, in a subsystem that is
+    not enabled, the delay does too: it counts the time for which the clock ticks.
 
     Source: the remainder of Lagrange's interpolation, as in A. Quarteroni et al., "Numerical
     Mathematics" (2007), sec. 8.1.
@@ -121,7 +122,7 @@ class Transport_Delay(Declared, SampledBlock):
         newest first. An age is counted in periods from the newest sample.
         """
         last, count, samples = x[0], x[1], x[2:].reshape(self.held, -1)
-        age = self.ticks - (t - last) / self.T
+        age = self.ticks - np.minimum((t - last) / self.T, 1.0)  # a clock may stand still
         whole = math.floor(self.ticks)
         parts = [self._between(samples, k, age, count) for k in (whole - 1, whole)]
         value = np.where(age >= whole, parts[1], parts[0])
@@ -165,7 +166,7 @@ class Variable_Delay(Declared, SampledBlock):
     The delay is limited to T at least, so that the output depends only on the past and the block
     may close a loop, and to max_delay at most. For a constant delay within these it is
     TRANSPORT_DELAY, with an error of at most T^2 / 8 max |u''|; the held delay adds T times the
-    largest rate of the delay times max |u'|.
+    largest rate of the delay times max |u'|. Where its clock stands still the delay does too.
 
     Source: A. Quarteroni et al., "Numerical Mathematics" (2007), sec. 8.1.
 
@@ -201,7 +202,7 @@ class Variable_Delay(Declared, SampledBlock):
         periods, and the samples, newest first. An age is counted in periods from the newest sample.
         """
         last, count, ticks, samples = x[0], x[1], x[2], x[3:].reshape(self.held, -1)
-        age = np.maximum(ticks - (t - last) / self.T, 0.0)
+        age = np.maximum(ticks - np.minimum((t - last) / self.T, 1.0), 0.0)
         weights = np.maximum(1.0 - np.abs(age - np.arange(self.held, dtype=float)), 0.0)
         value = np.where(age > count - 1, self.initial, weights @ samples)
         return [_of(value, self.signal_shape)]

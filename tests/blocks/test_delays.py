@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,29 @@ run: {T: 1}
 """)
     with pytest.raises(InputError, match=r"delay\.yaml:6.* u is \(3,\), delay\.u takes \(2,\)"):
         sb.simulate(path)
+
+
+@pytest.mark.parametrize("kind", ["TRANSPORT_DELAY", "VARIABLE_DELAY"])
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_delay_stands_still_while_its_subsystem_is_disabled(engine, kind, tmp_path):
+    """u = t. The last tick before the pause is at 0.9 s: y stops at 0.7 and goes on from there."""
+    fixed = kind == "TRANSPORT_DELAY"
+    delay = {"type": kind, "clock": "c", **({"delay": 0.3} if fixed else {"max_delay": 1.0})}
+    text = {
+        "clocks": {"c": {"T": 0.1}},
+        "subsystems": {"part": {
+            "inputs": ["on", "u"], "outputs": ["y"], "enabled": {"by": "on", "states": "held"},
+            "blocks": {"d": delay, "three": {"type": "CONSTANT", "value": 0.3}},
+            "wires": ["in.u -> d.u", "d -> out.y", *([] if fixed else ["three -> d.delay"])]}},
+        "blocks": {"clock": {"type": "TIME"}, "part": {"type": "part"}, "end": {"type": "NULL"},
+                   "on": {"type": "FCN", "expression": "abs(u - 1.5) > 0.52"}},
+        "wires": ["clock -> on, part.u", "on -> part.on", "part.y -> end"],
+        "run": {"T": 2.6, "every": 0.05, "log": ["part/d"]},
+    }  # fmt: skip
+    (tmp_path / "d.yaml").write_text(json.dumps(text))
+    results = sb.simulate(tmp_path / "d.yaml", engine=engine)
+    t, y = results.t, np.ravel(results["part/d"])
+    paused = (t > 1.01) & (t < 1.99)
+    np.testing.assert_allclose(y[paused], 0.7, atol=1e-12)
+    assert y[np.isclose(t, 2.25)][-1] == pytest.approx(0.85)
+    assert y[-1] == pytest.approx(2.3)
