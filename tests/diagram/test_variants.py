@@ -259,3 +259,41 @@ def test_the_kept_program_is_of_the_choice_and_follows_every_file(tmp_path, monk
     (tmp_path / "part.yaml").write_text(part.replace("[u]", "[u, v]"))
     with pytest.raises(sb.DiagramError, match="other ports than gain"):
         final_of()
+
+
+TOLD = """\
+subsystems:
+  told: {inputs: [u], outputs: [OUTPUTS],
+         blocks: {g: {type: GAIN, K: 3}, a: {type: GAIN, K: [1, 2, 3]}},
+         wires: [in.u -> g, in.u -> a, WIRES]}
+  plain: {inputs: [u], outputs: [y], blocks: {g: {type: GAIN, K: 2}},
+          wires: [in.u -> g, g -> out.y]}
+variants: {law: {default: DEFAULT, choices: {plain: {type: plain}, told: {type: told}}}}
+blocks: {c: {type: CONSTANT, value: 2}, s: {type: SCOPE}}
+wires: [c -> law.u, law.y -> s]
+run: {T: 1}
+"""
+
+
+def told(default, outputs, wires):
+    text = TOLD.replace("OUTPUTS", outputs).replace("WIRES", wires)
+    return text.replace("DEFAULT", default)
+
+
+@pytest.mark.parametrize("default", ["plain", "told"])
+@pytest.mark.parametrize(("choice", "expected"), [("plain", 4), ("told", 6)])
+def test_outputs_that_no_wire_reads_may_be_in_one_choice_only(read, default, choice, expected):
+    text = told(default, "z, y", "g -> out.y, a -> out.z")
+    assert sb.simulate(read(text, variants={"law": choice}))["law.y"][-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("wires", "outputs", "message"),
+    [
+        ("g -> out.z, a -> out.w", "z, w", "law: told has other ports than plain"),
+        ("g -> out.z, a -> out.y", "z, y", "law: told has other shapes than plain"),
+    ],
+)
+def test_outputs_that_wires_read_must_be_in_all_choices(read, wires, outputs, message):
+    with pytest.raises(sb.DiagramError, match=message):
+        read(told("plain", outputs, wires))

@@ -35,16 +35,18 @@ class BlockInterface:
 
     def has_ports_of(self, other: BlockInterface, used: Iterable[str]) -> bool:
         """Whether the same wires can be connected to both. used: ports that wires name; an
-        optional input that no wire names may be missing.
+        optional input that no wire names may be missing, and so may an output.
         """
         names = set(used)
-        return _same(self.inputs, other.inputs, names) and _same(self.outputs, other.outputs, names)
+        return _same(self.inputs, other.inputs, names) and _same(
+            *_read(self.outputs, other.outputs, names), names
+        )
 
     def has_shapes_of(self, other: BlockInterface) -> bool:
         """Whether all shapes that are known in both are equal."""
         mine, others = self.outputs, other.outputs
         if not (_numbered(mine) or _numbered(others)):
-            mine, others = _by_name(mine), _by_name(others)
+            mine, others = _in_both(mine, others), _in_both(others, mine)
         pairs = zip(mine, others, strict=True)
         return all(a.shape is None or b.shape is None or a.shape == b.shape for a, b in pairs)
 
@@ -57,8 +59,21 @@ def _shown(ports: tuple[Port, ...]) -> str:
     return ", ".join(texts) or "nothing"
 
 
-def _by_name(ports: tuple[Port, ...]) -> tuple[Port, ...]:
-    return tuple(sorted(ports, key=lambda port: port.name))
+def _in_both(ports: tuple[Port, ...], others: tuple[Port, ...]) -> tuple[Port, ...]:
+    """The ports that others have too, by name."""
+    names = {port.name for port in others}
+    return tuple(sorted((p for p in ports if p.name in names), key=lambda port: port.name))
+
+
+def _read(
+    mine: tuple[Port, ...], others: tuple[Port, ...], used: set[str]
+) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    """The outputs of two blocks without those that no wire reads. All of them, if a wire may read
+    one without its name or by its number."""
+    names = {port.name for port in (*mine, *others)} & used
+    if not names or any(name.isdecimal() for name in used):
+        return mine, others
+    return tuple(p for p in mine if p.name in names), tuple(p for p in others if p.name in names)
 
 
 def _numbered(ports: tuple[Port, ...]) -> bool:
