@@ -152,14 +152,48 @@ class AdmmSteps:
         alone = E - G @ np.linalg.solve(H, F)
         return cls(back, free, G @ back, G @ free + E, -G @ bent * rho, alone, rho)
 
-    def solved(self, data: Any, v: Any, nearest: Any, count: int) -> tuple[Any, Any, Any]:
-        """z and v after some steps from the multipliers v, and the largest distance of w from z.
 
-        They begin with the z that belongs to v: where no bound acts it is the solution.
-        """
-        z = nearest(self.alone @ data + self.dual @ v + v)
-        offset = self.W0 @ data
-        for _ in range(count):
-            w = RELAXATION * (offset + self.W @ (z - v)) + (1 - RELAXATION) * z
-            z, v = (after := nearest(w + v)), v + w - after
-        return z, v, np.max(np.abs(offset + self.W @ (z - v) - z))
+@dataclass(frozen=True)
+class Horizon:
+    """What a tick solves. steps: with `back` and `free` of the first tick only, (m, r) and (m, d).
+    give (r,): how far each row yields outside its bounds. entry (r,): for each row the entry of the
+    bounds (q,) that it has, which are the same at all ticks. count: number of steps.
+    """
+
+    steps: AdmmSteps
+    give: Array
+    entry: Array
+    q: int
+    count: int
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """The numbers m of inputs, r of rows and d of data."""
+        return *self.steps.back.shape, self.steps.free.shape[1]
+
+    def nearest(self, w: Any, low: Any, high: Any) -> Any:
+        """The nearest to w (r,) within the bounds of the rows."""
+        inside = np.minimum(np.maximum(w, low), high)
+        return inside + self.give * (w - inside)
+
+
+def optimised(horizon: Horizon, given: Any) -> Any:
+    """c_0 (m,), the residual, and the multipliers v (r,) after the steps, in one array.
+
+    given: the data (d,), v before, the lower and the upper bounds (q,), in one array. The steps
+    begin with the z that belongs to v: where no bound acts it is the solution. The residual is the
+    largest distance of w from z. With symbols this is a call of one function with a loop, whose
+    size does not depend on the number of steps.
+    """
+    if given.dtype == object:
+        return given.__array_function__(optimised, (type(given),), (horizon, given), {})
+    steps, (_, r, d) = horizon.steps, horizon.sizes
+    data, v, low, high = np.split(given, [d, d + r, d + r + horizon.q])
+    low, high = low[horizon.entry], high[horizon.entry]
+    z = horizon.nearest(steps.alone @ data + steps.dual @ v + v, low, high)
+    offset = steps.W0 @ data
+    for _ in range(horizon.count):
+        w = RELAXATION * (offset + steps.W @ (z - v)) + (1 - RELAXATION) * z
+        z, v = (after := horizon.nearest(w + v, low, high)), v + w - after
+    residual = np.max(np.abs(offset + steps.W @ (z - v) - z))
+    return np.concatenate([steps.back @ (z - v) + steps.free @ data, [residual], v])

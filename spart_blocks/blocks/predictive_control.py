@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,15 +12,22 @@ from bdsim.components import SampledBlock
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.spatial import Array
-from spart_blocks.block_support.condensed import AdmmSteps, Cost, condensed, predictions
+from spart_blocks.block_support.condensed import (
+    AdmmSteps,
+    Cost,
+    Horizon,
+    condensed,
+    optimised,
+    predictions,
+)
 from spart_blocks.block_support.declared import Declared, PortSpec
 from spart_blocks.block_support.estimation import column, covariance, plant, regulated, scalar_or
 from spart_blocks.block_support.parameters import fixed, tunable
 from spart_blocks.block_support.values import counted, in_order, numbers, positive_number
 
 _METHODS = ("zoh", "none")
-MOST_OPERATIONS = 400_000
-"""Largest number of products at a tick: all of them are written out in the program."""
+MOST_ROWS = 1000
+"""Largest number of bounds over the horizon: the program has tables of its square."""
 
 
 class MPC_S(Declared, SampledBlock):
@@ -33,8 +42,8 @@ class MPC_S(Declared, SampledBlock):
     The program of the inputs (condensed) is solved by a fixed number of steps of ADMM from the
     multipliers of the tick before, moved by one tick. `residual` is the largest distance of what is
     bounded from its projection: it is small where the steps were enough. u is within its bounds in
-    any case. All steps are written out in the program, so that a horizon of 20 and 50 steps are
-    some 20,000 products for each input squared.
+    any case. In compiled code the steps are a loop over tables: with r bounds over the horizon, N
+    for each bounded entry of u, of its rate and of y, a step is r^2 products.
 
     With `zoh`, A and B are those of a plant in continuous time whose input is held between ticks;
     with `none` those of the sampled plant. The bounds are tunable.
@@ -107,17 +116,18 @@ class MPC_S(Declared, SampledBlock):
         cost = Cost(Q, R, covariance(S, "S", m), onward if P is None else covariance(P, "P", n))
         self._take_bounds(m, lower, upper, rate)
         self._take_soft(len(system.C), C, y_lower, y_upper)
-        self._horizon = counted(N, "N")
+        counted(N, "N")
         rows = self._rows(m, system.C)
+        _refuse_many(N * sum(map(len, rows.values())))
         program = condensed(predictions(system.A, system.B, self._K, N), cost, N, rows)
-        self._iterations = counted(iterations, "iterations", 10_000)
-        self._solver = AdmmSteps.of(program, positive_number(penalty, "penalty"))
-        self._refuse_long(len(program.G))
+        steps = AdmmSteps.of(program, positive_number(penalty, "penalty"))
         soft = 2 * positive_number(y_weight, "y_weight")
         sizes = {name: len(matrix) for name, matrix in rows.items()}
         softly = [np.full(N * size, float(name == "y")) for name, size in sizes.items()]
-        gives = np.concatenate([np.zeros(0), *softly])
-        self._give = gives * self._solver.rho / (self._solver.rho + soft)
+        give = np.concatenate([np.zeros(0), *softly]) * steps.rho / (steps.rho + soft)
+        count = counted(iterations, "iterations", 10_000)
+        steps = replace(steps, back=steps.back[:m], free=steps.free[:m])
+        self._solver = Horizon(steps, give, _repeated(N, sizes), sum(sizes.values()), count)
         self._later = _one_later(N, sizes.values())
         before = numbers(u0, "u0")
         if before.shape not in ((), (m,)):
@@ -151,40 +161,27 @@ class MPC_S(Declared, SampledBlock):
         )
         return {name: limits[name][0] for name in self._bounded}
 
-    def _refuse_long(self, rows: int) -> None:
-        products = self._iterations * rows**2
-        if products > MOST_OPERATIONS:
-            text = f"{self._iterations} iterations with {rows} bounds are {products:,} products"
-            hint = f"shorten N, or take fewer iterations; the most is {MOST_OPERATIONS:,}"
-            raise InputError(Fault(f"{text} at a tick", hint=hint))
-
     def _limits(self) -> tuple[Any, Any]:
-        """The bounds of all rows."""
+        """The bounds of what is bounded at a tick."""
         step = self.rate * self.T
         sides = {"u": (self.lower, self.upper), "rate": (-step, step),
                  "y": (self.y_lower, self.y_upper)}  # fmt: skip
-        low, high = (
-            np.concatenate([sides[name][k] for name in self._bounded for _ in range(self._horizon)])
-            for k in (0, 1)
-        )
+        low, high = (np.concatenate([sides[name][k] for name in self._bounded]) for k in (0, 1))
         return low, high
 
     def _solved(self, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
         """u, the residual, and the multipliers."""
         state, xd, uff = inputs
-        m, rows = len(self._K), len(self._give)
-        z, v, before = x[:0], x[:rows], x[rows:]
+        m, rows, _ = self._solver.sizes
+        v, before = x[:rows], x[rows:]
         data = np.concatenate([state, xd, column(uff), before])
         residual: Any = 0.0
         if rows:
-            low, high = self._limits()
-
-            def nearest(w: Any) -> Any:
-                inside = np.clip(w, low, high)
-                return inside + self._give * (w - inside)
-
-            z, v, residual = self._solver.solved(data, v, nearest, self._iterations)
-        u = self._solver.back[:m] @ (z - v) + self._solver.free[:m] @ data - self._K @ state
+            found = optimised(self._solver, np.concatenate([data, v, *self._limits()]))
+            u, residual, v = found[:m], found[m], found[m + 1 :]
+        else:
+            u = self._solver.steps.free @ data
+        u = u - self._K @ state
         if "rate" in self._bounded:
             u = np.clip(u, before - self.rate * self.T, before + self.rate * self.T)
         if "u" in self._bounded:
@@ -198,6 +195,19 @@ class MPC_S(Declared, SampledBlock):
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         u, _, v = self._solved(inputs, x)
         return np.concatenate([v[self._later], u])
+
+
+def _refuse_many(rows: int) -> None:
+    if rows > MOST_ROWS:
+        text = f"there are {rows:,} bounds over the horizon"
+        raise InputError(Fault(text, hint=f"shorten N; the most is {MOST_ROWS:,}"))
+
+
+def _repeated(N: int, sizes: Mapping[str, int]) -> Array:
+    """For each row the entry that it has of the bounds of one tick."""
+    ends = np.cumsum([0, *sizes.values()])
+    ticks = [np.tile(np.arange(a, b), N) for a, b in pairwise(ends)]
+    return np.concatenate([np.zeros(0, dtype=int), *ticks])
 
 
 def _bound(value: Any, name: str, size: int, nothing: float = np.inf) -> Array:

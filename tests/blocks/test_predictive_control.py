@@ -17,6 +17,8 @@ from scipy.signal import cont2discrete
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.blocks.predictive_control import _one_later
+from spart_blocks.program.c.machine_code import c_source
+from spart_blocks.program.derivatives import Point, Rowwise
 
 T = 0.1
 CLOCK = bdsim.Clock(T)
@@ -210,6 +212,49 @@ def test_a_mass_is_moved_within_the_bounds_of_its_force(tmp_path):
     assert results["mpc.u"].max() == 1
 
 
+def loop_with(tmp_path, **given):
+    text = LOOP
+    for name, (old, new) in given.items():
+        text = text.replace(f"{name}: {old}", f"{name}: {new}")
+    (tmp_path / "loop.yaml").write_text(text)
+    return sb.load(tmp_path / "loop.yaml")
+
+
+def test_the_code_does_not_grow_with_the_iterations(tmp_path):
+    lines = [
+        c_source(sb.trace(loop_with(tmp_path, iterations=(30, count))).updates.values()).count("\n")
+        for count in (30, 2000)
+    ]
+    assert lines[1] < lines[0] + 50
+
+
+def test_the_code_grows_with_the_horizon_by_its_tables_only(tmp_path):
+    """A table of N^2 numbers has eight in a line; written out, each product is a line."""
+    for N in (12, 96):
+        program = sb.trace(loop_with(tmp_path, N=(12, N), iterations=(30, 40)))
+        lines = c_source(program.updates.values()).count("\n")
+        assert lines < 1500 + 40 * N + N**2
+
+
+def test_derivatives_are_those_of_the_steps(tmp_path):
+    """Central differences of the program, where some bounds act and the steps are few."""
+    program = sb.trace(loop_with(tmp_path, iterations=(30, 3)))
+    (update,) = program.updates.values()
+    found = Rowwise(update, np.arange(len(program.xd0)))
+    rng, e = np.random.default_rng(2), 1e-6
+    x, xd = np.array([0.3, 0.4]), 0.1 * rng.normal(size=len(program.xd0))
+    given = found(Point(0.0, x, xd, program.p))
+    for by, size in (("x", 2), ("xd", len(xd))):
+        for k in range(size):
+            shift = e * np.eye(size)[k]
+            ends = [
+                update(0.0, *((x + s, xd) if by == "x" else (x, xd + s)), program.p).full()
+                for s in (shift, -shift)
+            ]
+            want = (ends[0] - ends[1]).ravel() / (2 * e)
+            np.testing.assert_allclose(getattr(given, by)[:, k], want, atol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "told"),
     [
@@ -227,7 +272,7 @@ def test_a_mass_is_moved_within_the_bounds_of_its_force(tmp_path):
         ("MPC_S", {**WEIGHED, "N": 5, "y_upper": 1.0}, "y_lower and y_upper are of y = C x"),
         ("MPC_S", {**WEIGHED, "N": 5, "u0": [1.0, 2.0]}, "u0 has shape"),
         ("MPC_S", {**WEIGHED, "N": 5, "R": 0.0}, "R is not positive definite"),
-        ("MPC_S", {**WEIGHED, "N": 100, "lower": 0, "iterations": 100}, "1,000,000 products"),
+        ("MPC_S", {**WEIGHED, "N": 600, "lower": 0, "rate": 1.0}, "1,200 bounds"),
     ],
 )
 def test_wrong_parameters_are_refused(kind, given, told):

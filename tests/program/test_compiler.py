@@ -316,6 +316,25 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, install, cache):
     assert ended(tmp_path / "child")
 
 
+def test_a_compiler_ends_with_the_process_that_started_it_and_was_killed(tmp_path, install, cache):
+    install(f'case "$*" in *--version*) echo 1; exit;; esac; {WORK}')
+    code = "from spart_blocks.program.c.compiler import shared_library; shared_library('')"
+    run = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "child").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    run.kill()
+    run.wait()
+    assert ended(tmp_path / "child")
+
+
+def test_a_long_compilation_is_announced_with_its_size(cache, install, monkeypatch):
+    monkeypatch.setattr(compiler, "LONG", 3)
+    with pytest.warns(SpartWarning, match=r"compiling 4 lines of C \(0.0 MB\)"):
+        compiler.shared_library("int x;\n\n\n\n")
+
+
 def test_the_cache_forgets_what_was_not_used_for_longest(cache, monkeypatch):
     monkeypatch.setattr(cache_module, "MOST_FILES", 2)
     sources = [f"int f(void) {{ return {k}; }}" for k in range(4)]

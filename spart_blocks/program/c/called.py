@@ -1,4 +1,5 @@
-"""The C functions that a program's functions call: lookup tables, and solvers of algebraic loops.
+"""The C functions that a program's functions call: lookup tables, and solvers of algebraic loops
+and of horizons.
 
 CasADi's interface does not give the points and values of an interpolant. They are read from the C
 code that it generates, which has them in full precision.
@@ -16,7 +17,9 @@ import numpy as np
 from spart_blocks.base.errors import DiagramError
 from spart_blocks.program.c.dialects import DOUBLE, Dialect
 from spart_blocks.program.c.functions import c_function, defined, result, vector
+from spart_blocks.program.c.horizon import horizon_text
 from spart_blocks.program.c.text import table
+from spart_blocks.program.tracing.horizons import horizons_called_by
 from spart_blocks.program.tracing.lookup_tables import Floats, evenly_spaced, tables_called_by
 from spart_blocks.program.tracing.loops import MOST_STEPS, Solver, solvers_called_by
 
@@ -37,7 +40,12 @@ def called_texts(functions: Iterable[Any], dialect: Dialect = DOUBLE) -> list[st
         tables = table_texts([*functions, *steps], dialect)
     else:
         tables = list(dict.fromkeys([*table_texts(functions, dialect), *table_texts(steps, inner)]))
-    return [*tables, *(_solver(solver, inner) for solver in solvers)]
+    horizons = horizons_called_by([*functions, *steps])
+    return [
+        *tables,
+        *(horizon_text(one, inner) for one in horizons),
+        *(_solver(solver, inner) for solver in solvers),
+    ]
 
 
 def _solver(solver: Solver, dialect: Dialect) -> str:

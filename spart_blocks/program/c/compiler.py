@@ -39,6 +39,8 @@ from spart_blocks.base.cache import (
 from spart_blocks.base.errors import Fault, InputError, SpartError, pip_install, warn
 
 TIMEOUT = 120.0  # s
+LONG = 100_000
+"""Number of lines from which a compilation is announced: gcc 12 takes half a minute for them."""
 # Straight-line code gains nothing from more: runs of shipped diagrams take 0.93 to 1.04 of
 # their time at -O3 (gcc 12, clang 14), and compiling takes a half to a third. The flags behind
 # the level make gcc's code 5 to 15 % faster at no cost; clang says that it ignores the last.
@@ -371,6 +373,7 @@ def _build(
         given_up = folder / f"{key}.timeout"
         if given_up.exists() and abs(time.time() - given_up.stat().st_mtime) < REMEMBERED:
             raise _CompileError(f"it took too long before; remove {given_up} to try again")
+        _tell_size(source)
         try:
             made = _compile(compiler, flags, source, build)
         except subprocess.TimeoutExpired as error:
@@ -383,6 +386,17 @@ def _build(
             return keep(Path(shutil.copy(made, folder)), folder, key)
     finally:
         shutil.rmtree(build, ignore_errors=True)
+
+
+def _tell_size(source: str) -> None:
+    """A SpartWarning before a compilation that takes long."""
+    lines = source.count("\n")
+    if lines > LONG:
+        warn(
+            f"compiling {lines:,} lines of C ({len(source) / 1e6:.1f} MB), which takes a while, "
+            f"{TIMEOUT:g} s at most\n"
+            "  Ctrl-C ends it; SPART_COMPILER=none runs without compiled code"
+        )
 
 
 def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) -> Path:
@@ -411,14 +425,15 @@ def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) ->
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str], output: int) -> int:
-    """Run a command and return its exit code. After TIMEOUT or on Ctrl-C it is killed with all
-    processes that it started; it has its own session for this.
+    """Run a command and return its exit code. After TIMEOUT, on Ctrl-C, and when this process ends
+    in any way, it is killed with all processes that it started; it has its own session for this.
     """
+    guarded = sys.platform != "win32"
     process = subprocess.Popen(
-        command,
+        ["/bin/sh", "-c", _GUARDED, "sh", *command] if guarded else command,
         cwd=folder,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if guarded else subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
@@ -433,3 +448,21 @@ def _run(command: list[str], folder: Path, environment: dict[str, str], output: 
                 os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         raise
+    finally:
+        if process.stdin:
+            process.stdin.close()
+
+
+_GUARDED = """\
+exec 3<&0
+(read -r end <&3; kill -9 0) &
+guard=$!
+"$@" </dev/null 3<&-
+code=$?
+kill -9 $guard
+exit $code
+"""
+"""A shell that runs a command. Its input is a pipe from this process, which the system closes when
+this process ends: then the whole session is killed. A signal for the death of a parent would reach
+the compiler, but not the processes that it starts.
+"""

@@ -66,11 +66,11 @@ class Dialect:
     be inlined. pointer: how a pointer argument is declared. constant: writes a constant. Formats:
     number, a comparison as a number; truth, a number as a comparison; everywhere, a constant as a
     whole operand; function, the name of a function of math.h; table, that of a table; more,
-    whether a comparison holds in any run. operations: formats of operations that differ from C.
-    loads: whether inputs are first read into constants. turned: whether sb_sincos computes sine
-    and cosine together. longest, piece: a function with more than `longest` statements is split
-    into functions of `piece` statements, since compile time grows faster than length; they pass
-    values in the array `room`.
+    whether a comparison holds in any run; chosen, the choice by a comparison. operations: formats
+    of operations that differ from C. loads: whether inputs are first read into constants. turned:
+    whether sb_sincos computes sine and cosine together. longest, piece: a function with more than
+    `longest` statements is split into functions of `piece` statements, since compile time grows
+    faster than length; they pass values in the array `room`.
     """
 
     real: str
@@ -90,6 +90,7 @@ class Dialect:
     function: str = "{}"
     table: str = "{}"
     more: str = "({})"
+    chosen: str = "({} ? {} : {})"
     loads: bool = True
     turned: bool = False
     room: str = "double *restrict room"
@@ -195,6 +196,7 @@ LANES = Dialect(
     function="sb_{}",
     table="{}_lanes",
     more="SB_ANY({})",
+    chosen="SB_SELECT({}, {}, {})",
     loads=False,
     turned=True,
     room="SB_REAL *SB_RESTRICT room",

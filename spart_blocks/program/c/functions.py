@@ -154,7 +154,7 @@ class _Printer:
         return [f"{self.out.entries[k]} = {self._number(value)};" for k in value.results]
 
     def _solution(self, call: Value, parts: Sequence[Value]) -> list[str]:
-        """The C statements that solve an algebraic loop."""
+        """The C statements that call a solver."""
         dialect, name = self.dialect, call.name
         given = ", ".join(map(self._number, call.of))
         return [

@@ -18,6 +18,9 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.program.c.compiler import loaded_library
+from spart_blocks.program.c.dialects import DOUBLE
+from spart_blocks.program.c.horizon import horizon_text, replaced, without_unused
+from spart_blocks.program.tracing.horizons import horizons_called_by
 from spart_blocks.program.tracing.lookup_tables import tables_called_by
 
 # --- CasADi functions as C source -----------------------------------------------------------------
@@ -37,14 +40,26 @@ def c_source(functions: Iterable[Any]) -> str:
     mostly arithmetic a few tests are kept, since they divide it: gcc takes 11.5 s for 35,000
     instructions in one piece, and 3.9 s in 240 pieces.
     """
+    functions = list(functions)
     generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
     for function in functions:
         generator.add(function)
-    source: str = _STORE.sub(r"res[\1]", generator.dump())
+    source: str = _with_horizons(_STORE.sub(r"res[\1]", generator.dump()), functions)
     loads = len(_LOAD.findall(source))
     if loads * _LINES_A_LOAD < source.count("\n"):
         return source
     return _LOAD.sub(r"arg[\1][\2]", source)
+
+
+def _with_horizons(source: str, functions: Iterable[Any]) -> str:
+    """CasADi's source with our loops for horizons."""
+    horizons = horizons_called_by(functions)
+    if not horizons:
+        return source
+    for one in horizons:
+        source = replaced(source, one)
+    source = without_unused(source)
+    return "\n\n".join([*(horizon_text(one, DOUBLE) for one in horizons), source])
 
 
 # sb_call is a PyCFunction (METH_NOARGS): it gives a new reference to the result.
@@ -133,9 +148,10 @@ def _address(function: Any) -> int:
 
 def machine_code(function: Any) -> MachineCode | None:
     """Compile a CasADi function of scalars, or load it from the cache. None without a compiler,
-    and for functions that call tables, which need work memory that callers do not provide.
+    and for functions that call tables or horizons, which need work memory that callers do not
+    provide.
     """
-    if tables_called_by(function):
+    if tables_called_by(function) or horizons_called_by([function]):
         return None
     name, n_in, n_out = function.name(), max(1, function.sz_arg()), max(1, function.sz_res())
     entry = _ENTRY.format(arg=n_in, res=n_out, name=name)

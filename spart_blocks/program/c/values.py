@@ -11,11 +11,12 @@ from typing import Any
 
 import casadi as ca
 
+from spart_blocks.program.tracing.horizons import PREFIX as OPTIMISES
 from spart_blocks.program.tracing.loops import PREFIX as SOLVES
 from spart_blocks.program.tracing.loops import is_derivative
 
 PART = -1
-"""The operation of one entry of a loop's solution; its place is (entry, -1)."""
+"""The operation of one entry of a solution; its place is (entry, -1)."""
 TURNED = {ca.OP_SIN: ca.OP_COS, ca.OP_COS: ca.OP_SIN}
 
 
@@ -39,13 +40,13 @@ class Value:
 
     @property
     def is_solution(self) -> bool:
-        """Whether it is a call of a solver of an algebraic loop."""
-        return self.called.startswith(SOLVES)
+        """Whether it is a call of a solver, of an algebraic loop or of a horizon."""
+        return self.called.startswith((SOLVES, OPTIMISES))
 
 
 Step = tuple[Value, ...]
 """The values of one statement: a single value; sine and cosine of one angle; or the solution of a
-loop, as its call followed by its entries.
+solver, as its call followed by its entries.
 """
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-import spart_blocks.program.tracing.array_functions  # noqa: F401  (fills the tables of symbols)
+import spart_blocks.program.tracing.array_functions
+import spart_blocks.program.tracing.horizons  # noqa: F401  (both fill the tables of symbols)
 from spart_blocks.program.tracing.symbol_array import SymbolArray, box, plain, unbox
 from spart_blocks.program.tracing.symbol_scalar import (
     Condition,
