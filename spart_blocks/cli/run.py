@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
@@ -133,7 +133,8 @@ def run(
     run = begun(read, engine, end, initial, stream)
     results, failure = finished_run(run, initial, quiet)
     show_motion = None if page is None else partial(write_page, results, read, page, quiet)
-    return _finished(results, failure, outputs, quiet, verbose, show_motion)
+    there = [] if stream is None else [stream]
+    return _finished(results, failure, outputs, quiet, verbose, show_motion, there)
 
 
 def _replayed(
@@ -205,13 +206,15 @@ def _finished(
     quiet: bool,
     verbose: bool,
     show_motion: Callable[[], Path] | None = None,
+    there: Sequence[Path] = (),
 ) -> int:
     """Save, print and show the results; returns the exit code. show_motion: writes the page of an
-    animation."""
+    animation. there: what the run itself has written."""
     some = len(results.t) > 0
     if not quiet:  # before the pictures, which take longer than the rest of a short run
         typer.echo(results.summary(verbose))
     written = outputs.write(results) if some else Written()
+    written.paths[:0] = there
     if show_motion is not None and some:
         attempt(written, lambda: [show_motion()])
     if not quiet:

@@ -29,6 +29,12 @@ def test_out_may_be_repeated_and_plots_names_the_folder(spart, ramp, tmp_path):
     assert Results.load("r.npz")["int"][-1] == pytest.approx(2.0, rel=1e-6)
 
 
+def test_the_stream_of_all_rows_is_among_the_files_written(spart, ramp, tmp_path):
+    answer = spart("run", ramp, "--stream", "rows.parquet")
+    assert answer.out.splitlines()[-2].strip() == "rows.parquet"
+    assert (tmp_path / "rows.parquet").exists()
+
+
 def test_set_and_t_change_the_run(spart, ramp):
     assert spart("run", ramp, "--set", "height=4", "--t", "3", "-o", "r.npz", "-q").code == 0
     results = Results.load("r.npz")
