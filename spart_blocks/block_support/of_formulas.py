@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class OfFormulas(WithParams):
     """A block of formulas, with an input for each of `arguments`."""
 
     formulas: list[Formula]
+    doubts: tuple[str, ...]
+    """What to tell the user of arguments and params that no formula reads."""
     arguments = ARGUMENTS
     params = PARAMS
 
@@ -49,9 +51,21 @@ class OfFormulas(WithParams):
         if not isinstance(texts, (list, tuple)) or not 0 < len(texts) <= most:
             raise InputError(f"{kinds}, not {brief(given)}")
         self.formulas = [read_formula(text, {*names, *self._params}) for text in texts]
+        self.doubts = (*self._unread("arguments", () if arguments is None else names),
+                       *self._unread("params", self._params))  # fmt: skip
         self.varies_between_ticks = any(re.search(r"\bt\b", text) for text in texts)
         self.tunable = tuple(self._params)
         return [Port(name) for name in names]
+
+    def _unread(self, parameter: str, names: Collection[str]) -> Iterator[str]:
+        """Doubts about the names of a parameter that no formula reads; each begins with it. A
+        formula of time, or a constant, may leave its one argument, without which a block is none.
+        """
+        read = {name for formula in self.formulas for name in formula.reads}
+        alone = parameter == "arguments" and len(names) == 1 and read <= {"t"}
+        for name in () if alone else names:
+            if name not in read:
+                yield f"{parameter} has {name}, which no formula of the block reads"
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         known = self._values(t, inputs)

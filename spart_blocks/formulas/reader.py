@@ -115,22 +115,20 @@ _COMPARISONS: dict[type, str] = {
 @dataclass(frozen=True)
 class Formula:
     """A parsed formula. value: its value. watched: its zero-crossing functions, each a list. Both
-    are functions of the values by name. reads: the names in it.
+    are functions of the values by name. reads: the names in it. constants: those of CONSTANTS in
+    it. scaled_by_e: whether e stands for Euler's number other than as the base of a power.
     """
 
     text: str
     value: Value
     watched: tuple[Callable[[Known], list[Any]], ...]
     reads: frozenset[str]
+    constants: frozenset[str] = frozenset()
+    scaled_by_e: bool = False
 
     def crossings(self, known: Known) -> list[Any]:
         """The values of the zero-crossing functions, for values by name."""
         return [entry for watched in self.watched for entry in watched(known)]
-
-    def constants(self) -> dict[str, str]:
-        """The values of the constants named in the text."""
-        found = (name for name in CONSTANTS if re.search(rf"\b{name}\b", self.text))
-        return {name: MEANINGS[name] for name in found}
 
 
 def read_formula(text: Any, names: Collection[str], queries: Queries = NO_QUERIES) -> Formula:
@@ -140,7 +138,22 @@ def read_formula(text: Any, names: Collection[str], queries: Queries = NO_QUERIE
     text, tree = parsed(text)
     reader = Reader(text, {*names, "t"}, queries=queries)
     value = reader.value(tree)
-    return Formula(text, value, tuple(reader.watched), frozenset(reader.reads))
+    return Formula(
+        text,
+        value,
+        tuple(reader.watched),
+        frozenset(reader.reads),
+        frozenset(reader.constants),
+        "e" in reader.constants and _scaled_by("e", tree),
+    )
+
+
+def _scaled_by(name: str, tree: ast.expr) -> bool:
+    """Whether a name stands in a formula other than as the base of a power."""
+    nodes = list(ast.walk(tree))
+    powers = [n for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)]
+    bases = {id(power.left) for power in powers}
+    return any(isinstance(n, ast.Name) and n.id == name and id(n) not in bases for n in nodes)
 
 
 def query(function: str, name: str) -> str:
@@ -206,13 +219,14 @@ def _fault(text: str, column: int, message: str, hint: str | None = None) -> Inp
 @dataclass
 class Reader:
     """Turns nodes into closures, and collects their zero-crossing functions and the names that they
-    read. functions: those that may be called."""
+    read, also those of constants. functions: those that may be called."""
 
     text: str
     names: Collection[str]
     functions: Mapping[str, Function] = field(default_factory=lambda: FUNCTIONS)
     queries: Queries = field(default_factory=dict)
     reads: set[str] = field(default_factory=set)
+    constants: set[str] = field(default_factory=set)
     watched: list[Callable[[Known], list[Any]]] = field(default_factory=list)
     conditions: list[Value] = field(default_factory=list)
     """The conditions under which the current node is evaluated."""
@@ -279,6 +293,7 @@ class Reader:
             self.reads.add(name)
             return lambda known: known[name]
         if name in CONSTANTS:
+            self.constants.add(name)
             return lambda known: CONSTANTS[name]
         if name in self.functions or name == CHOICE:
             raise self.fault(node, f"{name} is a function", f"write {name}(...)")

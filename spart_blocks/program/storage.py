@@ -14,6 +14,7 @@ import numpy as np
 from spart_blocks.base.document import Keys
 from spart_blocks.diagram.build.origins import Origin, Use
 from spart_blocks.diagram.check.bounds import Bound
+from spart_blocks.diagram.check.feedback_signs import PositiveLoop
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
@@ -73,6 +74,10 @@ def from_text(text: str) -> Program:
     for part in ("states", "levels", "told", "entries"):
         display[part] = {name: tuple(texts) for name, texts in display[part].items()}
     display["bounds"] = tuple(Bound(**bound) for bound in display["bounds"])
+    display["positive_loops"] = tuple(
+        PositiveLoop(**{**loop, "blocks": tuple(loop["blocks"])})
+        for loop in display["positive_loops"]
+    )
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])
     plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)
     plain["p"] = np.array(plain["p"], dtype=float)

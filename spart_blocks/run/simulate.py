@@ -35,6 +35,7 @@ from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.loop_solutions import warn_of_solutions
 from spart_blocks.run.engines.native import Native
+from spart_blocks.run.growth import growth_notes
 from spart_blocks.run.loop import execute
 from spart_blocks.run.notes import record_notes
 from spart_blocks.run.record.recomputing import Recomputing
@@ -218,6 +219,8 @@ def finish(run: Run) -> Results:
         return results
     except RunError as error:
         explain_instability(run, error)
+        for note in growth_notes(run):
+            error.add_hint(note)
         run.stopped = str(error)
         error.results = results_of(run)
         raise
@@ -358,6 +361,7 @@ def results_of(run: Run) -> Results:
     recorder, engine = run.recorder, run.engine
     recorder.settle()
     notes = [*notes_of(engine.holds), *record_notes(run)]
+    notes += [note for note in growth_notes(run) if note not in (run.stopped or "")]
     return Results(
         t=recorder.times(),
         signals=engine.display.by_shown_name(run.options.log, recorder.signals()),

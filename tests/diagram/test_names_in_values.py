@@ -77,6 +77,31 @@ def test_a_formula_that_takes_eulers_number_beside_a_parameter_e(read):
         read(text)
 
 
+@pytest.mark.parametrize("text", ["2*e", "e", "u - e", "e**u + e"])
+def test_e_that_may_be_meant_as_a_signal(read, text):
+    with pytest.warns(SpartWarning, match=r":4:30: k \(FCN\) takes e for Euler's number, 2.71828"):
+        read(with_block(f"type: FCN, expression: '{text}'"))
+
+
+@pytest.mark.parametrize("text", ["e**u", "2*e**(-u)", "exp(u)", "2*pi*u"])
+def test_constants_that_are_meant(read, text):
+    read(with_block(f"type: FCN, expression: '{text}'"))
+
+
+@pytest.mark.parametrize(
+    ("more", "column", "parameter"),
+    [("arguments: [u, error]", 46, "arguments"), ("params: {e_max: 2}", 43, "params")],
+)
+def test_what_no_formula_reads(read, more, column, parameter):
+    block = with_block(f"type: FCN, expression: 2*u, {more}")
+    name = "e_max"
+    if parameter == "arguments":
+        name, block = "error", block.replace("- t -> k\n", "- t -> k.u\n  - t -> k.error\n")
+    where = rf":4:{column}: k \(FCN\): {parameter} has {name}, which no formula"
+    with pytest.warns(SpartWarning, match=where):
+        read(block)
+
+
 def test_an_abbreviated_parameter(faults):
     found = faults(with_block("type: FCN, expr: u"))
     assert any("did you mean 'expression'" in (fault[3] or "") for fault in found)

@@ -104,10 +104,9 @@ def test_a_double_integrator_slides_as_x_dot_is_minus_x(engine, solver, load):
 
 LEAVES = """
 blocks:
-  t: {type: TIME}
-  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x, time]}
+  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x]}
   x: {type: INTEGRATOR, x0: 0.25}
-wires: [f -> x, x -> f.x, t -> f.time]
+wires: [f -> x, x -> f.x]
 run: {T: 4}
 """
 

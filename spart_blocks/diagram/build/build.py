@@ -253,7 +253,9 @@ class Builder:
             place = self.document.place(*keys, "expression")
             warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
             for doubt in attribute(block, "doubts", ()):
-                warn(f"{self.document.place(*keys)}: {name} ({kind.name}) {doubt}")
+                about = _named_by(doubt.split(" ", 1)[0], given)
+                told = f"{name} ({kind.name}){':' if about else ''} {doubt}"
+                warn(f"{self.document.place(*keys, *about)}: {told}")
             self._note_uses(kind, block, wiring.prefix + name, resolved, arguments)
         return block
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, near_names, warn
 from spart_blocks.block_support.ports import attribute, input_ports, output_ports
+from spart_blocks.formulas.reader import CONSTANTS, MEANINGS
 
 Kinds = Callable[[], Iterable[str]]
 
@@ -107,15 +108,19 @@ def tell_names(kinds: Kinds) -> None:
 
 
 _RENAMED = "where the parameter is meant, give it another name"
+_SIGNAL = "where a signal e is meant, give arguments: [e]; where the number is meant, write exp(1)"
 
 
 def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
-    """Warn if a formula uses e or pi as constants although the file has a parameter of that name.
+    """Warn if a formula uses e or pi as constants although the file has a parameter of that name,
+    and where e may be meant as a signal.
 
     label: of the block, with its place. params: names of the file's parameters.
     """
-    for formula in attribute(block, "formulas", ()):
-        for name, meaning in formula.constants().items():
-            if name in params:
-                text = f"{label} takes {name} for {meaning}, not for the parameter {name}"
-                warn(f"{text}\n  {_RENAMED}")
+    formulas = attribute(block, "formulas", ())
+    for name in sorted({name for formula in formulas for name in formula.constants}):
+        text = f"{label} takes {name} for {MEANINGS[name]}"
+        if name in params:
+            warn(f"{text}, not for the parameter {name}\n  {_RENAMED}")
+        elif name == "e" and any(formula.scaled_by_e for formula in formulas):
+            warn(f"{text}, {CONSTANTS[name]:.6g}\n  {_SIGNAL}")

@@ -15,6 +15,7 @@ from spart_blocks.base.paths import split_index
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import is_audit
 from spart_blocks.diagram.check.bounds import Bound, bounds_of
+from spart_blocks.diagram.check.feedback_signs import PositiveLoop, positive_loops
 from spart_blocks.results import ScopeSpec
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Display:
     for blocks whose first state is a phase, the name of the event that leads to each phase; "" for
     events that are not reported. checks: blocks that check signals, with the warning if a check
     fails. passed_on: the aliases that are signals of buses and outputs of subsystems. entries:
-    names of the entries of signals, such as the joints.
+    names of the entries of signals, such as the joints. positive_loops: those of SUM blocks, which
+    a run that grows without bound names.
     """
 
     aliases: Mapping[str, str]
@@ -53,6 +55,7 @@ class Display:
     checks: Mapping[str, str] = field(default_factory=dict)
     passed_on: tuple[str, ...] = ()
     entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    positive_loops: tuple[PositiveLoop, ...] = ()
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -121,6 +124,7 @@ def display_of(wiring: FlatDiagram) -> Display:
         checks=_checks(wiring),
         passed_on=tuple(wiring.outlets),
         entries=entries_of(wiring),
+        positive_loops=positive_loops(wiring),
     )
 
 
