@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 
@@ -67,6 +68,22 @@ def test_a_sweep_prints_its_statistics_and_keeps_its_table(spart, study, tmp_pat
     found = SweepResults.load(tmp_path / "out" / "study-sweep")
     assert len(found) == 20
     assert found.complete
+
+
+def test_variants_are_compared_on_their_draws(spart, tmp_path):
+    path = tmp_path / "two.yaml"
+    text = STUDY.replace("  int: {type: INTEGRATOR}\n", "")
+    path.write_text(
+        text.replace("sweep:\n", "sweep:\n  variants: {int: [one, two]}\n")
+        + "variants:\n  int:\n    default: one\n    choices:\n"
+        "      one: {type: INTEGRATOR}\n      two: {type: INTEGRATOR, gain: 2}\n",
+        encoding="utf-8",
+    )
+    answer = spart("sweep", path, "--runs", 4)
+    assert "8 runs: 8 complete" in answer.out
+    # The integral of the one is half that of the other in each draw, so it is lower in all.
+    [row] = re.findall(r"last +one - two +none +-.*", answer.out)
+    assert row.split()[-5:] == ["0", "%", "0.12", "0.25", "4"]
 
 
 def test_options_take_the_place_of_the_section(spart, study, tmp_path):

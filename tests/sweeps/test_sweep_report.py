@@ -144,6 +144,20 @@ def test_a_failed_run_is_no_success_and_has_no_metric(page):
     assert rows[1][2] == "39"
 
 
+def test_the_report_begins_with_a_line_for_each_variant_and_fault(page):
+    top = page[: page.index("<nav>")]
+    lines = [re.sub("<[^>]*>", "", line) for line in re.findall("<p><span.*?</p>", top)]
+    assert [line.split(": ")[0] for line in lines] == [
+        "all passed variant lqr, fault none",
+        "all passed variant lqr, fault stuck",
+        "all passed variant pd, fault none",
+        "21 not passed variant pd, fault stuck",
+    ]
+    low, high = (f"{100 * end:.4g} %" for end in binomtest(19, 40).proportion_ci(0.95, "exact"))
+    assert f"47.5 % of the runs meet all claims; the probability lies between {low}" in lines[3]
+    assert f"and {high} (95 % confidence)" in lines[3]
+
+
 def test_variants_are_compared_draw_by_draw(page):
     rows = [row for row in read(page).rows if row[:3] == ["success", "lqr - pd", "stuck"]]
     assert len(rows) == 1

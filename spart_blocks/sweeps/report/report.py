@@ -22,8 +22,8 @@ from spart_blocks.sweeps.report.picture_data import MISSED, NO_RESULT, Quantity
 from spart_blocks.sweeps.report.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.report.scatter_picture import MOST_COLUMNS, scatter
 from spart_blocks.sweeps.report.study import Study
-from spart_blocks.sweeps.statistics import Summary, success_of
-from spart_blocks.sweeps.statistics.grouping import draws_of
+from spart_blocks.sweeps.statistics import Summary
+from spart_blocks.sweeps.statistics.summary import GroupSummary
 from spart_blocks.sweeps.statistics.tables import percent
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 MOST_LISTED = 50
 """Largest number of failed runs that are listed."""
+MOST_VERDICTS = 24
+"""Largest number of variants and faults with a line at the top."""
 _MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED = 12, 6, 4
 
 
@@ -48,14 +50,14 @@ def write_study(study: Study, path: str | Path) -> Path:
 
 def report(study: Study) -> str:
     """The report as HTML."""
-    return page(f"Sweep of {study.name}", _head(study), list(_sections(study)))
+    summary = study.statistics(confidence=CONFIDENCE) if len(study) else None
+    return page(f"Sweep of {study.name}", _head(study, summary), list(_sections(study, summary)))
 
 
-def _sections(study: Study) -> Iterator[tuple[str, str]]:
+def _sections(study: Study, summary: Summary | None) -> Iterator[tuple[str, str]]:
     yield "What was run", table(("", ""), study.facts.get("told", ()), words=2)
-    if not len(study):
+    if summary is None:
         return
-    summary = study.statistics(confidence=CONFIDENCE)
     yield "Success", _success(study, summary)
     yield "Metrics", "".join(_metrics(study, summary))
     yield "Variants compared", _compared(study)
@@ -71,23 +73,30 @@ def _sections(study: Study) -> Iterator[tuple[str, str]]:
     )
 
 
-def _head(study: Study) -> str:
+def _head(study: Study, summary: Summary | None) -> str:
+    """How many runs ended and how, and a line with the verdict on each variant and fault."""
     parts = [paragraph(study.counts_in_words(), "sub")]
-    if len(study):
-        passed = study.success()
-        draws = draws_of(study.columns, np.arange(len(study)), study.together)
-        found = success_of(passed, CONFIDENCE, draws)
-        what = "meet all claims" if study.judged else "run without an error; no claims were made"
-        text = f"{percent(found.estimate)} of the runs {what}"
-        if not np.isnan(found.low):
-            ends = f"lies between {percent(found.low)} and {percent(found.high)}"
-            sure = f"{percent(CONFIDENCE)} confidence"
-            sure += "" if study.independent else ", were the draws independent"
-            text += f"; the probability {ends} ({sure})"
-        good = bool(passed.all())
-        word = "all passed" if good else f"{np.count_nonzero(~passed):,} not passed"
-        parts.append(verdict(good, word, text))
+    groups, factors = ((), ()) if summary is None else (summary.groups, summary.columns)
+    what = "meet all claims" if study.judged else "run without an error; no claims were made"
+    for group in groups[:MOST_VERDICTS]:
+        missed = group.runs - group.successes
+        word = f"{missed:,} not passed" if missed else "all passed"
+        text = f"{percent(group.success.estimate)} of the runs {what}{_chance(study, group)}"
+        named = "".join(f"{name} {group.group[name]}, " for name in factors)
+        parts.append(verdict(not missed, word, f"{named[:-2]}: {text}" if named else text))
+    if len(groups) > MOST_VERDICTS:
+        parts.append(paragraph(f"and {len(groups) - MOST_VERDICTS:,} more, below", "note"))
     return "".join(parts)
+
+
+def _chance(study: Study, group: GroupSummary) -> str:
+    """The interval of the probability of success as text; '' without one."""
+    low, high = group.success.low, group.success.high
+    if np.isnan(low):
+        return ""
+    sure = f"{percent(CONFIDENCE)} confidence"
+    sure += "" if study.independent else ", were the draws independent"
+    return f"; the probability lies between {percent(low)} and {percent(high)} ({sure})"
 
 
 def _success(study: Study, summary: Summary) -> str:
