@@ -171,9 +171,10 @@ def test_a_point_may_be_given_in_every_form(diagram):
     run = sb.simulate(ship, T=0.001)
     still = {"plant": np.r_[0, 0, 0, 1, 0, 0, 0, 0.5, -0.3, 0.2, np.zeros(9)]}
     entries = {"qm": {"Joint_1": 0.5, "Joint_2": -0.3, "Joint_3": 0.2}}
+    joints = [0.5, -0.3, 0.2, 0, 0, 0]
     gains = [
         sb.lqr(ship, "plant", 1, 1, at=at).K
-        for at in (entries, {"plant": entries}, still, still["plant"])
+        for at in (entries, {"plant": entries}, still, still["plant"], joints, {"plant": joints})
     ]
     assert all(np.array_equal(K, gains[0]) for K in gains)
     trimmed = sb.trim(ship, unknowns="plant.um", steady=False, conditions={"plant.um": [0, 0, 0]})
@@ -206,7 +207,7 @@ def test_a_point_may_be_given_in_every_form(diagram):
         ({"Q": 1e200}, "Q holds a number that is larger than 1e"),
         ({"T": 1e300}, "T is too long"),
         ({"T": 0}, "T is 0; it must be a positive number of seconds"),
-        ({"at": [1, 2]}, r"at: plant takes 19 finite numbers, got \(2,\)"),
+        ({"at": [1, 2]}, r"takes 19 finite numbers, got \(2,\); \[qm, um\] has 6"),
         ({"at": {"qn": [0]}}, "initial has no entry 'qn'"),
         ({"at": {"um": [0, 0, 1]}}, r"whatever the inputs, plant.qm\[2\] keeps the rate 1"),
     ],
@@ -380,3 +381,20 @@ def test_a_regulator_may_take_the_place_of_another_controller(diagram):
         "      lqr: {type: LQR, robot: sc, K: $K}\nblocks:",
     )
     assert np.array_equal(gain_in(diagram(text)), gain_in(diagram(SHIP)))
+
+
+def test_the_point_of_several_blocks_is_one_vector_or_by_name():
+    bd = sb.new_diagram("cart")
+    v, x = bd.INTEGRATOR(name="v"), bd.INTEGRATOR(name="x")
+    speed = bd.FUNCTION(lambda v: v + v**2, name="speed")
+    for one, other in ((bd.CONSTANT(0.0), v), (v, speed), (speed, x), (x, bd.NULL())):
+        bd.connect(one, other)
+    gains = [
+        sb.lqr(bd, ["x", "v"], 1, 1, inputs=["v"], at=at)
+        for at in ([2.0, 0.0], {"x": 2.0, "v": 0.0}, np.array([2.0, 0.0]))
+    ]
+    for gain in gains:
+        assert np.allclose(gain.K, [[1, np.sqrt(3)]])  # of x'' = u
+    for at in ([2.0], 2.0, {"z": 1.0}, [2.0, "a"]):
+        with pytest.raises(InputError, match="at: "):
+            sb.lqr(bd, ["x", "v"], 1, 1, inputs=["v"], at=at)

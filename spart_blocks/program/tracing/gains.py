@@ -262,13 +262,20 @@ def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalSta
 
 
 def _points(plants: Sequence[Node], at: Any) -> list[tuple[Node, Any]]:
-    """The given operating point of each plant: by name, or for a single plant."""
+    """The given operating point of each plant: by name, for a single plant, or as the vector of the
+    states of all.
+    """
     names = [plant.name for plant in plants]
     if isinstance(at, Mapping) and at and set(at) <= set(names):
         return [(plant, at.get(plant.name)) for plant in plants]
-    if len(plants) > 1 and at is not None:
-        raise InputError(f"at: give the states by name, of {', '.join(names)}")
-    return [(plant, at) for plant in plants]
+    if len(plants) == 1 or at is None:
+        return [(plant, at) for plant in plants]
+    sizes = [len(np.ravel(plant.block.getstate0())) for plant in plants]
+    if not isinstance(at, Sequence | np.ndarray) or len(at) != sum(sizes):
+        hint = f"give the states by name, of {', '.join(names)}, or all {sum(sizes)} as a list"
+        raise InputError(f"at: {hint}")
+    ends = np.cumsum(sizes).tolist()
+    return [(p, at[end - n : end]) for p, n, end in zip(plants, sizes, ends, strict=True)]
 
 
 def _warn_of(leak: float, plants: Sequence[Node]) -> None:

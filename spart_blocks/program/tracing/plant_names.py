@@ -169,7 +169,8 @@ def at_rest(plant: Node, x: Any) -> Floats:
 
 def resting_point(plant: Node, at: Any) -> Floats:
     """The state of a plant given by `at`: a vector, or entries as in a plant's `initial`; by
-    default its initial state, with a robot at rest.
+    default its initial state, with a robot at rest. The vector of a robot is the plant's state, or
+    [qm, um], with its base at the start.
     """
     state: PlantState | None = attribute(plant.block, "plant_state")
     start: Floats = np.array(np.ravel(plant.block.getstate0()), dtype=float)
@@ -185,6 +186,11 @@ def resting_point(plant: Node, at: Any) -> Floats:
         out = np.atleast_1d(np.asarray(at, dtype=float))
     except (TypeError, ValueError):
         raise InputError(f"at: {plant.name} takes numbers, not {at!r}") from None
-    if out.shape != start.shape or not np.isfinite(out).all():
-        raise InputError(f"at: {plant.name} takes {len(start)} finite numbers, got {out.shape}")
-    return out
+    joints = 0 if state is None else state.robot.nq + state.robot.nu
+    if np.isfinite(out).all() and out.shape == start.shape:
+        return out
+    if np.isfinite(out).all() and state is not None and out.shape == (joints,):
+        qm, um = np.split(out, [state.robot.nq])
+        return resting_point(plant, {"qm": qm.tolist(), "um": um.tolist()})
+    text = f"at: {plant.name} takes {len(start)} finite numbers, got {out.shape}"
+    raise InputError(f"{text}; [qm, um] has {joints}" if joints else text)
