@@ -261,15 +261,18 @@ def _restarted(block: Any, x: Any) -> Any:
 def _resets(traced: Evaluation) -> dict[str, Any]:
     """The effects of EVENT functions on states, for those that can be traced."""
     functions = {}
+    nodes = [traced.nodes[i] for i in traced.state]
     for node in traced.nodes:
         if node.block.type != "event":
             continue
-        states = {traced.nodes[i].block: box(x.copy()) for i, x in traced.state.items()}
+        states = {node.block: box(traced.state[node.index].copy()) for node in nodes}
         try:
             call_event(node.block, BlockStates(states))
-            after = [_restarted(block, x) for block, x in states.items()]
-            after += traced.shown.values()
-            functions[node.name] = traced.function("reset", after, "states")
+            # A held output may be that of its block's state.
+            after = {n.name: _restarted(traced.block(n), states[n.block]) for n in nodes}
+            after = traced.shown | after
+            columns = [after[slot.name] for slot in (*traced.states, *traced.discrete)]
+            functions[node.name] = traced.function("reset", columns, "states")
         except Exception:  # whatever a user's function does; a run in Python calls it itself
             continue
     return functions

@@ -441,9 +441,10 @@ class Interpreter(Engine):
             if not _finite(state):
                 text = f"its function gives {shown(state)} for the state of {block.name}"
                 raise RunError(text, block=node.name, time=t)
-        for name, part in self.continuous.items():
-            if attribute(self.node[name].block, "restart"):
-                x[part] = self._own(name, "restart", t, x[part])
+        for vector, parts in ((x, self.continuous), (xd, self._states)):
+            for name, part in parts.items():
+                if attribute(self.node[name].block, "restart"):
+                    vector[part] = self._own(name, "restart", t, vector[part])
         return x, xd
 
     def next_stop(self, x: Floats) -> float:
