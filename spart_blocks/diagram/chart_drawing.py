@@ -70,7 +70,7 @@ def draw_machine(diagram: Any, block: str) -> Picture:
     """The picture of the chart of a STATE_MACHINE of a diagram. block: its name. Raises InputError
     where the diagram has no such machine.
     """
-    nodes = flatten(getattr(diagram, "bd", diagram)).nodes
+    nodes = flatten(diagram.bd, diagram.places, diagram.run).nodes
     machines = {n.name: n.block.chart for n in nodes if attribute(n.block, "chart")}
     if block not in machines:
         names = [node.name for node in nodes]

@@ -78,3 +78,10 @@ def test_every_transition_is_a_line_in_the_file(diagram, tmp_path):
 def test_what_is_no_machine_is_told(diagram, name, told):
     with pytest.raises(InputError, match=told):
         draw_machine(diagram, name)
+
+
+def test_a_machine_beside_a_solved_loop_is_drawn(tmp_path):
+    loop = "  sum: {type: SUM, signs: '+-'}\n  half: {type: GAIN, K: 0.5}\nwires: [time -> sum.0, "
+    text = TEXT.replace("wires: [", loop + "sum -> half, half -> sum.1, ")
+    (tmp_path / "d.yaml").write_text(f"{text}run: {{algebraic_loops: solve}}\n")
+    assert draw_machine(sb.load(tmp_path / "d.yaml"), "modes").shapes
