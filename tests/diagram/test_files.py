@@ -141,3 +141,23 @@ def test_a_structure_is_spart_s_own_or_a_golden_file_s_entry(project):
     first = read(project, "spart: ../models/s.json").robots["r"]
     assert first == read(project, "spart: ../models/t.json").robots["r"]
     assert first.n_q == 3
+
+
+def test_the_root_of_a_link_is_that_of_its_file(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "spart.toml").touch()
+    file, link = tmp_path / "b" / "d.yaml", tmp_path / "a" / "link.yaml"
+    file.touch()
+    link.symlink_to(file)
+    assert project_root(link) == tmp_path / "b"
+    assert project_root(tmp_path / "a" / ".." / "b" / "d.yaml") == tmp_path / "b"
+
+
+def test_the_paths_of_a_link_are_relative_to_its_file(project):
+    from spart_blocks.diagram import load
+
+    file = project / "diagrams" / "d.yaml"
+    file.write_text(DIAGRAM.format("urdf: ../models/sc.urdf"))
+    (project / "link.yaml").symlink_to(file)
+    assert load(project / "link.yaml").robots["r"].nu == 3

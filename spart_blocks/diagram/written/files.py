@@ -26,9 +26,9 @@ ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
 
 def project_root(file: Path) -> Path:
     """The nearest folder, upwards from the file, with pyproject.toml, .git or spart.toml;
-    otherwise the folder of the file.
+    otherwise the folder of the file. A link stands for the file that it leads to.
     """
-    folder = file.parent
+    folder = file.resolve().parent
     for candidate in (folder, *folder.parents):
         if any((candidate / mark).exists() for mark in ROOT_MARKS):
             return candidate
@@ -120,7 +120,7 @@ def inside(
     is outside the project.
     """
     try:
-        path = (Path(document.file).parent / given).resolve()
+        path = (Path(document.file).resolve().parent / given).resolve()
         limit = root.resolve()
     except (OSError, ValueError, RuntimeError) as error:
         faults.append(_cannot_open(given, place, error))
