@@ -36,8 +36,10 @@ from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.engines.parity import native_engine
 
-RESTING = 1e-6
-"""Largest rate of a state, in its own unit, at which a diagram counts as at rest."""
+RESTING = 1e-5
+"""Largest rate of a state at which a diagram counts as at rest, relative to the terms of its linear
+equation, sum |A_kj x_j|, or to 1 in its own unit: the end of a run is at rest within its tolerance.
+"""
 
 
 def linearize(
@@ -129,7 +131,8 @@ def _of_kept_states(
 
 
 def _warn_of_drift(system: LinearSystem) -> None:
-    size = abs(system.drift)
+    scale = np.maximum(abs(system.A) @ abs(system.x), 1.0)
+    size = abs(system.drift) / scale
     if size.max(initial=0.0) > RESTING:
         k = int(size.argmax())
         what = "changes by" if system.dt else "has the rate"

@@ -40,6 +40,13 @@ def test_a_point_in_motion_is_told(oscillator):
     assert told[0].filename == __file__
 
 
+@pytest.mark.parametrize(("v", "rests"), [(3e-6, True), (3e-3, False)])
+def test_the_end_of_a_run_is_at_rest_within_its_tolerance(oscillator, v, rests, recwarn):
+    system = sb.linearize(oscillator, inputs="force", outputs="x", at={"x": [0.0], "v": [v]})
+    assert abs(system.drift).max() >= v
+    assert any("not at rest" in str(one.message) for one in recwarn) is not rests
+
+
 @in_motion
 def test_the_point_is_told(oscillator, diagram):
     system = sb.linearize(oscillator, inputs="force", outputs="accel", at={"x": [0.5], "v": [2]})

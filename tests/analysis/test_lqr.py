@@ -179,6 +179,8 @@ def test_a_point_may_be_given_in_every_form(diagram):
     assert all(np.array_equal(K, gains[0]) for K in gains)
     trimmed = sb.trim(ship, unknowns="plant.um", steady=False, conditions={"plant.um": [0, 0, 0]})
     assert np.array_equal(sb.lqr(ship, "plant", 1, 1, at=trimmed).K, sb.lqr(ship, "plant", 1, 1).K)
+    with pytest.warns(SpartWarning, match=r"counts as at rest, though plant.qm\[0\] keeps the"):
+        sb.lqr(ship, "plant", 1, 1, at={"um": [3e-6, 0, 0]})
     with pytest.raises(InputError, match="cannot rest here"):
         sb.lqr(ship, "plant", 1, 1, at={"um": [1, 0, 0]})
     assert np.isfinite(sb.lqr(ship, "plant", 1, 1, at=run.final_state).K).all()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.errors import Fault, InputError, warn
 from spart_blocks.block_support.plants.minimal_state import MinimalState
 from spart_blocks.block_support.plants.state import PlantState
 from spart_blocks.block_support.ports import Port, attribute
@@ -32,8 +32,10 @@ from spart_blocks.program.tracing.symbol import TraceError
 _DEVIATION = "deviation"
 _MOST_STEPS = 20
 _EXACT = 1e-12
-_AT_REST = 1e-7
-"""Tolerance of the rates at rest, relative to those without control, or to 1."""
+_AT_REST, _NEARLY = 1e-7, 1e-5
+"""Rates at rest, relative to those without control, or to 1: exactly, and as at the end of a run,
+which is told.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,21 +230,24 @@ def _holding(system: _System, size: int, labels: Labels) -> Floats:
     """The control that keeps the deviation constant, by Newton's method; the one of smallest norm
     if there are several. A robot's rates are affine in its torques, so that one step is exact.
     """
-    u, allowed, rate = np.zeros(size), np.inf, np.zeros(0)
+    u, scale, rate = np.zeros(size), 1.0, np.zeros(0)
     for k in range(_MOST_STEPS):
         _, B, C, rate = system.at(u)
         largest = np.abs(rate).max(initial=0.0)
         if k == 0:
-            allowed = _AT_REST * max(1.0, largest)
+            scale = max(1.0, largest)
         if not np.isfinite(B).all() or not np.isfinite(largest):
             raise InputError("at: the derivatives are not finite at this point")
         step = np.linalg.lstsq(C @ B, -rate, rcond=None)[0]
         if np.abs(step).max(initial=0.0) <= _EXACT * max(1.0, np.abs(u).max(initial=0.0)):
             break
         u = u + step
-    if largest <= allowed:
+    if largest <= _AT_REST * scale:
         return u
     worst = labels.labels[int(np.abs(rate).argmax())]
+    if largest <= _NEARLY * scale:
+        warn(f"at: the point counts as at rest, though {worst} keeps the rate {largest:.3g}")
+        return u
     raise InputError(
         Fault(
             f"at: the plant cannot rest here: whatever the inputs, {worst} keeps the rate "
