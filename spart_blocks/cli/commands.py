@@ -111,6 +111,9 @@ def check_diagram(file: Path) -> None:
 def _near(file: Path) -> str | None:
     """A hint with files in the same folder whose names are similar; None if there are none."""
     with suppress(OSError):
+        written = [file.with_name(f"{file.name}{end}") for end in (".yaml", ".yml")]
+        if found := [path for path in written if path.is_file()]:
+            return f"write {found[0]}"
         beside = [path.name for path in file.parent.iterdir() if path.suffix in (".yaml", ".yml")]
         near = get_close_matches(file.name, sorted(beside), n=3)
         if near:

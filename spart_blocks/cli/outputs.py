@@ -24,14 +24,19 @@ if TYPE_CHECKING:
     from spart_blocks.run import DiagramFile
 
 SUFFIXES = (".npz", ".csv", ".mat")
+REPORT = "--report"
 
 
 def checked_files(
     files: Sequence[Path] | None, suffixes: Sequence[str] = SUFFIXES, option: str = "--out"
 ) -> tuple[Path, ...]:
     """The files that an option names, with `~` expanded. Raises InputError, before the run, for
-    those that could not be written after it."""
+    those that could not be written after it. The folders of reports are made."""
     paths = tuple(path.expanduser() for path in files or ())
+    if option == REPORT:
+        for folder in {path.parent for path in paths if path.suffix.lower() in suffixes}:
+            with suppress(OSError):  # what is wrong is told below
+                folder.mkdir(parents=True, exist_ok=True)
     faults = [fault for path in paths if (fault := _file_fault(path, suffixes, option)) is not None]
     if faults:
         raise InputError(faults)

@@ -23,7 +23,7 @@ from spart_blocks.cli.commands import (
 )
 from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import METHOD, PART, RATE
-from spart_blocks.cli.outputs import Written, attempt, checked_files, complain_of
+from spart_blocks.cli.outputs import REPORT, Written, attempt, checked_files, complain_of
 from spart_blocks.cli.terminal import FAILED, Ticker, complain, say, warn
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def realtime(
     values of its links are sent when inputs become stale, and when the loop ends, for any reason.
     Ctrl-C ends it.
     """
-    files = checked_files(reports, SUFFIXES, "--report")
+    files = checked_files(reports, SUFFIXES, REPORT)
     diagram = diagram_file(file, loading, quiet).load()
     from spart_blocks.realtime import Session, prepare
 

@@ -27,7 +27,7 @@ from spart_blocks.cli.commands import (
     switch,
 )
 from spart_blocks.cli.ending import writing
-from spart_blocks.cli.outputs import checked_file, default_name
+from spart_blocks.cli.outputs import REPORT, checked_file, default_name
 from spart_blocks.cli.terminal import FAILED, RunsBar, complain, report, say, warn
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def sweep(
     and the same command with --resume does the rest. The exit code is 1 if the sweep was
     interrupted, all runs failed, or the success that expect claims was not reached.
     """
-    page = checked_file(page, (".html", ".htm"), "--report")
+    page = checked_file(page, (".html", ".htm"), REPORT)
     if execution.executor is not None and execution.workers is not None:
         raise InputError("--workers and --scheduler exclude each other")
     changes = plan.changes(variants)

@@ -25,7 +25,7 @@ from spart_blocks.base.errors import (
     warn,
 )
 from spart_blocks.diagram.build.paused_collector import collector_paused
-from spart_blocks.diagram.sections.run_options import RunOptions, Solver
+from spart_blocks.diagram.sections.run_options import RunOptions, Solver, solver_hint
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.tracing.holds import notes_of
 from spart_blocks.results import FinalState, Results
@@ -337,7 +337,11 @@ def options_with(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
         return RunOptions(**{**options.model_dump(), **changes})
     except ValidationError as error:
         raise InputError(
-            Fault(f"run option {'.'.join(map(str, e['loc']))}: {_said(e)}") for e in error.errors()
+            Fault(
+                f"run option {'.'.join(map(str, e['loc']))}: {_said(e)}",
+                hint=solver_hint(e["input"]) if e["loc"] == ("solver",) else None,
+            )
+            for e in error.errors()
         ) from None
 
 

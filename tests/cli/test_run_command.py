@@ -215,3 +215,12 @@ def _interrupt_after(time):
             raise KeyboardInterrupt
 
     return progress
+
+
+def test_a_name_without_its_ending_is_told(spart, tmp_path):
+    (tmp_path / "m01.yaml").touch()
+    answer = spart("run", "m01")
+    assert (answer.code, answer.err) == (
+        2,
+        "loading m01\nerror: m01: there is no such file\n  write m01.yaml\n",
+    )

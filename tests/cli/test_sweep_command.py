@@ -159,11 +159,11 @@ def test_a_claim_of_success_decides_the_exit_code(spart, study, share, code):
 
 
 def test_a_report_is_written(spart, study, tmp_path):
-    answer = spart("sweep", study, "--report", "report.html", "--keep", 3)
+    answer = spart("sweep", study, "--report", "new/folder/report.html", "--keep", 3)
     assert answer.code == 0
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = (tmp_path / "new" / "folder" / "report.html").read_text(encoding="utf-8")
     assert "study" in text
-    assert "the report is in report.html" in answer.out
+    assert "the report is in new/folder/report.html" in answer.out
 
 
 def test_a_sweep_ends_when_the_interval_is_narrow_enough(spart, study):

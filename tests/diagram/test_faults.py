@@ -25,6 +25,42 @@ def with_wire(wire):
 
 
 CASES = {
+    "not a number": (with_block("a: {type: CONSTANT, value: .nan}"), 2, 30, "must be finite", ""),
+    "not a number in a list": (
+        with_block("a: {type: INTEGRATOR, x0: [1, .nan]}"),
+        2,
+        33,
+        "x0 of a (INTEGRATOR) must be finite, not .nan",
+        "",
+    ),
+    "a solver of Simulink": (
+        f"{GOOD}run: {{solver: ode45}}\n",
+        9,
+        15,
+        "run.solver must be 'auto', 'RK45'",
+        "for ode45 write RK45",
+    ),
+    "a solver with fixed steps of Simulink": (
+        f"{GOOD}run: {{solver: ode4}}\n",
+        9,
+        15,
+        "not 'ode4'",
+        "write RK4, with max_step as its step",
+    ),
+    "a name for the one port": (
+        with_wire("a.out -> d"),
+        9,
+        7,
+        "no port 'out' on a (CONSTANT): it has 0",
+        "its name alone is enough, since it has one: a",
+    ),
+    "an animation of bdsim": (
+        with_block("a: {type: ANIMATION}"),
+        2,
+        13,
+        "cannot come from a file",
+        "spart animate",
+    ),
     "unknown section": (
         "block: {}\nblocks: {a: {type: TIME}}\n",
         1,

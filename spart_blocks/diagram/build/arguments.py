@@ -23,6 +23,7 @@ from spart_blocks.diagram.build.block_values import (
     SINGLE,
     Stray,
     UnlikeShapesError,
+    nan_in,
     of_one_shape,
     stray,
 )
@@ -138,6 +139,8 @@ class ArgumentReader:
         displays are not checked.
         """
         where = (kind.name, parameter.name)
+        if kind.cls.__module__.startswith(_BDSIM) and (nan := nan_in(value)) is not None:
+            return nan
         problem = _of_its_own(kind, parameter.name, value)
         if problem is not None:
             text = f"{problem[0]}, not {shown(value)}"

@@ -50,6 +50,18 @@ def stray(value: Any, even: bool = True) -> Stray | None:
     return _first_within(enumerate(value)) or (_uneven(value) if even else None)
 
 
+def nan_in(value: Any) -> Stray | None:
+    """The first NaN in a value; None if it has none."""
+    if isinstance(value, float) and value != value:
+        return Stray("must be finite, not .nan", (), None)
+    if not isinstance(value, dict | list):
+        return None
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if (found := nan_in(item)) is not None:
+            return found._replace(keys=(key, *found.keys))
+    return None
+
+
 def _first_within(items: Iterable[tuple[Key, Any]]) -> Stray | None:
     for key, item in items:
         found = stray(item)

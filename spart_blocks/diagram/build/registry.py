@@ -27,7 +27,8 @@ PACKAGE = "spart_blocks"
 # Types that cannot come from a file, and what to do instead.
 _REFUSED = {
     "FUNCTION": "it takes a Python function: make this block in Python",
-    "ANIMATION": "it takes Python functions: make this block in Python",
+    "ANIMATION": "it takes Python functions: make this block in Python; robots move in 3-D by "
+    "spart animate, and by spart run --animate PAGE.html",
     "EVENT": "it takes a Python function: make this block in Python; RESET_INTEGRATOR and "
     "HYBRID_SYSTEM reset states by signals and formulas",
     "SUBSYSTEM": "write it under subsystems: and give its name as the type",

@@ -77,6 +77,8 @@ def index_of(name: str, ports: tuple[Port, ...]) -> int | None:
 def no_port(name: str, label: str, ports: tuple[Port, ...], offset: int) -> WrongEnd:
     """The error for a port that a block does not have. label: of the block."""
     hint = near_names(name, [port.name for port in ports])
+    if hint is None and len(ports) == 1:
+        hint = f"its name alone is enough, since it has one: {label.partition(' ')[0]}"
     return WrongEnd(f"no port {name!r} on {label}: it has {port_names(ports)}", offset, hint)
 
 

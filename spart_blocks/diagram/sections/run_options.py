@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
+from spart_blocks.base.errors import near_names
 from spart_blocks.base.tableaus import FIXED_STEP, FixedStepMethod
 
 if TYPE_CHECKING:
@@ -26,6 +27,58 @@ Solver = Literal[
     "Adams",
     FixedStepMethod,
 ]
+
+
+SOLVERS_ELSEWHERE: dict[str, Solver] = {
+    "ode45": "RK45",
+    "ode23": "RK23",
+    "ode113": "Adams",
+    "ode15s": "BDF",
+    "ode23s": "BDF",
+    "ode23t": "BDF",
+    "ode23tb": "BDF",
+    "ode15i": "BDF",
+    "ode78": "DOP853",
+    "ode89": "DOP853",
+    "ode1": "euler",
+    "ode2": "heun",
+    "ode3": "RK4",
+    "ode4": "RK4",
+    "ode5": "RK4",
+    "ode8": "RK4",
+    "ode14x": "BDF",
+    "ode1be": "BDF",
+    "daessc": "BDF",
+    "variablestepauto": "auto",
+    "variablestepdiscrete": "auto",
+    "fixedstepdiscrete": "auto",
+    "fixedstepauto": "auto",
+    "discrete": "auto",
+    "dopri5": "RK45",
+    "dopri853": "DOP853",
+    "runge_kutta3": "RK23",
+    "runge_kutta5": "RK45",
+    "implicit_euler": "BDF",
+    "cvode": "CVODES",
+    "dassl": "BDF",
+    "ida": "BDF",
+    "rk": "RK4",
+    "rungekutta": "RK4",
+}
+"""Solvers of Simulink, Drake and Modelica tools by their names in lower case: the same method, or
+the nearest to it."""
+
+
+def solver_hint(name: object) -> str | None:
+    """The name that a solver of another tool has here, or the nearest names."""
+    if not isinstance(name, str):
+        return None
+    here = SOLVERS_ELSEWHERE.get(name.strip().casefold())
+    if here is not None:
+        return f"for {name.strip()} write {here}" + (
+            ", with max_step as its step" if here in FIXED_STEP else ""
+        )
+    return near_names(name, get_args(Solver))
 
 
 OF_PROGRAM = ("first_tick", "algebraic_loops", "loop_start")

@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 from spart_blocks.base.document import Document, Key, Keys
 from spart_blocks.base.errors import Fault, brief, did_you_mean
 from spart_blocks.diagram.sections.robot_section import RobotSection
+from spart_blocks.diagram.sections.run_options import solver_hint
 from spart_blocks.diagram.sections.table import FILE_SECTIONS, MAPPING, STRUCTURE, Sections, rows
 from spart_blocks.diagram.written.conditions import Conditional
 
@@ -369,7 +370,7 @@ def _fault(document: Document, path: Keys, entry: Any, top: type[FileSection]) -
     name = f"{where}.{key}" if where else key
     if kind == "value_error":
         return Fault(f"{name}: {entry['ctx']['error']}", document.place(*path))
-    hint = None
+    hint = solver_hint(given) if path == ("run", "solver") else None
     if key == "type" and given is None:  # YAML reads NULL so
         hint = "for the block of that name write type: 'NULL', with quotes"
     if kind in ("list_type", "tuple_type") and isinstance(given, str):
