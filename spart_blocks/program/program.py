@@ -63,7 +63,8 @@ class Program:
     read by a block on another clock; then they are applied first, in their order, for all due
     clocks, and the updates change the other states only. watched: zero-crossing values. resets:
     for each EVENT block whose function could be traced, (x, xd) after its event in one column.
-    switched: x after all blocks with modes have switched; None without such blocks. edges: p ->
+    switched: x after all blocks with modes have switched; None without such blocks. restarted: (x,
+    xd) as blocks correct states that an EVENT has set, or None; of the check alone. edges: p ->
     (first, period) of the known times at which the blocks `switching` switch. declared_until: time
     [s] up to which users' blocks have declared such times; None without such blocks. project: x
     projected onto its constraints (unit quaternions, limits of integrators, closed loops), or
@@ -101,6 +102,7 @@ class Program:
     watched: Any
     resets: Mapping[str, Any]
     switched: Any
+    restarted: Any
     edges: Any
     project: Any
     advance: Any

@@ -29,6 +29,7 @@ _FUNCTIONS = (
     "outputs",
     "watched",
     "switched",
+    "restarted",
     "edges",
     "project",
     "reach",

@@ -9,9 +9,11 @@ from bdsim.components import SampledBlock
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartError
 from spart_blocks.diagram import as_diagram
+from spart_blocks.program import TraceError
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.run.engines.interpreter import Interpreter
 from spart_blocks.run.engines.native import Native
+from spart_blocks.run.engines.parity import native_engine
 
 CHART = {
     "initial": "low",
@@ -116,3 +118,17 @@ def test_limits_that_are_tuned_hold_after_an_event_too():
     native = Native(program)
     k = next(k for k, c in enumerate(native.crossings) if c.kind == "event")
     assert native.reset(k, 1.0, program.x0, program.xd0)[0][0] == 3.0
+
+
+def test_a_restart_that_is_traced_wrongly_is_found():
+    class Odd(Rounds):
+        def restart(self, x):
+            return np.floor(x) + 0.5 * isinstance(x, np.ndarray) * (type(x[0]) is np.float64)
+
+    bd = sb.new_diagram("odd")
+    time = bd.TIME(name="time")
+    bd.connect(time, Odd(bd.clock(10, "Hz", name="c"), bd=bd, name="b"))
+    bd.connect(time, bd.EVENT("^", lambda event, states: None, name="jump"))
+    diagram = as_diagram(bd)
+    with pytest.raises(TraceError, match=r"the restarts of b \(ODD\) differ between the program"):
+        native_engine(diagram, wired(diagram))

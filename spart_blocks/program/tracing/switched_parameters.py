@@ -20,7 +20,8 @@ from spart_blocks.program.program import Program, Slot
 # --- Parameters replaced by functions -------------------------------------------------------------
 
 
-_FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "advance", "reach")
+_FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "restarted", "project", "advance",
+              "reach")  # fmt: skip
 
 
 def substituted(program: Program, size: int, effective: Callable[[Any, Any], Any]) -> Program:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -90,6 +92,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
         damped=tuple(n.name for n in wiring.of_kind("continuous") if passes_singular(n.block)),
         resets=(_resets(traced) if resets else {}) | _jumps(traced, crossings),
         switched=_switched(traced, crossings),
+        restarted=_restarts(traced),
     )
 
 
@@ -258,21 +261,37 @@ def _restarted(block: Any, x: Any) -> Any:
     return block.restart(x) if attribute(block, "restart") is not None else x
 
 
+def _restarts(traced: Evaluation) -> Any:
+    """All states after the methods `restart` of their blocks; None where no EVENT can set them, no
+    block has the method, or one cannot be traced.
+    """
+    restarting = any(attribute(node.block, "restart") is not None for node in traced.nodes)
+    if restarting and any(node.block.type == "event" for node in traced.nodes):
+        with suppress(Exception):  # whatever a user's method does; a run in Python calls it itself
+            return _all_set(traced, {i: x.copy() for i, x in traced.state.items()}, "restarted")
+    return None
+
+
+def _all_set(traced: Evaluation, states: Mapping[int, Any], name: str) -> Any:
+    """The Function to all states after an EVENT has set those of nodes, by index."""
+    nodes = [traced.nodes[i] for i in states]
+    after = {n.name: _restarted(traced.block(n), states[n.index]) for n in nodes}
+    after = traced.shown | after  # a held output may be that of its block's state
+    columns = [after[slot.name] for slot in (*traced.states, *traced.discrete)]
+    return traced.function(name, columns, "states")
+
+
 def _resets(traced: Evaluation) -> dict[str, Any]:
     """The effects of EVENT functions on states, for those that can be traced."""
     functions = {}
-    nodes = [traced.nodes[i] for i in traced.state]
     for node in traced.nodes:
         if node.block.type != "event":
             continue
-        states = {node.block: box(traced.state[node.index].copy()) for node in nodes}
+        states = {i: box(x.copy()) for i, x in traced.state.items()}
         try:
-            call_event(node.block, BlockStates(states))
-            # A held output may be that of its block's state.
-            after = {n.name: _restarted(traced.block(n), states[n.block]) for n in nodes}
-            after = traced.shown | after
-            columns = [after[slot.name] for slot in (*traced.states, *traced.discrete)]
-            functions[node.name] = traced.function("reset", columns, "states")
+            by_block = {traced.nodes[i].block: x for i, x in states.items()}
+            call_event(node.block, BlockStates(by_block))
+            functions[node.name] = _all_set(traced, states, "reset")
         except Exception:  # whatever a user's function does; a run in Python calls it itself
             continue
     return functions

@@ -441,6 +441,11 @@ class Interpreter(Engine):
             if not _finite(state):
                 text = f"its function gives {shown(state)} for the state of {block.name}"
                 raise RunError(text, block=node.name, time=t)
+        return self.restarted(t, x, xd)
+
+    def restarted(self, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
+        """The states as the methods `restart` make them after an EVENT has set them."""
+        x, xd = x.copy(), xd.copy()
         for vector, parts in ((x, self.continuous), (xd, self._states)):
             for name, part in parts.items():
                 if attribute(self.node[name].block, "restart"):

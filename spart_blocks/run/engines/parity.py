@@ -98,8 +98,8 @@ def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
 
 
 def check(native: Native, blocks: Interpreter) -> None:
-    """Compare all signals, derivatives, ticks, modes and zero-crossing values with those of the
-    blocks.
+    """Compare all signals, derivatives, ticks, modes, restarts and zero-crossing values with those
+    of the blocks.
 
     The states are valid ones (`random_states`). Points at which the blocks fail or give a number
     that is not finite are skipped.
@@ -140,6 +140,12 @@ def check(native: Native, blocks: Interpreter) -> None:
                 with suppress(SpartError):
                     changes[f"modes of {block}"] = blocks.reset(k, t, x, xd)[0]
                     got[f"modes of {block}"] = native.reset(k, t, x, xd)[0]
+            if (restarted := native.program.restarted) is not None:
+                with suppress(SpartError):
+                    changes["restarts"] = np.concatenate(blocks.restarted(t, x, xd))
+                got["restarts"] = np.array(
+                    restarted(t, x, xd, native.program.p), dtype=float
+                ).ravel()
             for what, want in changes.items():
                 if not _agree(got[what], want, within):
                     whose = _whose(blocks, what, got[what], want, within)
@@ -161,10 +167,13 @@ def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats, within: fl
         return ""
     parts: Mapping[str, slice] = blocks.sampled if "ticks" in what else blocks.continuous
     held = {one.name: one.block for one in blocks.holds}
+    nx = max((part.stop for part in parts.values()), default=0)
     if what == "watched values":
         parts = {c.block: slice(k, k + 1) for k, c in reversed(list(enumerate(blocks.crossings)))}
     elif what == "own steps" or what.startswith("modes of"):
         return ""
+    elif what == "restarts":
+        parts = parts | {n: slice(p.start + nx, p.stop + nx) for n, p in blocks.sampled.items()}
     for name, part in sorted(parts.items(), key=lambda item: item[1].start):
         if not _agree(got[part], want[part], within):
             name = held.get(name, name)
