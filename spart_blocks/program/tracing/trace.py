@@ -251,8 +251,7 @@ def _jumps(traced: Evaluation, crossings: tuple[Crossing, ...]) -> dict[str, Any
         node = by_name[crossing.block]
         moved = traced.run(node, traced.block(node).jump, crossing.jump)
         states = dict(traced.state) | {node.index: traced.moved(node, moved, "jump")}
-        after = [*states.values(), *traced.shown.values()]
-        functions[crossing.event] = traced.function("reset", after, "states")
+        functions[crossing.event] = _all_states(traced, states, "reset")
     return functions
 
 
@@ -275,8 +274,15 @@ def _restarts(traced: Evaluation) -> Any:
 def _all_set(traced: Evaluation, states: Mapping[int, Any], name: str) -> Any:
     """The Function to all states after an EVENT has set those of nodes, by index."""
     nodes = [traced.nodes[i] for i in states]
-    after = {n.name: _restarted(traced.block(n), states[n.index]) for n in nodes}
-    after = traced.shown | after  # a held output may be that of its block's state
+    after = {n.index: _restarted(traced.block(n), states[n.index]) for n in nodes}
+    return _all_states(traced, after, name)
+
+
+def _all_states(traced: Evaluation, states: Mapping[int, Any], name: str) -> Any:
+    """The Function to all states, of nodes by index, and held outputs, which may be states of their
+    blocks.
+    """
+    after = traced.shown | {traced.nodes[i].name: x for i, x in states.items()}
     columns = [after[slot.name] for slot in (*traced.states, *traced.discrete)]
     return traced.function(name, columns, "states")
 
