@@ -173,7 +173,8 @@ def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats, within: fl
     elif what == "own steps" or what.startswith("modes of"):
         return ""
     elif what == "restarts":
-        parts = parts | {n: slice(p.start + nx, p.stop + nx) for n, p in blocks.sampled.items()}
+        later = {n: slice(p.start + nx, p.stop + nx) for n, p in blocks.sampled.items()}
+        parts = {**parts, **later}
     for name, part in sorted(parts.items(), key=lambda item: item[1].start):
         if not _agree(got[part], want[part], within):
             name = held.get(name, name)
