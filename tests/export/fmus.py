@@ -42,12 +42,11 @@ run: {T: 5, log: [x]}
 SLIDING = """
 name: sliding
 blocks:
-  t: {type: TIME}
-  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x, time]}
+  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x]}
   x: {type: INTEGRATOR, x0: 0.25}
   r: {type: RELAY, on: 0, off: 0, on_value: -1, off_value: 1, initial: auto}
   y: {type: INTEGRATOR, x0: 0.5}
-wires: [f -> x, x -> f.x, t -> f.time, r -> y, y -> r]
+wires: [f -> x, x -> f.x, r -> y, y -> r]
 run: {T: 4, sliding: filippov, rtol: 1.0e-9, log: [x, y]}
 """
 

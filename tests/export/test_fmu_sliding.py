@@ -45,10 +45,9 @@ wires: [f -> v, v -> x, x -> f.x, v -> f.v]
 LEAVES = """
 name: leaves
 blocks:
-  t: {type: TIME}
-  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x, time]}
+  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x]}
   x: {type: INTEGRATOR, x0: 0.25}
-wires: [f -> x, x -> f.x, t -> f.time]
+wires: [f -> x, x -> f.x]
 """
 STEPPED = """
 name: stepped
