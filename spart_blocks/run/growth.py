@@ -67,7 +67,7 @@ def _grown(t: Floats, block: str, values: Floats, names: Sequence[str]) -> Itera
     start = np.maximum(sizes[0], 1.0)
     early = np.maximum(sizes[: half + 1].max(axis=0), start) if half else start
     last = sizes[min(late, len(t) - 1) :].max(axis=0)
-    for k in np.flatnonzero((last >= GREAT * start) & (last >= STEEP * early)).tolist():
+    for k in np.flatnonzero((last / GREAT >= start) & (last / STEEP >= early)).tolist():
         begun = _reached(t, sizes[:, k], BEGUN * start[k])
         name = names[k].removeprefix(STATES) if len(names) > 1 else block
         yield _Grown(begun, block, name, float(last[k]))

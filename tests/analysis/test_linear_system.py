@@ -115,5 +115,5 @@ def test_names_with_dots_cross_to_python_control(pd_arm):
 
 def test_without_python_control_the_extra_is_named(system, monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
-    with pytest.raises(MissingExtraError, match=r"spart_blocks\[control\]"):
+    with pytest.raises(MissingExtraError, match=r"\[control\]"):
         system.to_control()

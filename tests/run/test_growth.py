@@ -115,3 +115,7 @@ run: {T: 20}
     grown, loop = told(text)
     assert "the run grew without bound: plant" in grown or "pid" in grown
     assert loop.startswith("e -> pid -> hold -> plant -> e.1 feeds back with a plus")
+
+
+def test_a_start_near_the_largest_number_is_no_growth(told):
+    assert told(DIAGRAM.format(signs="+-", K=0, T=0.01).replace("x0: 1}", "x0: 1.7e+308}")) == []

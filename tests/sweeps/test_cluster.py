@@ -62,7 +62,7 @@ def test_workers_without_a_compiler_borrow_libraries(work, tmp_path):
 
 def test_without_dask_the_extra_is_named(work, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtraError, match=r"distributed[\s\S]*spart_blocks\[cluster\]"):
+    with pytest.raises(MissingExtraError, match=r"distributed[\s\S]*\[cluster\]"):
         list(spread(work, each_run, executor="tcp://127.0.0.1:1"))
 
 

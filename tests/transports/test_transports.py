@@ -193,7 +193,7 @@ def test_a_library_that_is_missing_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, module, None)
     diagram = load(tmp_path, kind, place, place)
     sb.simulate(diagram, T=0.1)  # a simulation needs none of them
-    with pytest.raises(MissingExtraError, match=rf"spart_blocks\[{extra}\]"):
+    with pytest.raises(MissingExtraError, match=rf"\[{extra}\]"):
         open_links(diagram, subdiagram_of(diagram, ["ctrl"]))
 
 
