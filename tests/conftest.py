@@ -64,7 +64,8 @@ def stub_viewer(tmp_path_factory, monkeypatch):
     """A viewer that shows nothing, for pages that no browser opens: Node.js builds the other."""
     script = tmp_path_factory.mktemp("viewer") / "stub.js"
     script.write_text("void 0;", encoding="utf-8")
-    monkeypatch.setattr("spart_blocks.animation.page.built", lambda page, say=None: script)
+    for module in ("animation.page", "cli.outputs"):
+        monkeypatch.setattr(f"spart_blocks.{module}.built", lambda page, say=None: script)
     return script
 
 

@@ -52,6 +52,8 @@ class WebPage:
     @property
     def hint(self) -> str:
         """What is needed to build it."""
+        if not self.has_sources:
+            return f"in a clone of its repository: pip install -e '.[{self.extra}]'"
         return f"{pip_install(self.extra)}, or install Node.js 20.19 or newer with npm"
 
     @property
@@ -97,12 +99,18 @@ def built(page: WebPage, say: Say | None = None) -> Path:
         return page.target / page.main
     node = found_node() if page.has_sources else None
     if node is None:
-        problem = f"{page.what} is not built, and there is no Node.js to build it"
-        raise InputError(Fault(problem, hint=page.hint))
+        raise InputError(Fault(f"{page.what} is {lack(page)}", hint=page.hint))
     if say is not None:
         say(f"building {page.what}, once (about 10 s)")
     build(page, node)
     return page.target / page.main
+
+
+def lack(page: WebPage) -> str:
+    """What a page is that is not built and cannot be: without sources, or without Node.js."""
+    if not page.has_sources:
+        return "not built, and this installation, made without Node.js, has no sources of it"
+    return "not built, and there is no Node.js to build it"
 
 
 def is_fresh(page: WebPage) -> bool:

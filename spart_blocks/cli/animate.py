@@ -17,7 +17,7 @@ from spart_blocks.cli.commands import (
     diagram_file,
     option,
 )
-from spart_blocks.cli.outputs import PAGES, checked_file, page_and_size, write_page
+from spart_blocks.cli.outputs import checked_page, page_and_size, write_page
 from spart_blocks.cli.run import ENGINE, Engine, begun, finished_run, tell_incomplete
 from spart_blocks.cli.terminal import FAILED
 
@@ -57,7 +57,7 @@ def animate(
 
     Ctrl-C ends the run early: the page has what was computed, and the exit code is 1.
     """
-    out = checked_file(out, PAGES)
+    out = checked_page(out, quiet=quiet)
     saved = file.suffix.lower() == ".npz"
     if diagram is not None and not saved:
         raise InputError("--diagram goes with the .npz file of a run")

@@ -15,7 +15,7 @@ import typer
 
 from spart_blocks import __version__
 from spart_blocks.base.errors import SpartError, pip_install, told
-from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
+from spart_blocks.base.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh, lack
 from spart_blocks.cli.commands import command, switch
 from spart_blocks.cli.examples import shipped
 from spart_blocks.cli.terminal import FAILED, grid, has_display, put
@@ -177,10 +177,9 @@ def _page(name: str, page: WebPage, loss: str) -> DoctorFinding:
     """Check whether a web page is built, or can be. loss: what does not work without it."""
     if is_fresh(page):
         return DoctorFinding(name, "ok", str(page.target / page.main))
-    node = found_node()
+    node = found_node() if page.has_sources else None
     if node is None:
-        text = f"not built, and there is no Node.js to build it: {loss}"
-        return DoctorFinding(name, "missing", text, page.hint)
+        return DoctorFinding(name, "missing", f"{lack(page)}: {loss}", page.hint)
     return DoctorFinding(name, "ok", f"is built by {node.node} when it is first needed")
 
 

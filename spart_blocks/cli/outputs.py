@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.base.web_build import VIEWER, built
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.terminal import ProgressBar, complain, say
 
@@ -234,6 +235,14 @@ def show(results: Shown, outputs: Outputs, written: Written, quiet: bool) -> Non
 
 
 PAGES = (".html",)
+
+
+def checked_page(file: Path | None, option: str = "--out", quiet: bool = False) -> Path | None:
+    """The page that an option names, as `checked_file`. The viewer in it is built now if need be,
+    so that no run is lost for want of it."""
+    path = checked_file(file, PAGES, option)
+    built(VIEWER, None if quiet else say)
+    return path
 
 
 def write_page(

@@ -24,13 +24,12 @@ from spart_blocks.cli.commands import (
     switch,
 )
 from spart_blocks.cli.outputs import (
-    PAGES,
     Outputs,
     Written,
     attempt,
     check_folder,
-    checked_file,
     checked_files,
+    checked_page,
     complain_of,
     list_files,
     show,
@@ -74,11 +73,11 @@ class RunOutputs:
     )
     headless: bool = HEADLESS
 
-    def checked(self) -> tuple[Outputs, Path | None]:
+    def checked(self, quiet: bool) -> tuple[Outputs, Path | None]:
         """The requested outputs, and the path of the page with an animation. Raises InputError for
         files that could not be written."""
         files = checked_files(self.out)
-        page = checked_file(self.page, PAGES, "--animate")
+        page = None if self.page is None else checked_page(self.page, "--animate", quiet)
         check_folder(self.plots)
         return Outputs(files, self.plots, has_display() and not self.headless), page
 
@@ -119,7 +118,7 @@ def run(
     Ctrl-C, SIGTERM or closing the terminal ends the run early: the results so far are shown and
     saved, and the exit code is 1.
     """
-    outputs, page = shown.checked()
+    outputs, page = shown.checked(quiet)
     if replay != Replay(None, None):
         given = (end, initial, page, stream, *astuple(loading))
         return _replayed(file, replay, given, outputs, quiet)

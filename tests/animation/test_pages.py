@@ -14,6 +14,7 @@ import spart_blocks as sb
 from spart_blocks.animation import animate as pages
 from spart_blocks.animation.packed import plain, rounded, steps
 from spart_blocks.animation.plants import moving_of
+from spart_blocks.base import web_build
 from spart_blocks.base.errors import InputError
 from spart_blocks.cli import main
 
@@ -217,6 +218,21 @@ def test_the_command_shows_a_saved_run(workplace, capsys):
     assert main(["animate", "run.npz", "--diagram", SPACECRAFT, "-q"]) == 0
     default = workplace / "out" / "spacecraft-pd.html"
     assert page_of_file(default)["bodies"] == page_of_file(workplace / "a.html")["bodies"]
+
+
+@pytest.mark.parametrize(
+    "words", [["animate", SPACECRAFT], ["run", SPACECRAFT, "--animate", "a.html"]]
+)
+def test_a_viewer_that_cannot_be_built_is_told_before_the_run(
+    words, workplace, capsys, monkeypatch
+):
+    monkeypatch.setattr("spart_blocks.cli.outputs.built", web_build.built)
+    monkeypatch.setattr(web_build, "is_fresh", lambda page: False)
+    monkeypatch.setattr(web_build, "found_node", lambda: None)
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert "there is no Node.js to build it" in told
+    assert "running" not in told
 
 
 @pytest.mark.parametrize(

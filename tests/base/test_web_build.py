@@ -26,6 +26,7 @@ from spart_blocks.base.web_build import (
     built,
     stamp,
 )
+from spart_blocks.cli import doctor
 
 NODE = NodeJs("/nowhere/node", ("/nowhere/npm",))
 
@@ -99,6 +100,15 @@ def test_without_node_there_is_a_hint(place, monkeypatch):
     monkeypatch.setattr(web_build, "found_node", lambda: None)
     with pytest.raises(InputError, match=r"no Node.js.*\n.*pip install .*\[viewer\]"):
         built(page)
+
+
+def test_an_installation_without_the_page_names_a_clone(place, monkeypatch):
+    sources, page, _ = place
+    (sources / "vite.config.ts").unlink()
+    with pytest.raises(InputError, match=r"has no sources of it\n.*clone.*-e '\.\[viewer\]'"):
+        built(page)
+    found = doctor._page("viewer", page, "no pages")  # though there is a Node.js
+    assert (found.state, found.hint) == ("missing", page.hint)
 
 
 def test_an_installed_viewer_needs_neither_sources_nor_node(place, monkeypatch):
