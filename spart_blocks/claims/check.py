@@ -140,6 +140,12 @@ def _overheard(heard: list[str]) -> Iterator[None]:
     heard += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
 
 
+def _speed(results: Results) -> float | None:
+    """The simulated seconds in a second; None where the time was too short to be measured."""
+    wall = float(results.info.get("wall_time", 0.0))
+    return float(results.t[-1] - results.t[0]) / wall if wall > 0.0 else None
+
+
 @dataclass
 class _Judging:
     """Checks the results of one run against the claims of its section."""
@@ -166,7 +172,7 @@ class _Judging:
             failures += self._engines(file, section.engines)
         if section.success is not None:
             failures += self._success(file, section.success)
-        slow = self._slow()
+        slow = self._slow(file)
         if slow and self.manner.timing:
             failures.append(Failure("speed", slow, **self._at(("speed",))))
         return CaseOutcome(
@@ -356,14 +362,17 @@ class _Judging:
         else:
             yield Failure(**vars(finding), picture=picture)
 
-    def _slow(self) -> str | None:
-        """A message if the run was slower than claimed; otherwise None."""
+    def _slow(self, file: DiagramFile) -> str | None:
+        """A message if the run was slower than claimed; otherwise None. A run that seems slow is
+        repeated without the measurements of claims, which may take longer than the run.
+        """
         claim = self.expected.section.speed
-        wall = float(self.results.info.get("wall_time", 0.0))
-        if claim is None or wall <= 0.0:
+        factor = _speed(self.results)
+        if claim is None or factor is None:
             return None
         self.claims += 1
-        factor = float(self.results.t[-1] - self.results.t[0]) / wall
+        if factor < claim.times_real_time:
+            factor = max(factor, _speed(finish(begin(file))) or 0.0)
         text = f"ran {factor:.3g} times as fast as real time, expected {claim.times_real_time:g}"
         if factor < claim.times_real_time:
             return text

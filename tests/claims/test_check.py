@@ -293,6 +293,13 @@ def test_a_miss_of_speed_is_a_failure_only_when_asked(ramp):
     assert check_file(ramp("speed: {times_real_time: 1e-9}"), manner=Manner(timing=True)).passed
 
 
+def test_a_run_that_claims_slow_down_is_timed_without_them(ramp, monkeypatch):
+    speeds = iter([1.0, 100.0])
+    monkeypatch.setattr(module, "_speed", lambda results: next(speeds))
+    outcome = check_file(ramp("speed: {times_real_time: 50}"))
+    assert (outcome.slow, list(speeds)) == (None, [])
+
+
 AUDITED = """\
   wrong: {type: CONSTANT, value: [-0.3, 0.2, -0.1]}
   audit: {type: AUDIT, robot: sc}
