@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.written.sheets import File
 from spart_blocks.versions.edits import (
     AddBlock,
     AddWire,
@@ -15,6 +16,7 @@ from spart_blocks.versions.edits import (
     RenameBlock,
     RenameParameter,
     Retype,
+    Wrap,
     edited,
 )
 from spart_blocks.versions.edits.operations import data_after
@@ -58,7 +60,8 @@ def holders(value, path=()):
 
 def random_operation(data, rng):
     """An operation; it may be one that the data does not allow."""
-    kind = rng.randrange(11)
+    kind = rng.randrange(12)
+    slots = File.of(data).slots
     blocks = list(data.get("blocks") or {}) or ["none"]
     block = rng.choice(blocks)
     wires = [text for text in data.get("wires") or [] if isinstance(text, str)] or ["a -> b"]
@@ -82,6 +85,10 @@ def random_operation(data, rng):
         return RenameParameter(rng.choice(list(data["params"])), f"p{rng.randrange(99)}")
     if kind == 10:
         return Retype(block, "SUM", {"signs": "+-"})
+    if kind == 11 and slots:
+        slot = rng.choice(list(slots))
+        choice = rng.choice(["none", *slots[slot].choices])
+        return Wrap(slot, choice, ("in.u -> block.0", "in.v", "block.0 -> out.y"))
     return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from spart_blocks.versions.edits import EditedFile, Operation
 
 Verb = Literal[
-    "set", "unset", "append", "add", "remove", "rename", "retype", "wire", "unwire", "group", "undo"
+    "set", "unset", "append", "add", "remove", "rename", "retype", "wire", "unwire", "group",
+    "wrap", "undo",
 ]  # fmt: skip
 
 
@@ -46,8 +47,9 @@ def edit(
     The verbs: set PATH=VALUE..., unset PATH..., append PATH=VALUE... (to lists), add NAME TYPE
     [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW), retype NAME
     TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they
-    become a subsystem), and undo, which takes the last edit of the file back. Nothing is written if
-    the diagram would then have mistakes that it has not now.
+    become a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other
+    ports), and undo, which takes the last edit of the file back. Nothing is written if the diagram
+    would then have mistakes that it has not now.
     """
     from spart_blocks.versions import edits
 
@@ -86,6 +88,8 @@ def _changes(found: EditedFile) -> list[str]:
 def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation]:
     from spart_blocks.versions import edits
 
+    if within and verb == "wrap":
+        raise InputError("--in does not go with wrap: slots are of the whole diagram")
     if within and verb in ("set", "unset", "append"):
         hint = f"write the whole path: subsystems.{within}.blocks.NAME.PARAMETER"
         raise InputError(Fault(f"--in does not go with {verb}", hint=hint))
@@ -111,6 +115,9 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
         return [edits.Retype(words[0], words[1], dict(_settings(words[2:])), within=within)]
     if verb == "group":
         return [edits.Group(words[0], tuple(words[1:]), within)]
+    if verb == "wrap":
+        slot, _, choice = words[0].partition(".")
+        return [edits.Wrap(slot, choice, tuple(words[1:]))]
     kind = edits.AddWire if verb == "wire" else edits.RemoveWire
     return [kind(text, within) for text in words]
 
@@ -126,6 +133,7 @@ _USAGE = {
     "wire": (1, "'SOURCE -> INPUT'..."),
     "unwire": (1, "'SOURCE -> INPUT'..."),
     "group": (2, "NAME BLOCK..."),
+    "wrap": (2, "SLOT.CHOICE 'in.PORT -> block.PORT'... 'block.PORT -> out.PORT'..."),
 }
 
 

@@ -340,7 +340,15 @@ export interface GroupOperation {
   within: string;
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation;
+/** Move a choice of a slot into a subsystem with other ports. wires: those within. */
+export interface WrapOperation {
+  op: "wrap";
+  slot: string;
+  choice: string;
+  wires: string[];
+}
+
+export type Operation = SetOperation | UnsetOperation | RenameParameter | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.

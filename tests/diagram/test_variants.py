@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 import numpy as np
 import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
+from spart_blocks.cli import main
 
 SWAP = """\
 params: {k: 3}
@@ -212,7 +216,8 @@ def test_an_optional_input_with_a_wire_or_a_number_must_be_there_in_all(faults, 
     found = faults(PORTS.replace("ctrl -> s]", f"ctrl -> s, c -> {end}]"))
     assert [message for _, _, message, _ in found] == ["ctrl: b has other ports than a"]
     b = "b: qm, um, qd -> tau"
-    assert found[0][3] == f"{b}\n  a: qd (2,), ud? (2,), qm (2,), um (2,) -> tau (2,)"
+    assert found[0][3].startswith(f"{b}\n  a: qd (2,), ud? (2,), qm (2,), um (2,) -> tau (2,)\n")
+    assert "inputs: [qd, ud, qm, um]" in found[0][3]
 
 
 @pytest.mark.parametrize(
@@ -297,3 +302,64 @@ def test_outputs_that_no_wire_reads_may_be_in_one_choice_only(read, default, cho
 def test_outputs_that_wires_read_must_be_in_all_choices(read, wires, outputs, message):
     with pytest.raises(sb.DiagramError, match=message):
         read(told("plain", outputs, wires))
+
+
+MATCH = """\
+variants:
+  law:
+    default: pd
+    choices:
+      pd: {type: pd}
+      other: CHOICE
+subsystems:
+  pd: {inputs: [goal, angle, rate], outputs: [force],
+       blocks: {s: {type: SUM, signs: "+--"}},
+       wires: [in.goal -> s.0, in.angle -> s.1, in.rate -> s.2, s -> out.force]}
+  named: {inputs: [angle, target, more], outputs: [force, error],
+          blocks: {s: {type: SUM, signs: "-++"}},
+          wires: [in.angle -> s.0, in.target -> s.1, in.more -> s.2, "s -> out.force, out.error"]}
+blocks: {goal: {type: STEP}, rate: {type: INTEGRATOR}, angle: {type: INTEGRATOR}}
+wires: [goal -> law.goal, angle -> law.angle, rate -> law.rate, rate -> angle, law.force -> rate]
+run: {T: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "wires", "names"),
+    [
+        ("{type: GAIN, K: -1}", "[in.goal -> block.0, block.0 -> out.force]", "in.angle in.rate"),
+        (
+            "{type: JOINT_PD, kp: 4, kd: 1}",
+            "[in.goal -> block.qd, in.angle -> block.qm, in.rate -> block.um, "
+            "block.tau -> out.force]",
+            "'block.tau -> out.force'",
+        ),
+        (
+            "{type: named}",
+            "[in.goal -> block.target, in.angle -> block.angle, in.rate -> block.more, "
+            "block.force -> out.force]",
+            "'block.force -> out.force'",
+        ),
+    ],
+)
+def test_the_wrapper_told_for_other_ports_makes_the_choice_fit(tmp_path, choice, wires, names):
+    path = tmp_path / "swap.yaml"
+    path.write_text(MATCH.replace("CHOICE", choice))
+    with pytest.raises(sb.DiagramError) as error:
+        sb.load(path)
+    told = str(error.value)
+    assert "      other_law:\n" in told
+    assert f"wires: {wires}" in re.sub(r"\n +", " ", told)
+    command = shlex.split(next(line for line in told.split("\n") if "spart edit" in line))
+    assert names in told
+    assert main(command[command.index("edit") :]) == 0
+    assert "other: {type: other_law}" in path.read_text()
+    assert sb.load(path, variants={"law": "other"}).variants == {"law": "other"}
+
+
+def test_a_wrapper_names_what_the_slot_does_not_have(faults):
+    text = MATCH.replace("CHOICE", '{type: SUM, signs: "++++"}')
+    (fault,) = faults(text)
+    assert "still to be wired: block.3" in fault[3]
+    (fault,) = faults(MATCH.replace("CHOICE", '{type: "NULL"}'))
+    assert "still to be wired: out.force" in fault[3]

@@ -27,7 +27,7 @@ def random_request(sheet, opened, rng):
 
 def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
-    name, kind = rng.choice(names), rng.randrange(10)
+    name, kind = rng.choice(names), rng.randrange(11)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -56,6 +56,9 @@ def random_operation(sheet, names, within, rng):
     if kind == 8:
         given = rng.choice(["k", "k0", "k1", "k2"])
         return {"op": "rename-parameter", "name": given, "to": f"k{rng.randrange(3)}"}
+    if kind == 9:
+        wires = rng.sample(["in.u -> block", "in.v", "block -> out.y", "a -> b", "in.u"], 2)
+        return {"op": "wrap", "slot": rng.choice(["law", name]), "choice": "other", "wires": wires}
     path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
 

@@ -22,6 +22,7 @@ from spart_blocks.versions.edits import (
     Set,
     Tune,
     Unset,
+    Wrap,
     applied,
     edited,
 )
@@ -251,6 +252,58 @@ def test_blocks_of_a_group_keep_their_text_and_comments():
     found = after(Group("loop", ("goal", "gain")))
     assert "      goal: {type: STEP, T: 1}   # at 1 s\n" in found
     assert "      gain:\n        type: GAIN\n        K: $k # of the loop\n" in found
+
+
+SLOT = """\
+variants:
+  law:
+    default: a
+    choices:
+      a: {type: a}
+      b: {type: JOINT_PD, kp: 3} # the other
+blocks: {}
+"""
+
+
+def test_a_wrapped_choice_has_the_ports_of_its_wires_in_their_order():
+    wires = ("in.goal -> block.qd", "in.rate", "block -> out.force", "in.angle -> block.qm, out.q")
+    found = after(Wrap("law", "b", wires), text=SLOT)
+    assert "      b: {type: b_law} # the other\n" in found
+    assert parse_document(found, "it").data["subsystems"] == {
+        "b_law": {
+            "inputs": ["goal", "rate", "angle"],
+            "outputs": ["force", "q"],
+            "blocks": {"block": {"type": "JOINT_PD", "kp": 3}},
+            "wires": ["in.goal -> block.qd", "block -> out.force", "in.angle -> block.qm, out.q"],
+        }
+    }
+
+
+def test_a_second_wrapper_of_a_choice_has_a_name_of_its_own():
+    found = after(*[Wrap("law", "b", ("in.u -> block", "block -> out.y"))] * 2, text=SLOT)
+    assert "b: {type: b_law2}" in found
+    assert parse_document(found, "it").data["subsystems"]["b_law2"]["blocks"] == {
+        "block": {"type": "b_law"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        (Wrap("laws", "b", ("in.u -> block",)), "no slot 'laws'.*'law'"),
+        (Wrap("law", "c", ("in.u -> block",)), "law has no choice 'c'"),
+        (Wrap("law", "b", ("a.u -> block",)), "a.u is no port of the wrapper.*in.PORT"),
+        (Wrap("law", "b", ("in -> block",)), "in is no port"),
+        (Wrap("law", "b", ("in.{u, v} -> block",)), "is no port"),
+        (Wrap("law", "b", ("block -> out",)), "out is no port"),
+        (Wrap("law", "b", ("block",)), "block is no port"),
+        (Wrap("law", "b", ("in.u -> -> block",)), "one arrow"),
+    ],
+    ids=lambda x: str(x)[:40],
+)
+def test_a_wrapper_that_cannot_be_made_is_told(operation, told):
+    with pytest.raises(InputError, match="(?s).*" + told):
+        edited(SLOT, operation)
 
 
 def test_line_breaks_stay_those_of_the_file():

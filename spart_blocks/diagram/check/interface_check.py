@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from shlex import quote
+from textwrap import indent
 from typing import Any
 
-from spart_blocks.base.document import Document
+import yaml
+
+from spart_blocks.base.document import Document, mapping_at
 from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.diagram.build.connect import signal_name
@@ -16,6 +21,8 @@ from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.diagram.sections.schema import VariantSection
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.diagram.written.variants import Chosen
+from spart_blocks.diagram.written.wires import WireSyntaxError
+from spart_blocks.diagram.written.wrapper import INNER, wrapper_of
 
 
 @dataclass(frozen=True)
@@ -164,7 +171,60 @@ class Choices:
             f": {failure}" if failure else ""
         )
         place = self.document.key_place("variants", slot, "choices", choice)
-        return Fault(message, place, f"{choice}: {mine}\n  {default}: {first}")
+        hint = f"{choice}: {mine}\n  {default}: {first}"
+        if what == "ports":
+            with suppress(WireSyntaxError):  # a port whose name no wire can write
+                hint += f"\n{self._wrapper(slot, choice, mine, first)}"
+        return Fault(message, place, hint)
+
+    def _wrapper(self, slot: str, choice: str, mine: BlockInterface, first: BlockInterface) -> str:
+        """The wrapper that gives a choice the ports of the default, and the command for it."""
+        used = set(_ports_used(self.document, slot))
+        texts, lacking = _wires_within(mine, first, used)
+        block = mapping_at(self.document.data, "variants", slot, "choices", choice)
+        wrapper = wrapper_of(File(self.document), slot, choice, block, texts)
+        words = " ".join(map(quote, (self.document.file, "wrap", f"{slot}.{choice}", *texts)))
+        written = yaml.safe_dump(
+            {"subsystems": {wrapper.name: wrapper.section}}, sort_keys=False, width=90,
+            default_flow_style=None, allow_unicode=True,
+        )  # fmt: skip
+        note = f" (still to be wired: {', '.join(lacking)})" if lacking else ""
+        told = f"wrap it{note}: spart edit {words}"
+        head = f"this writes {choice}: {{type: {wrapper.name}}}, and"
+        return indent(f"{told}\n{head}\n{indent(written.rstrip(), '  ')}", "  ")
+
+
+def _wires_within(
+    mine: BlockInterface, first: BlockInterface, used: set[str]
+) -> tuple[list[str], list[str]]:
+    """The wires in a wrapper of a choice, and the ports that have none: ports of one name are
+    paired, then the others in their order.
+    """
+    numbered = any(name.isdecimal() for name in used)  # then the places of ports count
+    inputs = [p for p in first.inputs if numbered or not p.optional or p.name in used]
+    needed = [port for port in mine.inputs if not port.optional]
+    pairs = _pairs(_gate_names(inputs, "u"), mine.inputs, needed)
+    read = _read(first.outputs, first.outputs, used)[0]
+    outs = _pairs(_gate_names(read, "y"), mine.outputs, mine.outputs)
+    texts = [f"in.{a} -> {INNER}.{b}" if b else f"in.{a}" for a, b in pairs.items()]
+    texts += [f"{INNER}.{b} -> out.{a}" for a, b in outs.items() if b]
+    fed = set(pairs.values())
+    lacking = [f"{INNER}.{port.name}" for port in needed if port.name not in fed]
+    return texts, lacking + [f"out.{a}" for a, b in outs.items() if not b]
+
+
+def _gate_names(ports: Sequence[Port], letter: str) -> list[str]:
+    """Names for the ports of a wrapper; numbers become u, or u0, u1, ..."""
+    if not _numbered(tuple(ports)):
+        return [port.name for port in ports]
+    return [letter] if len(ports) == 1 else [f"{letter}{k}" for k in range(len(ports))]
+
+
+def _pairs(names: list[str], ports: Sequence[Port], needed: Sequence[Port]) -> dict[str, str]:
+    """For each name the name of its port, "" for none. needed: ports that take what is left."""
+    same = {port.name for port in ports} & set(names)
+    rest = iter([port.name for port in needed if port.name not in same])
+    return {name: name if name in same else next(rest, "") for name in names}
 
 
 def _ports_used(document: Document, slot: str) -> Iterable[str]:

@@ -26,6 +26,7 @@ from spart_blocks.versions.edits import (
     Retype,
     Set,
     Unset,
+    Wrap,
 )
 
 MOST_OPERATIONS = 10_000
@@ -191,6 +192,13 @@ def _group(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     return [Group(name, tuple(_names(given)), _within(given))], f"group {name}"
 
 
+def _wrap(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    slot, choice, wires = text_of(given, "slot"), text_of(given, "choice"), given.get("wires")
+    if not isinstance(wires, list) or not all(isinstance(text, str) for text in wires):
+        raise InputError("the operation needs a list of wires")
+    return [Wrap(slot, choice, tuple(wires))], f"wrap {slot}.{choice}"
+
+
 _KINDS = {
     "set": _set,
     "unset": _unset,
@@ -203,6 +211,7 @@ _KINDS = {
     "wire": _wire,
     "unwire": _unwire,
     "group": _group,
+    "wrap": _wrap,
 }
 
 

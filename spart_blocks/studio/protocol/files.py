@@ -234,6 +234,15 @@ class GroupOperation(TypedDict):
     within: str
 
 
+class WrapOperation(TypedDict):
+    """Move a choice of a slot into a subsystem with other ports. wires: those within."""
+
+    op: Literal["wrap"]
+    slot: str
+    choice: str
+    wires: list[str]
+
+
 Operation = (
     SetOperation
     | UnsetOperation
@@ -245,6 +254,7 @@ Operation = (
     | RetypeOperation
     | WireOperation
     | GroupOperation
+    | WrapOperation
 )
 
 # do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,

@@ -25,6 +25,7 @@ from spart_blocks.versions.edits.operations import (
     Set,
     Tune,
     Unset,
+    Wrap,
 )
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
 from spart_blocks.versions.edits.steps import Operation
@@ -47,6 +48,7 @@ __all__ = [
     "Set",
     "Tune",
     "Unset",
+    "Wrap",
     "applied",
     "changed",
     "edit",

@@ -19,6 +19,8 @@ from spart_blocks.diagram.sections.schema import is_whole
 from spart_blocks.diagram.written.paths import editable_path_in
 from spart_blocks.diagram.written.references import reference_of
 from spart_blocks.diagram.written.sheets import VARIANT, File, Sheet, Slot, is_slot
+from spart_blocks.diagram.written.wires import WireSyntaxError
+from spart_blocks.diagram.written.wrapper import wrapper_of
 from spart_blocks.versions.edits.grouping import grouped
 from spart_blocks.versions.edits.renaming import (
     NewNames,
@@ -340,6 +342,35 @@ class Group(Operation):
         after = Put(("subsystems", self.name), part.section).steps(file)
         block = SetValue((*sheet.keys, "blocks", self.name), {"type": self.name})
         return ordered([*steps, *after, block])
+
+
+@dataclass(frozen=True)
+class Wrap(Operation):
+    """Move a choice of a slot into a new subsystem, which has the ports of the slot, and choose
+    that. wires: those within, such as `in.goal -> block.qd` and `block -> out.force`, where `block`
+    is the choice; `in.rate` alone is an input that nothing reads.
+    """
+
+    slot: str
+    choice: str
+    wires: tuple[str, ...]
+
+    def steps(self, file: File) -> list[Step]:
+        if self.slot not in file.slots:
+            hint = did_you_mean(self.slot, file.slots)
+            raise InputError(Fault(f"there is no slot {self.slot!r}", hint=hint))
+        choices = file.slots[self.slot].choices
+        if self.choice not in choices:
+            hint = did_you_mean(self.choice, choices)
+            raise InputError(Fault(f"{self.slot} has no choice {self.choice!r}", hint=hint))
+        found = choices[self.choice]
+        try:
+            wrapper = wrapper_of(file, self.slot, self.choice, found.section, self.wires)
+        except WireSyntaxError as error:
+            raise InputError(Fault(error.message, hint=error.hint)) from None
+        _named(wrapper.name)
+        made = Put(("subsystems", wrapper.name), wrapper.section).steps(file)
+        return ordered([*made, SetValue(found.keys, {"type": wrapper.name})])
 
 
 # --- what operations share ------------------------------------------------------------------
