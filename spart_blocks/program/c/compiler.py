@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import logging
 import os
 import platform
 import shlex
@@ -37,6 +38,8 @@ from spart_blocks.base.cache import (
     user_folder,
 )
 from spart_blocks.base.errors import Fault, InputError, SpartError, pip_install, warn
+
+_logger = logging.getLogger(__name__)
 
 TIMEOUT = 120.0  # s
 LONG = 100_000
@@ -389,13 +392,15 @@ def _build(
 
 
 def _tell_size(source: str) -> None:
-    """A SpartWarning before a compilation that takes long."""
+    """Log the size of a source that takes long to compile. It is no SpartWarning: nothing is wrong
+    with the diagram, whose tests may take warnings for errors.
+    """
     lines = source.count("\n")
     if lines > LONG:
-        warn(
-            f"compiling {lines:,} lines of C ({len(source) / 1e6:.1f} MB), which takes a while, "
-            f"{TIMEOUT:g} s at most\n"
-            "  Ctrl-C ends it; SPART_COMPILER=none runs without compiled code"
+        _logger.warning(
+            "compiling %s lines of C (%.1f MB), which takes a while, %g s at most\n"
+            "  Ctrl-C ends it; SPART_COMPILER=none runs without compiled code",
+            *(f"{lines:,}", len(source) / 1e6, TIMEOUT),
         )
 
 
