@@ -351,3 +351,6 @@ def test_files_that_are_none_are_refused(tmp_path):
     for name in ("m.slx", "m.mdl", "m.txt", "no.slx"):
         with pytest.raises(InputError):
             convert(tmp_path / name)
+    (tmp_path / "m.slx").write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match=r"it is no \.slx file: .*not a zip"):
+        convert(tmp_path / "m.slx")

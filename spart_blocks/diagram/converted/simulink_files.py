@@ -64,7 +64,7 @@ class ModelFile:
 def read_model_file(path: Path) -> ModelFile:
     """Read a model. Raises InputError with file and line."""
     data = _bytes(path)
-    if data.startswith(b"PK"):
+    if data.startswith(b"PK") or path.suffix == ".slx":
         return _of_parts(path, _unpacked(path))
     text = data.decode("utf-8", "replace")
     if _PACKAGE in text:
