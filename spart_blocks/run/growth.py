@@ -62,15 +62,22 @@ def growth_notes(run: Run) -> list[str]:
 
 def _grown(t: Floats, block: str, values: Floats, names: Sequence[str]) -> Iterator[_Grown]:
     """The states of a block, (N, n) at times (N,) [s], that grew without bound."""
-    sizes = np.abs(np.nan_to_num(values.reshape(len(t), -1), nan=0.0, posinf=0.0, neginf=0.0))
+    rows = values.reshape(len(t), -1)
     half, late = (int(np.searchsorted(t, t[0] + part * (t[-1] - t[0]))) for part in (0.5, LATE))
-    start = np.maximum(sizes[0], 1.0)
-    early = np.maximum(sizes[: half + 1].max(axis=0), start) if half else start
-    last = sizes[min(late, len(t) - 1) :].max(axis=0)
-    for k in np.flatnonzero((last / GREAT >= start) & (last / STEEP >= early)).tolist():
-        begun = _reached(t, sizes[:, k], BEGUN * start[k])
+    start = np.maximum(_sizes(rows[0]), 1.0)
+    last = _sizes(rows[min(late, len(t) - 1) :]).max(axis=0)
+    for k in np.flatnonzero(last / GREAT >= start).tolist():
+        sizes = _sizes(rows[:, k])
+        if last[k] / STEEP < max(sizes[: half + 1].max() if half else start[k], start[k]):
+            continue
+        begun = _reached(t, sizes, BEGUN * start[k])
         name = names[k].removeprefix(STATES) if len(names) > 1 else block
         yield _Grown(begun, block, name, float(last[k]))
+
+
+def _sizes(values: Floats) -> Floats:
+    """The magnitudes of values; zero where they are not finite."""
+    return np.abs(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
 
 
 def _reached(t: Floats, sizes: Floats, level: float) -> float:

@@ -319,13 +319,13 @@ def test_the_sweep_of_a_test_shows_its_progress_on_a_terminal(spart, study, monk
     monkeypatch.setattr("spart_blocks.cli.terminal._watched", lambda: True)
     monkeypatch.setattr("spart_blocks.cli.terminal._PATIENCE", -1.0)
     monkeypatch.setattr("spart_blocks.cli.terminal._PERIOD", 0.0)
-    inner = RunsBar._told
+    inner = RunsBar._text
 
     def noted(self, done, total):
         told.append((done, inner(self, done, total)))
         return told[-1][1]
 
-    monkeypatch.setattr(RunsBar, "_told", noted)
+    monkeypatch.setattr(RunsBar, "_text", noted)
     text = STUDY.replace("{height: 2.0}", "{height: 1.0}")  # which the claim on one run allows
     study.write_text(text.replace("expect:", "expect:\n  success: {at_least: 0.1}"))
     assert spart("test", study).code == 0
