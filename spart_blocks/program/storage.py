@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, astuple, fields
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
-from spart_blocks.base.document import Keys
 from spart_blocks.diagram.build.origins import Origin, Use
 from spart_blocks.diagram.check.bounds import Bound
 from spart_blocks.diagram.check.feedback_signs import PositiveLoop
@@ -22,6 +21,9 @@ from spart_blocks.program.program import Handover, Program, Slot
 from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.results import ScopeSpec
+
+if TYPE_CHECKING:
+    from spart_blocks.base.document import Keys
 
 _FUNCTIONS = (
     "rates",

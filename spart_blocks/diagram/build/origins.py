@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from spart_blocks.base.document import Keys
-from spart_blocks.diagram.written.references import Resolved
+if TYPE_CHECKING:
+    from spart_blocks.base.document import Keys
+    from spart_blocks.diagram.written.references import Resolved
 
 # --- Blocks that are made of others ---------------------------------------------------------------
 
@@ -105,7 +106,7 @@ class Origin:
     apart: frozenset[float] = frozenset()
 
 
-Origins = Mapping[Keys, Origin]
+Origins: TypeAlias = "Mapping[Keys, Origin]"
 """Origins by path of the entry: ('params', 'kp') or ('blocks', 'arm', 'kp')."""
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spart_blocks.base import cache as kept
-from spart_blocks.base.document import read_file
 from spart_blocks.base.errors import InputError, SpartWarning, warn
 from spart_blocks.diagram.sections.run_options import STANDARD, RunOptions
 from spart_blocks.program.storage import from_text, to_text
@@ -153,6 +152,8 @@ def engine_of_file(
 
 def _holds(path: Path, document: Document) -> bool:
     """Whether a file still has the text of a parsed document."""
+    from spart_blocks.base.document import read_file  # imports yaml, which a cached run needs not
+
     try:
         return read_file(path)[1] == document.text
     except InputError:
