@@ -73,12 +73,18 @@ class _Converter(Declared):
     upper = tunable("float or n", "", 1.0)
     width = fixed("int", "", None)
 
-    def _shape(self, width: Any) -> tuple[int, ...]:
-        """The shape of the signals."""
+    def build(self, width: Any) -> dict[str, Any]:
         in_order(self.lower, self.upper, ("lower", "upper"))
         if np.any(np.asarray(self.lower) == np.asarray(self.upper)):
             raise InputError("lower and upper must differ")
-        return self.shared_shape(width)
+        shape = self.shared_shape(width)
+        self._size = shape or (1,)
+        return {"x0": np.zeros(self._size), "feedthrough": False, **self.resolve_ports(n=shape)}
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """Random codes."""
+        codes: Array = rng.integers(0, 2**self.bits, len(x)).astype(float)
+        return codes
 
     @property
     def _step(self) -> Any:
@@ -102,22 +108,12 @@ class Adc(_Converter, SampledBlock):
     takes = (PortSpec("u", "float or n", "", "the analogue signal"),)
     gives = (PortSpec("code", "float or n", "", "a whole number from 0 to 2^bits - 1"),)
 
-    def build(self, width: Any) -> dict[str, Any]:
-        shape = self._shape(width)
-        self._size = shape or (1,)
-        return {"x0": np.zeros(self._size), "feedthrough": False, **self.resolve_ports(n=shape)}
-
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [x if self.in_ports[0].shape else x[0]]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         steps = (np.reshape(inputs[0], self._size) - self.lower) / self._step
         return self._limited(np.floor(steps))
-
-    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
-        """Random codes."""
-        codes: Array = rng.integers(0, 2**self.bits, len(x)).astype(float)
-        return codes
 
 
 class Dac(_Converter, SampledBlock):
@@ -134,19 +130,9 @@ class Dac(_Converter, SampledBlock):
     takes = (PortSpec("code", "float or n", "", "a whole number from 0 to 2^bits - 1"),)
     gives = (PortSpec("y", "float or n", "", "the analogue signal, held between ticks"),)
 
-    def build(self, width: Any) -> dict[str, Any]:
-        shape = self._shape(width)
-        self._size = shape or (1,)
-        return {"x0": np.zeros(self._size), "feedthrough": False, **self.resolve_ports(n=shape)}
-
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         y = self.lower + x * self._step
         return [y if self.in_ports[0].shape else bare(y[0])]
 
     def next(self, t: float, inputs: list[Any], x: Any) -> Any:
         return self._limited(np.floor(np.reshape(inputs[0], self._size) + 0.5))
-
-    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
-        """Random codes."""
-        codes: Array = rng.integers(0, 2**self.bits, len(x)).astype(float)
-        return codes
