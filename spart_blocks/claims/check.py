@@ -37,6 +37,7 @@ from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.sections.expectations import EnginesClaim, Expectations, SuccessClaim
 from spart_blocks.results import Results
 from spart_blocks.results.signal_names import file_name
+from spart_blocks.results.summary import real_time_factor
 from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.run.run import Progress
 
@@ -138,12 +139,6 @@ def _overheard(heard: list[str]) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     heard += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
-
-
-def _speed(results: Results) -> float | None:
-    """The simulated seconds in a second; None where the time was too short to be measured."""
-    wall = float(results.info.get("wall_time", 0.0))
-    return float(results.t[-1] - results.t[0]) / wall if wall > 0.0 else None
 
 
 @dataclass
@@ -367,12 +362,12 @@ class _Judging:
         repeated without the measurements of claims, which may take longer than the run.
         """
         claim = self.expected.section.speed
-        factor = _speed(self.results)
+        factor = real_time_factor(self.results)
         if claim is None or factor is None:
             return None
         self.claims += 1
         if factor < claim.times_real_time:
-            factor = max(factor, _speed(finish(begin(file))) or 0.0)
+            factor = max(factor, real_time_factor(finish(begin(file))) or 0.0)
         text = f"ran {factor:.3g} times as fast as real time, expected {claim.times_real_time:g}"
         if factor < claim.times_real_time:
             return text

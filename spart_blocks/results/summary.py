@@ -44,9 +44,8 @@ def _facts(results: RunData) -> list[str]:
     rows = [("time", span), ("samples", f"{len(t)}")]
     facts = {k: v for k, v in results.info.items() if k != "notes" and not _is_version(k, v)}
     rows += [(key.replace("_", " "), _fact(key, value)) for key, value in facts.items()]
-    wall = next((results.info[k] for k in ("wall_time", "wall time") if k in results.info), None)
-    if isinstance(wall, int | float) and wall > 0 and len(t):
-        rows.append(("real-time factor", f"{float(t[-1] - t[0]) / wall:.3g}"))
+    if (factor := real_time_factor(results)) is not None:
+        rows.append(("real-time factor", f"{factor:.3g}"))
     width = max(len(label) for label, _ in rows)
     return [f"  {label:<{width}}  {value}" for label, value in rows]
 
@@ -108,3 +107,13 @@ def _events(results: RunData) -> list[str]:
 def notes(results: RunData) -> list[str]:
     """The notes of a run, a line each."""
     return [f"note: {note}" for note in str(results.info.get("notes", "")).splitlines()]
+
+
+def real_time_factor(results: RunData) -> float | None:
+    """The simulated seconds in a second; None where the time it took is unknown, or too short to be
+    measured.
+    """
+    wall = next((results.info[k] for k in ("wall_time", "wall time") if k in results.info), None)
+    if not isinstance(wall, int | float) or wall <= 0 or not len(results.t):
+        return None
+    return float(results.t[-1] - results.t[0]) / wall

@@ -295,7 +295,7 @@ def test_a_miss_of_speed_is_a_failure_only_when_asked(ramp):
 
 def test_a_run_that_claims_slow_down_is_timed_without_them(ramp, monkeypatch):
     speeds = iter([1.0, 100.0])
-    monkeypatch.setattr(module, "_speed", lambda results: next(speeds))
+    monkeypatch.setattr(module, "real_time_factor", lambda results: next(speeds))
     outcome = check_file(ramp("speed: {times_real_time: 50}"))
     assert (outcome.slow, list(speeds)) == (None, [])
 
