@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -449,11 +449,7 @@ def _note_run(axis: Axes, results: RunData) -> None:
     """Note below a figure that the record is thinned, and that the run has stopped early."""
     if THINNED in results.info:
         stretch = float(results.info[THINNED])
-        axis.annotate(
-            f"thinned: least and greatest of each {stretch:.3g} s", (0, 0), xytext=(0, -24),
-            ha="left", va="top", xycoords="axes fraction", textcoords="offset points", fontsize=8,
-            color=FAINT,
-        )  # fmt: skip
+        _note(axis, f"thinned: least and greatest of each {stretch:.3g} s", "left", FAINT)
     _note_stop(axis, results)
 
 
@@ -462,7 +458,12 @@ def _note_stop(axis: Axes, results: RunData) -> None:
         return
     why = f": {results.stopped}" if results.stopped else ""
     note = plain_text(f"stopped at {results.t[-1]:.4g} s{why}".splitlines()[0])
+    _note(axis, note if len(note) < 70 else f"{note[:68]}…", "right", "#B42318")
+
+
+def _note(axis: Axes, text: str, side: Literal["left", "right"], colour: str) -> None:
+    """A small text below one end of the time axis."""
     axis.annotate(
-        note if len(note) < 70 else f"{note[:68]}…", (1, 0), xytext=(0, -24), ha="right", va="top",
-        xycoords="axes fraction", textcoords="offset points", fontsize=8, color="#B42318",
+        text, (0 if side == "left" else 1, 0), xytext=(0, -24), ha=side, va="top",
+        xycoords="axes fraction", textcoords="offset points", fontsize=8, color=colour,
     )  # fmt: skip
