@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spart_blocks.base.errors import Fault, InputError, pip_install
+from spart_blocks.base.errors import SOURCES, Fault, InputError, pip_install
 
-HOME = Path(__file__).parents[2]
+HOME = SOURCES
 """The folder with the folders of sources; they are there in a clone and in an sdist, not beside an
 installed wheel."""
 LICENSES = "licenses.txt"
