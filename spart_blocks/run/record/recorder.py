@@ -300,7 +300,7 @@ class Recorder:
         each (N, ...), the states (N, nx) and (N, nd).
         """
         self._gather()
-        at = int(np.searchsorted(_joined(self._numbers), first))
+        at = sum(int(np.searchsorted(numbers, first)) for numbers in self._numbers)
         t, x, xd, _, *signals = (_rest(blocks, at)[::stride] for blocks in self._columns())
         return t, signals, x, xd
 
