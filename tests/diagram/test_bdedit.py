@@ -141,3 +141,11 @@ def test_wires_between_corners_alone_end(tmp_path):
     drawing.wire(two, one)
     drawing.wire(two, gain)
     assert "wires: []" in from_bdedit(drawing.write(tmp_path)).text()
+
+
+def test_what_is_no_json_is_told_at_its_place(tmp_path):
+    path = tmp_path / "d.bd"
+    path.write_text('{"blocks": [],\n "wires": [}')
+    with pytest.raises(InputError, match=r"d\.bd:2:12: it is not JSON") as error:
+        from_bdedit(path)
+    assert "JSONDecodeError" not in str(error.value)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, Place, brief, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, Place, brief, did_you_mean, told
 from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
 from spart_blocks.diagram.check.other_names import type_hint
 from spart_blocks.diagram.converted.draft import (
@@ -53,10 +53,11 @@ def _read(file: Path) -> dict[str, Any]:
         model = json.loads(file.read_text("utf-8"))
     except OSError as error:
         raise InputError(Fault(f"it cannot be read: {error.strerror}", place)) from None
+    except json.JSONDecodeError as error:
+        at = Place(str(file), error.lineno, error.colno)
+        raise InputError(Fault(f"it is not JSON, as .bd files are: {error.msg}", at)) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            Fault(f"it is not JSON; .bd files are JSON: {brief(error)}", place)
-        ) from None
+        raise InputError(Fault(f"it is not JSON, as .bd files are: {told(error)}", place)) from None
     if not isinstance(model, dict) or not all(
         isinstance(model.get(key), list) and all(isinstance(one, dict) for one in model[key])
         for key in ("blocks", "wires")
