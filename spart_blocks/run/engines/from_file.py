@@ -4,6 +4,7 @@ was traced and checked, without loading the diagram or importing bdsim."""
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import warnings
@@ -197,7 +198,11 @@ def _package() -> str:
     """All that determines a file's program besides its files: the versions of this package and of
     its dependencies.
     """
-    home = Path(__file__).parents[2]
-    files = sorted(path for path in home.rglob("*") if path.suffix in (".py", ".c"))
-    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return json.dumps([states, [_version(name) for name in _MADE_WITH], sys.version])
+    states = []
+    for folder, _, names in os.walk(Path(__file__).parents[2]):  # faster than rglob
+        for name in names:
+            if name.endswith((".py", ".c")):
+                path = os.path.join(folder, name)
+                status = os.stat(path)
+                states.append((path, status.st_size, status.st_mtime_ns))
+    return json.dumps([sorted(states), [_version(name) for name in _MADE_WITH], sys.version])

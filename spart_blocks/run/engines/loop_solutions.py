@@ -9,9 +9,9 @@ import numpy as np
 
 from spart_blocks.base.errors import SpartError, warn
 from spart_blocks.diagram.network.loop_block import AlgebraicLoop, differences, solution
-from spart_blocks.run.engines.held_outputs import Values
 
 if TYPE_CHECKING:
+    from spart_blocks.run.engines.held_outputs import Values
     from spart_blocks.run.engines.interpreter import Interpreter
 
 _FAR = (1.0, 3.0, 10.0, 30.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from spart_blocks.diagram.network.clocks import grid
 from spart_blocks.results.run_data import RATES
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.record import thinning
-from spart_blocks.run.record.streams import Stream, rows_of
 from spart_blocks.run.record.thinning import Bound
+
+if TYPE_CHECKING:
+    from spart_blocks.run.record.streams import Stream
 
 # --- Sample times ---------------------------------------------------------------------------------
 
@@ -201,7 +203,7 @@ class Recorder:
 
     def _add(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
         if self.stream is not None:
-            self.stream.write(rows_of(self.engine, self.names, t, signals, x, xd))
+            self.stream.write(self.names, t, signals, x, xd)
         numbers = np.arange(self.count - len(t), self.count)
         rows = (t, x, xd, numbers, *signals)
         for blocks, values in zip(self._columns(), rows, strict=True):

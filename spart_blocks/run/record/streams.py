@@ -44,8 +44,15 @@ class Stream(ABC):
         self._waiting: list[Rows] = []
         self._count = 0
 
-    def write(self, rows: Rows) -> None:
-        """Write rows; the last ones stay in memory until their part is full. Raises RunError."""
+    def write(
+        self, names: Sequence[str], t: Array, signals: Sequence[Array], x: Array, xd: Array
+    ) -> None:
+        """Write rows: t (N,) [s], the named signals (N, ...), states x (N, nx) and xd (N, nd). The
+        last ones stay in memory until their part is full. Raises RunError.
+        """
+        rows = {"t": t, **dict(zip(names, signals, strict=True))}
+        rows |= {STATES + name: x[:, part] for name, part in self.engine.continuous.items()}
+        rows |= {STATES + name: xd[:, part] for name, part in self.engine.sampled.items()}
         with deferred():  # an interrupt would leave half a part
             self._waiting.append(rows)
             self._count += len(rows["t"])
@@ -185,12 +192,3 @@ def stream_of(path: Path, engine: Engine) -> Stream:
         text = f"a stream has all rows, and run.every = {engine.run.every:g} s keeps samples only"
         raise InputError(Fault(text, hint="set run.every=null, or save the samples: --out FILE"))
     return STREAMS[path.suffix.lower()](path, engine)
-
-
-def rows_of(
-    engine: Engine, names: Sequence[str], t: Array, signals: Sequence[Array], x: Array, xd: Array
-) -> Rows:
-    """Rows by name. t (N,) [s], signals (N, ...), states x (N, nx) and xd (N, nd)."""
-    rows = {"t": t, **dict(zip(names, signals, strict=True))}
-    rows |= {STATES + name: x[:, part] for name, part in engine.continuous.items()}
-    return rows | {STATES + name: xd[:, part] for name, part in engine.sampled.items()}
