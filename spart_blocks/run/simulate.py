@@ -39,6 +39,7 @@ from spart_blocks.run.growth import growth_notes
 from spart_blocks.run.loop import execute
 from spart_blocks.run.notes import record_notes
 from spart_blocks.run.record.recomputing import Recomputing
+from spart_blocks.run.record.streams import checked_stream, stream_of
 from spart_blocks.run.run import Progress, Run
 from spart_blocks.run.solvers.stability import explain_instability, warn_of_instability
 from spart_blocks.run.start import prepare
@@ -170,10 +171,7 @@ def begin(
         raise InputError(Fault(f"there is no engine {brief(engine)}", hint=hint))
     if progress is not None and not callable(progress):
         raise InputError(f"progress is a function of t and T, not {brief(progress)}")
-    if stream is not None:
-        from spart_blocks.run.record.streams import checked_stream, stream_of  # for these runs only
-
-        stream = checked_stream(stream)
+    path = None if stream is None else checked_stream(stream)
     if isinstance(initial, (str, Path)):
         initial = Results.load(initial)
     _continued(initial)
@@ -181,8 +179,7 @@ def begin(
         with collector_paused():
             ready = _engine(diagram, engine, run_options)
         run = begin_engine(ready, initial, progress)
-        if stream is not None:
-            run.recorder.stream = stream_of(stream, ready)
+        run.recorder.stream = None if path is None else stream_of(path, ready)
         return run
 
 
