@@ -9,6 +9,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartWarning
+from spart_blocks.program.c.compiler import compiler_name
 
 # A. Prothero, A. Robinson, Math. Comp. 28 (1974): y' = -lam (y - cos t) - sin t, y = cos t.
 PROTHERO_ROBINSON = """
@@ -154,3 +155,22 @@ def test_a_changed_run_is_continued_to_the_same_end(load, engine):
     half = sb.simulate(load(PD), engine=engine, T=1)
     rest = sb.simulate(load(PD), engine=engine, T=2, initial=half)
     assert np.abs(rest["states.x"][-1] - whole["states.x"][-1]).max() < 1e-6
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_a_limit_that_is_never_met_costs_no_steps(load):
+    """A step of 4 s, far too long for the lag of 1 ms, seems to cross it just after its start."""
+    diagram = load("""
+blocks:
+  goal: {type: STEP, T: 1, on: 100}
+  error: {type: SUM, signs: "+-"}
+  fast: {type: PT1, gain: 1, tau: 1e-3}
+  limit: {type: SATURATION, lower: -1e6, upper: 1e6}
+  slow: {type: PT1, gain: 5, tau: 0.5}
+wires: [goal -> error.0, slow -> error.1, error -> fast, fast -> limit, limit -> slow]
+run: {T: 1.1, solver: RK45}
+""")
+    compiled, reference = (
+        sb.simulate(diagram, engine=engine).info["steps"] for engine in ("native", "interpreter")
+    )
+    assert compiled <= reference + 5

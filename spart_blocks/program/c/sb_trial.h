@@ -68,7 +68,9 @@ SB_FUNCTION SB_MASK sb_meets_lines(SB_SELF *m, sb_trial *s, SB_MASK good) {
 
 /* Where the step just tried crosses first, and whether it is to be repeated in a shorter one: returns
    the lanes of `good` where it is not. far: where it was not accurate; a bend within it, not its
-   length, may be why, and then it is repeated with the same pace. */
+   length, may be why, and then the steps after it are no shorter than up to there. But a step that is
+   far too long for its modes seems to cross a bend just after its start, wherever it is begun anew:
+   its length, `pace`, must not stay. */
 SB_FUNCTION SB_MASK sb_searched(SB_SELF *m, sb_trial *s, SB_MASK good, SB_MASK far, SB_REAL pace) {
   const SB_REAL h = s->h;
 #ifdef SB_CONTROLS
@@ -85,7 +87,7 @@ SB_FUNCTION SB_MASK sb_searched(SB_SELF *m, sb_trial *s, SB_MASK good, SB_MASK f
     const SB_REAL shorter = sb_short_of(m, (good & SB_NOT(s->over)) | far, h, s->theta);
     const SB_MASK again = shorter > 0;
     SB_STEP_LIMIT(m) = SB_SELECT(again & (shorter < SB_STEP_LIMIT(m)), shorter, SB_STEP_LIMIT(m));
-    SB_H(m) = SB_SELECT(again & far, pace, SB_H(m));
+    SB_H(m) = SB_SELECT(again & far, SB_MAX(SB_H(m), SB_MIN(pace, shorter)), SB_H(m));
     good &= SB_NOT(again);
   }
 #endif
