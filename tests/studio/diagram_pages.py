@@ -206,7 +206,7 @@ class DiagramPage:
     def field(self, name):
         """The field of a parameter in the form."""
         label = f"//aside[@aria-label='Parameters']//label[normalize-space(text())='{name}']"
-        return self.driver.find_element("xpath", f"{label}/..//*[self::input or self::textarea]")
+        return self.driver.find_element("xpath", f"{label}/..//textarea")
 
     def at_empty(self, x=0.5, y=0.88):
         """The pointer over an empty part of the sheet, at a share of its width and height."""

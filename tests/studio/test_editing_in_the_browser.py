@@ -234,7 +234,7 @@ def test_blocks_become_a_subsystem_that_opens(loop):
 
 def test_parameters_are_tried_while_typed_and_set_by_enter(loop):
     loop.click("gain")
-    loop.wait("document.querySelector('.form-panel [aria-label=gain] .field input')")
+    loop.wait("document.querySelector('.form-panel [aria-label=gain] .field textarea')")
     field = loop.field("K")
     field.send_keys(loop.CTRL_A, "[1, 2")
     loop.wait("document.querySelector('.field.wrong')")
@@ -248,6 +248,35 @@ def test_parameters_are_tried_while_typed_and_set_by_enter(loop):
     loop.wait("!document.querySelector('.field [data-draft]')")
     undone(loop)  # from the field
     loop.wait("document.activeElement.name === 'K' && document.activeElement.value === '$k'")
+
+
+CARET = "[document.activeElement.name, document.activeElement.selectionStart]"
+
+
+def test_focus_and_caret_stay_in_a_field_however_long_its_value_becomes(loop):
+    loop.click("gain")
+    loop.wait("document.querySelector('.form-panel [aria-label=gain] .field textarea')")
+    loop.field("K").send_keys(loop.CTRL_A, "[" + "1, " * 50)
+    loop.type("2]")
+    assert loop.browser.run(f"return {CARET}") == ["K", 153]
+    for _ in range(100):
+        loop.press("BACKSPACE")
+    loop.press("ARROW_LEFT")
+    loop.press("DELETE")  # a shortcut of the page, that removes the block
+    assert loop.browser.run(f"return {CARET}") == ["K", 52]
+    assert loop.browser.run("return document.activeElement.value.length") == 52
+    assert "gain" in loop.blocks()
+    loop.press("ESCAPE")
+    assert loop.text == LOOP
+
+
+def test_the_focus_stays_at_a_field_whose_button_goes(loop):
+    loop.click("gain")
+    loop.wait("document.querySelector('.form-panel [aria-label=gain] .field .unset')")
+    loop.button("Back to the default of K")
+    loop.written("gain: {type: GAIN}")
+    loop.wait("document.activeElement.name === 'K'")
+    undone(loop)
 
 
 def test_a_required_value_is_not_taken_out_by_emptying_it(loop):

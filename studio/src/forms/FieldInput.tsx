@@ -1,6 +1,6 @@
 // One parameter: its value as text, what it means, and what is wrong with it while one types.
 
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 
 import { edit, tried } from "../actions";
 import type { Field, Operation, Problem } from "../protocol";
@@ -24,6 +24,7 @@ const PAUSE = 250;
 
 export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }: Props) {
   const id = useId();
+  const row = useKeptFocus();
   const { draft, trial, change, commit, drop } = useDraft(field, isOwn);
   const wrong = draft === null ? problems[0] : trial;
   const shown = draft ?? shownOf(field);
@@ -41,7 +42,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }:
         {field.required && shown.trim() === "" && <abbr title="required">*</abbr>}
         {field.unit && <span className="unit">{field.unit}</span>}
       </label>
-      <div className="field-row">
+      <div className="field-row" {...row}>
         {draft === null && isListed(field, shown) ? (
           <select {...common} disabled={readOnly} onChange={(event) => void commit(event.target.value)}>
             <option value="" hidden={field.required && field.text !== null}>{field.default ? `${fromYaml(field.default)} (default)` : ""}</option>
@@ -84,8 +85,28 @@ function Text({ common, field, change, commit, drop }: TextProps) {
     onChange: (event: { target: { value: string } }) => change(event.target.value),
     onBlur: (event: { target: { value: string } }) => void commit(event.target.value),
   };
-  const lines = common.value.split("\n").length;
-  return lines > 1 || common.value.length > 60 ? <textarea {...all} rows={Math.min(10, Math.max(lines, 3))} /> : <input {...all} />;
+  return <textarea {...all} rows={rowsOf(common.value)} />;
+}
+
+const SHORT = 60;
+const MOST_ROWS = 10;
+
+/** One row for a short value, more for a long one. It is one element for all lengths, so that the
+ * focus and the caret stay while one types. */
+function rowsOf(text: string): number {
+  const lines = text.split("\n").length;
+  return lines === 1 && text.length <= SHORT ? 1 : Math.min(MOST_ROWS, Math.max(lines, 3));
+}
+
+/** Keeps the focus within a row when the element that has it becomes another: without it the focus
+ * falls to the page, where the next keys are shortcuts. */
+function useKeptFocus() {
+  const ref = useRef<HTMLDivElement>(null);
+  const has = useRef(false); // React tells no blur of an element that it removes
+  useLayoutEffect(() => {
+    if (has.current && document.activeElement === document.body) ref.current?.querySelector<HTMLElement>("[name]")?.focus();
+  });
+  return { ref, onFocus: () => { has.current = true; }, onBlur: () => { has.current = false; } };
 }
 
 /** What is typed and not yet in the file, tried while one types. */
