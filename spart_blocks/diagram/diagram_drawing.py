@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
+from spart_blocks.block_support.ports import attribute, input_ports, output_ports
 from spart_blocks.diagram.build.companions import is_audit
 from spart_blocks.diagram.written.conditions import CONDITIONS, conditions_of
 from spart_blocks.drawing.boxes import NamedBox, named_box, sheet
@@ -14,6 +14,21 @@ from spart_blocks.drawing.picture import Picture
 
 CLASSES = {"graphics": "sink", "transfer": "continuous", "clocked": "sampled"}
 """For classes of blocks without a style of their own, the class whose style they use."""
+
+OPERATORS = {
+    "SUM": ("signs", "++", {"-": "−"}),
+    "PROD": ("ops", "**", {"*": "×", "/": "÷"}),
+}
+"""For types whose inputs are operands: the parameter with an operator for each input, its default,
+and how an operator is drawn."""
+_NAMES = {
+    "PID": ("x", "x*"),
+    "PID_S": ("x", "x*"),
+    "SCOPEXY": ("x", "y"),
+    "TRANSFORM_VECTOR": ("T", "p"),
+    "INVERSE": ("inv", "cond"),
+}
+"""Labels of two ports that have numbers in bdsim 1.4, and a meaning each."""
 
 
 def draw(diagram: Any) -> Picture:
@@ -47,18 +62,27 @@ def _ports(wire: Any) -> list[tuple[int, int]]:
 
 def _box(block: Any) -> NamedBox:
     """A block with its texts."""
-    inputs = _port_texts(input_ports(block), attribute(block, "signs"))
-    inputs = _with_conditions(block, inputs)
-    outputs = _port_texts(output_ports(block))
+    kind = str(block.type).upper()
+    operators = attribute(block, OPERATORS[kind][0]) if kind in OPERATORS else None
+    names = [[port.name for port in ports(block)] for ports in (input_ports, output_ports)]
+    inputs = _with_conditions(block, port_labels(kind, names[0], operators))
+    outputs = port_labels(kind, names[1])
     look = CLASSES.get(block.blockclass, block.blockclass)
-    return named_box(block.name, str(block.type).upper(), look, inputs, outputs)
+    return named_box(block.name, kind, look, inputs, outputs)
 
 
-def _port_texts(ports: Sequence[Port], signs: object = None) -> tuple[str, ...]:
-    """The labels of ports: names, or a sum's signs; empty for ports that only have numbers."""
-    if isinstance(signs, str) and len(signs) == len(ports):
-        return tuple(sign.replace("-", "−") for sign in signs)
-    return tuple("" if port.name.isdigit() else port.name for port in ports)
+def port_labels(kind: str, names: Sequence[str], operators: object = None) -> tuple[str, ...]:
+    """The texts at the ports of one side of a block: the operators of a sum or product; names;
+    empty for ports that only have numbers. kind: the type of the block; operators: the value of its
+    parameter of OPERATORS."""
+    if kind in OPERATORS and len(names) > 1:
+        _, default, shown = OPERATORS[kind]
+        signs = default if operators is None else operators
+        if isinstance(signs, str) and len(signs) == len(names):
+            return tuple(shown.get(sign, sign) for sign in signs)
+    if tuple(names) == ("0", "1") and kind in _NAMES:
+        return _NAMES[kind]
+    return tuple("" if name.isdigit() else name for name in names)
 
 
 def _with_conditions(block: Any, texts: tuple[str, ...]) -> tuple[str, ...]:

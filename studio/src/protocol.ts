@@ -218,13 +218,26 @@ export interface SheetBlock {
   /** Of a subsystem from another file: the file, to open it. */
   file: string | null;
   clock: string | null;
-  /** A line under the name, such as a gain. */
-  caption: string;
+  face: BlockFace;
+  /** The middle of its name and face, from its left edge: between the texts at its ports. */
+  centre: number;
   problems: Problem[];
+}
+
+/** What a block shows of its function in its box: a drawing, a text, or a fraction. */
+export interface BlockFace {
+  /** The name of a drawing, or empty. */
+  glyph: string;
+  /** A text, or the numerator of a fraction. */
+  over: string;
+  /** The denominator of a fraction; else empty. */
+  under: string;
 }
 
 export interface SheetPort {
   name: string;
+  /** The text at the port: its name, or the operator of a sum or product; may be empty. */
+  label: string;
   /** From the block's upper edge. */
   offset: number;
   wired: boolean;

@@ -3,10 +3,10 @@
 import type { Sheet, SheetBlock, SheetWire } from "../src/protocol";
 
 export function block(name: string, more: Partial<SheetBlock> = {}): SheetBlock {
-  const port = (of: string) => ({ name: of, offset: 30, wired: false, shape: "", unit: "", doc: "" });
+  const port = (of: string) => ({ name: of, label: of, offset: 30, wired: false, shape: "", unit: "", doc: "" });
   return {
     name, type: "GAIN", look: "function", x: 0, y: 0, width: 80, height: 60, moved: false,
-    inputs: [port("u")], outputs: [port("y")], opens: null, file: null, clock: null, caption: "", problems: [], ...more,
+    inputs: [port("u")], outputs: [port("y")], opens: null, file: null, clock: null, centre: 40, face: { glyph: "", over: "", under: "" }, problems: [], ...more,
   };
 }
 

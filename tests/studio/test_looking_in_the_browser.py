@@ -10,6 +10,7 @@ from diagram_pages import LOOP, DiagramPage
 from studio_pages import in_browser
 
 from spart_blocks.descriptions.subjects import SUBJECTS
+from spart_blocks.diagram.build.registry import find_type, type_names
 
 pytestmark = needs_chromium
 ALL = ("goal", "error", "gain", "x", "scope")
@@ -303,3 +304,26 @@ def test_nothing_complains_and_nothing_is_asked_of_a_network(loop):
     assert loop.browser.complaints() == []
     own = f"//{loop.driver.execute_script('return location.host')}/"
     assert all(own in url for url in loop.browser.requests())
+
+
+OVERLAPS = """
+return [...document.querySelectorAll('.block')].flatMap((block) => {
+  const parts = [...block.querySelectorAll('.block-name, .block-type, .face, .port-name, .mark')];
+  const boxes = parts.map((one) => [one, one.getBoundingClientRect()]);
+  const pixel = block.getBoundingClientRect().width / block.offsetWidth;
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 * pixel
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2 * pixel;
+  const name = block.closest('.react-flow__node').dataset.id;
+  return boxes.flatMap(([one, a], k) => boxes.slice(k + 1).filter(([, b]) => meet(a, b))
+    .map(([other]) => `${name}: ${one.className.baseVal ?? one.className} ${one.textContent}`
+      + ` on ${other.className.baseVal ?? other.className} ${other.textContent}`));
+});
+"""
+
+
+def test_no_text_of_a_block_lies_on_another_of_its_texts_or_icons(page):
+    types = [name for name in type_names() if find_type(name).refusal is None]
+    blocks = "".join(f"  {name.lower()}: {{type: {name}}}\n" for name in types)
+    page.open("types.yaml", f"blocks:\n{blocks}")
+    page.wait("document.querySelectorAll('.block').length === arguments[0]", len(types))
+    assert page.browser.run(OVERLAPS) == []

@@ -58,7 +58,7 @@ def test_a_sheet_has_all_blocks_with_ports_and_signals(asking):
     assert found["one"]["opens"] == "one"
     assert found["one"]["file"] is None
     assert found["hold"]["clock"] == "tick"
-    assert found["step"]["caption"] == "T = 1"
+    assert found["step"]["face"] == {"glyph": "step", "over": "T = 1", "under": ""}
     assert [port["wired"] for port in found["scope"]["inputs"]] == [True, True, False]
     assert ends(sheet) == {
         ("step", "0", "one", "goal"),

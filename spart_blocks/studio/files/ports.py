@@ -12,7 +12,7 @@ from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.build.own_blocks import add_installed
 from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
-from spart_blocks.diagram.diagram_drawing import CLASSES
+from spart_blocks.diagram.diagram_drawing import CLASSES, OPERATORS
 from spart_blocks.diagram.written.sheets import GATES
 from spart_blocks.diagram.written.wires import COUNTED
 from spart_blocks.drawing.boxes import LOOKS
@@ -130,9 +130,10 @@ def unbuilt_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
 
 def _count(kind: str, section: Mapping[str, Any]) -> int | None:
     """The number of inputs given by the parameters of a block; None if they do not give it."""
-    signs = section.get("signs", "++") if kind == "SUM" else section.get("ops", "**")
-    if kind in ("SUM", "PROD"):
-        return len(signs) if isinstance(signs, str) else 2
+    if kind in OPERATORS:
+        parameter, default, _ = OPERATORS[kind]
+        operators = section.get(parameter, default)
+        return len(operators if isinstance(operators, str) else default)
     given = section.get("nin")
     return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else None
 

@@ -5,38 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.diagram_drawing import OPERATORS, port_labels
 from spart_blocks.diagram.written.connections import Connection
 from spart_blocks.diagram.written.wires import selection_text
 from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
 from spart_blocks.drawing.layout import Box
 from spart_blocks.drawing.placed import GRID, Drawn, Spots, lay_out
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
+from spart_blocks.studio.files.faces import Face, face_of
 from spart_blocks.studio.files.mistakes import Mistakes
-from spart_blocks.studio.files.ports import block_look, port_text
+from spart_blocks.studio.files.ports import Side, block_look, port_text
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
-from spart_blocks.versions.edits.values import flow_text
-
-# What a block shows of its parameters, by its type.
-_CAPTIONS = {
-    "GAIN": ("K",),
-    "CONSTANT": ("value",),
-    "STEP": ("T", "on"),
-    "RAMP": ("slope",),
-    "WAVEFORM": ("wave", "freq"),
-    "POW": ("p",),
-    "FCN": ("expression",),
-    "EXPRESSION": ("expression",),
-    "TRANSFER_FUNCTION": ("num", "den"),
-    "LTI_SISO": ("N", "D"),
-    "GOTO": ("tag",),
-    "FROM": ("tag",),
-    "DELAY": ("T",),
-    "CLIP": ("min", "max"),
-}
-_LONGEST_CAPTION = 28
 
 
 def make_sheet(
@@ -46,8 +27,11 @@ def make_sheet(
     before: its previous drawing."""
     web = web_of(scope)
     looks = {name: block_look(scope, name) for name in web.sides}
-    captions = {name: caption_of(scope, name) for name in web.sides}
-    boxes = {name: _box(scope, name, looks[name], web, captions[name]) for name in web.sides}
+    margins = {name: _margins(scope, name, web) for name in web.sides}
+    faces = {name: _face(scope, name) for name in web.sides}
+    boxes = {
+        name: _box(scope, name, looks[name], web, faces[name], margins[name]) for name in web.sides
+    }
     ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
     wires = [ends_of(one) for one in web.connections]
     drawn = lay_out(boxes, ports, wires, known, before)
@@ -56,7 +40,9 @@ def make_sheet(
         "at": scope.at,
         "within": scope.within,
         "blocks": [
-            _block(scope, name, looks[name], captions[name], sides[name], drawn, mistakes)
+            _block(
+                scope, name, looks[name], faces[name], margins[name], sides[name], drawn, mistakes
+            )
             for name in web.sides
         ],
         "wires": [_wire(scope, one, drawn, mistakes) for one in web.connections],
@@ -73,22 +59,14 @@ def type_of(scope: Scope, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def caption_of(scope: Scope, name: str) -> str:
-    """The text under the name and type of a block: its main parameters, or its chosen variant."""
+def _face(scope: Scope, name: str) -> Face:
+    """What a block shows of its function; of a slot, its chosen variant."""
     section = scope.blocks.get(name, {})
     if scope.is_slot(name):
-        return scope.reading.chosen.get(name, "")
+        return Face(over=scope.reading.chosen.get(name, ""))
     if "for_each" in section:
-        return "for each"
-    texts = []
-    for key in _CAPTIONS.get(type_of(scope, name), ()):
-        if key in section:
-            try:
-                texts.append(f"{key} = {flow_text(section[key])}")
-            except InputError:
-                continue
-    text = " ".join(", ".join(texts).split())
-    return text if len(text) <= _LONGEST_CAPTION else f"{text[: _LONGEST_CAPTION - 1]}…"
+        return Face(over="for each")
+    return face_of(type_of(scope, name), section)
 
 
 def shown_type(scope: Scope, name: str) -> str:
@@ -100,7 +78,8 @@ def _block(
     scope: Scope,
     name: str,
     look: str,
-    caption: str,
+    face: Face,
+    margins: tuple[float, float],
     ports: PortSides,
     drawn: Drawn,
     mistakes: Mistakes,
@@ -128,14 +107,15 @@ def _block(
         "opens": opens,
         "file": file,
         "clock": clock if isinstance(clock, str) else None,
-        "caption": caption,
+        "face": face.data,
+        "centre": (GRID * box.width + margins[0] - margins[1]) / 2,
         "problems": mistakes.blocks.get((scope.keys, name), []) if own else [],
     }
 
 
 def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> list[dict[str, Any]]:
     """The ports of one side with their offsets [px]."""
-    keys = ("name", "wired", "shape", "unit", "doc")
+    keys = ("name", "label", "wired", "shape", "unit", "doc")
     return [
         {**{key: port[key] for key in keys}, "offset": float(GRID * offset)}
         for port, offset in zip(ports, offsets, strict=True)
@@ -151,15 +131,25 @@ def described_sides(scope: Scope, web: Web) -> dict[str, PortSides]:
     inputs, outputs = web.wired()
     return {
         name: {
-            False: [_port(scope, name, False, port, inputs) for port in left.ports],
-            True: [_port(scope, name, True, port, outputs) for port in right.ports],
+            output: [
+                _port(scope, name, output, port, label, wired)
+                for port, label in zip(side.ports, labels_of(scope, name, side), strict=True)
+            ]
+            for output, side, wired in ((False, left, inputs), (True, right, outputs))
         }
         for name, (left, right) in web.sides.items()
     }
 
 
+def labels_of(scope: Scope, name: str, side: Side) -> tuple[str, ...]:
+    """The texts at the ports of one side of a block."""
+    section, kind = scope.blocks.get(name, {}), type_of(scope, name)
+    operators = section.get(OPERATORS[kind][0]) if kind in OPERATORS else None
+    return port_labels(kind, side.names, operators)
+
+
 def _port(
-    scope: Scope, name: str, output: bool, port: Port, wired: set[tuple[str, str]]
+    scope: Scope, name: str, output: bool, port: Port, label: str, wired: set[tuple[str, str]]
 ) -> dict[str, Any]:
     kind = scope.blocks.get(name, {}).get("type")
     text = port_text(kind, "outputs" if output else "inputs", port.name)
@@ -170,6 +160,7 @@ def _port(
         unit = scope.reading.signals.units.get(signal, unit)
     return {
         "name": port.name,
+        "label": label,
         "wired": (name, port.name) in wired,
         "shape": shape_text(shape),
         "unit": f"[{unit}]" if unit else "",
@@ -237,26 +228,46 @@ def project_path(reading: Reading, file: Any) -> str | None:
 
 
 NAME, SMALL = 13.0, 11.0
-"""Font sizes: of block names, and of types, captions and port names."""
+"""Font sizes: of block names, and of types, faces and port names."""
 LETTER = 6.3
-"""Width of one letter of a caption."""
+"""Width of one letter of a face."""
+GLYPH, TRIANGLE = 42.0, 1.5
+"""Width of a glyph, and of a triangle around a text in its width."""
+BOLD = 1.2
+"""How much wider bold letters are, in wide fonts such as DejaVu Sans."""
 _MOST_WIDTH = 40.0
 _NARROW, _WIDE = set("iljtfrI.,:;|!'()[]{} -/"), set("mwMW@%")
 
 
-def _box(scope: Scope, name: str, look: str, web: Web, caption: str) -> Box:
+def _box(
+    scope: Scope, name: str, look: str, web: Web, face: Face, margins: tuple[float, float]
+) -> Box:
     """The box of a block that its texts fit into. look: a key of LOOKS."""
-    sides = [side.ports for side in web.sides[name]]
-    left, right = (
-        max((_width(port.name, SMALL) for port in ports if not port.name.isdigit()), default=0.0)
-        for ports in sides
-    )
-    under = _width(shown_type(scope, name), SMALL), LETTER * len(caption)
-    middle = max(_width(name, NAME) * 1.08, *under)
-    wide = (middle + sum(side + 16 if side else 10 * BARE for side in (left, right))) / GRID
-    least = LEAST_HEIGHT + (2 if caption else 0)
-    inputs, outputs = map(len, sides)
+    left, right = margins
+    kind = 0.0 if face.is_telling else _width(shown_type(scope, name), SMALL)
+    under = kind, _face_width(face)
+    middle = max(BOLD * _width(name, NAME), *under)
+    wide = (left + middle + right) / GRID
+    least = LEAST_HEIGHT + (2 if face != Face() else 0)
+    inputs, outputs = (len(side.ports) for side in web.sides[name])
     return sized_box(min(wide, _MOST_WIDTH), (inputs, outputs), least, look_of(look).cut)
+
+
+def _margins(scope: Scope, name: str, web: Web) -> tuple[float, float]:
+    """The widths of what stands at the ports at the left and at the right of a block."""
+    left, right = (
+        max((_width(label, SMALL) for label in labels_of(scope, name, side)), default=0.0)
+        for side in web.sides[name]
+    )
+    return (left + 16 if left else 10 * BARE), (right + 16 if right else 10 * BARE)
+
+
+def _face_width(face: Face) -> float:
+    """The width that a face needs."""
+    text = LETTER * max(len(face.over), len(face.under))
+    if face.glyph == "gain":
+        return TRIANGLE * text + 16  # the text lies in the wide part of a triangle
+    return (GLYPH if face.glyph else 0.0) + text
 
 
 def _width(text: str, size: float) -> float:
@@ -264,7 +275,7 @@ def _width(text: str, size: float) -> float:
     ems = 0.0
     for letter in text:
         if letter in _NARROW:
-            ems += 0.34
+            ems += 0.4
         elif letter in _WIDE:
             ems += 0.9
         elif letter.isupper() or ord(letter) > 0x2E80:

@@ -106,13 +106,27 @@ class SheetBlock(TypedDict):
     # Of a subsystem from another file: the file, to open it.
     file: str | None
     clock: str | None
-    # A line under the name, such as a gain.
-    caption: str
+    face: BlockFace
+    # The middle of its name and face, from its left edge: between the texts at its ports.
+    centre: float
     problems: list[Problem]
+
+
+class BlockFace(TypedDict):
+    """What a block shows of its function in its box: a drawing, a text, or a fraction."""
+
+    # The name of a drawing, or empty.
+    glyph: str
+    # A text, or the numerator of a fraction.
+    over: str
+    # The denominator of a fraction; else empty.
+    under: str
 
 
 class SheetPort(TypedDict):
     name: str
+    # The text at the port: its name, or the operator of a sum or product; may be empty.
+    label: str
     # From the block's upper edge.
     offset: float
     wired: bool

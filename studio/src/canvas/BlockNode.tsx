@@ -6,6 +6,8 @@ import { memo } from "react";
 import type { SheetBlock, SheetPort } from "../protocol";
 import { type Drawing, patch, useStudio } from "../store";
 import { fillForm, renameBlock } from "./commands";
+import { Face } from "./Face";
+import { hasFace, isTelling } from "./faces";
 import { Mark } from "./Mark";
 import type { BlockNode as Shown } from "./nodes";
 import { reasonAgainst } from "./wiring";
@@ -15,17 +17,23 @@ export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
   const trial = useStudio(({ trial, sheet }) => trial.find(({ block: path }) => isOf(path, sheet?.at, block.name)));
   const problem = trial ?? block.problems[0];
   return (
-    <div className={`block look-${block.look}${problem ? " wrong" : ""}`} title={problem?.message}>
+    <div className={`block look-${block.look}${problem ? " wrong" : ""}`} title={problem?.message ?? block.type} style={aside(block)}>
       <Name block={block} />
-      <span className="block-type">{block.type}</span>
+      {!isTelling(block) && <span className="block-type">{block.type}</span>}
       <Mark look={block.look} />
-      {block.caption && <span className="block-caption">{block.caption}</span>}
+      {hasFace(block) && <Face face={block.face} />}
       {problem && <span className="block-fault" aria-hidden="true">!</span>}
       {block.inputs.map((port) => <Port key={port.name} block={block} port={port} output={false} />)}
       {block.outputs.map((port) => <Port key={port.name} block={block} port={port} output />)}
     </div>
   );
 });
+
+/** The room beside the ports, so that name and face lie between their texts. */
+function aside({ centre, width }: SheetBlock) {
+  const off = 2 * centre - width;
+  return { paddingLeft: Math.max(off, 0), paddingRight: Math.max(-off, 0) };
+}
 
 /** The block's name, or the field in which it is changed. */
 function Name({ block: { name } }: { block: SheetBlock }) {
@@ -55,9 +63,7 @@ function Port({ block, port, output }: { block: SheetBlock; port: SheetPort; out
     <>
       <Handle id={port.name} type={output ? "source" : "target"} position={output ? Position.Right : Position.Left}
         className={`port ${state}`} style={{ top: port.offset }} title={reason ?? about(port)} />
-      {/^\d+$/.test(port.name) ? null : (
-        <span className={`port-name ${output ? "out" : "in"}`} style={{ top: port.offset }}>{port.name}</span>
-      )}
+      {port.label && <span className={`port-name ${output ? "out" : "in"}`} style={{ top: port.offset }}>{port.label}</span>}
     </>
   );
 }

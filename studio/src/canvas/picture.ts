@@ -1,7 +1,8 @@
 // The sheet as a picture of its own: SVG with its colours in it, for papers and reports.
 
-import type { Sheet, SheetBlock, SheetPort } from "../protocol";
+import type { BlockFace, Sheet, SheetBlock, SheetPort } from "../protocol";
 import type { State } from "../store";
+import { FONT, hasFace, isTelling, shapesOf } from "./faces";
 import { ARROW, arrowAt, boundsOf, branchDots, lineThrough } from "./geometry";
 
 const MARGIN = 24;
@@ -40,26 +41,37 @@ export function svgOf(sheet: Sheet): string {
 }
 
 function blockOf(block: SheetBlock): string {
-  const { x, y, width, height, name, type, caption, inputs, outputs, look } = block;
+  const { x, y, width, height, name, type, face, centre, inputs, outputs, look } = block;
   const [fill, edge] = LOOKS[look];
-  const middle = x + width / 2;
-  const up = caption ? 6 : 0;
+  const middle = x + centre;
+  const [shows, tells] = [hasFace(block), isTelling(block)];
+  const up = tells ? 10 : shows ? 6 : 0;
   const text = (at: number, line: number, size: number, colour: string, words: string, more = ""): string =>
     `<text x="${at}" y="${line}" font-size="${size}" fill="${colour}"${more}>${escaped(words)}</text>`;
   const port = (side: number, anchor: string) => (one: SheetPort): string =>
-    /^\d+$/.test(one.name) ? "" : text(side, y + one.offset + 3, 9, edge, one.name, ` text-anchor="${anchor}"`);
+    one.label && text(side, y + one.offset + 3, 9, edge, one.label, ` text-anchor="${anchor}"`);
   const inner = look === "subsystem"
     ? `<rect x="${x + 4}" y="${y + 4}" width="${width - 8}" height="${height - 8}" rx="6" fill="none" stroke="${edge}" stroke-width="0.7"/>`
     : "";
   return [
     `<g><rect x="${x}" y="${y}" width="${width}" height="${height}" rx="9" fill="${fill}" stroke="${edge}" stroke-width="1.5"/>${inner}`,
     text(middle, y + height / 2 - up, 12.5, "#1f2530", name, ' font-weight="bold"'),
-    text(middle, y + height / 2 + 13 - up, 9.5, "#5c6675", type),
-    caption && text(middle, y + height / 2 + 25 - up, 9.5, "#5c6675", caption),
+    tells ? "" : text(middle, y + height / 2 + 13 - up, 9.5, "#5c6675", type),
+    shows && faceOf(face, middle, y + height / 2 + (tells ? 10 : 16)),
     ...inputs.map(port(x + 8, "start")),
     ...outputs.map(port(x + width - 8, "end")),
     "</g>",
   ].filter(Boolean).join("");
+}
+
+function faceOf(face: BlockFace, x: number, y: number): string {
+  const { lines, words } = shapesOf(face);
+  return [
+    `<g transform="translate(${x} ${y})" fill="none" stroke-width="1.3" stroke-linejoin="round">`,
+    ...lines.map(({ path, axis }) => `<path d="${path}" stroke="${axis ? "#b6bcc7" : "#3b4252"}"/>`),
+    ...words.map((one) => `<text x="${one.x}" y="${one.y}" font-family="monospace" font-size="${FONT}" fill="#3b4252" stroke="none" text-anchor="${one.anchor}">${escaped(one.text)}</text>`),
+    "</g>",
+  ].join("");
 }
 
 function escaped(text: string): string {
