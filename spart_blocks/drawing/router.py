@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ _BEND, _BLOCK, _NEAR, _SHARED = 40.0, 4000.0, 30.0, 600.0
 """Costs of a bend, of crossing a block, of passing near one, and of a run on another wire, as
 lengths [px]."""
 _MOST_NEAR, _COMPARED = 40, 40
+_DETOURS = 4
+"""How often a detour is sought, each time also around the blocks that the last one crosses."""
 _APART = 5.0
 """Runs at a smaller distance look like one [px]."""
 Boxes = NDArray[np.float64]
@@ -50,8 +53,12 @@ class Router:
 
     def is_free(self, points: Sequence[Point]) -> bool:
         """Whether a route crosses no block."""
-        runs = np.array([_run(a, b) for a, b in pairwise(points)])
-        return not len(runs) or not _hits(runs, self.boxes, -1.0).any()
+        return not self._crossed(points).any()
+
+    def _crossed(self, points: Sequence[Point]) -> NDArray[np.bool_]:
+        """Which blocks a route crosses."""
+        runs = np.array([_run(a, b) for a, b in pairwise(points)]).reshape(-1, 4)
+        return np.asarray(_hits(runs, self.boxes, -1.0).any(axis=0))
 
     def route(self, net: Net, start: Point, end: Point) -> tuple[Point, ...]:
         """The cheapest of some routes from an output to an input. It is recorded."""
@@ -68,6 +75,11 @@ class Router:
             whole = float(cost[k]) + _SHARED * self._shared(way, net)
             if whole < least:
                 best, least = way, whole
+        for _ in range(_DETOURS):
+            if self.is_free(best):
+                break
+            near = np.unique(np.concatenate([near, self.boxes[self._crossed(best)]]), axis=0)
+            best = self._detour(net, start, end, near) or best
         self.keep(net, best)
         return best
 
@@ -82,6 +94,65 @@ class Router:
             away = np.minimum(*(np.abs(centre - point).sum(axis=1) for point in (start, end)))
             found = found[np.argsort(away, kind="stable")[:_MOST_NEAR]]
         return found
+
+    def _detour(self, net: Net, start: Point, end: Point, near: Boxes) -> tuple[Point, ...]:
+        """The cheapest route with any number of bends along lines beside the blocks, where none
+        with few bends passes them; empty if there is none. It is a shortest path between the
+        crossings of these lines, in two layers: for runs across, and for upright ones."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import dijkstra
+
+        out, into = (start[0] + STUB, start[1]), (end[0] - STUB, end[1])
+        xs, ys = (_lines(near, axis, out[axis], into[axis]) for axis in (0, 1))
+        count = len(ys) * len(xs)
+        node = np.arange(count).reshape(len(ys), len(xs))
+        y, x = np.meshgrid(ys, xs, indexing="ij")
+        ends: list[NDArray[Any]] = [np.stack([node.ravel(), node.ravel() + count], axis=1)]
+        costs: list[NDArray[Any]] = [np.full(count, _BEND)]
+        for before, after, upright in (
+            (np.s_[:, :-1], np.s_[:, 1:], False),
+            (np.s_[:-1], np.s_[1:], True),
+        ):
+            runs = np.stack([x[before], y[before], x[after], y[after]], axis=-1).reshape(-1, 4)
+            cost = (runs[:, 2:] - runs[:, :2]).sum(axis=1)
+            cost += _NEAR * _hits(runs, near, CLEAR - 1).any(axis=1)
+            cost += _SHARED * self._covered(runs, net, upright)
+            free = ~_hits(runs, near, -1.0).any(axis=1)
+            pairs = np.stack([node[before].ravel(), node[after].ravel()], axis=1)
+            ends.append(pairs[free] + count * upright)
+            costs.append(cost[free])
+        joined = np.concatenate(ends).T
+        graph = coo_array((np.concatenate(costs), (joined[0], joined[1])), (2 * count, 2 * count))
+        first, at = (
+            int(node[ys.searchsorted(one[1]), xs.searchsorted(one[0])]) for one in (out, into)
+        )
+        _, previous = dijkstra(graph.tocsr(), False, first, return_predecessors=True)
+        way = [end, into]
+        while at != first:
+            at = int(previous[at])
+            if at < 0:
+                return ()
+            row, column = divmod(at % count, len(xs))
+            way.append((float(xs[column]), float(ys[row])))
+        return simplified([start, *reversed(way)])
+
+    def _covered(self, runs: NDArray[np.float64], net: Net, upright: bool) -> NDArray[np.bool_]:
+        """Which runs (m, 4) lie on a run of another net, or too near to one."""
+        table = self.upright if upright else self.across
+        where, along = (0, 1) if upright else (1, 0)
+        left, right = runs[:, where].min(initial=np.inf), runs[:, where].max(initial=-np.inf)
+        lanes = range(round(left / LANE) - 1, round(right / LANE) + 2) if len(runs) else ()
+        others = [kept[:3] for lane in lanes for kept in table.get(lane, ()) if kept[3] != net]
+        if not others:
+            return np.zeros(len(runs), bool)
+        at, low, high = np.array(others).T
+        return np.asarray(
+            (
+                (np.abs(runs[:, None, where] - at) < _APART)
+                & (runs[:, None, along] < high)
+                & (runs[:, None, along + 2] > low)
+            ).any(axis=1)
+        )
 
     def _shared(self, way: Sequence[Point], net: Net) -> int:
         """Number of runs of other wires that a route overlaps, or is too near to."""
@@ -139,6 +210,16 @@ def _costs(
         for grown, dear in ((-1.0, _BLOCK), (CLEAR - 1, _NEAR)):
             cost += dear * _hits(runs, near, grown).sum(axis=1).reshape(5, -1).sum(axis=0)
     return np.asarray(cost)
+
+
+def _lines(near: Boxes, axis: int, start: float, end: float) -> NDArray[np.float64]:
+    """The coordinates along an axis at which a detour may run: those of its ends, and beside the
+    blocks."""
+    beside = [
+        *(near[:, axis] - CLEAR * k for k in (1, 2)),
+        *(near[:, axis + 2] + CLEAR * k for k in (1, 2)),
+    ]
+    return np.unique(np.concatenate([[start, end], *beside]))
 
 
 def _run(a: Point, b: Point) -> tuple[float, float, float, float]:
