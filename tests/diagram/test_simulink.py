@@ -11,14 +11,14 @@ from simulink_models import Model
 
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
-from spart_blocks.diagram.converted import simulink_files
 from spart_blocks.diagram.converted.convert import convert
 from spart_blocks.diagram.converted.draft import table
 from spart_blocks.diagram.converted.matlab import UnreadableError, value_of
-from spart_blocks.diagram.converted.simulink_rules import RULES
+from spart_blocks.diagram.converted.simulink import files
+from spart_blocks.diagram.converted.simulink.rules import TYPES
 from spart_blocks.diagram.converted.workspace import read_workspace
 
-FORMS = ("m.mdl", "m.slx", "m.package.mdl")
+FORMS = ("m.mdl", "m.slx", "m.one.slx", "m.package.mdl")
 
 
 def run_of(model, folder, name="m.mdl", values=(), **options):
@@ -179,13 +179,14 @@ def test_what_cannot_be_carried_over_is_a_marked_hole_with_its_ports(tmp_path):
     model = Model()
     model.block("Constant", "c", (0, 1), Value="3*Kp")
     model.block("S-Function", "my filter", (1, 2), FunctionName="sfun")
-    model.block("Integrator", "x", (2, 1), InitialConditionSource="external")
+    model.block("Integrator", "x", (2, 1), InitialConditionSource="external",
+                LimitOutput="on")  # fmt: skip
     model.block("Terminator", "end", (1, 0))
     model.chain("c", "my filter", "x", "end")
     draft, _ = convert(model.write(tmp_path / "m.slx"))
     text = draft.text()
     (tmp_path / "m.yaml").write_text(text)
-    assert "# NOT CONVERTED: my filter (S-Function): there is no rule for S-Function" in text
+    assert "# NOT CONVERTED: my filter (S-Function): it is code, which is not run; here: " in text
     assert "inputs: [u1]\n    outputs: [y1, y2]" in text
     assert "# NOT CONVERTED: c_Value: 3*Kp, Value of c; Kp has no value" in text
     assert table(draft.rows)[0] == "4 blocks: 2 carried over, 0 changed, 2 not converted"
@@ -203,32 +204,64 @@ def test_what_cannot_be_carried_over_is_a_marked_hole_with_its_ports(tmp_path):
 
 
 def test_every_rule_gives_a_block_that_loads(tmp_path):
-    """With the defaults of the library, and a constant at each input."""
-    by_inputs = {"Switch": 3, "MultiPortSwitch": 4, "pid controller (2dof)": 2}
-    two = {"Sum", "Product", "DotProduct", "cross product", "RelationalOperator", "Logic", "MinMax",
-           "XYGraph", "xy graph", "Merge", "Concatenate", "Mux", "BusCreator", "ManualSwitch",
-           "Lookup2D"}  # fmt: skip
-    sources = {"Constant", "Ground", "Step", "ramp", "Sin", "SignalGenerator", "Clock",
-               "DiscretePulseGenerator", "RandomNumber", "UniformRandomNumber", "repeating table",
-               "repeating sequence", "From"}  # fmt: skip
-    sinks = {"Scope", "XYGraph", "xy graph", "Display", "ToWorkspace", "ToFile", "Terminator",
-             "Stop", "Goto"}  # fmt: skip
-    given = {
-        "MinMax": {"Inputs": "2"},
-        "BusSelector": {"OutputSignals": "signal1"},
-        "Lookup2D": {"RowIndex": "[1 2]", "ColumnIndex": "[1 2]", "Table": "[1 2; 3 4]"},
+    """With the defaults of the library, and a signal at each input."""
+    by_inputs = {
+        2: "Sum Product DotProduct RelationalOperator Logic XYGraph Merge Concatenate Mux "
+        "ManualSwitch Lookup2D VariableTransportDelay BusAssignment Assignment VariantSource "
+        "ManualVariantSource LookupNDDirect",
+        3: "Switch",
+        4: "MultiPortSwitch Interpolation_n-D",
     }
+    inputs = {kind: n for n, kinds in by_inputs.items() for kind in kinds.split()}
+    inputs |= dict.fromkeys(
+        ("cross product", "3x3 cross product", "minmax running resettable",
+         "check dynamic lower bound", "check dynamic upper bound", "pid controller (2dof)",
+         "discrete pid controller (2dof)"), 2)  # fmt: skip
+    inputs |= dict.fromkeys(
+        ("saturation dynamic", "dead zone dynamic", "rate limiter dynamic",
+         "interval test dynamic", "check dynamic range", "check dynamic gap",
+         "lookup table dynamic"), 3)  # fmt: skip
+    inputs |= dict.fromkeys(
+        ("Constant", "Ground", "Step", "ramp", "Sin", "SignalGenerator", "Clock", "DigitalClock",
+         "DiscretePulseGenerator", "RandomNumber", "UniformRandomNumber", "repeating table",
+         "repeating sequence", "repeating sequence stair", "repeating sequence interpolated",
+         "From", "chirp signal", "band-limited white noise", "counter free-running",
+         "counter limited", "FromWorkspace", "DataStoreRead", "identity matrix",
+         "diagonal matrix", "GotoTagVisibility", "DataStoreMemory",
+         "unit system configuration"), 0)  # fmt: skip
+    labels = {"VariantControls": "{'a','b'}", "LabelModeActiveChoice": "b"}
+    units = {"IU": "deg", "OU": "rad"}
+    given = {
+        "BusSelector": {"OutputSignals": "signal1"},
+        "BusAssignment": {"AssignedSignals": "signal1"},
+        "Lookup2D": {"RowIndex": "[1 2]", "ColumnIndex": "[1 2]", "Table": "[1 2; 3 4]"},
+        "FromWorkspace": {"VariableName": "[0 1; 1 3]"},
+        "VariantSource": labels, "ManualVariantSource": labels,
+        "angle conversion": units, "UnitConversion": units,
+    }  # fmt: skip
     model = Model(FixedStep="0.1")
     model.block("Constant", "c", (0, 1), Value="0.7")
-    for kind in RULES:
-        inputs = by_inputs.get(kind, 2 if kind in two else 0 if kind in sources else 1)
+    model.block("Constant", "v", (0, 1), Value="[0.7 1 2]")
+    model.block("Constant", "w", (0, 1), Value="[0.7 1]")
+    model.block("Constant", "m", (0, 1), Value="[2 1 0; 1 3 1; 0 1 4]")
+    model.block("BusCreator", "bus", (1, 1))
+    model.line("c", "bus")
+    model.line("bus", "f BusSelector", "f BusToVector", ("f BusAssignment", 1))
+    model.line("w", "f Demux")
+    model.line("v", "f CombinatorialLogic", ("f Assignment", 1), ("f lookup table dynamic", 2),
+               ("f lookup table dynamic", 3))  # fmt: skip
+    wired = {end for _, ends, _ in model.lines for end in ends}
+    for kind in TYPES:
         library = {"SourceBlock": f"simulink/Any/{kind}"} if kind.islower() else {}
         name = "Reference" if library else kind
-        values = {**library, **given.get(kind, {})}
-        model.block(name, f"f {kind}", (inputs, 0 if kind in sinks else 1), **values)
-        for k in range(inputs):
-            bus = kind in ("BusSelector", "BusToVector")
-            model.line("f BusCreator" if bus else "c", (f"f {kind}", k + 1))
+        n = inputs.get(kind, 1)
+        model.block(name, f"f {kind}", (n, 1), **{**library, **given.get(kind, {})})
+        for k in range(n):
+            end = (f"f {kind}", k + 1)
+            if end not in wired:
+                many = "cross" in kind or kind == "DotProduct"
+                whole = "matrix" in kind or kind == "PermuteDimensions"
+                model.line("v" if many else "m" if whole else "c", end)
     draft, _ = convert(model.write(tmp_path / "m.mdl"))
     assert not [row for row in draft.rows if row.state == "left"]
     (tmp_path / "m.yaml").write_text(draft.text())
@@ -337,7 +370,7 @@ def test_hostile_packages_are_refused(parts, problem, tmp_path):
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(simulink_files, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(files, "MOST_BYTES", 100_000)
     with zipfile.ZipFile(tmp_path / "m.slx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("simulink/blockdiagram.xml", " " * 10**7)
     with pytest.raises(InputError, match="it unpacks to more than"):

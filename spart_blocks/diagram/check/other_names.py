@@ -192,7 +192,7 @@ Gravity Gradient Torque: GRAVITY_GRADIENT ORBITAL_GRAVITY
 Spacecraft Dynamics: MULTIBODY ORBITAL_GRAVITY
 Descriptor State-Space: ; FCN INTEGRATOR with the rates solved for
 Entity Transport Delay: ; not here: there are no entities
-First Order Hold: LOOKUP; a sampled signal in straight lines: RATE_LIMITER_S, or ZOH for steps
+First Order Hold: FIRST_ORDER_HOLD; LOOKUP of a table
 Dead Zone Dynamic: FCN; max(u - upper, 0) + min(u - lower, 0)
 Rate Limiter Dynamic: RATE_LIMITER; its rates are parameters
 Saturation Dynamic: FCN; min(max(u, lower), upper)

@@ -9,7 +9,7 @@ from typing import Any
 from spart_blocks.base.errors import Fault, InputError, Place, refusing
 from spart_blocks.diagram.converted.bdedit import from_bdedit
 from spart_blocks.diagram.converted.draft import Draft
-from spart_blocks.diagram.converted.simulink import from_simulink
+from spart_blocks.diagram.converted.simulink.conversion import from_simulink
 from spart_blocks.diagram.converted.workspace import read_workspace
 
 

@@ -5,7 +5,7 @@ No code is run: a statement of a .m file that is not `name = expression` is repo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def read_workspace(path: Path) -> tuple[dict[str, Any], list[str]]:
     except OSError as error:
         raise InputError(Fault(f"it cannot be read: {error.strerror}", place)) from None
     if path.suffix == ".m":
-        return _assigned(path, data.decode("utf-8", "replace"))
+        return assigned(path, data.decode("utf-8", "replace"))
     if path.suffix == ".mat":
         return _stored(path, data)
     raise InputError(Fault("it is neither a .mat nor a .m file", place))
@@ -61,7 +61,12 @@ def _stored(path: Path, data: bytes) -> tuple[dict[str, Any], list[str]]:
     return found, left
 
 
-def _assigned(path: Path, text: str) -> tuple[dict[str, Any], list[str]]:
+def assigned(
+    path: Path | str, text: str, known: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """The variables that a text of assignments makes, where others are known, and a line for each
+    statement that was left out. Raises InputError if there are too many."""
+    seen: dict[str, Any] = dict(known or {})
     found: dict[str, Any] = {}
     left = []
     for count, (line, statement) in enumerate(_statements(text)):
@@ -74,9 +79,10 @@ def _assigned(path: Path, text: str) -> tuple[dict[str, Any], list[str]]:
                 left.append(f"{path}:{line}: no assignment of numbers: {brief(statement)}")
             continue
         try:
-            found[match[1]] = value_of(match[2], found)
+            found[match[1]] = seen[match[1]] = value_of(match[2], seen)
         except UnreadableError as error:
             found.pop(match[1], None)
+            seen.pop(match[1], None)
             left.append(f"{path}:{line}: {match[1]} was left out: {error}")
     return found, left
 

@@ -51,7 +51,8 @@ class Section:
 @dataclass(frozen=True)
 class ModelFile:
     """What a model file holds. root: its `Model` or `Library`. defaults: the values of blocks that
-    a file leaves out, by type of block. settings: those of a run, such as StopTime.
+    a file leaves out, by type of block. settings: those of a run, such as StopTime. code: what the
+    model has run when it is loaded or begins, by the name of the call.
     """
 
     path: Path
@@ -59,6 +60,7 @@ class ModelFile:
     system: Section
     defaults: Mapping[str, Mapping[str, str]]
     settings: Mapping[str, str]
+    code: Mapping[str, str]
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -122,7 +124,13 @@ def _sections(path: Path, text: str) -> Section:
             if found is None:
                 refuse(path, f"{brief(line)} is no value", number)
             key = found[1]
-            stack[-1].values[key] = _text(path, found[2], number)
+            if key == "Cell":  # an entry of an array; there are several
+                stack[-1].parts.append(Section(key, number, {"": _text(path, found[2], number)}))
+                count += 1
+                if count > MOST_SECTIONS:
+                    refuse(path, "it has too many sections", number)
+            else:
+                stack[-1].values[key] = _text(path, found[2], number)
     if len(stack) > 1:
         refuse(path, f"section {brief(stack[-1].kind)} has no }}", stack[-1].line)
     return top
@@ -236,7 +244,9 @@ class _Xml:
                 made.values[str(child.get("Name"))] = "".join(map(str, child.itertext()))
             elif isinstance(child.tag, str):
                 made.parts.append(self._section(child, depth + 1))
-                if not len(child) and child.text and not child.attrib:
+                if child.tag == "Cell":
+                    made.parts[-1].values[""] = child.text or ""
+                elif not len(child) and child.text and not child.attrib:
                     made.values.setdefault(child.tag, child.text)
         return made
 
@@ -249,6 +259,7 @@ class _Xml:
 
 # --- the model ------------------------------------------------------------------------------------
 
+_CODE = ("PreLoadFcn", "PostLoadFcn", "InitFcn")
 _SETTINGS = ("StopTime", "StartTime", "Solver", "SolverName", "FixedStep", "RelTol", "AbsTol")
 
 
@@ -265,7 +276,8 @@ def _model(path: Path, root: Section, system: Section | None, top: Section) -> M
         for key in _SETTINGS:
             if section.values.get(key):
                 settings.setdefault(key, section.values[key])
-    return ModelFile(path, root, system, defaults, settings)
+    code = {key: root.values[key] for key in _CODE if root.values.get(key)}
+    return ModelFile(path, root, system, defaults, settings, code)
 
 
 def _walked(section: Section, skip: str) -> Iterator[Section]:

@@ -1,0 +1,1 @@
+"""Reads models of Simulink: files, systems, and a rule for each type of block."""
