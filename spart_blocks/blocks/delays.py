@@ -101,6 +101,7 @@ class Transport_Delay(Declared, SampledBlock):
     gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
     delays = True
     varies_between_ticks = True
+    needs_period = True
     delay = fixed("float", "s")
     initial = fixed("float or array_like", "", 0.0)
     shape = fixed("d", "", None)
@@ -184,6 +185,7 @@ class Variable_Delay(Declared, SampledBlock):
     gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
     delays = True
     varies_between_ticks = True
+    needs_period = True
     max_delay = fixed("float", "s")
     initial = fixed("float or array_like", "", 0.0)
     shape = fixed("d", "", None)

@@ -148,6 +148,7 @@ class Pulse_Width(Channels, SampledBlock):
     carry = fixed("bool", "", False)
     width = WIDTH
     varies_between_ticks = True
+    needs_period = True
 
     def build(self, width: Any) -> dict[str, Any]:
         if np.any(np.asarray(self.min_on) > self.T):

@@ -10,6 +10,8 @@ from dynamic_blocks import check_c, check_engines, check_fmu, made
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
+from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
+from spart_blocks.program.subdiagram import subdiagram_of
 
 KIND = "RESET_INTEGRATOR"
 CASES = [
@@ -75,6 +77,58 @@ def test_integrators_reset_at_once_exchange_their_states(engine, tmp_path):
     results = simulated(tmp_path, engine, blocks, wires, log=["v1", "v2"])
     assert (results["v1"][-1], results["v2"][-1]) == (-1.0, 2.0)
     assert results["x1"][-1] == pytest.approx(2 * 1 - 2, abs=1e-8)
+
+
+COUNTING = {
+    "zero": {"type": "CONSTANT", "value": 0.0},
+    "wave": {"type": "WAVEFORM", "wave": "square", "freq": 1, "phase": 0.25},
+    "count": {"type": KIND, "edge": "either"},
+    "more": {"type": "FCN", "expression": "u + 1"},
+    "third": {"type": "FCN", "expression": "u - 2.5"},
+    "sum": {"type": KIND},
+    "both": {"type": "FCN", "expression": "a + b", "arguments": ["a", "b"]},
+    "end": {"type": "NULL"},
+}
+COUNTED = [
+    "zero -> count.u, sum.u", "wave -> count.trigger", "count -> more, third, both.a",
+    "more -> count.value", "third -> sum.trigger", "sum -> both.b, end", "both -> sum.value",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_resets_to_what_the_state_is_and_more_add_up(engine, tmp_path):
+    """Edges are at 0.25, 0.75, ... s. The third sets off another reset at its instant, to the sum
+    of both states, of which the first is 3 then."""
+    results = simulated(tmp_path, engine, COUNTING, COUNTED, log=["count", "sum"])
+    told = [(round(event.t, 9), event.block) for event in results.events]
+    counts = [(0.25 + 0.5 * k, "count") for k in range(6)]
+    assert told == [*counts[:3], (1.25, "sum"), *counts[3:]]
+    assert results["count"][-1] == 6
+    assert results["sum"][-1] == 3
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_reset_that_sets_off_another_of_its_own_is_followed_by_it(engine, tmp_path):
+    """x' = 1. At x = 1 it becomes x - 1 = 0, by which the trigger falls: x becomes -1."""
+    blocks = {
+        "one": {"type": "CONSTANT", "value": 1.0},
+        "less": {"type": "FCN", "expression": "u - 1"},
+        "x": {"type": KIND, "edge": "either"},
+    }
+    wires = ["one -> x.u", "x -> less", "less -> x.trigger, x.value"]
+    results = simulated(tmp_path, engine, blocks, wires, T=2.5, log=["x"])
+    assert [event.t for event in results.events] == pytest.approx([1.0, 1.0], abs=1e-9)
+    assert results["x"][-1] == pytest.approx(0.5, abs=1e-8)
+
+
+def test_resets_that_add_up_do_so_in_exported_c_and_fmus(tmp_path):
+    text = {"blocks": COUNTING, "wires": COUNTED, "run": {"T": 3}}
+    (tmp_path / "d.yaml").write_text(json.dumps(text))
+    part = subdiagram_of(sb.load(tmp_path / "d.yaml"), [])
+    found = verify(step_code(part, rate=100), np.zeros((300, 0)))
+    assert found.passed, found
+    exchanged = verify_fmu(export_fmu(part, tmp_path), part, horizon=3.0)
+    assert exchanged.passed, (exchanged.problems, exchanged.errors)
 
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])

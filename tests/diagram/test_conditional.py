@@ -390,6 +390,39 @@ def test_wrong_conditions_are_told(made, condition, text):
                          {"a": ("part", {"u": "one", "on": "sine"})}))  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "TRANSPORT_DELAY", "delay": 2},
+        {"type": "VARIABLE_DELAY", "max_delay": 2},
+        {"type": "PULSE_WIDTH"},
+    ],
+)
+def test_blocks_that_count_periods_are_refused_where_edges_are_the_ticks(made, block):
+    """They would take edges for 1 s apart; behind them, outside, a subsystem samples at edges."""
+    wires = ["in.u -> d.0", "d -> out.y"] + ["in.u -> d.1"] * (block["type"] == "VARIABLE_DELAY")
+    part = subsystem({"d": block}, wires, ["u", "on"], ["y"], triggered={"by": "on"})
+    with pytest.raises(sb.DiagramError, match="counts periods of its clock, and the edges") as told:
+        sb.simulate(made({"part": part}, {"a": ("part", {"u": "time", "on": "sine"})}))
+    assert "put it outside with a clock, and wire its signal in" in str(told.value)
+
+
+def test_a_transport_delay_before_a_triggered_subsystem_counts_the_time(made):
+    """The time 2 s before each edge of the slow wave; edges are 1/0.31 s apart."""
+    held = subsystem({"s": {"type": "ZOH"}}, ["in.u -> s", "s -> out.y"], ["u", "on"], ["y"],
+                     triggered={"by": "on"})  # fmt: skip
+    late = subsystem({"d": {"type": "TRANSPORT_DELAY", "clock": "c", "delay": 2}},
+                     ["in.u -> d", "d -> out.y"], ["u"], ["y"])  # fmt: skip
+    uses = {"late": ("late", {"u": "time"}), "a": ("held", {"u": "late.y", "on": "sine"})}
+    diagram = made({"held": held, "late": late}, uses, log=["a.y"])
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(diagram, engine=engine)
+        edge = np.floor(results.t * 0.31 + 1e-9) / 0.31
+        want = np.where(edge > 0, edge - 2, 0.0)
+        apart = np.abs(results.t * 0.31 - np.round(results.t * 0.31)) > 1e-3
+        np.testing.assert_allclose(np.ravel(results["a.y"])[apart], want[apart], atol=1e-7)
+
+
 def test_a_subsystem_built_in_python_takes_conditions():
     diagram, inner = sb.new_diagram("whole"), sb.new_diagram("inner")
     signals, out = inner.INPORT(2), inner.OUTPORT(1)

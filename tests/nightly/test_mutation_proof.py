@@ -7,7 +7,7 @@ the diagram's baseline states is equivalent, and listed. Of the others, the diag
 `expect:` sections must catch 95 %.
 
     python tests/nightly/test_mutation_proof.py            # all, with the lists
-    python tests/nightly/test_mutation_proof.py dual_arm   # one of them
+    python tests/nightly/test_mutation_proof.py dual_arm signals/bouncing_ball   # these
     pytest tests/nightly/test_mutation_proof.py
 """
 
@@ -78,7 +78,7 @@ class Tally:
 def mutants(project: Path, case: ClaimCase) -> Iterator[Mutant]:
     """Every mutant of a diagram: of its own file, its controllers' and its robots'. Of a
     choice that is not the default: of the controller's own."""
-    file = f"diagrams/{case.path.name}"
+    file = case.path.resolve().relative_to(project.resolve()).as_posix()
     data = read_document(project / file).data
     chosen = {slot: section["default"] for slot, section in data.get("variants", {}).items()}
     chosen |= dict(text.split("=") for text in case.variants)
@@ -96,7 +96,7 @@ def mutants(project: Path, case: ClaimCase) -> Iterator[Mutant]:
             what = f"{_dotted(path)} x {FACTOR}"
             yield Mutant(what, file, json.dumps(_with(data, path, value * FACTOR)))
         if "use" in block:
-            part = f"diagrams/{block['use']}"
+            part = (Path(file).parent / block["use"]).as_posix()
             yield from _of_document(part, read_document(project / part).data, None)
 
 

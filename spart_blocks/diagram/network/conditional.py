@@ -337,6 +337,9 @@ class _Conditioning:
         elif trigger is not None and node.kind == "sampled" and not stands_in:
             text = f"{label} has a clock, but in a triggered subsystem the trigger is the clock"
             self._fault(node, text, "leave out its clock")
+        elif trigger is not None and stands_in and attribute(node.block, "needs_period"):
+            text = f"{label} counts periods of its clock, and the edges of a trigger have none"
+            self._fault(node, text, "put it outside with a clock, and wire its signal in")
         else:
             return False
         return True
