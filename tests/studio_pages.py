@@ -27,8 +27,13 @@ class Studio:
     """A served studio. said: what it prints."""
 
     def __init__(self, session, gate, said):
-        self.session, self.gate, self.said = session, gate, said
+        self.session, self.gate, self.said, self.loop = session, gate, said, None
         self.cookie = f"{gate.cookie_name}={gate.cookie}"
+
+    def cut(self):
+        """End the connections of all pages, as a browser does with that of a tab that sleeps."""
+        for client in list(self.session.clients):
+            asyncio.run_coroutine_threadsafe(client.socket.close(), self.loop).result(20)
 
     def get(self, path, *, cookie=True, host=None, method="GET", **headers):
         """The answer to a request, as (status, headers, body)."""
@@ -91,10 +96,16 @@ def served(root, page, opened=None):
     said = []
     session, gate = Session(root, opened), AccessGate()
     serving = serving_at(session, gate, page / "index.html", said.append)
-    thread = threading.Thread(target=lambda: asyncio.run(serving.run()), daemon=True)
+    studio = Studio(session, gate, said)
+
+    async def run():
+        studio.loop = asyncio.get_running_loop()
+        await serving.run()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
     try:
-        yield Studio(session, gate, said)
+        yield studio
     finally:
         serving.server.should_exit = True
         thread.join(20)

@@ -57,14 +57,17 @@ def diagrams_of(root: Path) -> list[dict[str, Any]]:
 
 def _files(root: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
     """The files below a folder with these suffixes; those of a folder come before those of its
-    subfolders."""
-    seen = 0
+    subfolders. No link leads out of the folder."""
+    seen, whole = 0, root.resolve()
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(n for n in inner if n not in _SKIPPED and not n.startswith("."))
         for name in sorted(names):
-            if name.endswith(suffixes) and seen < MOST_FILES:
+            path = Path(folder, name)
+            if not name.endswith(suffixes) or seen >= MOST_FILES:
+                continue
+            if not path.is_symlink() or Path(os.path.realpath(path)).is_relative_to(whole):
                 seen += 1
-                yield Path(folder, name)
+                yield path
 
 
 def _listed(path: Path, root: Path) -> dict[str, Any] | None:

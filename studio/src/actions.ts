@@ -204,10 +204,12 @@ export interface Tried {
 
 /** Open the connection, and follow what is told about the open file. */
 export function start(): void {
-  connection.onState = (connected) => {
-    patch({ connected });
-    if (connected) void greet();
+  connection.onState = (link) => {
+    patch({ link });
+    if (link === "open") void greet();
   };
+  for (const event of ["focus", "online", "pageshow"]) addEventListener(event, () => connection.wake());
+  document.addEventListener("visibilitychange", () => document.hidden || connection.wake());
   connection.hear((told) => {
     if (!("path" in told) || told.path !== now().opened?.path) return;
     if (told.tell === "conflict") patch({ conflict: told.problem, said: told.problem.message });
@@ -220,10 +222,21 @@ export function start(): void {
 async function greet(): Promise<void> {
   const project = await attempt(() => connection.ask("project"));
   if (!project) return;
-  if (!location.hash && project.opened) await openFile(project.opened);
+  const { opened, sheet } = now();
+  if (opened) await meetAgain(opened.path, sheet?.at);
+  else if (!location.hash && project.opened) await openFile(project.opened);
   else await follow();
   patch({ project });
+  if (now().types.length) return;
   void attempt(async () => patch({ types: await connection.ask("types") })); // takes a while at first
+}
+
+/** Called when the file that is shown was opened again, as the connection had been lost. */
+export const metAgain = new Set<() => void>();
+
+async function meetAgain(path: string, at = ""): Promise<void> {
+  await openFile(path, at);
+  for (const listener of metAgain) listener();
 }
 
 async function reload(opened: Opened): Promise<void> {

@@ -15,6 +15,11 @@ export class Refused extends Error {
   }
 }
 
+/** locked: the server does not know this browser, since it was started anew. */
+export type LinkState = "open" | "lost" | "locked";
+
+const [SOON, LATE] = [500, 10_000]; // ms
+
 interface Waiting {
   resolve: (value: never) => void;
   reject: (error: Error) => void;
@@ -26,29 +31,59 @@ export class Connection {
   private waiting = new Map<number, Waiting>();
   private listeners = new Set<Listener>();
   private blockListeners = new Set<BlockListener>();
-  /** Called with whether the server is there. */
-  onState: (open: boolean) => void = () => undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private pause = SOON;
+  private state: LinkState = "open";
+  /** Called when the connection is there, or is not any more. */
+  onState: (state: LinkState) => void = () => undefined;
 
-  constructor(private readonly url: string) {}
+  /** isLocked: whether the server refuses this browser. */
+  constructor(private readonly url: string, private readonly isLocked: () => Promise<boolean> = async () => false) {}
 
+  /** Connect, and again whenever the connection ends: the browser ends that of a tab that sleeps. */
   open(): void {
+    clearTimeout(this.timer);
     const socket = new WebSocket(this.url);
+    let wasOpen = false;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.onState(true);
-    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);
-    socket.onclose = () => {
-      this.onState(false);
-      for (const one of this.waiting.values()) one.reject(new Refused({ message: "the server is gone" }));
-      this.waiting.clear();
+    socket.onopen = () => {
+      wasOpen = true;
+      this.pause = SOON;
+      this.tell("open");
     };
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);
+    socket.onclose = () => void this.lost(wasOpen);
     this.socket = socket;
+  }
+
+  /** Connect at once where the connection is lost, as the page is looked at again. */
+  wake(): void {
+    if (this.socket?.readyState !== WebSocket.CLOSED) return;
+    this.pause = SOON;
+    this.open();
+  }
+
+  private async lost(wasOpen: boolean): Promise<void> {
+    for (const one of this.waiting.values()) one.reject(new Refused({ message: "the server is gone" }));
+    this.waiting.clear();
+    if (this.state !== "locked") this.tell("lost");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.open(), this.pause);
+    this.pause = Math.min(2 * this.pause, LATE);
+    // The server prints a new link where it is asked, so that it is asked once.
+    if (!wasOpen && this.state === "lost" && (await this.isLocked()) && this.state === "lost") this.tell("locked");
+  }
+
+  private tell(state: LinkState): void {
+    this.state = state;
+    this.onState(state);
   }
 
   ask<K extends keyof Answers>(what: K, given: object = {}): Promise<Result<K>> {
     const n = ++this.number;
     return new Promise<Result<K>>((resolve, reject) => {
       if (this.socket?.readyState !== WebSocket.OPEN) {
-        reject(new Refused({ message: "the server is gone", hint: "start spart studio again" }));
+        reject(new Refused({ message: "the server is gone" }));
         return;
       }
       this.waiting.set(n, { resolve: resolve as (value: never) => void, reject });

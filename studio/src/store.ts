@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from "react";
 
 import type { BlockType, Fits, Opened, Problem, Project, Sheet, SheetWire } from "./protocol";
-import { Connection } from "./socket";
+import { Connection, type LinkState } from "./socket";
 
 export interface Notice {
   id: number;
@@ -32,7 +32,7 @@ export type Panel = "scopes" | "motion" | "tune" | "tests" | "runs" | "loops";
 export type Dialog = "help" | "search" | "group" | "wire" | "retype";
 
 export interface State {
-  connected: boolean;
+  link: LinkState;
   project: Project | null;
   /** The file that is open; null where the project's list is shown. */
   opened: Opened | null;
@@ -72,7 +72,7 @@ export interface State {
 }
 
 const FIRST: State = {
-  connected: false,
+  link: "open",
   project: null,
   opened: null,
   sheet: null,
@@ -120,7 +120,12 @@ export function useStudio<T>(select: (state: State) => T): T {
 }
 
 /** The one connection to the server. */
-export const connection = new Connection(address());
+export const connection = new Connection(address(), isLocked);
+
+/** Whether the server is there and refuses this browser. */
+async function isLocked(): Promise<boolean> {
+  return fetch("/", { cache: "no-store" }).then(({ status }) => status === 403, () => false);
+}
 
 function address(): string {
   if (typeof location === "undefined") return "";

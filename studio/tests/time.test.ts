@@ -175,6 +175,37 @@ describe("Runs", () => {
     expect(runs.state.scopes[0]?.id).toBe(3);
   });
 
+  it("shows the chosen part of the time of the next run while that run has any of it", () => {
+    const runs = new Runs("f", ask);
+    runs.take(run());
+    runs.patch({ looking: { how: "part", view: [4, 6] } });
+    runs.take(run({ run: 2, state: "preparing", T: 0 }));
+    runs.take(run({ run: 2, T: 5 }));
+    expect(runs.view).toEqual([4, 6]);
+    runs.take(run({ run: 3, T: 3 }));
+    expect(runs.state.looking).toEqual({ how: "whole" });
+    expect(runs.view).toEqual([0, 3]);
+    runs.choose(2);
+    runs.patch({ looking: { how: "part", view: [4, 5] } });
+    runs.take(run({ run: 2, T: 5, state: "ended", t: 3.5 }));
+    expect(runs.state.looking).toEqual({ how: "whole" });
+  });
+
+  it("asks again for all that it shows after the connection was lost, and knows no runs that are gone", async () => {
+    const runs = new Runs("f", ask);
+    runs.take(run());
+    runs.takeRows(...rows(1, ["a"], [[0, 1], [2, 2]]));
+    runs.take(run({ run: 2, label: "run 2" }));
+    answers.push(rows(1, ["a"], [[0, 1], [3, 5]], 1));
+    runs.meetAgain([run({ t: 3 })]);
+    await Promise.resolve();
+    expect(runs.state).toMatchObject({ shown: 1, runs: [{ run: 1, t: 3 }] });
+    expect(asked).toEqual([["signals", { path: "f", run: 1, names: ["a"] }]]);
+    expect(runs.recordOf(1).at("a", 3)).toEqual([5]);
+    runs.meetAgain([]);
+    expect(runs.state).toMatchObject({ shown: null, runs: [] });
+  });
+
   it("follows the last seconds, or shows a part", () => {
     const runs = new Runs("f", ask);
     runs.take(run());

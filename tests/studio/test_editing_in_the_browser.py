@@ -19,9 +19,11 @@ def page(browser, tmp_path_factory):
     shutil.copytree("models", root / "models")
     (root / "spart.toml").write_text("")
     (root / "first.yaml").write_text(LOOP)
-    with in_browser(browser, root, "first.yaml"):
+    with in_browser(browser, root, "first.yaml") as studio:
         browser.wait("document.querySelector('.palette details')")  # the types are there
-        yield DiagramPage(browser, root)
+        page = DiagramPage(browser, root)
+        page.studio = studio
+        yield page
 
 
 @pytest.fixture
@@ -368,3 +370,15 @@ def test_a_file_changed_outside_is_read_again_and_a_broken_one_is_a_conflict(loo
     loop.file.write_text(LOOP)
     loop.has("goal", "error", "gain", "x", "scope")
     loop.wait("!document.querySelector('.notice.fault strong')")
+
+
+def test_a_page_whose_connection_ended_connects_again_by_itself(loop):
+    loop.click("gain")
+    loop.studio.cut()
+    loop.wait("document.querySelector('.gone')")
+    loop.wait("!document.querySelector('.gone')")
+    loop.click("gain")
+    loop.wait("document.querySelector('.form-panel [aria-label=gain] .field textarea')")
+    loop.field("K").send_keys(loop.CTRL_A, "9", Keys.ENTER)
+    loop.written("gain: {type: GAIN, K: 9}")
+    undone(loop)

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from spart_blocks.studio.project import diagrams_of
+
 
 def test_the_project_lists_its_diagrams_and_no_other_yaml(studio, project):
     (project / "part.yaml").write_text("inputs: [u]\noutputs: [y]\nblocks: {}\n")
@@ -19,6 +21,19 @@ def test_the_project_lists_its_diagrams_and_no_other_yaml(studio, project):
     loop = found["diagrams/loop.yaml"]
     assert (loop["name"], loop["blocks"], loop["problem"]) == ("one_loop", 3, None)
     assert re.search(r"broken\.yaml:\d+:\d+: not YAML", found["diagrams/broken.yaml"]["problem"])
+
+
+def test_links_that_lead_out_of_the_project_are_not_listed(project, tmp_path):
+    folder = project / "diagrams"
+    (folder / "secret.yaml").symlink_to(tmp_path / "secret.yaml")
+    (folder / "same.yaml").symlink_to(folder / "loop.yaml")
+    (folder / "round.yaml").symlink_to(folder / "round.yaml")
+    (project / "outside").symlink_to(tmp_path, target_is_directory=True)
+    assert {one["path"] for one in diagrams_of(project)} == {
+        "diagrams/loop.yaml",
+        "diagrams/round.yaml",
+        "diagrams/same.yaml",
+    }
 
 
 def test_new_diagrams_go_to_the_folder_of_diagrams_if_there_is_one(studio, project):

@@ -79,7 +79,12 @@ function Variants() {
   ));
 }
 
+const LOST = {
+  lost: "Not connected; trying again. Where spart studio has ended, start it again and open its link",
+  locked: "spart studio was started again: open the link that its terminal shows",
+};
+
 function Connected() {
-  const connected = useStudio((state) => state.connected);
-  return connected ? null : <span className="gone" role="alert">The server is gone: start spart studio again</span>;
+  const link = useStudio((state) => state.link);
+  return link === "open" ? null : <span className="gone" role="alert">{LOST[link]}</span>;
 }

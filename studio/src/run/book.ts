@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import { attempt } from "../actions";
+import { attempt, metAgain } from "../actions";
 import type { Poses, Rows, Run, Told } from "../protocol";
 import type { Block } from "../socket";
 import { connection, useStudio, now } from "../store";
@@ -33,6 +33,14 @@ async function begin(runs: Runs): Promise<void> {
   const known = await attempt(() => connection.ask("runs", { path: runs.path }));
   if (known) runs.takeAll(known);
 }
+
+/** What was told while the connection was lost is asked for; after a restart the server knows no runs. */
+metAgain.add(() => {
+  for (const [path, runs] of all) {
+    if (path !== now().opened?.path) all.delete(path); // begun anew where it is opened
+    else void attempt(() => connection.ask("runs", { path })).then((known) => known && runs.meetAgain(known));
+  }
+});
 
 function take(told: Told): void {
   if (told.tell === "run") runsOf(told.path).take(told.run);

@@ -135,6 +135,16 @@ export class Runs {
     for (const last of runs.slice(-1)) this.take(last);
   }
 
+  /** All runs of the file, after a time in which nothing was heard of them. */
+  meetAgain(runs: readonly Run[]): void {
+    const known = new Set(runs.map(({ run }) => run));
+    for (const { run } of this.current.runs) if (!known.has(run)) this.remove(run);
+    this.records.clear();
+    this.asked.clear();
+    this.fromStart.clear();
+    for (const run of runs) this.take(run);
+  }
+
   /** A run is new, or has changed. */
   take(run: Run): void {
     const before = this.runOf(run.run);
@@ -142,7 +152,7 @@ export class Runs {
     if (!before && run.t <= run.start) this.fromStart.add(run.run);
     if (before?.state !== run.state) this.forget(run);
     const shown = before ? this.current.shown : run.run;
-    this.patch({ runs, shown, ...(shown === run.run ? this.scopesFor(run) : {}) });
+    this.patch({ runs, shown, ...(shown === run.run ? { ...this.scopesFor(run), ...this.lookingAt(run) } : {}) });
     if (!before) this.timeline.goAlong();
     if (shown === run.run) this.spanOf(run);
   }
@@ -171,7 +181,7 @@ export class Runs {
   choose(number: number): void {
     const run = this.runOf(number);
     if (!run) return;
-    this.patch({ shown: number });
+    this.patch({ shown: number, ...this.lookingAt(run) });
     this.spanOf(run);
   }
 
@@ -180,6 +190,14 @@ export class Runs {
     const names = new Set(run.signals.map(({ name }) => name));
     const stay = this.current.scopes.some(({ signals }) => signals.some((name) => names.has(name)));
     return stay || names.size === 0 ? {} : { scopes: scopesOf(run) };
+  }
+
+  /** The part of the time that is shown stays while the run has any of it. */
+  private lookingAt(run: Run): Partial<RunsState> {
+    const { looking } = this.current;
+    if (looking.how !== "part" || run.state === "preparing") return {};
+    const end = isOver(run) ? run.t : (run.T ?? Infinity);
+    return looking.view[0] < end && looking.view[1] > run.start ? {} : { looking: { how: "whole" } };
   }
 
   private spanOf(run: Run): void {
