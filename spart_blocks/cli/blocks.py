@@ -65,7 +65,8 @@ def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any
     """The types that match a search text, and lines on blocks of other tools that match it."""
     others = other_names_like(text)
     kinds = {name for other in others for name in other.types}
-    found = [r for r in records if r["name"] in kinds or _is_about(r, text)]
+    found = [r for r in records if r["name"] in kinds or _matches(_heading(r), text)]
+    found = found or [r for r in records if not others and _matches(_all_of(r), text)]
     if not found and not others:
         hint = type_hint(text, [record["name"] for record in records])
         hint = hint or "`spart blocks` lists them"
@@ -76,11 +77,21 @@ def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any
     return found, [*told, ""] if told else []
 
 
-def _is_about(record: dict[str, Any], text: str) -> bool:
-    """Whether each word of a text occurs in a type's name, its summary or its names in other
-    tools."""
+def _heading(record: dict[str, Any]) -> str:
+    """A type's name, its summary and its names in other tools."""
     names = (other["name"] for other in record["elsewhere"])
-    about = " ".join([record["name"], record["summary"], *names]).casefold()
+    return " ".join([record["name"], record["summary"], *names])
+
+
+def _all_of(record: dict[str, Any]) -> str:
+    """All that is said of a type, where no type has the words in its heading."""
+    parameters = [f"{p['name']} {p['text']}" for p in record["parameters"]]
+    return " ".join([_heading(record), *parameters, *record["description"]])
+
+
+def _matches(told: str, text: str) -> bool:
+    """Whether each word of a search text occurs in what is told of a type."""
+    about = told.casefold()
     bare = re.sub(r"[\W_]+", "", about)
     words = text.casefold().split()
     return all(word in about or re.sub(r"[\W_]+", "", word) in bare for word in words)

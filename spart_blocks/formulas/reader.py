@@ -107,6 +107,12 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Pow: lambda a, b: a**b,
     ast.Mod: lambda a, b: a % b,
 }
+_WRITTEN_SO: dict[type, str] = {
+    ast.BitXor: "a power is written u**2",
+    ast.FloorDiv: "write floor(a/b)",
+    ast.BitAnd: "write a and b",
+    ast.BitOr: "write a or b",
+}
 _COMPARISONS: dict[type, str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
@@ -331,7 +337,8 @@ class Reader:
     def _operation(self, node: ast.BinOp) -> Value:
         operation = _OPERATORS.get(type(node.op))
         if operation is None:
-            raise self.fault(node, "a formula has + - * / ** and %, no other operator")
+            hint = _WRITTEN_SO.get(type(node.op))
+            raise self.fault(node, "a formula has + - * / ** and %, no other operator", hint)
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Mod):
             self.watch(lambda known: level_crossings(left(known) / right(known)))

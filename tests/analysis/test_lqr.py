@@ -400,3 +400,12 @@ def test_the_point_of_several_blocks_is_one_vector_or_by_name():
     for at in ([2.0], 2.0, {"z": 1.0}, [2.0, "a"]):
         with pytest.raises(InputError, match="at: "):
             sb.lqr(bd, ["x", "v"], 1, 1, inputs=["v"], at=at)
+
+
+def test_a_point_without_rest_is_answered_by_the_names_of_the_states(diagram):
+    cart = diagram("""
+blocks: {v: {type: INTEGRATOR}, x: {type: INTEGRATOR}, f: {type: CONSTANT, value: 0}}
+wires: [f -> v, v -> x]
+""")
+    with pytest.raises(InputError, match=r"x keeps the rate 1\n .*at: \{x: 0, v: 0\}"):
+        sb.lqr(cart, ["x", "v"], 1, 1, inputs=["v"], at={"v": 1.0})

@@ -189,8 +189,10 @@ blocks:
 wires: [t -> f, f -> x]
 run: {T: 1}
 """
-    with pytest.raises(RunError, match=r"f\.y.*not finite"):
+    with pytest.raises(RunError, match=r"f\.y.*not finite") as caught:
         sb.simulate(load(text))
+    assert "computed from u = 0" in caught.value.hint
+    assert ":4:3" in caught.value.hint
 
 
 # --- what is refused -----------------------------------------------------------------------
@@ -219,9 +221,10 @@ WRONG = {
     "True": "True is no real number",
     "None": "None is no real number",
     "(b := 3)": "a formula has no assignments",
-    "a // b": "column 1: a formula has + - * / ** and %, no other operator",
+    "a // b": "column 1: a formula has + - * / ** and %, no other operator\n  write floor(a/b)",
+    "a ^ b": "no other operator\n  a power is written u**2",
     "a @ b": "no other operator",
-    "a & b": "no other operator",
+    "a & b": "no other operator\n  write a and b",
     "~a": "a formula has no ~",
     "a is b": "compares with == != < <= > >= only",
     "a in b": "compares with == != < <= > >= only",

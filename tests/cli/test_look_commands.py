@@ -221,3 +221,10 @@ def test_blocks_finds_nothing_of_what_is_not(spart):
     answer = spart("blocks", "flux capacitor")
     assert answer.code == 2
     assert "no block type 'flux capacitor', nor one that is about it" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("word", "name"), [("restitution", "FRICTION_MASS"), ("anti-windup", "PID_2DOF_S")]
+)
+def test_blocks_are_found_by_their_parameters_where_no_summary_has_the_word(word, name, spart):
+    assert name in spart("blocks", word).out

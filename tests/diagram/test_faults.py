@@ -33,6 +33,28 @@ CASES = {
         "x0 of a (INTEGRATOR) must be finite, not .nan",
         "",
     ),
+    "a decimal comma": (
+        with_block("g: {type: GAIN, K: 8,5}"),
+        2,
+        24,
+        "unknown parameter '5'",
+        "decimals have a point",
+    ),
+    "a number with its unit": (
+        with_block("g: {type: GAIN, K: 8 V/A}"),
+        2,
+        22,
+        "takes numbers, not '8 V/A'",
+        "units are SI",
+    ),
+    "a time with its unit": (
+        with_block("g: {type: STEP, T: 1.0 s}"),
+        2,
+        22,
+        "takes one number",
+        "units are SI",
+    ),
+    "an end with its unit": (f"{GOOD}run: {{T: 5s}}\n", 9, 10, "must be a number", "units are SI"),
     "a solver of Simulink": (
         f"{GOOD}run: {{solver: ode45}}\n",
         9,
@@ -291,6 +313,22 @@ def test_a_wrong_wire_is_reported_at_its_column(faults, case):
 def test_an_input_without_a_wire_is_a_fault(faults):
     text = "blocks:\n  a: {type: TIME}\n  s: {type: SUM}\nwires: [a -> s.1]\n"
     assert faults(text) == [(3, 3, "input 0 of s (SUM) has no wire", "add a wire to s.0")]
+
+
+def test_an_input_without_a_wire_names_the_output_of_its_name(faults):
+    text = (
+        "blocks:\n  t: {type: TIME}\n  h: {type: HYBRID_SYSTEM, states: [p], f: '1'}\n"
+        "  f: {type: FCN, arguments: [p], expression: p}\nwires: []\n"
+    )
+    missing = (4, 3, "input p of f (FCN) has no wire", "add a wire to f.p, as h.p -> f")
+    assert faults(text) == [missing]
+
+
+def test_a_file_without_blocks_is_one_fault_and_no_fault_of_each_wire(faults):
+    found = faults(GOOD.replace("blocks:", "block:"))
+    assert [message for _, _, message, _ in found] == [
+        "the file needs 'blocks'", "unknown key 'block'",
+    ]  # fmt: skip
 
 
 def test_mistakes_of_all_sections_come_together_in_the_order_of_the_file(faults):

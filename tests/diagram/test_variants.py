@@ -85,6 +85,20 @@ def test_what_is_not_there_is_refused(read, asked, message, hint):
     assert hint in caught.value.faults[0].hint
 
 
+def test_a_block_of_a_slots_name_is_told_to_leave(read):
+    text = SWAP.replace("blocks:\n", "blocks:\n  law: {type: GAIN}\n", 1)
+    assert text != SWAP
+    with pytest.raises(InputError) as caught:
+        read(text)
+    assert caught.value.faults[0].hint == "a slot is a block: leave law out of blocks:"
+
+
+def test_a_parameter_of_a_choice_is_set_by_the_slot(read):
+    with pytest.raises(InputError) as caught:
+        read(SWAP, overrides=["variants.law.choices.gain.K=3"])
+    assert "the parameters of what is chosen are the slot's: law.K" in str(caught.value)
+
+
 def test_a_file_without_variants_says_so(read):
     with pytest.raises(InputError, match="the file has no section variants"):
         read("blocks: {c: {type: CONSTANT}}", variants={"law": "gain"})

@@ -58,6 +58,16 @@ def test_the_loop_is_named_where_the_sum_takes_the_wrong_sign_first(told):
     assert "e.1 feeds back" in loop
 
 
+def test_a_loop_through_two_sums_is_named_once(told):
+    text = DIAGRAM.format(signs="++", K=5, T=20).replace("i -> j, ", "d -> j, ")
+    text = text.replace("k -> i", "k -> f.0, one -> f.1, f -> i").replace("i -> e.1", "d -> e.1")
+    text = text.replace(
+        "  s: {type: SCOPE}", "  f: {type: SUM}\n  d: {type: GAIN}\n  s: {type: SCOPE}"
+    )
+    _, *loops = told(text.replace("d -> e.1", "i -> d, d -> e.1"))
+    assert len(loops) == 1
+
+
 def test_a_loop_of_an_unknown_sign_is_not_named(told):
     text = DIAGRAM.format(signs="++", K=5, T=20).replace(
         "type: GAIN, K: 5", 'type: FCN, expression: "5*u"'

@@ -28,7 +28,7 @@ from spart_blocks.diagram.build.block_values import (
     stray,
 )
 from spart_blocks.diagram.build.registry import BlockType, Parameter
-from spart_blocks.diagram.sections.schema import shown
+from spart_blocks.diagram.sections.schema import hint_on_unit, shown
 
 MAX_PORTS = 1000
 MAX_TEXT = 1000
@@ -119,6 +119,8 @@ class ArgumentReader:
     def _unknown(self, key: str, label: str, kind: BlockType, path: Keys) -> None:
         known = ", ".join(kind.parameters) or "none"
         hint = near_names(_SYNONYMS.get(key, key), kind.parameters)
+        if key.isdecimal():  # {K: 8,5} has the keys K and 5
+            hint = "a comma begins another entry: decimals have a point, 8.5, and lists brackets"
         message = f"unknown parameter {key!r} of {label}: it has {known}"
         self.faults.append(Fault(message, self.document.key_place(*path, key), hint))
 
@@ -282,7 +284,7 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
     """
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if key in SINGLE.get(kind.name, ()) and not number:
-        return "takes one number", "a block for each time"
+        return "takes one number", hint_on_unit(value) or "a block for each time"
     if (kind.name, key) in _SEQUENCES and not (isinstance(value, list) and _are_pairs(value)):
         return "takes times and values", "write [[0, 1], [2.5, 3]]"
     if (kind.name, key) == ("CONSTANT", "value") and _has_text(value):
@@ -364,7 +366,7 @@ def _problem(parameter: Parameter, value: Any) -> Problem | None:
     if name not in ("robot", "clock") and not parameter.takes_text and _has_text(value):
         reference = isinstance(value, str) and value.startswith("$")
         hint = "a text that begins with $ is a parameter's name and nothing else"
-        return f"takes numbers, not {shown(value)}", hint if reference else None
+        return f"takes numbers, not {shown(value)}", hint if reference else hint_on_unit(value)
     odd = isinstance(value, dict) or (
         isinstance(value, bool) and "bool" not in parameter.annotation
     )

@@ -235,13 +235,17 @@ class Wiring:
     def block(self, end: End) -> Any:
         if end.block in self.blocks:
             return self.blocks[end.block]
-        if end.block in self.broken:
+        if end.block in self.broken or self._without_blocks():
             raise Skip
         hint = None
         if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
             written = [name for name in self.blocks if "." not in name]
             hint = did_you_mean(end.block, [*written, *self.broken])
         raise WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
+
+    def _without_blocks(self) -> bool:
+        """Whether the file has no section of blocks, which is a fault of its own."""
+        return not self.blocks and "blocks" not in self.document.data
 
     def named_inputs(self, name: str, ports: tuple[Port, ...]) -> set[int | None]:
         """The indices of the inputs of a block that wires name explicitly."""
@@ -356,7 +360,16 @@ class Wiring:
         if self.kinds.get(name) == "OUTPORT":
             path, what = (*self.path, "outputs"), f"output {port.name} of the subsystem"
         hint = f"add a wire to {name}.{port.name}"
+        if not port.name.isdecimal() and len(givers := self._giving(port.name)) == 1:
+            hint = f"add a wire to {name}.{port.name}, as {givers[0]}.{port.name} -> {name}"
         self.faults.append(Fault(f"{what} has no wire", self.document.key_place(*path), hint))
+
+    def _giving(self, port: str) -> list[str]:
+        """The blocks that have an output of that name."""
+        if len(self.faults) >= MAX_FAULTS:  # a search through every block, for each fault
+            return []
+        ports = {name: output_ports(block) for name, block in self.blocks.items()}
+        return [name for name in ports if any(port == given.name for given in ports[name])]
 
     def fault(self, error: WrongEnd, keys: Keys) -> None:
         """Collect the fault of a wrong wire at a path of the file."""

@@ -57,7 +57,9 @@ class PositiveLoop:
 
 
 def positive_loops(wiring: FlatDiagram) -> tuple[PositiveLoop, ...]:
-    """For each input of each SUM the shortest loop through it, if its feedback is positive."""
+    """For each input of each SUM the shortest loop through it, if its feedback is positive; a loop
+    through several of them once.
+    """
     sums = {node.index for node in wiring.nodes if node.block.type == "sum"}
     found: list[PositiveLoop] = []
     visited = 0
@@ -69,7 +71,8 @@ def positive_loops(wiring: FlatDiagram) -> tuple[PositiveLoop, ...]:
         wires = _wires_among(set(part), wiring)
         for index in summing:
             found += _closed_by(wiring.nodes[index], wires, wiring)
-    return tuple(found)
+    once = {frozenset(loop.blocks): loop for loop in reversed(found)}  # of a loop with several SUMs
+    return tuple(loop for loop in found if once[frozenset(loop.blocks)] is loop)
 
 
 class _Wire(NamedTuple):

@@ -373,6 +373,7 @@ def _fault(document: Document, path: Keys, entry: Any, top: type[FileSection]) -
     hint = solver_hint(given) if path == ("run", "solver") else None
     if key == "type" and given is None:  # YAML reads NULL so
         hint = "for the block of that name write type: 'NULL', with quotes"
+    hint = hint or hint_on_unit(given)
     if kind in ("list_type", "tuple_type") and isinstance(given, str):
         hint = f"write {key}: [...], or each on a line of its own after a dash"
     return Fault(f"{name} {_expected(entry)}, not {shown(given)}", document.place(*path), hint)
@@ -412,6 +413,16 @@ def _expected(entry: Any) -> str:
     if kind == "literal_error":
         return f"must be {context['expected']}"
     return str(entry["msg"]).lower().replace("input should", "must")
+
+
+_WITH_UNIT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*[^\W\d][\w/^*%.-]*", re.IGNORECASE)
+
+
+def hint_on_unit(value: Any) -> str | None:
+    """The hint for a text that is a number with a unit, such as '5 ms'."""
+    if not isinstance(value, str) or not _WITH_UNIT.fullmatch(value.strip()):
+        return None
+    return "units are SI and angles radians; a number stands alone, as in 0.005 for 5 ms"
 
 
 def shown(value: Any) -> str:

@@ -100,6 +100,10 @@ def _full(keys: Keys, path: str, document: Document, root: Path) -> Keys:
             raise _wrong(f"there is nothing named {name!r}", f"write {_listed(holders, 1)}")
         entries = [entry for entry in blocks.values() if isinstance(entry, dict)]
         known |= {key for entry in entries for key in entry} - {"type", "use"}
+    if name == "variants" and len(keys) > 1 and str(keys[1]) in blocks:
+        slot = f"{keys[1]}.{keys[-1] if len(keys) > 2 else 'PARAMETER'}"
+        hint = f"--variant chooses, and the parameters of what is chosen are the slot's: {slot}"
+        raise _wrong("variants cannot be set", hint)
     raise _wrong(f"there is nothing named {name!r}", did_you_mean(name, known))
 
 

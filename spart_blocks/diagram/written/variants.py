@@ -46,7 +46,8 @@ def _faults(document: Document, slots: Mapping[str, VariantSection]) -> Iterator
         place = document.key_place("variants", slot)
         if isinstance(blocks, dict) and slot in blocks:
             first = document.key_place("blocks", slot)
-            yield Fault(f"variants.{slot} has a block of its name, in line {first.line}", place)
+            message = f"variants.{slot} has a block of its name, in line {first.line}"
+            yield Fault(message, place, f"a slot is a block: leave {slot} out of blocks:")
         if not variants.choices:
             hint = "write name: {type: ...} or name: {use: FILE} under choices:"
             yield Fault(f"variants.{slot} has no choices", place, hint)

@@ -226,6 +226,16 @@ def _start(wiring: FlatDiagram, kind: str) -> Floats:
     return np.concatenate([np.zeros(0), *parts])
 
 
+def _example_of_a_point(labels: Labels) -> str:
+    """A point by names, as it is written in a file: that of a robot, or of blocks with a state."""
+    names = dict.fromkeys(label.partition("[")[0] for label in labels.labels)
+    if any(name.rpartition(".")[2] == "qm" for name in names):
+        return "{qm: [...]}"
+    first = list(names)[:4]
+    more = ", ..." if len(names) > len(first) else ""
+    return "{" + ", ".join(f"{name}: 0" for name in first) + more + "}"
+
+
 def _holding(system: _System, size: int, labels: Labels) -> Floats:
     """The control that keeps the deviation constant, by Newton's method; the one of smallest norm
     if there are several. A robot's rates are affine in its torques, so that one step is exact.
@@ -252,6 +262,6 @@ def _holding(system: _System, size: int, labels: Labels) -> Floats:
         Fault(
             f"at: the plant cannot rest here: whatever the inputs, {worst} keeps the rate "
             f"{largest:.3g}",
-            hint="give a point at which it can, as at: {qm: [...]}",
+            hint=f"give a point at which it can, as at: {_example_of_a_point(labels)}",
         )
     )

@@ -524,6 +524,8 @@ class Interpreter(Engine):
                         f"its output is not finite ({shown(value)})",
                         block=node.output_name(k),
                         time=t,
+                        hint=_inputs_of(node, values),
+                        place=node.place,
                     )
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
@@ -564,6 +566,18 @@ def _slices(nodes: Iterable[Node]) -> dict[str, slice]:
         slices[node.name] = slice(start, start + width)
         start += width
     return slices
+
+
+def _inputs_of(node: Node, values: Values) -> str | None:
+    """What an output was computed from, for its message."""
+    read = [(port.name, values[index][k]) for (index, k), port in _read(node) if values[index]]
+    told = [f"{name} = {shown(value)}" for name, value in read[:4]]
+    return f"computed from {', '.join(told)}" if told else None
+
+
+def _read(node: Node) -> Iterable[Any]:
+    """The sources of the inputs that a node's output reads, with their ports."""
+    return zip(node.sources, node.in_ports, strict=False) if node.feedthrough else ()
 
 
 def _finite(value: Any) -> bool:
