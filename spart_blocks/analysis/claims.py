@@ -216,10 +216,10 @@ KINDS: Mapping[str, Kind] = {
 def gauge_of(kind: str, claim: Any) -> Gauge:
     """The gauge that measures the signal of a claim during a run."""
     if kind == "settles":
-        return Gauge("extremes", claim.signal, since=claim.by)
+        return Gauge("extremes", claim.signal, since=claim.by, until=_end_of(claim))
     if kind == "stays_within":
         since = -math.inf if claim.since is None else claim.since
-        until = math.inf if claim.until is None else claim.until
+        until = _end_of(claim)
         return Gauge("extremes", claim.signal, since=since, until=until)
     if kind == "monotone":
         back: Literal["rising_back", "falling_back"] = (
@@ -227,6 +227,10 @@ def gauge_of(kind: str, claim: Any) -> Gauge:
         )
         return Gauge(back, claim.signal)
     return Gauge("extremes", claim.signal)
+
+
+def _end_of(claim: Any) -> float:
+    return math.inf if claim.until is None else float(claim.until)
 
 
 def measured(kind: str, found: Readings) -> NDArray[np.bool_]:

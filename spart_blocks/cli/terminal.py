@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from spart_blocks.analysis import LinearSystem
+    from spart_blocks.analysis.system import Pole
 
 _PAGE = 120  # columns of a page that goes to a file or another program
 _LINE = 10_000  # columns that no line of a list reaches
@@ -117,17 +119,22 @@ def matrix_lines(
 
 
 def pole_lines(system: LinearSystem) -> list[Any]:
-    """A table of the poles with frequency, damping and time constant."""
+    """A table of the poles with frequency, damping and time constant; equal ones are one row."""
     if not system.states:
         return ["  none"]
     table = headed_table(("pole", "frequency [rad/s]", "damping", "time constant [s]"))
-    for pole in system.damping():
-        value = f"{pole.value.real:.6g}"
-        if pole.value.imag:
-            value += f" {'+' if pole.value.imag > 0 else '-'} {abs(pole.value.imag):.6g}j"
-        damping = "" if pole.frequency == 0 else f"{pole.damping:.4g}"
-        table.add_row(value, f"{pole.frequency:.6g}", damping, f"{pole.time_constant:.6g}")
+    for row, equal in groupby(map(_pole_row, system.damping())):
+        times = len(list(equal))
+        table.add_row(row[0] if times == 1 else f"{row[0]}  ({times} times)", *row[1:])
     return [table]
+
+
+def _pole_row(pole: Pole) -> tuple[str, ...]:
+    value = f"{pole.value.real:.6g}"
+    if pole.value.imag:
+        value += f" {'+' if pole.value.imag > 0 else '-'} {abs(pole.value.imag):.6g}j"
+    damping = "" if pole.frequency == 0 else f"{pole.damping:.4g}"
+    return value, f"{pole.frequency:.6g}", damping, f"{pole.time_constant:.6g}"
 
 
 def headed_table(

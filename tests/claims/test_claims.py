@@ -33,6 +33,7 @@ def judged(results, kind, **fields):
 HOLD = [
     ("settles", {"signal": "decay", "to": 0, "within": 0.05, "by": 4}),
     ("settles", {"signal": "decay[0]", "to": 0, "within": 0.05, "by": 3}),
+    ("settles", {"signal": "ramp", "to": 3, "within": 0.6, "by": 2.5, "until": 3.5}),
     ("stays_within", {"signal": "wave", "low": -1, "high": 1}),
     ("stays_within", {"signal": "wave", "high": 0.9, "from": 2.1, "until": 7}),
     ("stays_within", {"signal": "decay", "low": 0, "high": [1, 2]}),
@@ -48,6 +49,8 @@ FAIL = [
     ("settles", {"signal": "decay", "to": 0, "within": 0.05, "by": 3}, 1, 3.0,
      "got 0.0995741367 at t = 3 s, expected 0 within 0.05, off by 0.0996"),
     ("settles", {"signal": "ramp", "to": 9, "within": 2, "by": 3}, 0, 3.0, "off by 6"),
+    ("settles", {"signal": "ramp", "to": 3, "within": 0.4, "by": 2.8, "until": 4}, 0, 4.0,
+     "off by 1"),
     ("stays_within", {"signal": "wave", "high": 0.9}, 0, 1.6, "expected at most 0.9"),
     ("stays_within", {"signal": "wave", "low": -0.9}, 0, 4.7, "expected at least -0.9"),
     ("stays_within", {"signal": "wave", "low": -2, "high": 0.9, "from": 2, "until": 7}, 0, 2.0,

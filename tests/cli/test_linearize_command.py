@@ -102,3 +102,20 @@ def test_check_of_what_cannot_be_traced_says_why(spart, tmp_path):
     answer = spart("check", tmp_path / "dict.yaml")
     assert answer.code != 0
     assert "d" in answer.err
+
+
+def test_equal_poles_are_one_row(spart, tmp_path):
+    """Those of a delay of three periods are at 0."""
+    file = tmp_path / "delay.yaml"
+    file.write_text("""
+clocks: {c: {rate: 10}}
+blocks:
+  one: {type: CONSTANT, value: 1}
+  a: {type: UNIT_DELAY, clock: c, initial: 1}
+  b: {type: UNIT_DELAY, clock: c, initial: 1}
+  d: {type: UNIT_DELAY, clock: c, initial: 1}
+wires: [one -> a, a -> b, b -> d]
+""")
+    answer = spart("linearize", str(file), "--input", "one", "--output", "d")
+    assert answer.code == 0, answer.err
+    assert "0  (3 times)" in answer.out

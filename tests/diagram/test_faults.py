@@ -33,6 +33,13 @@ CASES = {
         "x0 of a (INTEGRATOR) must be finite, not .nan",
         "",
     ),
+    "an initial value by its other name": (
+        "clocks: {c: {T: 1}}\n" + with_block("d: {type: UNIT_DELAY, clock: c, x0: 1}"),
+        3,
+        35,
+        "unknown parameter 'x0'",
+        "'initial'",
+    ),
     "a decimal comma": (
         with_block("g: {type: GAIN, K: 8,5}"),
         2,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.base.errors import DiagramError
+from spart_blocks.base.errors import DiagramError, SpartWarning
 
 TEXT = """\
 params: {kp: 1, list: [1, 2, 3], same: 4}
@@ -117,3 +117,10 @@ def test_a_parameter_of_a_file_that_is_used_is_found_by_its_name(tmp_path):
     with pytest.raises(DiagramError, match=r"nothing named 'limit'\n  write p\.limit"):
         sb.load(file, overrides=["limit=3"])
     sb.load(file, overrides=["p.limit=3"])
+
+
+def test_an_override_of_a_parameter_that_is_nowhere_read_is_told(read):
+    text = "params: {kp: 3, kd: 4}\nblocks: {a: {type: TIME}, b: {type: GAIN, K: $kd}}\n"
+    with pytest.warns(SpartWarning, match=r"kp=7 changes nothing: no \$kp is in the file"):
+        read(text + "wires: [a -> b]\n", overrides=["kp=7"])
+    read(text + "wires: [a -> b]\n", overrides=["kd=7"])

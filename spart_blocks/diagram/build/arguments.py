@@ -52,7 +52,7 @@ _DISPLAYS = f"{_BDSIM}displays"
 # A signal may be one without numbers.
 _MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles", "value", "x0")
 # What others call a parameter, in whose place a similar name would be suggested.
-_SYNONYMS = {"inputs": "arguments"}
+_SYNONYMS = {"inputs": "arguments", "x0": "initial", "initial": "x0", "gain": "K", "K": "gain"}
 # A parameter's name as other tools refer to it, and every name in a text.
 _MEANT = re.compile(r"[$%<{]*(?:params\.)?([^\W\d]\w*)[>}%]*")
 _NAMES = re.compile(r"[^\W\d]\w*")
@@ -118,7 +118,8 @@ class ArgumentReader:
 
     def _unknown(self, key: str, label: str, kind: BlockType, path: Keys) -> None:
         known = ", ".join(kind.parameters) or "none"
-        hint = near_names(_SYNONYMS.get(key, key), kind.parameters)
+        meant = _SYNONYMS.get(key, key)
+        hint = near_names(meant if meant in kind.parameters else key, kind.parameters)
         if key.isdecimal():  # {K: 8,5} has the keys K and 5
             hint = "a comma begins another entry: decimals have a point, 8.5, and lists brackets"
         message = f"unknown parameter {key!r} of {label}: it has {known}"

@@ -91,6 +91,13 @@ class SettlesClaim(_Claim):
     to: Values = Field(description="the value, for all elements or for each")
     within: Positive = Field(description="the largest distance from it")
     by: NotNegative = Field(description="from this time on [s]")
+    until: NotNegative | None = Field(None, description="up to this time [s], by default the end")
+
+    @model_validator(mode="after")
+    def _some_time(self) -> SettlesClaim:
+        if self.until is not None and self.by > self.until:
+            raise ValueError("ends before it begins: by is later than until")
+        return self
 
 
 class StaysWithinClaim(_Claim):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.base import argument_checks as checked
 from spart_blocks.base.document import Document, Keys, parse_value
-from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, brief
+from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, brief, warn
 from spart_blocks.diagram.written.paths import path_in
 
 Overrides = Mapping[str, Any] | Sequence[str]
@@ -50,9 +51,30 @@ def apply_overrides(
             keys = path_in(path, replace(document, data=data), root, place)
             data = _with(data, keys, value, place)
             replaced[keys] = place
+            _tell_unread(written, keys, data)
         except InputError as error:
             faults += error.faults
     return replace(document, data=data, replaced=replaced)
+
+
+def _tell_unread(written: str, keys: Keys, data: dict[str, Any]) -> None:
+    """Warn of a parameter that no text of the file names: another value of it changes nothing."""
+    if keys[0] != "params" or len(keys) < 2:
+        return
+    name = re.compile(rf"(?<!\w){re.escape(str(keys[1]))}(?!\w)")
+    if not any(name.search(text) for text in _texts(data)):
+        warn(
+            f"{written} changes nothing: no ${keys[1]} is in the file\n"
+            f"  write ${keys[1]} where its value is to be, as in K: ${keys[1]}"
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _texts(part)
 
 
 def _parsed(overrides: Overrides, faults: list[Fault]) -> list[tuple[str, str, Any]]:
