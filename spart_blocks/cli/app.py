@@ -3,82 +3,47 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
 
 from spart_blocks import __version__
-from spart_blocks.cli.animate import animate
-from spart_blocks.cli.blocks import blocks
-from spart_blocks.cli.check import check
 from spart_blocks.cli.commands import epilog, examples_of, in_one_form
-from spart_blocks.cli.compare import compare
-from spart_blocks.cli.diff import diff
-from spart_blocks.cli.doctor import doctor
-from spart_blocks.cli.edit import edit
 from spart_blocks.cli.ending import interruptible
-from spart_blocks.cli.examples import examples
-from spart_blocks.cli.export import export, export_c, export_fmu
-from spart_blocks.cli.git_setup import git_setup
-from spart_blocks.cli.linearize import linearize, lqr
-from spart_blocks.cli.merge import merge
-from spart_blocks.cli.new import new
-from spart_blocks.cli.realtime import realtime
-from spart_blocks.cli.robot import robot
-from spart_blocks.cli.run import run
-from spart_blocks.cli.schema import schema
-from spart_blocks.cli.scope import scope
-from spart_blocks.cli.show import show
-from spart_blocks.cli.studio import studio
-from spart_blocks.cli.sweep import sweep
 from spart_blocks.cli.terminal import discard_stdout, never_fail_on_encoding
-from spart_blocks.cli.test import run_tests
-from spart_blocks.cli.tune import tune
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "run": run,
-    "studio": studio,
-    "animate": animate,
-    "sweep": sweep,
-    "linearize": linearize,
-    "lqr": lqr,
-    "check": check,
-    "compare": compare,
-    "diff": diff,
-    "test": run_tests,
-    "export c": export_c,
-    "export fmu": export_fmu,
-    "realtime": realtime,
-    "tune": tune,
-    "scope": scope,
-    "blocks": blocks,
-    "show": show,
-    "robot": robot,
-    "edit": edit,
-    "merge": merge,
-    "git-setup": git_setup,
-    "schema": schema,
-    "new": new,
-    "examples": examples,
-    "doctor": doctor,
+COMMANDS = {
+    "run": "run.run",
+    "studio": "studio.studio",
+    "animate": "animate.animate",
+    "sweep": "sweep.sweep",
+    "linearize": "linearize.linearize",
+    "lqr": "linearize.lqr",
+    "check": "check.check",
+    "compare": "compare.compare",
+    "diff": "diff.diff",
+    "test": "test.run_tests",
+    "export c": "export.export_c",
+    "export fmu": "export.export_fmu",
+    "realtime": "realtime.realtime",
+    "tune": "tune.tune",
+    "scope": "scope.scope",
+    "blocks": "blocks.blocks",
+    "show": "show.show",
+    "robot": "robot.robot",
+    "edit": "edit.edit",
+    "merge": "merge.merge",
+    "git-setup": "git_setup.git_setup",
+    "schema": "schema.schema",
+    "new": "new.new",
+    "examples": "examples.examples",
+    "doctor": "doctor.doctor",
 }
-"""The commands by name, in the order of the help."""
-_HELP = {"help_option_names": ["--help", "-h"]}
-
-app = typer.Typer(
-    name="spart",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=_HELP,
-    epilog=epilog(
-        "spart run diagrams/spacecraft_pd.yaml",
-        "spart blocks MULTIBODY",
-        "spart COMMAND --help",
-    ),
-)
+"""The commands by name, in the order of the help: their modules and functions in this folder, which
+are imported only for a command that is called, and for lists of all."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -87,7 +52,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _spart(
     version: Annotated[
         bool,
@@ -102,23 +66,56 @@ def _spart(
     """
 
 
-for _words, _command in COMMANDS.items():
-    _group = export if _words.startswith("export ") else app
-    _group.command(_words.split()[-1], epilog=epilog(*examples_of(_command)))(_command)
-app.add_typer(export)
+def app(called: str = "") -> typer.Typer:
+    """The application with the commands whose first word is `called`; with all if none has it."""
+    whole = _group(
+        "spart",
+        "spart run diagrams/spacecraft_pd.yaml",
+        "spart blocks MULTIBODY",
+        "spart COMMAND --help",
+    )
+    whole.callback()(_spart)
+    export = _group(
+        "export",
+        "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
+        "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
+        help="Generate code from a diagram or some of its blocks, which runs without this package.",
+    )
+    for words in [one for one in COMMANDS if one.split()[0] == called] or COMMANDS:
+        module, _, name = COMMANDS[words].partition(".")
+        made = getattr(import_module(f"spart_blocks.cli.{module}"), name)
+        group = export if words.startswith("export ") else whole
+        group.command(words.split()[-1], epilog=epilog(*examples_of(made)))(made)
+    if export.registered_commands:
+        whole.add_typer(export)
+    return whole
 
 
-def command() -> Any:
-    """The command `spart` with all its commands."""
-    return in_one_form(get_command(app))
+def _group(name: str, *examples: str, **more: Any) -> typer.Typer:
+    """A group of commands, which has none yet."""
+    return typer.Typer(
+        name=name,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["--help", "-h"]},
+        epilog=epilog(*examples),
+        **more,
+    )
+
+
+def command(called: str = "") -> Any:
+    """The command `spart` with the commands whose first word is `called`, or with all."""
+    return in_one_form(get_command(app(called)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. arguments: by default the process's own."""
     never_fail_on_encoding()
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with interruptible():
-            command().main(args=arguments, prog_name="spart")
+            command(given[0] if given else "").main(args=given, prog_name="spart")
         code: int | str | None = 0
     except SystemExit as ended:
         code = ended.code

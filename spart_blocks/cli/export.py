@@ -20,7 +20,6 @@ from spart_blocks.cli.commands import (
     check_seconds,
     command,
     diagram_file,
-    epilog,
     option,
     switch,
 )
@@ -56,19 +55,6 @@ class CodeOptions:
         "--precision", "The numbers of the code, by default double."
     )
     name: str | None = option("--name NAME", "Prefix of the names in C.")
-
-
-export = typer.Typer(
-    name="export",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["--help", "-h"]},
-    help="Generate code from a diagram or some of its blocks, which runs without this package.",
-    epilog=epilog(
-        "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
-        "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
-    ),
-)
 
 
 @command(

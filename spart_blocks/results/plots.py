@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -18,11 +19,13 @@ from spart_blocks.base.html import notebook
 from spart_blocks.base.rows import extreme_rows
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.level_bars import LevelBar, bars_of, draw_bars
+from spart_blocks.results.png import png_bytes
 from spart_blocks.results.run_data import RunData, ScopeSpec
 from spart_blocks.results.signal_names import STATES, THINNED, file_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
@@ -115,29 +118,67 @@ def render(figure: Figure, fmt: str, dpi: float | None = None) -> bytes:
 
     import matplotlib
 
-    options = {"svg.fonttype": "none", "svg.hashsalt": "spart"}
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(fmt)
     image = BytesIO()
-    with matplotlib.rc_context(options), warnings.catch_warnings():
+    with warnings.catch_warnings(), _ticks_kept(figure):
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         if fmt == "png":
-            _draw_once(figure, image, dpi or figure.dpi)
-        else:
+            return _drawn_once(figure, dpi or figure.dpi)
+        options = {"svg.fonttype": "none", "svg.hashsalt": "spart"}
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}[fmt]
+        with matplotlib.rc_context(options):
             figure.savefig(image, format=fmt, dpi=dpi or figure.dpi, metadata=metadata)
     return image.getvalue()
 
 
-def _draw_once(figure: Figure, image: BytesIO, dpi: float) -> None:
-    """Write a figure as PNG, with one drawing pass; savefig makes another for the layout."""
+def _drawn_once(figure: Figure, dpi: float) -> bytes:
+    """A figure as PNG, with one drawing pass; savefig makes another for the layout."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     before = figure.dpi, figure.canvas
     figure.dpi = dpi
     try:
-        FigureCanvasAgg(figure).print_png(image)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        return png_bytes(np.asarray(canvas.buffer_rgba())[:, :, :3], dpi)
     finally:
         figure.dpi = before[0]
         figure.set_canvas(before[1])
+
+
+@contextmanager
+def _ticks_kept(figure: Figure) -> Iterator[None]:
+    """Compute the ticks of an axis, and the boxes of their labels, once for each place that it has
+    while a figure is drawn. Matplotlib computes them for each label and title that keeps clear of
+    them, fifteen times in a figure of one panel.
+    """
+    axes = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
+    for axis in axes:
+        for name in _OF_TICKS:
+            if hasattr(axis, name):
+                setattr(axis, name, _once_in_each_place(axis, getattr(axis, name)))
+    try:
+        yield
+    finally:
+        for axis in axes:
+            for name in _OF_TICKS:
+                vars(axis).pop(name, None)
+
+
+_OF_TICKS = ("_update_ticks", "_get_ticklabel_bboxes")
+
+
+def _once_in_each_place(axis: Axis, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls another when the interval of an axis, or the place of its panel in the
+    figure, differs from that at the last call."""
+    known: list[Any] = [None, None]
+
+    def computed(*args: Any) -> Any:
+        place = (*axis.get_view_interval(), *axis.axes.bbox.bounds)
+        if known[0] != place:
+            known[:] = place, compute(*args)
+        return known[1]
+
+    return computed
 
 
 def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
@@ -200,10 +241,10 @@ def _adopt(shell: Any, figure: Figure) -> None:
 
 def new_figure(label: str, height: float = 4.5) -> Figure:
     from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-    figure = Figure(figsize=(8, height), dpi=120, layout=layout, facecolor="white")
+    from spart_blocks.results.layout import PanelLayout
+
+    figure = Figure(figsize=(8, height), dpi=120, layout=PanelLayout(), facecolor="white")
     figure.set_label(label)
     return figure
 

@@ -199,7 +199,8 @@ class Run:
         ticks = [times[(beyond < times) & (times <= until)] for times in grids]
         known = self._known_times[(beyond < self._known_times) & (self._known_times <= until)]
         ends = [first, float(self.end)] if last == self.end else [first]
-        stops = np.unique(np.concatenate([ends, known, *ticks]))
+        stops = np.sort(np.concatenate([ends, known, *ticks]))
+        stops = stops[np.append(True, np.diff(stops) > 0)]  # np.unique imports masked arrays
         due = np.array([np.isin(stops, times) for times in ticks], dtype=np.uint8)
         due = np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
         jumps = np.asarray(due.any(axis=1), dtype=np.uint8)

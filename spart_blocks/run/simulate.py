@@ -32,7 +32,7 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.results.signal_names import THINNED
 from spart_blocks.run.bounds import warn_of_bounds, warn_of_checks
 from spart_blocks.run.engines.engine import Engine
-from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
+from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file, version_of
 from spart_blocks.run.engines.loop_solutions import warn_of_solutions
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.growth import growth_notes
@@ -409,6 +409,5 @@ def _changes(run: Run) -> dict[str, str]:
 @cache
 def _versions() -> dict[str, str]:
     """The versions of the packages that determine results."""
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")}
+    names = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
+    return {name: version_of(name) for name in names}

@@ -25,7 +25,7 @@ MARKS = {
 
 
 def page(name):
-    return CliRunner().invoke(app, ["blocks", name]).stdout
+    return CliRunner().invoke(app(), ["blocks", name]).stdout
 
 
 @pytest.mark.parametrize("name", type_names())

@@ -63,6 +63,17 @@ def test_a_run_from_the_cache_imports_no_reader_of_diagrams(ramp, tmp_path):
         assert not last or done.returncode == 0, done.stderr
 
 
+def test_a_command_imports_no_other():
+    code = (
+        "import sys\nfrom spart_blocks.cli import main\nassert main(['run', '--help']) == 0\n"
+        "print(*[n for n in sys.modules if n.startswith('spart_blocks.cli.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    loaded = {name.rpartition(".")[2] for name in done.stdout.splitlines()[-1].split()}
+    assert "run" in loaded
+    assert not loaded & {entry.partition(".")[0] for entry in COMMANDS.values()} - {"run"}
+
+
 def test_no_help_is_cut(spart, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERMINAL_WIDTH", "80")

@@ -38,7 +38,7 @@ class Tripled(FunctionBlock):
 
 
 def printed(*options):
-    text = CliRunner().invoke(app, ["schema", *map(str, options)]).stdout
+    text = CliRunner().invoke(app(), ["schema", *map(str, options)]).stdout
     jsonschema.Draft202012Validator.check_schema(json.loads(text))
     return jsonschema.Draft202012Validator(json.loads(text))
 

@@ -82,9 +82,9 @@ def test_the_command_writes_the_file_and_says_what_is_next(loop, tmp_path, monke
     from spart_blocks.cli.app import app
 
     monkeypatch.chdir(tmp_path)
-    answer = CliRunner().invoke(app, ["new", "loop.yaml", "--from", str(loop)])
+    answer = CliRunner().invoke(app(), ["new", "loop.yaml", "--from", str(loop)])
     assert (answer.exit_code, answer.stdout) == (0, "loop.yaml\n")
-    again = CliRunner().invoke(app, ["new", "loop.yaml", "--from", str(loop)])
+    again = CliRunner().invoke(app(), ["new", "loop.yaml", "--from", str(loop)])
     assert again.exit_code == 2
 
 

@@ -20,7 +20,7 @@ def test_code_of_a_fixed_step_refuses_to_slide(tmp_path):
     path = tmp_path / "d.yaml"
     path.write_text(TEXT)
     out = tmp_path / "out"
-    result = CliRunner().invoke(app, ["export", "c", str(path), "-o", str(out)])
+    result = CliRunner().invoke(app(), ["export", "c", str(path), "-o", str(out)])
     assert result.exit_code == 2
     told = " ".join(result.output.split())
     assert "sliding: filippov" in told

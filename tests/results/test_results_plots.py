@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from io import BytesIO
 
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
@@ -262,3 +265,29 @@ def test_a_long_curve_is_drawn_by_its_least_and_greatest_values():
     assert [text.get_text() for text in figure.axes[0].texts] == [
         "thinned: least and greatest of each 12.5 s"
     ]
+
+
+def pixels(png: bytes):
+    return matplotlib.image.imread(BytesIO(png), format="png")
+
+
+def test_a_picture_has_the_pixels_that_matplotlib_draws(run):
+    powers = dataclasses.replace(run, signals={"small": 1e-12 * run.t, "large": 1e9 + run.t})
+    for plots in (run.plot, lambda: powers.plot("small", "large")):
+        for figure, again in zip(plots(), plots(), strict=True):
+            canvas = FigureCanvasAgg(again)
+            canvas.draw()
+            drawn = np.asarray(canvas.buffer_rgba())[..., :3] / np.float32(255)
+            np.testing.assert_array_equal(pixels(render(figure, "png")), drawn)
+
+
+def test_the_only_panel_is_placed_within_two_pixels_of_matplotlib_s_two_passes(run):
+    wide = with_scope(run, signals=("plant.qm", "ctrl.tau"), title="Powers", ylabel="two\nlines")
+    for figure in (run.plot()[0], wide.plot()[0], *run.plot("plant.qm")):
+        FigureCanvasAgg(figure).draw()
+        placed = figure.axes[0].get_position(original=True).extents
+        figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+        FigureCanvasAgg(figure).draw()
+        twice = figure.axes[0].get_position(original=True).extents
+        size = np.tile(figure.get_size_inches() * figure.dpi, 2)
+        assert np.abs((placed - twice) * size).max() < 2

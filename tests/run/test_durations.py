@@ -46,7 +46,7 @@ def test_and_on_the_command_line(tmp_path):
     path = tmp_path / "loop.yaml"
     path.write_text(TEXT)
     for option in (["--t", "1e300"], ["--set", "run.T=1e300"]):
-        result = CliRunner().invoke(app, ["run", str(path), "--headless", *option])
+        result = CliRunner().invoke(app(), ["run", str(path), "--headless", *option])
         assert result.exit_code == 2
         assert "1e+300 s is longer than any run can be" in " ".join(result.output.split())
 

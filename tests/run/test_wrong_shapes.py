@@ -194,7 +194,7 @@ def test_a_trace_tells_the_same(case, tmp_path):
 def test_the_command_refuses_it_as_wrong_input(command, tmp_path):
     blocks, wires, says, _ = CASES["an integrator of too few"]
     path = file_of(tmp_path, blocks, wires)
-    result = CliRunner().invoke(app, [command[0], str(path), *command[1:]])
+    result = CliRunner().invoke(app(), [command[0], str(path), *command[1:]])
     assert result.exit_code == 2
     assert f"error: {path}:4:10: {says}" in " ".join(result.output.split("\n"))
     assert "warning" not in result.output

@@ -186,7 +186,9 @@ def overheard() -> Iterator[list[str]]:
         warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
 
 
-def _version(package: str) -> str:
+@cache
+def version_of(package: str) -> str:
+    """The version of an installed package; empty if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -205,4 +207,4 @@ def _package() -> str:
                 path = os.path.join(folder, name)
                 status = os.stat(path)
                 states.append((path, status.st_size, status.st_mtime_ns))
-    return json.dumps([sorted(states), [_version(name) for name in _MADE_WITH], sys.version])
+    return json.dumps([sorted(states), [version_of(name) for name in _MADE_WITH], sys.version])
