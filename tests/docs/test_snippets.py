@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
+FIGURE = re.compile(r"(?<![\w.^])-?\d+(?:\.\d+)?(?:e-?\d+)?")
 MOMENT = 0.02  # s, what a shown diagram runs for
 pytestmark = pytest.mark.usefixtures("stub_viewer")
 
@@ -107,6 +108,26 @@ def workplace(tmp_path, monkeypatch):
     return tmp_path
 
 
+def printing(page):
+    """A print for the snippets of a page: what it prints has the figures of the comment behind
+    it, to the digits that they have; `1.30...` is cut off."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+
+    def told(*values, **options):
+        print(*values, **options)
+        number = sys._getframe(1).f_lineno
+        _, found, comment = lines[number - 1].partition("  # ")
+        said = [float(text) for text in FIGURE.findall(" ".join(map(str, values)))]
+        for text in FIGURE.findall(comment) if found else ():
+            digits = len(text.partition(".")[2].partition("e")[0])
+            power = int(text.partition("e")[2] or 0)
+            near = 10.0 ** (power - digits) if digits or power else 1e-9
+            close = [v for v in said if abs(v - float(text)) < near]
+            assert close, f"{page.name}:{number}: printed {values}, not {text}"
+
+    return told
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page, workplace, monkeypatch):
     bdsim = sys.modules.get("bdsim")
@@ -115,7 +136,7 @@ def test_the_python_of_a_page_runs(page, workplace, monkeypatch):
         monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
         runtime.cache_clear()
     put_files(page, workplace)  # the Python of a page may use its files by name
-    names = {"__name__": "__main__"}
+    names = {"__name__": "__main__", "print": printing(page)}
     with np.printoptions():
         for snippet in snippets(page):
             if snippet.language == "python" and not snippet.text.startswith("# file:"):
