@@ -536,6 +536,34 @@ def test_charts_and_code_are_marked_with_what_does_the_same_here(form, tmp_path)
     assert why["inner"] == "it is the model plant: convert it too, and write `use: plant.yaml`"
 
 
+def test_a_width_is_looked_for_along_each_way_once(tmp_path):
+    """Forty sums of a signal with itself: 2^40 ways. Beyond the limit it is not known."""
+    model = Model()
+    model.block("Constant", "s0", (0, 1), Value="[1 2 3]")
+    for k in range(400):
+        model.block("Sum", f"s{k + 1}", (2, 1))
+        model.line(f"s{k}", (f"s{k + 1}", 1), (f"s{k + 1}", 2))
+    for k in (40, 400):
+        model.block("Width", f"w{k}", (1, 1))
+        model.line(f"s{k}", f"w{k}")
+    draft = converted(model, tmp_path)
+    assert "w40: {type: CONSTANT, value: 3.0}" in draft.text()
+    assert "its input is not known here" in next(r.why for r in draft.rows if r.name == "w400")
+
+
+def test_a_sample_time_is_inherited_through_a_chain_of_any_length(tmp_path):
+    model = Model()
+    model.block("Constant", "u", (0, 1))
+    model.block("ZeroOrderHold", "g0", SampleTime="0.5")
+    for k in range(1100):
+        model.block("Gain", f"g{k + 1}")
+    model.block("UnitDelay", "late", SampleTime="-1")
+    model.chain("u", *(f"g{k}" for k in range(1101)), "late")
+    draft = converted(model, tmp_path)
+    assert draft.clocks == {"clock_1": {"T": 0.5}}
+    assert not [row for row in draft.rows if row.state == "left"]
+
+
 def test_the_reader_and_its_page_tell_the_same_of_each_block_of_the_libraries():
     libraries = runpy.run_path(str(DOCS / "make_simulink_page.py"))["LIBRARIES"]
     names = [name for some in libraries.values() for name in some.split(", ")]

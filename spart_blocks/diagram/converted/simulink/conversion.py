@@ -544,7 +544,7 @@ class _Conversion:
     def inherited(self, system: System, block: SimulinkBlock) -> tuple[float, float]:
         """The sample time that a block inherits: that of the blocks before it, if they have one;
         otherwise the model's fixed step."""
-        found = set(sample_times_before(system, block.key, set()))
+        found = set(sample_times_before(system, block.key))
         if len(found) == 1:
             return next(iter(found))
         step = number(self.file.settings.get("FixedStep", "auto"), self.top_known(system))

@@ -16,6 +16,8 @@ from spart_blocks.diagram.converted.simulink.files import Section
 CONDITIONS = {"EnablePort": "enable", "TriggerPort": "trigger", "ActionPort": "ifaction",
               "ResetPort": "reset"}  # fmt: skip
 """The name of the port of a subsystem by the block in it that makes it conditional."""
+MOST_LOOKED_AT = 200
+"""Limit of the blocks that are looked at for the width of a signal."""
 Port = tuple[str, str]
 """A block's key and the number or the name of one of its ports."""
 
@@ -171,22 +173,25 @@ def _branches(line: Section, depth: int) -> Iterator[Section]:
 # --- what is known of signals ---------------------------------------------------------------------
 
 
-def sample_times_before(
-    system: System, key: str, seen: set[tuple[int, str]]
-) -> Iterator[tuple[float, float]]:
-    """The discrete sample times of the blocks before a block."""
-    for (end, _), (start, _) in system.reached.items():
-        if end != key or (id(system), start) in seen or start not in system.blocks:
-            continue
-        seen.add((id(system), start))
-        block = system.blocks[start]
-        period = number(block.values.get("SampleTime", "-1"), system.known)
-        if period is not None and 0 < period < np.inf:
-            yield period, 0.0
-        elif block.kind == "Inport" and system.parent is not None:
-            yield from sample_times_before(*system.parent, seen)
-        elif period is None or period < 0:
-            yield from sample_times_before(system, start, seen)
+def sample_times_before(system: System, key: str) -> Iterator[tuple[float, float]]:
+    """The discrete sample times of the blocks before a block, looked for along all lines."""
+    waiting, seen = [(system, key)], set()
+    while waiting:
+        system, key = waiting.pop()
+        ports = [str(k + 1) for k in range(system.blocks[key].inputs)]
+        for port in (*ports, *CONDITIONS.values()):
+            start = system.reached.get((key, port), ("", ""))[0]
+            block = system.blocks.get(start)
+            if block is None or (id(system), start) in seen:
+                continue
+            seen.add((id(system), start))
+            period = number(block.values.get("SampleTime", "-1"), system.known)
+            if period is not None and 0 < period < np.inf:
+                yield period, 0.0
+            elif block.kind == "Inport" and system.parent is not None:
+                waiting.append(system.parent)
+            elif period is None or period < 0:
+                waiting.append((system, start))
 
 
 def constant_at(system: System, end: Port, depth: int = 0) -> tuple[System, SimulinkBlock] | None:
@@ -215,19 +220,29 @@ _SINGLE = {"Ramp", "Clock", "DigitalClock", "DiscretePulseGenerator", "TransferF
            "Fcn", "DotProduct", "SignalGenerator", "DiscreteTransferFcn"}  # fmt: skip
 
 
-def width_at(system: System, end: Port, depth: int = 0) -> int | None:
-    """The length of the signal at an input, where the blocks before it tell."""
+Widths = dict[tuple[int, str], int | None]
+
+
+def width_at(system: System, end: Port, seen: Widths | None = None) -> int | None:
+    """The length of the signal at an input, where the blocks before it tell. seen: the widths of
+    blocks that are known, or being looked for, by system and key."""
     start = system.source(end)
     block = system.blocks.get(start[0]) if start is not None else None
-    if block is None or start is None or depth > 30:
+    if block is None:
         return None
-    if block.kind == "Inport" and system.parent is not None:
-        outer, key = system.parent
-        return width_at(outer, (key, block.values.get("Port", "1")), depth + 1)
-    return _width_of(system, block, depth)
+    seen = {} if seen is None else seen
+    place = (id(system), block.key)
+    if place not in seen and len(seen) < MOST_LOOKED_AT:
+        seen[place] = None
+        if block.kind == "Inport" and system.parent is not None:
+            outer, key = system.parent
+            seen[place] = width_at(outer, (key, block.values.get("Port", "1")), seen)
+        else:
+            seen[place] = _width_of(system, block, seen)
+    return seen.get(place)
 
 
-def _width_of(system: System, block: SimulinkBlock, depth: int) -> int | None:
+def _width_of(system: System, block: SimulinkBlock, seen: Widths) -> int | None:
     def sized(text: str) -> int | None:
         try:
             return int(np.size(value_of(text, bare_values(system.known))))
@@ -238,7 +253,7 @@ def _width_of(system: System, block: SimulinkBlock, depth: int) -> int | None:
         return 1
     if block.kind == "Demux":
         return 1 if sized(block.values.get("Outputs", "2")) == 1 else None
-    ins = [width_at(system, (block.key, str(k + 1)), depth + 1) for k in range(block.inputs)]
+    ins = [width_at(system, (block.key, str(k + 1)), seen) for k in range(block.inputs)]
     if block.kind in ("Mux", "Concatenate"):
         return sum(n for n in ins if n) if ins and None not in ins else None
     own = sized(block.values.get(_SAMPLES[block.kind], "1")) if block.kind in _SAMPLES else 1
