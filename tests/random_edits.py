@@ -12,9 +12,11 @@ from spart_blocks.versions.edits import (
     Group,
     Put,
     RemoveBlock,
+    RemovePort,
     RemoveWire,
     RenameBlock,
     RenameParameter,
+    RenamePort,
     Retype,
     Wrap,
     edited,
@@ -60,7 +62,7 @@ def holders(value, path=()):
 
 def random_operation(data, rng):
     """An operation; it may be one that the data does not allow."""
-    kind = rng.randrange(12)
+    kind = rng.randrange(14)
     slots = File.of(data).slots
     blocks = list(data.get("blocks") or {}) or ["none"]
     block = rng.choice(blocks)
@@ -89,6 +91,13 @@ def random_operation(data, rng):
         slot = rng.choice(list(slots))
         choice = rng.choice(["none", *slots[slot].choices])
         return Wrap(slot, choice, ("in.u -> block.0", "in.v", "block.0 -> out.y"))
+    if kind == 12 and data.get("subsystems"):
+        within = rng.choice(list(data["subsystems"]))
+        side = rng.choice(["inputs", "outputs"])
+        name = rng.choice(data["subsystems"][within].get(side) or ["none"])
+        if rng.random() < 0.3:
+            return RemovePort(name, side, within)
+        return RenamePort(name, f"port{rng.randrange(9)}", side, within)
     return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
 
 

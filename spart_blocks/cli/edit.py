@@ -48,8 +48,10 @@ def edit(
     [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW), retype NAME
     TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they
     become a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other
-    ports), and undo, which takes the last edit of the file back. Nothing is written if the diagram
-    would then have mistakes that it has not now.
+    ports), and undo, which takes the last edit of the file back. Ports of a subsystem: append
+    subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in
+    SUBSYSTEM; outputs too. Nothing is written if the diagram would then have mistakes that it has
+    not now.
     """
     from spart_blocks.versions import edits
 
@@ -105,11 +107,14 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
     if verb == "add":
         return [edits.AddBlock(words[0], words[1], dict(_settings(words[2:])), within)]
     if verb == "remove":
-        return [edits.RemoveBlock(name, within) for name in words]
+        return [_removed(name, within) for name in words]
     if verb == "rename":
         section, _, name = words[0].partition(".")
         if section == "params" and name:
             return [edits.RenameParameter(name, words[1].removeprefix("params."))]
+        if section in ("inputs", "outputs") and name:
+            new = words[1].removeprefix(f"{section}.")
+            return [edits.RenamePort(name, new, section, within)]
         return [edits.RenameBlock(words[0], words[1], within)]
     if verb == "retype":
         return [edits.Retype(words[0], words[1], dict(_settings(words[2:])), within=within)]
@@ -120,6 +125,16 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
         return [edits.Wrap(slot, choice, tuple(words[1:]))]
     kind = edits.AddWire if verb == "wire" else edits.RemoveWire
     return [kind(text, within) for text in words]
+
+
+def _removed(word: str, within: str) -> Operation:
+    """The removal of a block, or of a port, such as inputs.goal."""
+    from spart_blocks.versions import edits
+
+    side, _, name = word.partition(".")
+    if side in ("inputs", "outputs") and name:
+        return edits.RemovePort(name, side, within)
+    return edits.RemoveBlock(word, within)
 
 
 _USAGE = {

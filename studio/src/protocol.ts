@@ -295,6 +295,24 @@ export interface UnsetOperation {
   path: string;
 }
 
+/** A port of a subsystem gets another name, also where it is wired. within: the subsystem, ""
+ * for the file itself. */
+export interface RenamePort {
+  op: "rename-port";
+  name: string;
+  to: string;
+  side: "inputs" | "outputs";
+  within: string;
+}
+
+/** A port of a subsystem goes, with its wires. */
+export interface RemovePort {
+  op: "remove-port";
+  name: string;
+  side: "inputs" | "outputs";
+  within: string;
+}
+
 /** Rename a parameter of params, with all its uses. */
 export interface RenameParameter {
   op: "rename-parameter";
@@ -361,7 +379,7 @@ export interface WrapOperation {
   wires: string[];
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenamePort | RemovePort | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.

@@ -225,3 +225,27 @@ def test_copies_of_copies_cannot_exceed_the_number_of_blocks(faults):
     source = "blocks: {z: {type: CONSTANT, value: 1}, a: {type: s3}}\nwires: [z -> a]\n"
     found = faults(f"subsystems:\n{text}\n{source}")
     assert any("more than 20000 blocks" in fault[2] for fault in found), found
+
+
+def test_the_length_of_an_integrator_s_states_is_the_count(read):
+    goal = "goal: {type: CONSTANT, value: [1, 2, 3]}"
+    assert goal in DIAGRAM
+    rate = "rate: {type: CONSTANT, value: 0}\n  goal: {type: INTEGRATOR, x0: [1, 2, 3]}"
+    text = (
+        DIAGRAM.replace(goal, rate)
+        .replace(", k]}, k: $gains", "]}")
+        .replace("wires: [", "wires: [rate -> goal, ")
+    )
+    found = sb.simulate(read(text))["loop.angle"]
+    assert found.shape[1:] == (3,)
+    np.testing.assert_allclose(
+        found[-1], [1.05, 2.05, 3.05] + (0.5 - np.array([1.05, 2.05, 3.05])) * np.exp(-2)
+    )
+
+
+def test_an_integrator_of_one_state_gives_no_count(faults):
+    text = DIAGRAM.replace("goal: {type: CONSTANT, value: [1, 2, 3]}", "goal: {type: INTEGRATOR}")
+    text = text.replace("wires: [", "wires: [bias -> goal, ").replace(", k]}, k: $gains", "]}")
+    ((*_, message, hint),) = faults(text)
+    assert message == "how many copies loop (servo) has is not known"
+    assert hint == "write count: 3"

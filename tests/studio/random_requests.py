@@ -27,7 +27,7 @@ def random_request(sheet, opened, rng):
 
 def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
-    name, kind = rng.choice(names), rng.randrange(11)
+    name, kind = rng.choice(names), rng.randrange(12)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -59,6 +59,14 @@ def random_operation(sheet, names, within, rng):
     if kind == 9:
         wires = rng.sample(["in.u -> block", "in.v", "block -> out.y", "a -> b", "in.u"], 2)
         return {"op": "wrap", "slot": rng.choice(["law", name]), "choice": "other", "wires": wires}
+    if kind == 10:
+        gates = [block for block in sheet["blocks"] if block["look"] == "border"]
+        ports = [port["name"] for gate in gates for port in (*gate["inputs"], *gate["outputs"])]
+        about = {"name": rng.choice([*ports, "u"]), "side": rng.choice(["inputs", "outputs"]),
+                 "within": within}  # fmt: skip
+        if rng.random() < 0.3:
+            return {"op": "remove-port", **about}
+        return {"op": "rename-port", "to": f"port{rng.randrange(9)}", **about}
     path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
 

@@ -382,3 +382,67 @@ def test_a_page_whose_connection_ended_connects_again_by_itself(loop):
     loop.field("K").send_keys(loop.CTRL_A, "9", Keys.ENTER)
     loop.written("gain: {type: GAIN, K: 9}")
     undone(loop)
+
+
+LAW = """\
+subsystems:
+  law:
+    inputs: [goal, angle]
+    outputs: [u]
+    blocks:
+      e: {type: SUM, signs: "+-"}
+      gain: {type: GAIN, K: 2}
+    wires:
+      - in.goal -> e.0
+      - in.angle -> e.1
+      - e -> gain
+      - gain -> out.u
+blocks:
+  goal: {type: STEP, T: 0}
+  law: {type: law}
+  x: {type: INTEGRATOR}
+wires:
+  - goal -> law.goal
+  - x -> law.angle
+  - law.u -> x
+run: {T: 1, log: [law.u]}
+"""
+
+
+@pytest.fixture
+def law(page, request):
+    """The sheet of a subsystem."""
+    law = page.open(f"{request.node.name}.yaml", LAW, "law")
+    law.has("in", "out", "e", "gain")
+    return law
+
+
+def test_ports_of_a_subsystem_are_added_as_blocks_and_removed(law):
+    law.press("Ctrl+k")
+    law.choose("inport")
+    law.written("inputs: [goal, angle, input]")
+    law.selects("in")
+    law.button("Remove input with its wires")
+    law.written("inputs: [goal, angle]\n")
+    law.drag(law.port("e", "0", True), (20, 60), (20, 60))
+    law.choose("output port")
+    law.written("outputs: [u, output]", "- e -> out.output")
+    while law.text != LAW:
+        before = law.text
+        law.press("Ctrl+z")
+        law.until(lambda before=before: law.text != before, "undone")
+
+
+def test_ports_of_a_subsystem_are_renamed_where_they_are_wired_and_change_places(law):
+    law.click("in")
+    law.wait("document.querySelector('[aria-label=\"Name of goal\"]')")
+    law.browser.find("[aria-label='Name of goal']").send_keys(law.CTRL_A, "desired", Keys.ENTER)
+    law.written("inputs: [desired, angle]", "in.desired -> e.0", "goal -> law.desired")
+    law.button("Move angle up")
+    law.written("inputs: [angle, desired]")
+    law.click("out")
+    law.wait("document.querySelector('[aria-label=\"Name of u\"]')")
+    law.browser.find("[aria-label='Name of u']").send_keys(law.CTRL_A, "force", Keys.ENTER)
+    law.written("outputs: [force]", "gain -> out.force", "law.force -> x", "log: [law.force]")
+    law.browser.find("[aria-label='Name of a new output']").send_keys("error", Keys.ENTER)
+    law.written("outputs: [force, error]")

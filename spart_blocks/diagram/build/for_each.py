@@ -14,7 +14,7 @@ import numpy as np
 
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault, did_you_mean
-from spart_blocks.block_support.ports import Port
+from spart_blocks.block_support.ports import Port, attribute
 from spart_blocks.diagram.build.arguments import MAX_PORTS
 from spart_blocks.diagram.build.connect import connect
 from spart_blocks.diagram.build.late_blocks import arrival_of
@@ -29,13 +29,13 @@ from spart_blocks.diagram.sections.schema import (
 from spart_blocks.diagram.written.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.written.wires import End
 
-# The parameter of a bdsim block that has the shape of its output, which its port does not state.
+# The attribute of a bdsim block that has the shape of its output, which its port does not state.
 _SHAPED = {
     "CONSTANT": "value",
     "STEP": "on",
     "RAMP": "slope",
     "WAVEFORM": "amplitude",
-    "INTEGRATOR": "x0",
+    "INTEGRATOR": "_x0",  # of one entry also where the output is a scalar
 }
 
 
@@ -167,7 +167,10 @@ class Copies:
         block = self.wiring.blocks.get(source.block)
         name = _SHAPED.get(self.wiring.kinds.get(source.block, ""))
         known = name is not None and block is not None and source.selection is None
-        return np.shape(getattr(block, name)) if known and name is not None else ()
+        if not known or name is None:
+            return ()
+        value = attribute(block, name)
+        return () if name == "_x0" and np.size(value) == 1 else np.shape(value)
 
     def _joined(self, section: Section, copies: Sequence[Wiring]) -> Wiring:
         """A diagram that contains the copies and has the ports of one."""

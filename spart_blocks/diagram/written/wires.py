@@ -9,7 +9,7 @@ A port's name may have dots: an audit's port is block.audit.port.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from spart_blocks.base.paths import index_of
@@ -94,6 +94,20 @@ class WrittenWire:
         for end in (*reversed(self.ends), self.source):
             new = names.get(end.block, end.block)
             text = text[: end.offset] + new + text[end.offset + len(end.block) :]
+        return text
+
+    def with_port(self, blocks: Collection[str], is_source: bool, old: str, new: str) -> str:
+        """The text with a port of some blocks renamed. is_source: whether it is that of sources."""
+        text = self.text
+        for end in (self.source,) if is_source else reversed(self.ends):
+            if end.block not in blocks:
+                continue
+            named = [(name.text, name.offset) for name in end.names or ()]
+            if end.port is not None:
+                named.insert(0, (end.port, end.port_offset))
+            for written, offset in reversed(named):
+                if written == old:
+                    text = text[:offset] + new + text[offset + len(old) :]
         return text
 
     def without(self, leaves: Callable[[End], bool]) -> str | None:

@@ -20,9 +20,11 @@ from spart_blocks.versions.edits import (
     Operation,
     Put,
     RemoveBlock,
+    RemovePort,
     RemoveWire,
     RenameBlock,
     RenameParameter,
+    RenamePort,
     Retype,
     Set,
     Unset,
@@ -146,6 +148,16 @@ def _rename_parameter(given: Mapping[str, Any]) -> tuple[Sequence[Operation], st
     return [RenameParameter(name, to)], f"rename {name}"
 
 
+def _rename_port(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, to, side = text_of(given, "name"), text_of(given, "to"), text_of(given, "side")
+    return [RenamePort(name, to, side, _within(given))], f"rename port {name}"
+
+
+def _remove_port(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, side = text_of(given, "name"), text_of(given, "side")
+    return [RemovePort(name, side, _within(given))], f"remove port {name}"
+
+
 def _retype(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     name = text_of(given, "name")
     return [_Retyped(name, text_of(given, "type"), _within(given))], f"retype {name}"
@@ -207,6 +219,8 @@ _KINDS = {
     "remove": _remove,
     "rename": _rename,
     "rename-parameter": _rename_parameter,
+    "rename-port": _rename_port,
+    "remove-port": _remove_port,
     "retype": _retype,
     "wire": _wire,
     "unwire": _unwire,

@@ -187,6 +187,26 @@ class UnsetOperation(TypedDict):
     path: str
 
 
+class RenamePort(TypedDict):
+    """A port of a subsystem gets another name, also where it is wired. within: the subsystem, ""
+    for the file itself."""
+
+    op: Literal["rename-port"]
+    name: str
+    to: str
+    side: Literal["inputs", "outputs"]
+    within: str
+
+
+class RemovePort(TypedDict):
+    """A port of a subsystem goes, with its wires."""
+
+    op: Literal["remove-port"]
+    name: str
+    side: Literal["inputs", "outputs"]
+    within: str
+
+
 class RenameParameter(TypedDict):
     """Rename a parameter of params, with all its uses."""
 
@@ -261,6 +281,8 @@ Operation = (
     SetOperation
     | UnsetOperation
     | RenameParameter
+    | RenamePort
+    | RemovePort
     | AppendOperation
     | AddOperation
     | RemoveOperation

@@ -28,6 +28,7 @@ from spart_blocks.versions.edits.operations import (
     Wrap,
 )
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
+from spart_blocks.versions.edits.ports import RemovePort, RenamePort
 from spart_blocks.versions.edits.steps import Operation
 
 __all__ = [
@@ -42,8 +43,10 @@ __all__ = [
     "Put",
     "RemoveBlock",
     "RemoveWire",
+    "RemovePort",
     "RenameBlock",
     "RenameParameter",
+    "RenamePort",
     "Retype",
     "Set",
     "Tune",

@@ -10,7 +10,7 @@ import { edit, notify, place, showSheet } from "../actions";
 import { useCommands } from "../app/keys";
 import type { Operation, Point } from "../protocol";
 import { now, patch, useStudio } from "../store";
-import { addable, addBlock } from "./adding";
+import { addableHere, addBlock } from "./adding";
 import { BlockNode } from "./BlockNode";
 import { canvasCommands } from "./canvasCommands";
 import { CanvasTools } from "./CanvasTools";
@@ -188,7 +188,7 @@ function allowDrop(event: DragEvent): void {
 
 function drop(flow: Flow, event: DragEvent): void {
   const name = event.dataTransfer.getData(DRAGGED);
-  const type = addable().find((one) => one.name === name);
+  const type = addableHere().find((one) => one.name === name);
   if (!type) return;
   event.preventDefault();
   const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });

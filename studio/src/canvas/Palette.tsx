@@ -5,7 +5,7 @@ import { memo, useMemo, useState } from "react";
 
 import type { BlockType } from "../protocol";
 import { useStudio } from "../store";
-import { addable, addBlock } from "./adding";
+import { addableHere, addBlock } from "./adding";
 import { placeFor } from "./choices";
 import { matching } from "./filter";
 import { Mark } from "./Mark";
@@ -15,8 +15,9 @@ export const DRAGGED = "application/x-spart-block";
 export function Palette() {
   const types = useStudio((state) => state.types);
   const subsystems = useStudio((state) => state.opened?.subsystems);
+  const within = useStudio((state) => state.sheet?.within);
   const [typed, setTyped] = useState("");
-  const all = useMemo(() => addable(), [types, subsystems]);
+  const all = useMemo(() => addableHere(), [types, subsystems, within]);
   const found = matching(typed, all, ({ name, elsewhere, summary }) => [name, ...elsewhere, summary]);
   return (
     <aside className="palette" aria-label="Blocks to add">

@@ -9,7 +9,7 @@ import { Chooser } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
 import type { BlockType, Point, Unfit } from "../protocol";
 import { type Adding, connection, type Drawing, now, patch, useStudio } from "../store";
-import { addable, addBlock, fitting } from "./adding";
+import { addableHere, addBlock, fitting } from "./adding";
 import { choiceOf, placeFor } from "./choices";
 
 export function QuickAdd() {
@@ -24,7 +24,7 @@ function Open({ adding }: { adding: Adding }) {
   const close = (): void => patch({ adding: null, drawing: null });
   const unfit = useUnfit(adding.from);
   const choices = useMemo(
-    () => fitting(addable(), adding.from).map((type) => ({ ...choiceOf(type), reason: unfit[type.name] })),
+    () => fitting(addableHere(), adding.from).map((type) => ({ ...choiceOf(type), reason: unfit[type.name] })),
     [adding.from, unfit],
   );
   const label = adding.from ? `Add a block wired to ${adding.from.block}.${adding.from.port}` : "Add a block";

@@ -1,7 +1,7 @@
 // New blocks: by name, from the palette, or at the end of a wire that was dropped.
 
 import { edit, notify, tried } from "../actions";
-import type { BlockType, Operation, Point } from "../protocol";
+import type { BlockType, Changed, Operation, Point, Sheet } from "../protocol";
 import { now, patch, pathOf, type Drawing } from "../store";
 import { freePlace } from "./geometry";
 import { freeName, nameOfType } from "./names";
@@ -15,6 +15,45 @@ export function addable(): BlockType[] {
     inputs: ["?"], outputs: ["?"], look: "subsystem",
   }));
   return [...subsystems, ...types];
+}
+
+/** What can be added to the sheet that is shown: within a subsystem, ports of it too. */
+export function addableHere(): BlockType[] {
+  return [...(now().sheet?.within ? GATES : []), ...addable()];
+}
+
+const GATES: BlockType[] = [
+  {
+    name: "IN", subject: "This file", summary: "An input port of this subsystem.", elsewhere: ["Inport", "input port"],
+    inputs: [], outputs: ["?"], look: "border",
+  },
+  {
+    name: "OUT", subject: "This file", summary: "An output port of this subsystem.", elsewhere: ["Outport", "output port"],
+    inputs: ["?"], outputs: [], look: "border",
+  },
+];
+
+export type Ports = "inputs" | "outputs";
+
+export function pathOfPorts({ within }: Sheet, side: Ports): string {
+  return within ? `subsystems.${within}.${side}` : side;
+}
+
+/** Add a port to the subsystem that a sheet shows, or to the file, with further changes. */
+export function addPort(sheet: Sheet, side: Ports, name: string, ...more: Operation[]): Promise<Changed | null> {
+  return edit({ op: "append", path: pathOfPorts(sheet, side), text: name }, ...more);
+}
+
+/** Add a port by its block, wired to the port that a wire was drawn from; its list is shown. */
+async function addGate(sheet: Sheet, side: Ports, from: Drawing | null): Promise<string | null> {
+  const gate = side === "inputs" ? "in" : "out";
+  const block = sheet.blocks.find(({ name }) => name === gate);
+  const taken = [...(block?.inputs ?? []), ...(block?.outputs ?? [])].map(({ name }) => name);
+  const name = freeName(from && !/^\d*$/.test(from.port) ? from.port : gate === "in" ? "input" : "output", taken);
+  const wires = from ? [wireTo(from, `${gate}.${name}`, sheet.within ?? "")] : [];
+  if (!(await addPort(sheet, side, name, ...wires))) return null;
+  patch({ selection: [gate], said: `port ${name} added` });
+  return gate;
 }
 
 /** The types with a port at which a wire from a port could end; the ports of some, such as FMU, are those
@@ -32,6 +71,7 @@ export async function addBlock(type: BlockType, place: Point, from: Drawing | nu
     notify("This sheet is of another file: open that file to edit it", "fault");
     return null;
   }
+  if (type.look === "border") return addGate(sheet, type.name === "IN" ? "inputs" : "outputs", from);
   const name = freeName(nameOfType(type.name), sheet.blocks.map((block) => block.name));
   const free = from ? atPort(place, from) : freePlace(place, 120, 70, sheet.blocks);
   const add: Operation = { op: "add", name, type: type.name, within: sheet.within, place: round(free) };

@@ -6,6 +6,7 @@ import { Tool } from "../app/Header";
 import { patch, pathOf, useStudio } from "../store";
 import { BlockForm } from "./BlockForm";
 import { FileForm } from "./FileForm";
+import { PortsForm } from "./PortsForm";
 
 const ALIGNMENTS: [Alignment, string][] = [
   ["left", "Align left"], ["centre", "Align centres"], ["right", "Align right"],
@@ -17,9 +18,11 @@ export function FormPanel() {
   const selection = useStudio((state) => state.selection);
   const at = useStudio((state) => state.sheet?.at ?? "");
   const [only] = selection;
+  const isGate = useStudio(({ sheet }) => sheet?.blocks.some(({ name, look }) => name === only && look === "border") ?? false);
   return (
     <aside className="form-panel" aria-label="Parameters">
       {selection.length === 0 || only === undefined ? <FileForm />
+        : selection.length === 1 && isGate ? <PortsForm key={pathOf(at, only)} gate={only === "in" ? "in" : "out"} />
         : selection.length === 1 ? <BlockForm key={pathOf(at, only)} name={only} />
         : <Several count={selection.length} />}
     </aside>

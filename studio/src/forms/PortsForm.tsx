@@ -1,0 +1,80 @@
+// The ports of a subsystem, or of a file that others use: its blocks `in` and `out`.
+
+import { useEffect, useState } from "react";
+
+import { edit } from "../actions";
+import { Tool } from "../app/Header";
+import { addPort, pathOfPorts, type Ports } from "../canvas/adding";
+import type { Sheet } from "../protocol";
+import { useStudio } from "../store";
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export function PortsForm({ gate }: { gate: "in" | "out" }) {
+  const sheet = useStudio((state) => state.sheet);
+  const block = sheet?.blocks.find(({ name }) => name === gate);
+  if (!sheet || !block) return null;
+  const side = gate === "in" ? "inputs" : "outputs";
+  const names = (gate === "in" ? block.outputs : block.inputs).map(({ name }) => name);
+  const readOnly = sheet.within === null;
+  return (
+    <section className="form" aria-label={side === "inputs" ? "Inputs" : "Outputs"}>
+      <h2>{side === "inputs" ? "Inputs" : "Outputs"}</h2>
+      <p>Of {sheet.within ? `the subsystem ${sheet.within}` : "this file, for those that use it"}. A new name is written wherever the port is wired.</p>
+      <ol className="port-list">
+        {names.map((name, k) => (
+          <li key={name} className="field-row">
+            <PortName name={name} readOnly={readOnly} rename={(to) => void edit({ op: "rename-port", name, to, side, within: sheet.within ?? "" })} />
+            {!readOnly && (
+              <>
+                <button type="button" disabled={k === 0} aria-label={`Move ${name} up`} title="Up" onClick={() => void reorder(sheet, side, names, k)}>↑</button>
+                <button type="button" disabled={k + 1 === names.length} aria-label={`Move ${name} down`} title="Down" onClick={() => void reorder(sheet, side, names, k + 1)}>↓</button>
+                <Tool icon="close" name={`Remove ${name} with its wires`} onClick={() => void edit({ op: "remove-port", name, side, within: sheet.within ?? "" })} />
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+      {!readOnly && <NewPort side={side} taken={names} add={(name) => addPort(sheet, side, name)} />}
+    </section>
+  );
+}
+
+/** Change the places of a port and the one above it. */
+function reorder(sheet: Sheet, side: Ports, names: readonly string[], k: number): Promise<unknown> {
+  const moved = [...names];
+  moved.splice(k - 1, 2, names[k]!, names[k - 1]!);
+  return edit({ op: "set", path: pathOfPorts(sheet, side), text: `[${moved.join(", ")}]` });
+}
+
+function PortName({ name, readOnly, rename }: { name: string; readOnly: boolean; rename: (to: string) => void }) {
+  const [typed, setTyped] = useState(name);
+  useEffect(() => setTyped(name), [name]);
+  const commit = (): void => {
+    const to = typed.trim();
+    if (to !== name && NAME.test(to)) rename(to);
+    else setTyped(name);
+  };
+  return (
+    <input aria-label={`Name of ${name}`} value={typed} readOnly={readOnly} spellCheck={false} onBlur={commit}
+      onChange={(event) => setTyped(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") commit();
+        if (event.key === "Escape") setTyped(name);
+      }} />
+  );
+}
+
+function NewPort({ side, taken, add }: { side: string; taken: readonly string[]; add: (name: string) => Promise<unknown> }) {
+  const [name, setName] = useState("");
+  const submit = async (): Promise<void> => {
+    if (await add(name.trim())) setName("");
+  };
+  return (
+    <form className="new-parameter" onSubmit={(event) => { event.preventDefault(); void submit(); }}>
+      <input aria-label={`Name of a new ${side === "inputs" ? "input" : "output"}`} placeholder="name" value={name} required spellCheck={false}
+        pattern="\s*[A-Za-z_][A-Za-z0-9_]*\s*" title="letters, digits and _, a letter first" onChange={(event) => setName(event.target.value)} />
+      <button type="submit" disabled={taken.includes(name.trim())}>Add</button>
+    </form>
+  );
+}
