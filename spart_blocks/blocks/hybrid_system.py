@@ -34,7 +34,6 @@ class Hybrid_System(WithParams, ContinuousBlock):
 
     Jumps may accumulate (Zeno behaviour), as those of a ball that loses speed at each bounce: with
     `run: {sliding: filippov}` it comes to rest there, otherwise the run ends with an error.
-    Exported C and real-time loops do not locate crossings and refuse jumps.
 
     Source: R. Goebel, R. Sanfelice and A. Teel, "Hybrid dynamical systems", IEEE Control Systems
     29 (2009): flow map, jump set and jump map.

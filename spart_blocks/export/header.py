@@ -8,9 +8,10 @@ from typing import Any
 
 from spart_blocks import __version__
 from spart_blocks.export.interface import Interface, Member
-from spart_blocks.export.schedule import Schedule, faults_of
+from spart_blocks.export.schedule import Schedule, eventful, faults_of, slides
 from spart_blocks.program.c.dialects import Real
 from spart_blocks.program.c.text import c_comment, header, indented
+from spart_blocks.program.c.writer import slide_sizes
 from spart_blocks.program.subdiagram import Subdiagram
 
 # --- Files that exports share ---------------------------------------------------------------------
@@ -46,12 +47,19 @@ def header_text(part: Subdiagram, schedule: Schedule, interface: Interface, real
     """The text of NAME.h."""
     name, units = interface.name, part.program.display.units
     faults = faults_of(part.program)
-    states = [*_state_members(part, real), *(_FAULT if faults else ())]
+    number = "double" if eventful(part.program) else real
+    kept = _kept(part, name) if eventful(part.program) else []
+    states = [
+        *_state_members(part, number),
+        *([f"{name}_kept kept; /* what crossings leave to the next step */"] if kept else []),
+        *(_FAULT if faults else ()),
+    ]
     structs = [
         _struct(f"{name}_inputs", interface.inputs, real, units),
         _struct(f"{name}_outputs", interface.outputs, real, units),
         _struct(f"{name}_parameters", interface.parameters, real, units),
-        "\n".join(["typedef struct {", *indented(states), f"}} {name}_state;"]),
+        *(_typedef(members, kind) for kind, members in kept),
+        _typedef(states, f"{name}_state"),
     ]
     method = f", {schedule.method}" if part.program.states else ""
     return filled(
@@ -80,6 +88,41 @@ def _struct(name: str, members: Sequence[Member], real: Real, units: Any) -> str
         note = " ".join(filter(None, (c_comment(member.name), shape, c_comment(unit))))
         lines.append(f"{real} {member.field}{size}; /* {note} */")
     return "\n".join(["typedef struct {", *indented(lines or ["char none;"]), f"}} {name};"])
+
+
+def _typedef(members: Sequence[str], name: str) -> str:
+    return "\n".join(["typedef struct {", *indented(members), f"}} {name};"])
+
+
+def _kept(part: Subdiagram, name: str) -> list[tuple[str, list[str]]]:
+    """The structs of what crossings leave to the next step: the name of each, and its members."""
+    program = part.program
+    sizes = slide_sizes(program)
+    crossings, resets = len(program.crossings), sizes["SB_RESETS"]
+    kept = [f"double g[{crossings}]; /* values of the zero-crossing functions */"]
+    if resets:
+        kept.append(f"double bounced[{crossings}]; /* when resets last turned a signal back */")
+    kept += ["double limit; /* of the next integration step [s] */", "int staged;"]
+    if not slides(program):
+        return [(f"{name}_kept", kept)]
+    jump = f"double jump[{len(program.x0)}];"
+    holds = [
+        "int surfaces, contacts, met;",
+        "double recent[3]; /* times of the last crossings, of which there are `met` */",
+        f"{name}_surface surface[{sizes['SB_SURFACES']}];",
+        f"{name}_touch contact[{max(1, sizes['SB_CONTACTS'])}];",
+        f"{name}_bounce bounce[{max(1, resets)}];",
+    ]
+    return [
+        (f"{name}_surface", ["int k;", f"unsigned char along[{crossings}];"]),
+        (f"{name}_touch", ["int k;", jump]),
+        (f"{name}_bounce", [jump, "double hardest;"]),
+        (f"{name}_holds", holds),
+        (
+            f"{name}_kept",
+            [*kept, f"{name}_holds holds; /* what holds the states */"],
+        ),
+    ]
 
 
 def _state_members(part: Subdiagram, real: Real) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.schedule import faults_of
-from spart_blocks.export.step import StepCode
+from spart_blocks.export.step import StepCode, number_type
 from spart_blocks.program.c.compiler import strict_loaded
 from spart_blocks.run.engines.engine import Floats
 
@@ -79,7 +79,8 @@ class LoadedStep:
         """A view of the numbers that follow k in the state struct."""
         program = self.code.part.program
         size = len(program.x0) + len(program.xd0)
-        return self.state[1:].view(self.p.dtype)[:size]
+        kind = np.float32 if number_type(program, self.code.real) == "float" else np.float64
+        return self.state[1:].view(kind)[:size]
 
     def _call(self, verb: str, *arrays: Any) -> int:
         function = self.library[f"{self.code.name}_{verb}"]

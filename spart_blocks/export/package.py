@@ -14,7 +14,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.export.exported_links import LiveLink, linked_inputs
 from spart_blocks.export.header import filled, runtime_file
 from spart_blocks.export.loop_files import CORTEX_M7, links_header, model_header, readme
-from spart_blocks.export.step import StepCode
+from spart_blocks.export.step import StepCode, included
 
 WRITTEN = ".spart-export.json"
 """List of the files that an export wrote into its folder, with the digest of each."""
@@ -29,7 +29,12 @@ def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, s
         f"{code.name}_links.h": links_header(code, links),
         "main.c": filled("main.c", code.name),
         **{name: runtime_file(name) for name in RUNTIME},
-        "Makefile": filled("Makefile", code.name, CORTEX_M7=CORTEX_M7),
+        "Makefile": filled(
+            "Makefile",
+            code.name,
+            CORTEX_M7=CORTEX_M7,
+            HEADERS=" ".join(included(code.part.program)),
+        ),
         "CMakeLists.txt": filled("CMakeLists.txt", code.name),
         "README.md": readme(code, linked_inputs(code, links)),
     }

@@ -5,19 +5,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.errors import RunError
+from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.export.header import FAULT, OK, STOPPED
-from spart_blocks.export.schedule import MOST_STEPS, MOST_SWITCHES, NEARLY, Schedule, acting_of
+from spart_blocks.export.schedule import (
+    MOST_STEPS,
+    MOST_SWITCHES,
+    NEARLY,
+    Schedule,
+    acting_of,
+    eventful,
+)
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.run.constants import AHEAD, LOCATED
 from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.events.acting import enter
 from spart_blocks.run.events.crossings import locate
 from spart_blocks.run.events.stops import within
+from spart_blocks.run.record.record import Dense, Keeper
+from spart_blocks.run.solvers.choice import segment_solver
 from spart_blocks.run.solvers.steps import Trial, equal_length, is_last, try_, up_to
+from spart_blocks.run.start import prepare
+
+
+def stepper_of(part: Subdiagram, schedule: Schedule) -> Stepper | EventfulStepper:
+    """The stepper of a subdiagram."""
+    kind = EventfulStepper if eventful(part.program) else Stepper
+    return kind(part, schedule)
 
 
 class Stepper:
@@ -253,3 +274,93 @@ class Stepper:
 
     def _called(self, function: Any, t: float, x: Floats, xd: Floats, *more: Any) -> Floats:
         return np.array(function(t, x, xd, self.p, *more), dtype=float).ravel()
+
+
+class EventfulStepper:
+    """The same where crossings act within a step: the loop of a simulation, in which each step is a
+    stop. A fault ends it in the state of the start of the step, as does a STOP within the step.
+    """
+
+    def __init__(self, part: Subdiagram, schedule: Schedule) -> None:
+        self.part, self.program, self.schedule = part, part.program, schedule
+        self.k = 0
+        self.p: Floats = part.program.p.copy()
+        options = {"solver": schedule.method, "max_step": float(schedule.step), "every": None}
+        program = replace(part.program, run=part.program.run.model_copy(update=options))
+        self._engine = Native(program)
+        self._run = run = prepare(self._engine, None, None, states="at the end")
+        run.event_times = []
+        run.x = run.project(0.0, run.x)
+        run.keeper = _Unkept(run.recorder)
+        self._segments = segment_solver(run)
+        self._rows = entries_of(part.outputs)
+
+    @property
+    def t(self) -> float:
+        return self.schedule.time(self.k)
+
+    @property
+    def x(self) -> Floats:
+        return self._run.x
+
+    @property
+    def xd(self) -> Floats:
+        return self._run.xd
+
+    def output(self) -> tuple[Floats, int]:
+        """The outputs at this step, and the status."""
+        run, t = self._run, self.t
+        run.t = self.k * self.schedule.step
+        run.end = run.t + 2 * self.schedule.step + 1  # there is always more to come
+        if not np.array_equal(self.p, self._engine.program.p):
+            run.engine = self._engine = self._engine.with_parameters(self.p)
+        with np.errstate(all="ignore"):
+            status = self._status(lambda: enter(run, ()))
+            if run.held and not status:
+                run.x = run.project(t, run.x)
+            y = self._engine.outputs(t, run.x, run.xd)[self._rows]
+        if not np.isfinite(y).all():
+            raise RunError("an output of the subdiagram is not finite", time=t)
+        return y, status
+
+    def update(self) -> int:
+        """Integrate the states to the next step. Returns the status."""
+        run, before = self._run, (self._run.x, self._run.xd)
+        with np.errstate(all="ignore"):
+            status = self._status(lambda: self._integrate((self.k + 1) * self.schedule.step))
+        if status:
+            run.x, run.xd = before
+        else:
+            self.k += 1
+        return status
+
+    def _integrate(self, end: Fraction) -> None:
+        run = self._run
+        known = run.engine.event_times(run.t, end)
+        while run.t < end and run.stopped is None:
+            while known and known[-1] <= run.t:
+                known.pop()
+            stop, t = min([end, *known]), float(run.t)
+            first = equal_length(float(stop) - t, run.limit)
+            run.limit = math.inf
+            until = stop if is_last(first, float(stop) - t) else exact(t + first)
+            run.t = self._segments.advance(run.t, until)
+            if run.t == stop < end:
+                enter(run, ())
+
+    def _status(self, act: Callable[[], Any]) -> int:
+        try:
+            act()
+        except RunError:
+            return FAULT
+        return STOPPED if self._run.stopped else OK
+
+
+class _Unkept(Keeper):
+    """Keeps nothing."""
+
+    def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
+        pass
+
+    def state(self, t: Fraction, x: Floats, xd: Floats, **how: bool) -> None:
+        pass

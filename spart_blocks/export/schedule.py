@@ -17,7 +17,7 @@ from typing import Any
 from spart_blocks.base.errors import DiagramError, Fault, InputError
 from spart_blocks.base.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
 from spart_blocks.diagram.network.clocks import Clock, meant
-from spart_blocks.program.c.writer import entries_named, firsts
+from spart_blocks.program.c.writer import MOST_CONTACTS, entries_named, firsts_of
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.program.tracing.switching import Crossing
@@ -25,12 +25,15 @@ from spart_blocks.program.tracing.switching import Crossing
 # --- Zero-crossing functions that act -------------------------------------------------------------
 # The zero-crossing functions that have an effect when states are integrated at a fixed rate.
 #
-# They belong to STOP blocks, to blocks that switch modes, such as RELAY, and to mechanisms whose
-# loops can lose rank. A mode changes at the start of a step, after its ticks. This is up to one
-# step later than in a simulation, where it changes at the crossing. The time at which loops lose
-# rank is located within the step.
+# If there are EVENTs, or states slide along surfaces, all of them act where they are, within a
+# step, as in a simulation. Otherwise they belong to STOP blocks, to blocks that switch modes, such
+# as RELAY, and to mechanisms whose loops can lose rank. A mode then changes at the start of a step,
+# after its ticks. This is up to one step later than in a simulation, where it changes at the
+# crossing. The time at which loops lose rank is located within the step.
 
 
+MOST_EVENTS = 1000
+"""Most crossings that act in one step."""
 MOST_SWITCHES = 100
 """Most rounds of mode switches at one step. Switching continues at the next step."""
 
@@ -60,9 +63,46 @@ class Acting:
         return [k for k, crossing in enumerate(self.of) if crossing.kind in kinds]
 
 
+def slides(program: Program) -> bool:
+    """Whether states may slide along surfaces, and signals may rest at zero."""
+    asked = program.run.sliding == "filippov"
+    return asked and bool(len(program.x0)) and bool(program.crossings)
+
+
+def eventful(program: Program) -> bool:
+    """Whether crossings act where they are, within a step: there are EVENTs, or states slide."""
+    return slides(program) or any(c.kind == "event" for c in program.crossings)
+
+
+def crossing_blocks(program: Program) -> list[str]:
+    """The blocks with zero-crossing functions."""
+    return list(dict.fromkeys(crossing.block for crossing in program.crossings))
+
+
 def faults_of(program: Program) -> tuple[str, ...]:
-    """The faults that the blocks of a program may report, in the order of their crossings."""
-    return tuple(c.text for c in program.crossings if c.kind == "fault")
+    """The faults that the steps of a program may report: those of its blocks, in the order of their
+    crossings; and of an eventful one that of a block with too many crossings in a step, that of an
+    EVENT whose resets accumulate, and those of sliding modes, as sb_eventful.h counts them.
+    """
+    own = tuple(c.text for c in program.crossings if c.kind == "fault")
+    if not eventful(program):
+        return own
+    crowded = [
+        f"block {block}: it crosses zero or switches without end, more than {MOST_EVENTS} times in "
+        "one step"
+        for block in crossing_blocks(program)
+    ]
+    resting = [
+        f"block {c.block}: its resets accumulate (Zeno), or leave its signal at zero: it would go "
+        "on through zero, where run: {sliding: filippov} holds it"
+        for c in program.crossings
+        if c.kind == "event"
+    ]
+    sliding = [
+        "more than two surfaces meet, and motions along two at most are known",
+        f"more than {MOST_CONTACTS} signals would rest at zero",
+    ]
+    return (*own, *crowded, *resting, *(sliding if slides(program) else []))
 
 
 def acting_of(program: Program) -> Acting:
@@ -71,10 +111,12 @@ def acting_of(program: Program) -> Acting:
     rows = [
         k
         for k, c in enumerate(program.crossings)
-        if c.kind in ("stop", "mode", "fault") or (c.kind == "limit" and c.block in ending)
+        if eventful(program)
+        or c.kind in ("stop", "mode", "fault")
+        or (c.kind == "limit" and c.block in ending)
     ]
     of = tuple(program.crossings[k] for k in rows)
-    first = tuple(firsts((c.block, c.kind) for c in of))
+    first = tuple(firsts_of(of))
     states = {
         k: entries_named(program.states, [c.block])
         for k, c in enumerate(of)
@@ -160,8 +202,7 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
     DiagramError naming a block that cannot run at a fixed step.
     """
     method = checked_method(method)
-    refuse_sliding(part)
-    _refuse_events(part)
+    refuse_untraced_events(part.program, "become code")
     clocks = part.program.clocks
     step = _step(clocks or part.around, rate, bool(part.program.states))
     _refuse_between(clocks, step)
@@ -255,27 +296,16 @@ def _refuse_between(clocks: Sequence[Clock], step: Fraction) -> None:
             )
 
 
-def refuse_sliding(part: Subdiagram) -> None:
-    """Raise DiagramError if the diagram slides along surfaces, which equal steps do not support."""
-    if part.program.run.sliding != "error":
-        raise DiagramError(
-            Fault(
-                f"run: {{sliding: {part.program.run.sliding}}} cannot run at a fixed step: it acts "
-                "at the time of a crossing, which is between two steps",
-                hint="export an FMU; or omit sliding, and use blocks that switch with hysteresis, "
-                "such as RELAY",
-            )
-        )
-
-
-def _refuse_events(part: Subdiagram) -> None:
-    blocks = dict.fromkeys(c.block for c in part.program.crossings if c.kind == "event")
+def refuse_untraced_events(program: Program, what: str) -> None:
+    """Raise DiagramError naming EVENT blocks whose functions could not be traced. what: what they
+    cannot do."""
+    events = {c.event: c.block for c in program.crossings if c.kind == "event"}
+    blocks = dict.fromkeys(block for name, block in events.items() if name not in program.resets)
     if blocks:
         raise DiagramError(
             Fault(
-                f"block {name} cannot run at a fixed step: its events act at the time of a "
-                "crossing, which is between two steps",
-                hint="leave it out of the subdiagram, or export an FMU for model exchange",
+                f"block {block} (EVENT) cannot {what}: its function cannot be traced",
+                hint="write it in NumPy without branches on values, or leave the block out",
             )
-            for name in blocks
+            for block in sorted(blocks)
         )

@@ -18,13 +18,17 @@ from spart_blocks.base.tableaus import RECOMMENDED
 from spart_blocks.export.header import filled, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import (
+    MOST_EVENTS,
     MOST_STEPS,
     MOST_SWITCHES,
     NEARLY,
     Schedule,
     acting_of,
+    crossing_blocks,
+    eventful,
     faults_of,
     schedule_of,
+    slides,
 )
 from spart_blocks.program.c.dialects import DOUBLE, LARGEST, PLAIN, Real, literal
 from spart_blocks.program.c.functions import Argument, c_function, result, vector
@@ -34,7 +38,7 @@ from spart_blocks.program.c.text import (
     header,
     indented,
     macros,
-    step_header,
+    step_headers,
     table,
     with_headers,
 )
@@ -45,21 +49,26 @@ from spart_blocks.program.c.writer import (
     rates_of,
     selected,
     sizes_of,
+    slide_sizes,
     stepped_entries,
     tableau_tables,
     updates_of,
 )
+from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.tracing.loops import solvers_called_by
 from spart_blocks.program.tracing.switching import KINDS
 
-FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
-"""Headers that NAME.c includes, the same for every subdiagram."""
+FIXED_RATE, EVENTFUL = "sb_fixed_rate.h", "sb_eventful.h"
 
 
-def included() -> dict[str, str]:
-    """The texts of these headers."""
-    return {FIXED_RATE: header(f"export/c/{FIXED_RATE}"), STEP: step_header()}
+def included(program: Program) -> dict[str, str]:
+    """The headers that NAME.c includes, by name. They are the same for every subdiagram; those of
+    crossings within a step, and of sliding modes, only where it has them.
+    """
+    names = [FIXED_RATE, *([EVENTFUL] if eventful(program) else [])]
+    own = {name: header(f"export/c/{name}") for name in names}
+    return {**own, **step_headers(slides(program))}
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,7 @@ class StepCode:
     def files(self) -> Mapping[str, str]:
         """All files of the step, by name."""
         own = {f"{self.name}.h": self.header, f"{self.name}.c": self.source}
-        return {**own, **included()}
+        return {**own, **included(self.part.program)}
 
     def whole_source(self) -> str:
         """All files in one text."""
@@ -134,6 +143,13 @@ def _refuse_whole_numbers(part: Subdiagram) -> None:
 # --- the source --------------------------------------------------------------------------
 
 
+def number_type(program: Program, real: Real) -> Real:
+    """The type of the states and of what is computed from them. Where crossings act they are
+    located to picoseconds, and rates are differences over as little: that takes double precision.
+    """
+    return "double" if eventful(program) else real
+
+
 class _Source:
     """Writes NAME.c: a static function for each function of the program, and the functions of the
     header, which call them."""
@@ -145,10 +161,11 @@ class _Source:
         self.schedule, self.interface, self.real = schedule, interface, real
         self.name = interface.name
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
-        self.acting = acting_of(self.program)
-        dialect = PLAIN[real]
+        self.acting, self.eventful = acting_of(self.program), eventful(self.program)
+        self.number = number_type(self.program, real)
+        dialect = PLAIN[self.number]
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
-        time = Argument(("double t",), ("t" if real == "double" else "(float)t",))
+        time = Argument(("double t",), ("t" if self.number == "double" else "(float)t",))
         p = Argument(structs, tuple(interface.entries_of_p()))
         vectors = (vector("x", self.nx, dialect), vector("xd", self.nd, dialect))
         self.writer = Writer(self.program, dialect, (time, *vectors, p))
@@ -182,7 +199,8 @@ class _Source:
         values = {
             **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in types.items()},
             **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in status.items()},
-            "SB_REAL": self.real,
+            "SB_REAL": self.number,
+            "SB_EVENTFUL": int(self.eventful),
             **sizes_of(program),
             "SB_NY": numbers_of(self.interface.outputs),
             "SB_NE": len(program.switching) if self.nx else 0,
@@ -194,25 +212,49 @@ class _Source:
             "SB_MOST_STEPS": MOST_STEPS,
             "SB_NEAR": literal(NEARLY * float(self.schedule.step)),
         }
-        if self.real == "float":  # sources compare times in single precision
+        if self.eventful:
+            values |= self._sizes_of_events()
+        if self.number == "float":  # sources compare times in single precision
             for macro, towards in (("AFTER", "INFINITY"), ("BEFORE", "-INFINITY")):
                 values[f"SB_JUST_{macro}(t)"] = (
                     f"nextafterf(nextafterf((float)(t), {towards}), {towards})"
                 )
         return macros(values)
 
+    def _sizes_of_events(self) -> dict[str, Any]:
+        """What sb_eventful.h needs in addition."""
+        kept = {"SB_KEPT": f"{self.name}_kept", "SB_MEMBER": self.real}
+        if slides(self.program):
+            kept |= {
+                f"sb_{kind}": f"{self.name}_{kind}"
+                for kind in ("surface", "touch", "bounce", "holds")
+            }
+        return {
+            **kept,
+            **slide_sizes(self.program),
+            "SB_SLIDES": int(slides(self.program)),
+            "SB_NE": len(self.program.switching),
+            "SB_STEP": literal(float(self.schedule.step)),
+            "SB_OWN_FAULTS": len(self.acting.kinds("fault")),
+            "SB_BLOCKS": len(crossing_blocks(self.program)),
+            "SB_MOST_EVENTS": MOST_EVENTS,
+        }
+
     def _tables(self) -> list[str]:
         acting, dialect, texts = self.acting, self.writer.dialect, []
-        if self.nx:
+        if self.nx or self.eventful:
             texts += tableau_tables(self.schedule.tableau, dialect, letters="abc")
         if stepped := stepped_entries(self.program):
             texts.append(table("int", "sb_stepped", stepped))
         if acting.rows:
             texts.append(table("int", "sb_kinds", [KINDS.index(c.kind) for c in acting.of]))
-        if self.program.reach is not None:
-            directions = [literal(c.direction, self.real) for c in acting.of]
-            texts.append(table(self.real, "sb_directions", directions))
-        if acting.switches:
+        if self.program.reach is not None or self.eventful:
+            directions = [literal(c.direction, self.number) for c in acting.of]
+            texts.append(table(self.number, "sb_directions", directions))
+        if self.eventful:
+            blocks = crossing_blocks(self.program)
+            texts.append(table("int", "sb_block", [blocks.index(c.block) for c in acting.of]))
+        if acting.switches or slides(self.program):
             texts.append(table("int", "sb_first", acting.first))
         if self.nd:
             texts.append(table("int", "sb_handover_clocks", handover_clocks(self.program)))
@@ -243,6 +285,17 @@ class _Source:
                 for k in range(len(acting.rows))
             ]
             texts += writer.numbered("sb_model_switched", switched)
+        if acting.kinds("event"):
+            whole = range(self.nx + self.nd)
+            resets = [
+                (program.resets[c.event], whole) if c.kind == "event" else None for c in acting.of
+            ]
+            texts += writer.numbered("sb_model_reset", resets)
+        if program.switching and (self.nx or self.eventful):
+            # (first, period) of each block; times are always doubles
+            out = result(range(2 * len(program.switching)))
+            p = writer.arguments[3:]
+            texts.append(c_function("sb_model_edges", program.edges, p, out, writer.dialect))
         return [*texts, *self._of_states()] if self.nx else texts
 
     def _of_states(self) -> list[str]:
@@ -255,10 +308,6 @@ class _Source:
             texts.append(function("sb_model_project", program.project))
         if program.reach is not None:
             texts.append(self._of_watch("sb_model_reach", program.reach))
-        if program.switching:  # (first, period) of each block; times are always doubles
-            out = result(range(2 * len(program.switching)))
-            p = self.writer.arguments[3:]
-            texts.append(c_function("sb_model_edges", program.edges, p, out, self.writer.dialect))
         return texts
 
     def _is_due(self) -> str:
@@ -330,6 +379,7 @@ class _Source:
 
     def _init(self) -> str:
         lines = ["s->k = 0;", *(["s->fault = 0;"] if faults_of(self.program) else [])]
+        lines += ["sb_forget(&s->kept);"] if self.eventful else []
         members = {m.name: m for m in self.interface.parameters}
         used = False
         for letter, slots in (("x", self.program.states), ("xd", self.program.discrete)):
@@ -351,7 +401,7 @@ class _Source:
         if self.nx and self.program.project is not None:
             # A projection depends on x only: it reads no input.
             lines += [
-                f"{self.real} x[{self.nx}];",
+                f"{self.number} x[{self.nx}];",
                 f"{self.name}_inputs none;",
                 f"{self.name}_parameters nominal;",
                 f"{self.name}_nominal(&none, &nominal);",

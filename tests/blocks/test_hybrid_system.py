@@ -9,8 +9,8 @@ import pytest
 from dynamic_blocks import made
 
 import spart_blocks as sb
-from spart_blocks.base.errors import DiagramError, InputError
-from spart_blocks.export import export_fmu, step_code, verify_fmu
+from spart_blocks.base.errors import InputError
+from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 
 FALL = np.sqrt(0.2)
@@ -132,10 +132,12 @@ def test_lanes_jump_at_each_wall(tmp_path):
     np.testing.assert_allclose(np.asarray(table["x"], float), [0.125, 0.875], atol=1e-7)
 
 
-def test_exported_c_refuses_jumps(tmp_path):
-    part = subdiagram_of(written(tmp_path, BOX), [])
-    with pytest.raises(DiagramError, match="block b cannot run at a fixed step: its events act"):
-        step_code(part, rate=100)
+def test_exported_c_jumps_at_each_wall(tmp_path):
+    diagram = sb.load(written(tmp_path, BOX, T=4))
+    code = step_code(subdiagram_of(diagram), rate=40)
+    found = verify(code, recorded_inputs(diagram, code, 4.0))
+    assert found.passed
+    assert found.worst < 1e-9
 
 
 @pytest.mark.parametrize(

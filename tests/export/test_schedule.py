@@ -2,10 +2,9 @@
 
 from fractions import Fraction
 
-import bdsim
 import pytest
 
-from spart_blocks.base.errors import DiagramError, InputError
+from spart_blocks.base.errors import InputError
 from spart_blocks.export.schedule import rate_reason, schedule_of
 from spart_blocks.program.subdiagram import subdiagram_of
 
@@ -130,13 +129,3 @@ def test_a_step_that_cannot_be_counted_is_refused():
 def test_a_method_that_there_is_not_is_refused():
     with pytest.raises(InputError, match=r"no fixed-step method 'RK45'"):
         schedule_of(subdiagram_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1000, "RK45")
-
-
-def test_an_event_is_refused_by_the_name_of_its_block():
-    sim = bdsim.BDSim(sysargs=False, graphics=False, toolboxes=False, banner=False)
-    bd = sim.blockdiagram(name="bouncing")
-    ball = bd.INTEGRATOR(x0=1.0, name="ball")
-    bd.connect(bd.CONSTANT(-1.0, name="fall"), ball)
-    bd.connect(ball, bd.EVENT("-", lambda block, states: None, name="ground"))
-    with pytest.raises(DiagramError, match="block ground cannot run at a fixed step"):
-        schedule_of(subdiagram_of(bd))

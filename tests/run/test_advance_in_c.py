@@ -9,7 +9,7 @@ import pytest
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
-from spart_blocks.program.c.text import step_header
+from spart_blocks.program.c.text import step_headers
 from spart_blocks.program.tracing.switching import KINDS, Crossing
 from spart_blocks.run.events import acting
 from spart_blocks.run.events.crossings import Chatter, chatters
@@ -259,7 +259,7 @@ class Run(SimpleNamespace):
 def c():
     if compiler_name() is None:
         pytest.skip("no C compiler")
-    source = SYSTEM.replace('#include "sb_step.h"', step_header())
+    source = SYSTEM.replace('#include "sb_step.h"', step_headers()["sb_step.h"])
     return strict_loaded(source, ["-O1", "-ffp-contract=off"])
 
 

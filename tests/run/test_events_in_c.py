@@ -9,7 +9,7 @@ import pytest
 
 from spart_blocks.formulas.crossings import LOCATED_WITHIN
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
-from spart_blocks.program.c.text import step_header
+from spart_blocks.program.c.text import step_headers
 from spart_blocks.program.tracing.switching import KINDS, Crossing
 from spart_blocks.run import constants
 from spart_blocks.run.events.bounces import Motion, at_rest, flight, motion_of, turned
@@ -135,7 +135,7 @@ class Ball:
 def c():
     if compiler_name() is None:
         pytest.skip("no C compiler")
-    source = SYSTEM.replace('#include "sb_step.h"', step_header())
+    source = SYSTEM.replace('#include "sb_step.h"', step_headers()["sb_step.h"])
     return strict_loaded(source, ["-O1", "-ffp-contract=off"])
 
 

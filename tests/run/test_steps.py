@@ -9,7 +9,7 @@ import pytest
 from spart_blocks.base.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 from spart_blocks.formulas.crossings import LOCATED_WITHIN
 from spart_blocks.program.c.compiler import compiler_name, strict_loaded
-from spart_blocks.program.c.text import step_header
+from spart_blocks.program.c.text import step_headers
 from spart_blocks.program.tracing.switching import Crossing
 from spart_blocks.run.events import stops
 from spart_blocks.run.events.crossings import locate
@@ -147,7 +147,7 @@ class InC:
     """sb_step.h over the same system, at T and X."""
 
     def __init__(self, method: Tableau, own: bool) -> None:
-        source = SYSTEM.replace('#include "sb_step.h"', step_header())
+        source = SYSTEM.replace('#include "sb_step.h"', step_headers()["sb_step.h"])
         # Products and sums apart, as NumPy has them.
         self.library = strict_loaded(source, ["-O1", "-ffp-contract=off"])
         for name in ("error_of_step", "next_length", "first_step", "equal_length", "where"):

@@ -4,7 +4,10 @@
    SB_OUTPUTS and SB_REAL; sizes; tables; and the functions of the model. Step k is a stop, which is
    entered as in other runs (sb_advance.h); then the outputs are computed. Then the states are
    integrated with the inputs held, in segments between the times at which sources switch. The only
-   state is SB_STATE. */
+   state is SB_STATE.
+
+   SB_EVENTFUL: crossings act where they are, within the step (sb_eventful.h): there are EVENTs, or
+   states slide along surfaces. Otherwise modes and STOPs act at the steps. */
 
 #ifndef SB_FIXED_RATE_H
 #define SB_FIXED_RATE_H
@@ -16,10 +19,19 @@ typedef struct {
   SB_REAL *xd, *before;              /* discrete states, and those before ticks */
   SB_REAL *given, *x, *next, *spare; /* states: of SB_STATE, now, where a step leads; and room */
   SB_REAL *room, *g;                 /* room for steps, and for watched values */
-  int *hit, crossed, staged;
+  int crossed, staged;
   const int *due;
   int any_due, status;
   long long fault; /* its number */
+#if SB_EVENTFUL
+  unsigned char *hit;
+  SB_KEPT *kept; /* what crossings leave to the next step */
+  double begin; /* of the segment */
+  double *normals; /* room for sb_slide.h */
+  int begun, sloped, crossings, tries; /* begun: there was a step before; the others: in this one */
+#else
+  int *hit;
+#endif
 } sb_stepper;
 
 /* Definitions for sb_step.h. */
@@ -39,17 +51,14 @@ typedef struct {
 #define SB_C(m) sb_rk_c
 #define SB_CONTROLLED(m) 0
 #define SB_LONGEST(m) INFINITY
-#define SB_STEP_LIMIT(m) INFINITY
 #define SB_NG(m) SB_CROSSINGS
 #define SB_KIND(m, k) sb_kinds[k]
 #define SB_DIRECTION(m, k) sb_directions[k]
 #define SB_FIRST(k) sb_first[k]
 #define SB_G(m) ((m)->g)
-#define SB_G0(m) ((m)->g + SB_CROSSINGS)
 #define SB_G1(m) ((m)->g + 2 * SB_CROSSINGS)
 #define SB_GS(m) ((m)->g + 3 * SB_CROSSINGS)
 #define SB_CROSSED(m) ((m)->crossed)
-#define SB_STAGED(m) ((m)->staged)
 #define SB_P(m) sb_rk_b /* never read */
 #define SB_DENSE_ORDER(m) 0
 #define SB_ND(m) SB_NXD
@@ -64,8 +73,6 @@ typedef struct {
 #endif
 #if SB_CROSSINGS
 #define SB_MARKS
-#define SB_OWN_MARKS
-#define SB_NO_EVENTS
 #define SB_HIT(m) ((m)->hit)
 #define SB_ACTS_IN_C
 #define SB_ENDED(m) ((m)->status == SB_STOPPED)
@@ -73,22 +80,72 @@ typedef struct {
 #if SB_NXD || SB_CROSSINGS
 #define SB_LOOPS
 #endif
-#if SB_REACHES
+#if SB_REACHES || SB_EVENTFUL
 #define SB_BOUNDS
 #define SB_LOCATES
 #endif
+#if SB_EVENTFUL
+#define SB_STEP_LIMIT(m) ((m)->kept->limit)
+#define SB_G0(m) ((m)->kept->g)
+#define SB_STAGED(m) ((m)->kept->staged)
+#define SB_ADVANCES
+#define SB_WAITS
+#define SB_BEGUN(m) ((m)->begun)
+#define SB_SLOPED(m) ((m)->sloped)
+#define SB_LAST_SEEN(m) ((m)->high)
+#define SB_SHORTEST(t) (SB_TOO_SHORT * (nextafter(t, INFINITY) - (t)))
+#define SB_NEEDS_SLOPE(m, s) 0 /* the next step finds its own */
+#if SB_RESETS
+#define SB_MEETS_RESETS
+#define SB_SHORTEST_FLIGHT(m) SB_FLIGHT
+#define SB_BOUNCED(m) ((m)->kept->bounced)
+#endif
+#if SB_SLIDES
+#define SB_MEETS_LINES
+#define SB_HOLDS(m) (&(m)->kept->holds)
+#define SB_NORMALS(m) ((m)->normals)
+#define SB_HELD_ANEW(m) ((void)0)
+#endif
+#else
+#define SB_STEP_LIMIT(m) INFINITY
+#define SB_G0(m) ((m)->g + SB_CROSSINGS)
+#define SB_STAGED(m) ((m)->staged)
+#define SB_OWN_MARKS
+#define SB_NO_EVENTS
 #if SB_NX == 0
 #define SB_NO_STATES
 #endif
+#endif
 
-#if SB_NX
+#if SB_NX || SB_NXD
+static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
+  for (int i = 0; i < n; i++) to[i] = from[i];
+}
+#endif
+
+#if SB_EVENTFUL
+static void sb_slope(sb_stepper *m, double t, const double *x, double *out);
+static double sb_reach(sb_stepper *m);
+static void sb_field(const sb_stepper *m, double t, const double *x, const double *xd, double *out);
+static void sb_signals(const sb_stepper *m, double t, const double *x, const double *xd, double *out);
+#if SB_SLIDES
+static int sb_leads(const sb_stepper *m, int k);
+static int sb_jumped_off(sb_stepper *m);
+static double sb_direction(int k);
+static void sb_meet(sb_stepper *m, int where, int moved);
+#endif
+#endif
+
+#if SB_NX || SB_EVENTFUL
 static double sb_within(const sb_stepper *m, double t) {
   return t < m->low ? m->low : t > m->high ? m->high : t;
 }
 
+#if !SB_EVENTFUL
 static void sb_slope(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_model_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
 }
+#endif
 
 /* Blocks that have their own one-step map. */
 static void sb_own_steps(sb_stepper *m, SB_REAL h) {
@@ -102,14 +159,16 @@ static void sb_own_steps(sb_stepper *m, SB_REAL h) {
 }
 #endif
 
-#if SB_REACHES
+#if SB_REACHES && !SB_EVENTFUL
 /* The longest step in which no crossing is missed. */
 static double sb_reach(sb_stepper *m) {
   SB_REAL reach[1];
   sb_model_reach(sb_within(m, m->t), m->x, m->xd, m->u, m->p, reach);
   return (double)reach[0];
 }
+#endif
 
+#if SB_REACHES || SB_EVENTFUL
 static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out);
 #endif
 
@@ -126,9 +185,13 @@ static void sb_tick_clock(sb_stepper *m, int c, const SB_REAL *before, SB_REAL *
 #endif
 
 #if SB_SWITCHES
+#if SB_EVENTFUL
+static void sb_watch_modes(sb_stepper *m, double t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out);
+#else
 static void sb_watch_modes(sb_stepper *m, double t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
   sb_model_watched(t, x, xd, m->u, m->p, out);
 }
+#endif
 
 static void sb_switch(sb_stepper *m, double t, int k, int where, SB_REAL *x, SB_REAL *xd) {
   SB_REAL moved[SB_NX]; /* the block reads the states before the step */
@@ -141,12 +204,14 @@ static void sb_switch(sb_stepper *m, double t, int k, int where, SB_REAL *x, SB_
 
 #if SB_CROSSINGS
 static void sb_watch_now(sb_stepper *m, SB_REAL *out);
+#if !SB_EVENTFUL
 static int sb_jumped(sb_stepper *m, int at, int ticks_follow);
+#endif
 #endif
 
 #include "sb_step.h"
 
-#if SB_REACHES
+#if SB_REACHES && !SB_EVENTFUL
 static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_model_watched(t, x, m->xd, m->u, m->p, out);
   for (int k = 0; k < SB_CROSSINGS; k++) /* modes and STOPs act only at the steps */
@@ -154,9 +219,20 @@ static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
 }
 #endif
 
-#if SB_NX || SB_NXD
-static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
-  for (int i = 0; i < n; i++) to[i] = from[i];
+#if SB_NE
+/* The first time within (t, end) at which a source switches, else end. at: the first time and the
+   period of each source. */
+static double sb_next_switch(const double *at, double t, double end) {
+  double next = end;
+  for (int i = 0; i < SB_NE; i++) {
+    const double first = at[2 * i], period = at[2 * i + 1];
+    double found = first;
+    if (!isfinite(first) || !isfinite(period)) continue;
+    if (period > 0 && first <= t + SB_NEAR)
+      found = first + (floor((t + SB_NEAR - first) / period) + 1) * period;
+    if (found > t + SB_NEAR && found < next - SB_NEAR) next = found;
+  }
+  return next;
 }
 #endif
 
@@ -170,6 +246,25 @@ static void sb_count_ticks(sb_stepper *m, int due, int bad) {
   if (bad) m->status = SB_NOT_A_NUMBER;
 }
 #endif
+
+#if SB_CROSSINGS
+static void sb_stop(sb_stepper *m, int k, int where) {
+  (void)k, (void)where;
+  m->status = SB_STOPPED;
+}
+
+static void sb_fault(sb_stepper *m, int k, int where) {
+  (void)where;
+  m->status = SB_FAULTY;
+  for (int i = 0; i < k; i++) m->fault += sb_kinds[i] == SB_FAULT;
+}
+
+static void sb_acted(sb_stepper *m, int where, int ends) { (void)m, (void)where, (void)ends; }
+#endif
+
+#if SB_EVENTFUL
+#include "sb_eventful.h"
+#else
 
 #if SB_CROSSINGS
 static void sb_watch_now(sb_stepper *m, SB_REAL *out) {
@@ -192,19 +287,6 @@ static int sb_jumped(sb_stepper *m, int at, int ticks_follow) {
 }
 
 static void sb_count_crossings(sb_stepper *m, int where) { (void)m, (void)where; }
-
-static void sb_acted(sb_stepper *m, int where, int ends) { (void)m, (void)where, (void)ends; }
-
-static void sb_stop(sb_stepper *m, int k, int where) {
-  (void)k, (void)where;
-  m->status = SB_STOPPED;
-}
-
-static void sb_fault(sb_stepper *m, int k, int where) {
-  (void)where;
-  m->status = SB_FAULTY;
-  for (int i = 0; i < k; i++) m->fault += sb_kinds[i] == SB_FAULT;
-}
 
 /* Blocks that still switch after SB_MOST_SWITCHES rounds go on at the next step. */
 static void sb_settle(sb_stepper *m, int where, SB_REAL *x, SB_REAL *xd) {
@@ -407,23 +489,6 @@ static int sb_segment(sb_stepper *m, double end) {
   return SB_GOES_ON;
 }
 
-#if SB_NE
-/* The first time within (t, end) at which a source switches, else end. at: the first time and the
-   period of each source. */
-static double sb_next_switch(const double *at, double t, double end) {
-  double next = end;
-  for (int i = 0; i < SB_NE; i++) {
-    const double first = at[2 * i], period = at[2 * i + 1];
-    double found = first;
-    if (!isfinite(first) || !isfinite(period)) continue;
-    if (period > 0 && first <= t + SB_NEAR)
-      found = first + (floor((t + SB_NEAR - first) / period) + 1) * period;
-    if (found > t + SB_NEAR && found < next - SB_NEAR) next = found;
-  }
-  return next;
-}
-#endif
-
 #endif
 
 /* The states at the next step. If one is not finite, nothing changes. */
@@ -472,5 +537,7 @@ static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p)
   s->k++;
   return SB_GOES_ON;
 }
+
+#endif
 
 #endif

@@ -51,10 +51,6 @@ enum {
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 
 #if SB_SLIDES
-#define SB_SURFACES 2 /* most surfaces of one sliding motion */
-#define SB_MOST_CONTACTS 16
-#define SB_CONTACTS (SB_RESETS < SB_MOST_CONTACTS ? SB_RESETS : SB_MOST_CONTACTS)
-
 /* The surface on which crossing k is zero. along: all crossings that are zero there, with k. */
 typedef struct {
   int32_t k;
@@ -102,6 +98,7 @@ typedef struct {
   double quiet[SB_ROOM(SB_CROSSINGS)]; /* in model exchange, until when a signal that a reset has turned
                                    back is on its old side, whatever rounding says, and */
   double landing[SB_ROOM(SB_CROSSINGS)]; /* when it comes back */
+  double bounced[SB_ROOM(SB_CROSSINGS)]; /* when a reset last turned a signal back */
   int64_t ticks[SB_ROOM(SB_NC)]; /* the number of each clock's next tick */
   unsigned char hit[SB_ROOM(SB_CROSSINGS)]; /* the crossings since the last event */
 #if SB_SLIDES

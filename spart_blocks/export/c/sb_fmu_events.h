@@ -62,12 +62,16 @@
 #define SB_ACTS_IN_C
 #define SB_ENDED(m) ((m)->s.stopped)
 #define SB_SHORTEST_FLIGHT(m) sb_shortest(m)
+#define SB_BOUNCED(m) ((m)->s.bounced)
 #define SB_SLOPED(m) ((m)->sloped)
 #define SB_LAST_SEEN(m) ((m)->end)
 #define SB_SHORTEST(t) (SB_TOO_SHORT * (nextafter(t, INFINITY) - (t)))
 #define SB_NEEDS_SLOPE(m, s) 0 /* the next step finds its own */
 #if SB_SLIDES
 #define SB_MEETS_LINES
+#define SB_HOLDS(m) (&(m)->s.holds)
+#define SB_NORMALS(m) ((m)->normals)
+#define SB_HELD_ANEW(m) ((m)->s.changed = 1, (m)->fresh = 0)
 #endif
 
 static void sb_slope(sb_fmu *m, double t, const double *x, double *out);
@@ -131,6 +135,28 @@ static void sb_signals(const sb_fmu *m, double t, const double *x, const double 
 }
 
 #if SB_SLIDES
+static void sb_switch_into(const sb_fmu *m, double t, int k, const double *x, const double *xd, double *moved) {
+  sb_copy(moved, x, SB_NX);
+  sb_copy(moved + SB_NX, xd, SB_NXD);
+  sb_model_reset(k, sb_seen(m, t), x, xd, m->s.p, moved);
+}
+
+static void sb_tell_of(const sb_fmu *m, int k, const char *what) {
+  sb_log(m, SB_OK, "block %s %s at t = %.9g s", sb_crossings[k].block, what, m->s.t);
+}
+
+static int sb_too_many_surfaces(sb_fmu *m, const sb_surface *found) {
+  return sb_log(m, SB_ERROR,
+                "the surfaces of %s, %s and %s meet at t = %.9g s, and motions along two at most "
+                "are known", sb_crossings[found[0].k].block, sb_crossings[found[1].k].block,
+                sb_crossings[found[2].k].block, m->s.t);
+}
+
+static int sb_too_many_contacts(sb_fmu *m) {
+  return sb_log(m, SB_ERROR, "more than %d signals would rest at t = %.9g s", SB_CONTACTS, m->s.t);
+}
+
+#include "sb_slide.h"
 #include "sb_fmu_slide.h"
 #endif
 

@@ -5,42 +5,6 @@
 #ifndef SB_FMU_STEP_H
 #define SB_FMU_STEP_H
 
-#if SB_SLIDES
-
-/* Whether the straight line of length h along the first slope crosses a surface. */
-static int sb_line_crosses(sb_fmu *m, double h) {
-  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->s.x[i] + h * m->slopes[i];
-  sb_watch(m, m->s.t + h, m->xt, m->g);
-  for (int k = 0; k < SB_CROSSINGS; k++)
-    if (sb_crossings[k].kind == SB_BEND && !sb_leads(m, k) &&
-        sb_crossed(m->s.g[k], m->g[k], sb_crossings[k].direction))
-      return 1;
-  return 0;
-}
-
-/* With stages on both sides of a surface, steps could stay on one side for ever, each as short as
-   error control allows. So a step ends where its first slope meets a surface, as in Newton's
-   method, and then goes over it. Returns whether the step just tried is to be repeated. */
-static int sb_meets_lines(sb_fmu *m, sb_trial *s, int good) {
-  double low = 0, high = s->h;
-  if (!good || !sb_line_crosses(m, high)) return 0;
-  m->gap = 0;
-  while (high - low > SB_LOCATED && high - low > SB_PART * low) {
-    double middle = 0.5 * (low + high);
-    if (sb_line_crosses(m, middle)) high = middle;
-    else low = middle;
-  }
-  if (low > SB_BEFORE) {
-    m->s.limit = fmin(m->s.limit, low);
-    return 1;
-  }
-  s->over = 1;
-  s->h = high;
-  return 0;
-}
-
-#endif
-
 /* --- steps ------------------------------------------------------------------------------- */
 
 static double sb_next_look(const sb_fmu *m, double stop) {

@@ -12,7 +12,7 @@ static void sb_begin(sb_fmu *m) {
   m->s.next = m->s.limit = INFINITY;
   m->s.rtol = SB_RTOL;
   sb_copy(m->s.p, sb_p, SB_NP);
-  for (int k = 0; k < SB_CROSSINGS; k++) m->s.quiet[k] = m->s.landing[k] = -INFINITY;
+  for (int k = 0; k < SB_CROSSINGS; k++) m->s.quiet[k] = m->s.landing[k] = m->s.bounced[k] = -INFINITY;
   m->fresh = 0;
 }
 

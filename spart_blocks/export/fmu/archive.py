@@ -27,11 +27,12 @@ from spart_blocks.export.fmu.description import (
     model_description,
     model_identifier,
 )
-from spart_blocks.export.fmu.model import Version, model_header, slides
+from spart_blocks.export.fmu.model import Version, model_header
 from spart_blocks.export.fmu.stepping import Stepping, stepping_of
+from spart_blocks.export.schedule import slides
 from spart_blocks.program import Slot
 from spart_blocks.program.c.compiler import LEVEL, CompilerError, NoCompilerError, strict_library
-from spart_blocks.program.c.text import header, step_header, with_headers
+from spart_blocks.program.c.text import header, step_headers, with_headers
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.results.files import write_atomically
 from spart_blocks.run.engines.engine import Floats
@@ -139,7 +140,7 @@ def _target(part: Subdiagram, path: Path) -> Path:
 def fmu_files(part: Subdiagram, version: Version, stepping: Stepping) -> dict[str, bytes]:
     """The files of an FMU, by their paths in it."""
     model = model_header(part, version, stepping)
-    sources = _sources(version, slides(part)) | {"sb_fmu_model.h": model}
+    sources = _sources(version, slides(part.program)) | {"sb_fmu_model.h": model}
     token = _token([*sources.values(), model_description(part, version, stepping, "").decode()])
     sources["sb_fmu_model.h"] = f'#define SB_TOKEN "{token}"\n\n{model}'
     found = {"modelDescription.xml": model_description(part, version, stepping, token)}
@@ -162,7 +163,7 @@ def _sources(version: Version, slide: bool) -> dict[str, str]:
     if slide:
         names.append("sb_fmu_slide.h")
     found = {name: header(f"export/c/{name}") for name in names}
-    return {**found, "sb_step.h": step_header()}
+    return {**found, **step_headers(slide)}
 
 
 def _token(texts: list[str]) -> str:

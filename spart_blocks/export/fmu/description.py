@@ -12,10 +12,11 @@ import numpy as np
 
 from spart_blocks import __version__
 from spart_blocks.base.errors import readable
-from spart_blocks.export.fmu.model import Version, dependencies, slides
+from spart_blocks.export.fmu.model import Version, dependencies
 from spart_blocks.export.fmu.stepping import Stepping
 from spart_blocks.export.fmu.variables import Variable, row_of, variables_of
 from spart_blocks.export.interface import identifier
+from spart_blocks.export.schedule import slides
 from spart_blocks.program.subdiagram import Subdiagram
 
 TOOL = f"spart_blocks {__version__}"
@@ -114,9 +115,9 @@ def _interfaces(
         state: "true",
         state.replace("GetAndSet", "Serialize"): "true",
     }
-    if not slides(part):  # rates along surfaces are finite differences of the model's rates
+    if not slides(part.program):  # rates along surfaces are finite differences of the model's rates
         common[f"providesDirectionalDerivative{plural}"] = "true"
-    if version == 3 and not slides(part):
+    if version == 3 and not slides(part.program):
         common["providesAdjointDerivatives"] = "true"
     if version == 3:
         exchange = {"needsCompletedIntegratorStep": "true"}
@@ -301,7 +302,7 @@ class _Structure:
     def _running(self, variable: Variable) -> list[Variable] | None:
         """The inputs, continuous states and time on which it depends. None means all of them: a
         motion along surfaces may combine them."""
-        if slides(self.part) and variable.causality != "output":
+        if slides(self.part.program) and variable.causality != "output":
             return None
         reads = self._reads(variable)
         places = [0] * len(reads["t"])

@@ -15,10 +15,10 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks import __version__
-from spart_blocks.base.errors import DiagramError, Fault
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.export.fmu.stepping import Stepping, stepping_text
 from spart_blocks.export.fmu.variables import Variable, row_of, variables_of
+from spart_blocks.export.schedule import refuse_untraced_events, slides
 from spart_blocks.program.c.dialects import DOUBLE, literal
 from spart_blocks.program.c.functions import c_function
 from spart_blocks.program.c.text import c_string, macros, table
@@ -26,12 +26,13 @@ from spart_blocks.program.c.writer import (
     Numbered,
     Writer,
     entries_named,
-    firsts,
+    firsts_of,
     handover_clocks,
     handovers_of,
     rates_of,
     selected,
     sizes_of,
+    slide_sizes,
     stepped_entries,
     updates_of,
 )
@@ -53,7 +54,7 @@ def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
 
     Raises DiagramError naming an EVENT block whose function could not be traced.
     """
-    _check(part)
+    refuse_untraced_events(part.program, "be part of an FMU")
     parts = [
         f'/* Made by spart_blocks {__version__}. */\n\n#include "sb_fmu_types.h"',
         _sizes(part),
@@ -64,38 +65,17 @@ def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _check(part: Subdiagram) -> None:
-    program = part.program
-    events = {c.event: c.block for c in program.crossings if c.kind == "event"}
-    faults = [
-        Fault(
-            f"block {events[name]} (EVENT) cannot be part of an FMU: its function cannot be traced",
-            hint="write it in NumPy without branches on values, or leave the block out",
-        )
-        for name in sorted(set(events) - set(program.resets))
-    ]
-    if faults:
-        raise DiagramError(faults)
-
-
 # --- tables ------------------------------------------------------------------------------
 
 
 def _sizes(part: Subdiagram) -> str:
     program, row = part.program, row_of(part)
     sizes = {**sizes_of(program), "SB_NY": row.crossings - row.outputs}
-    sizes["SB_SLIDES"] = int(slides(part))
-    if slides(part):
-        sizes["SB_RESETS"] = sum(crossing.kind == "event" for crossing in program.crossings)
+    sizes["SB_SLIDES"] = int(slides(program))
+    if slides(program):
+        sizes |= slide_sizes(program)
     nearest = min([NEAREST, *(1e-3 * float(clock.period) for clock in program.clocks)])
     return macros({**sizes, "SB_NEAREST": literal(nearest)})
-
-
-def slides(part: Subdiagram) -> bool:
-    """Whether states may slide along surfaces, and signals may rest at zero."""
-    program = part.program
-    asked = program.run.sliding == "filippov"
-    return asked and bool(len(program.x0)) and bool(program.crossings)
 
 
 def _tables(part: Subdiagram, version: Version) -> list[str]:
@@ -104,7 +84,7 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
     crossings = [
         f"{{{KINDS.index(c.kind)}, {first}, {c.direction!r}, {c_string(c.block)}, "
         f"{c_string(c.text)}}}"
-        for c, first in zip(program.crossings, _first_of_block(part), strict=True)
+        for c, first in zip(program.crossings, firsts_of(program.crossings), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]
     # For each state the index in p of its start value; -1 for zero.
@@ -126,11 +106,6 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
         table("int", "sb_stepped", stepped_entries(program)),
         table("int", "sb_handover_clocks", handover_clocks(program)),
     ]
-
-
-def _first_of_block(part: Subdiagram) -> list[int]:
-    """For each crossing the first one that does the same: of its block, or the same event."""
-    return firsts((crossing.event, crossing.kind == "event") for crossing in part.program.crossings)
 
 
 def _by_reference(part: Subdiagram, version: Version) -> list[Variable | None]:
@@ -207,7 +182,7 @@ def _resets(part: Subdiagram) -> Numbered:
     whole = range(len(program.x0) + len(program.xd0))
     found: list[tuple[Any, Sequence[int]] | None] = []
     for k, (crossing, first) in enumerate(
-        zip(program.crossings, _first_of_block(part), strict=True)
+        zip(program.crossings, firsts_of(program.crossings), strict=True)
     ):
         reset = program.resets.get(crossing.event)
         if first != k:

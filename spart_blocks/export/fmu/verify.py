@@ -15,11 +15,10 @@ from spart_blocks.base.errors import RunError, optional
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
 from spart_blocks.export.fmu.archive import started
-from spart_blocks.export.fmu.model import slides
 from spart_blocks.export.fmu.stepping import stepping_of
 from spart_blocks.export.fmu.variables import Variable, variables_of
-from spart_blocks.program.c.writer import selected
-from spart_blocks.program.subdiagram import Subdiagram, entries_of
+from spart_blocks.export.unique import unique_outputs
+from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.run import simulate
 from spart_blocks.run.engines.engine import Floats
 
@@ -113,8 +112,8 @@ def verify_fmu(
     program = driven(part.program, part, fed)
     programs = {"co-simulation": program, "model exchange": replace(program, fixed=())}
     outputs = [v for v in variables_of(part) if v.causality == "output"]
-    if slides(part):
-        outputs = [v for v in outputs if not _jumps(part, v.title)] or outputs
+    unique = unique_outputs(part)
+    outputs = [v for v in outputs if v.title in unique] or outputs
     for kind, options in ours.items():
         names = tuple(v.title for v in outputs)
         wanted = simulate(programs[kind], T=horizon, every=every, log=names, **options)
@@ -134,23 +133,6 @@ def interval_of(horizon: float) -> float:
     slightly before it.
     """
     return float(exact(horizon) / SAMPLES)
-
-
-def _jumps(part: Subdiagram, output: str) -> bool:
-    """Whether an output can jump at a surface: it is not unique while states slide along it."""
-    import casadi as ca
-
-    program = part.program
-    entries = entries_of(slot for slot in part.outputs if slot.name == output)
-    function = selected(program.outputs, entries, "output")
-    jumping = {ca.OP_SIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_IF_ELSE_ZERO}
-    jumping |= {ca.OP_FLOOR, ca.OP_CEIL}
-    modes = {crossing.block for crossing in program.crossings if crossing.kind == "mode"}
-    pattern = np.array(ca.DM(function.jac_sparsity(0, 1), 1).full(), dtype=bool)
-    reads = set(np.nonzero(pattern)[1].tolist())
-    if any(function.instruction_id(k) in jumping for k in range(function.n_instructions())):
-        return True
-    return not reads.isdisjoint(entries_of(s for s in program.states if s.name in modes))
 
 
 def _simulated(

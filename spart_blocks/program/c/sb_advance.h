@@ -9,7 +9,9 @@
    SB_OWN_MARKS: the host has its own sb_jumped.
    SB_ACTS_IN_C: crossings act here, else in the host's own sb_cross. Then also SB_MEETS_RESETS if there
      are EVENTs; SB_ENDED(m), the lanes in which a STOP has ended the run; SB_SHORTEST_FLIGHT(m), the
-     shortest flight that is resolved [s]; with SB_SLIDES, sb_meet(m, where, moved): states may begin to
+     shortest flight that is resolved [s]; with SB_BOUNCED(m), for each crossing the time of the last reset
+     that turned its signal back, at first -infinity, one that is back so soon that its rate may have
+     either sign, by the error of the step, rests; with SB_SLIDES, sb_meet(m, where, moved): states may begin to
      slide, and signals leave where they rest.
    Its own functions are declared below. They may end lanes. */
 
@@ -77,15 +79,21 @@ SB_FUNCTION void sb_after_resets(SB_SELF *m, SB_MASK where, const SB_MASK *reset
   SB_STEP_LIMIT(m) = SB_SELECT(where, SB_OF((SB_SCALAR)INFINITY), SB_STEP_LIMIT(m));
   for (int k = 0; k < SB_NG(m); k++) {
     const SB_MASK hit = wide & reset[k] & SB_GOES(m);
-    SB_MASK turns, rests;
+    SB_MASK turns, rests, soon = {0};
     SB_REAL flight;
     sb_motion before, after;
     if (!SB_ANY(hit)) continue;
     before = sb_motion_of(m, k, x, xd, span);
     after = sb_motion_of(m, k, SB_X(m), SB_XD(m), span);
     flight = sb_flight(after);
-    turns = hit & sb_turned(before, after);
-    rests = turns & sb_at_rest(before, after, SB_SHORTEST_FLIGHT(m));
+#ifdef SB_BOUNCED
+    soon = hit & (SB_T(m) - SB_BOUNCED(m)[k] < SB_FLIGHT);
+#endif
+    turns = soon | (hit & sb_turned(before, after));
+    rests = turns & (soon | sb_at_rest(before, after, SB_SHORTEST_FLIGHT(m)));
+#ifdef SB_BOUNCED
+    SB_BOUNCED(m)[k] = SB_SELECT(turns, SB_T(m), SB_BOUNCED(m)[k]);
+#endif
     SB_STEP_LIMIT(m) = SB_SELECT(turns & SB_NOT(rests) & ((SB_SCALAR)0.5 * flight < SB_STEP_LIMIT(m)),
                                  (SB_SCALAR)0.5 * flight, SB_STEP_LIMIT(m));
     sb_bounced(m, k, turns, rests, x, before, flight);

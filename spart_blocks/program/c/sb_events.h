@@ -66,6 +66,10 @@ SB_FUNCTION SB_MASK sb_jumped(SB_SELF *m, SB_MASK at, int ticks_follow) {
   const SB_MASK none = {0};
   SB_MASK any = none;
   if (!SB_NG(m)) return any;
+#if SB_SLIDES
+  sb_jumped_off(m);
+  if (!SB_ANY(at & SB_GOES(m))) return any;
+#endif
   sb_watch_now(m, SB_G(m));
   for (int k = 0; k < SB_NG(m); k++) {
     const int kind = SB_KIND(m, k), ends = kind == SB_STOP || kind == SB_FAULT;
@@ -73,6 +77,9 @@ SB_FUNCTION SB_MASK sb_jumped(SB_SELF *m, SB_MASK at, int ticks_follow) {
     if (kind == SB_MODE || (ends && !ticks_follow)) hit = at & (SB_G(m)[k] > 0);
     if (kind == SB_EVENT)
       hit = at & SB_BEGUN(m) & sb_crossed(SB_G0(m)[k], SB_G(m)[k], SB_DIRECTION(m, k));
+#if SB_SLIDES
+    if (sb_leads(m, k)) hit |= at & (SB_G(m)[k] * sb_direction(k) > 0);
+#endif
     SB_HIT(m)[k] = hit;
     any |= hit;
   }
@@ -96,6 +103,8 @@ SB_FUNCTION SB_MASK sb_reached(SB_SELF *m, SB_MASK where, SB_MASK *bends) {
   return acts;
 }
 
+#ifdef SB_RECORDS
+
 /* The change of each watched value within SB_AHEAD; the values now are in SB_G. */
 SB_FUNCTION void sb_changes(SB_SELF *m, SB_REAL *changes) {
   sb_watch_now(m, SB_G(m));
@@ -104,6 +113,8 @@ SB_FUNCTION void sb_changes(SB_SELF *m, SB_REAL *changes) {
   sb_watch(m, SB_T(m) + (SB_SCALAR)SB_AHEAD, SB_XT(m), SB_GS(m));
   for (int k = 0; k < SB_NG(m); k++) changes[k] = SB_GS(m)[k] - SB_G(m)[k];
 }
+
+#endif
 
 #endif
 

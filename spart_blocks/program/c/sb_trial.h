@@ -28,6 +28,8 @@ SB_FUNCTION void sb_begin_step(SB_SELF *m, SB_MASK on, SB_TIME left) {
 #ifdef SB_CONTROLS
   if (SB_CONTROLLED(m) && SB_ANY(on & SB_NOT(SB_H(m) > 0)))
     SB_H(m) = SB_SELECT(SB_H(m) > 0, SB_H(m), sb_first_step(m, left));
+#else
+  (void)left;
 #endif
 }
 
@@ -90,6 +92,8 @@ SB_FUNCTION SB_MASK sb_searched(SB_SELF *m, sb_trial *s, SB_MASK good, SB_MASK f
     SB_H(m) = SB_SELECT(again & far, SB_MAX(SB_H(m), SB_MIN(pace, shorter)), SB_H(m));
     good &= SB_NOT(again);
   }
+#else
+  (void)pace;
 #endif
   return good;
 }

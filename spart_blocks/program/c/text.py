@@ -32,9 +32,12 @@ def with_headers(text: str, headers: Mapping[str, str] = MappingProxyType({})) -
     return _INCLUDED.sub(included, text)
 
 
-def step_header() -> str:
-    """The text of sb_step.h with all that it includes."""
-    return with_headers('#include "sb_step.h"')
+def step_headers(slide: bool = False) -> dict[str, str]:
+    """The headers that a host of the step includes, by name. slide: with that of motions along
+    surfaces.
+    """
+    found = {"sb_step.h": with_headers('#include "sb_step.h"')}
+    return {**found, "sb_slide.h": header("program/c/sb_slide.h")} if slide else found
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ from spart_blocks.program.c.functions import (
 )
 from spart_blocks.program.c.text import table
 from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.tracing.switching import Crossing
 
 Numbered = Sequence[tuple[Any, Sequence[int]] | None]
 """Numbered functions, each with the entries of a vector that it writes; None for a number without
@@ -172,6 +173,23 @@ def tableau_tables(
         )
         for letter in letters
     ]
+
+
+def firsts_of(crossings: Iterable[Crossing]) -> list[int]:
+    """For each crossing the index of the first one that does the same: of its block and kind, or
+    the same event.
+    """
+    return firsts((crossing.event, crossing.kind) for crossing in crossings)
+
+
+MOST_CONTACTS = 16
+"""Most signals that rest at once in code of C."""
+
+
+def slide_sizes(program: Program) -> dict[str, int]:
+    """The sizes of motions along surfaces: the most surfaces of one, and of signals at rest."""
+    resets = sum(crossing.kind == "event" for crossing in program.crossings)
+    return {"SB_SURFACES": 2, "SB_CONTACTS": min(resets, MOST_CONTACTS), "SB_RESETS": resets}
 
 
 def firsts(keys: Iterable[Hashable]) -> list[int]:
