@@ -79,7 +79,7 @@ class _Unknowns:
     """The unknowns, as entries of the vector (x, xd, p).
 
     A parameter of the file may be the value of several entries, which move together. moves
-    (entries, unknowns): the factor of each unknown in each entry. labels: of the first entry of
+    (entries, unknowns): 1 where an entry is an unknown. labels: of the first entry of
     each unknown. sizes: number of unknowns by name. rows: the entries that move.
     """
 
@@ -97,11 +97,11 @@ class _Unknowns:
                 hint = did_you_mean(name, choices)
                 faults.append(Fault(f"unknown: no state or parameter {name!r}", hint=hint))
                 continue
-            sizes = {places.size for places, _ in entries}
+            sizes = {places.size for places in entries}
             size = sizes.pop() if len(sizes) == 1 else 1  # a number fills vectors of several sizes
             column = np.zeros((len(labels), size))
-            for places, sign in entries:
-                column[np.ravel(places), np.arange(places.size) % size] = sign
+            for places in entries:
+                column[np.ravel(places), np.arange(places.size) % size] = 1
             columns.append(column)
         if not names:
             faults.append(Fault("trim needs unknowns: names of states and parameters"))
@@ -118,8 +118,7 @@ class _Unknowns:
 
     def of(self, point: Point) -> Floats:
         whole = np.concatenate([point.x, point.xd, point.p])
-        factors = self.moves[self._first, np.arange(len(self._first))]
-        return np.asarray(whole[self._first] * factors)
+        return np.asarray(whole[self._first])
 
     def put(self, point: Point, values: Floats) -> Point:
         """The point with the unknowns set to these values."""
@@ -133,16 +132,15 @@ class _Unknowns:
         return np.asfortranarray(table[:, self.rows] @ self.moves[self.rows])
 
 
-def _entries(name: str, program: Program, states: States) -> list[tuple[Indices, int]]:
-    """The entries of (x, xd, p) of a state or parameter, in groups with a sign each; none for an
-    unknown name."""
+def _entries(name: str, program: Program, states: States) -> list[Indices]:
+    """The entries of (x, xd, p) of a state or parameter, in groups; none for an unknown name."""
     found = states.find(name)
     if found is not None:
-        return [(found.indices, 1)]
+        return [found.indices]
     base, index = split_index(name)
     target = target_at(program, base)
-    signed = [] if target is None else target.elements(name, index).signed
-    return [(places + states.size, sign) for places, sign in signed]
+    parts = () if target is None else target.elements(name, index).places
+    return [places + states.size for places in parts]
 
 
 class _Equations:

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.base.paths import look_up
+from spart_blocks.base.paths import split_index
 from spart_blocks.diagram.build.origins import Origins
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.exact_values import exact_values
-from spart_blocks.program.slots import Places, given_names, slot_of
+from spart_blocks.program.slots import Places, Target, given_names, parameter_target, slot_of
 from spart_blocks.program.slots import Slot as Slot
 from spart_blocks.program.tracing.holds import HeldOutput
 from spart_blocks.program.tracing.switching import Crossing, SwitchTimes
@@ -186,27 +186,37 @@ class Program:
         Raises InputError for an unknown name or another shape.
         """
         p = self.p.copy()
-        found = ((n, value, at) for n, value in values.items() for at in self.parameter_places(n))
-        for name, value, places in found:
+        for name, value in values.items():
             try:
                 new = np.asarray(value, dtype=float)
             except (TypeError, ValueError):
                 raise InputError(f"parameter {name} takes numbers, not {value!r}") from None
             if not np.isfinite(new).all():
                 raise InputError(f"parameter {name} takes finite numbers, not {value!r}")
-            if new.shape not in ((), places.shape):
-                raise InputError(f"parameter {name} has shape {places.shape}, not {new.shape}")
-            p[places] = new
+            for places in self.parameter_places(name):
+                if new.shape not in ((), places.shape):
+                    raise InputError(f"parameter {name} has shape {places.shape}, not {new.shape}")
+                p[places] = new
         return replace(self, p=p)
 
-    def parameter_places(self, name: str) -> list[Places]:
+    def target(self, name: str) -> Target | None:
+        """The entries of p of a parameter by its name, as for `parameter_places`; None for an
+        unknown name or element.
+        """
+        return parameter_target(name, self.parameters, self.given)
+
+    def parameter_places(self, name: str) -> tuple[Places, ...]:
         """The indices in p of a parameter 'ctrl.kp', or of each that has the value of 'kp' of the
         file's `params:`; or of their elements, in the shape that the name selects: 'kp[0:2]'.
         Raises InputError for an unknown name, and for an invalid index.
         """
-        known = {slot.name: slot for slot in self.parameters}
-        base, index = look_up(name, "there is no parameter {}", {*known, *self.given})
-        return [known[one].places(index, name) for one in self.given.get(base, (base,))]
+        found = self.target(name)
+        if found is None:
+            known = {*(slot.name for slot in self.parameters), *self.given}
+            base = split_index(name)[0]
+            text = f"there is no parameter {base!r}"
+            raise InputError(Fault(text, hint=did_you_mean(base, known)))
+        return found.places
 
     def at_ticks(self, function: Any) -> Any:
         """A Function (t, x, xd, p) -> column evaluated as at ticks of all clocks: held outputs are

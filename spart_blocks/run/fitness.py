@@ -68,9 +68,8 @@ def check_fitness(
 def _too_large(places: Places, node: Node, size: int) -> Iterable[Fault]:
     if size > MOST_NUMBERS:
         yield Fault(
-            f"with {node.name} ({node.block.type.upper()}) the signals have {size:,} entries; "
-            f"the most is {MOST_NUMBERS:,}",
-            places.get(f"blocks.{node.name}"),
+            f"with {node.label} the signals have {size:,} entries; the most is {MOST_NUMBERS:,}",
+            places.get(f"blocks.{node.owner}"),
             "make the vectors shorter",
         )
 
@@ -107,7 +106,7 @@ def _wrong_labels(places: Places, node: Node, values: Values) -> Iterable[Fault]
         if len(labels) not in (lines, len(node.sources)):
             yield Fault(
                 f"scope {node.name} has {len(labels)} labels for {lines} lines",
-                places.get(f"blocks.{node.name}"),
+                places.get(f"blocks.{node.owner}"),
                 "give one label for each line, or one for each port",
             )
 
@@ -119,6 +118,6 @@ def _wrong_limits(places: Places, node: Node) -> Iterable[Fault]:
     low, high = node.block.min, node.block.max
     if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
         yield Fault(
-            f"{node.name} ({node.block.type.upper()}) has min {low}, above its max {high}",
-            places.get(f"blocks.{node.name}"),
+            f"{node.label} has min {low}, above its max {high}",
+            places.get(f"blocks.{node.owner}"),
         )

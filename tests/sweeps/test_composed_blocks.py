@@ -190,7 +190,7 @@ def test_a_gain_of_a_pid_can_change_during_a_run(file):
     plan = plan_of(file, faults={"off": {"at": 0.5, "set": {"ctrl.I": 0, "two.P": 1, "own.P": 2}}})
     [work] = works_of(plan, range(2)).works
     names = {slot.name: slot.part for slot in work.program.parameters}
-    assert work.p[1, names["after.ctrl/I.gain"]] == 0
+    assert work.p[1, names["after.ctrl.I"]] == 0
     got = sb.simulate(replace(work.program, p=work.p[1]))
     want = sb.simulate(replace(work.program, p=work.p[0]))
     before = want.t[want.t < 0.5]

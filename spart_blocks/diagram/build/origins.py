@@ -8,66 +8,14 @@ subsystem passes on the values that its user gives it, such as blocks.arm.kp, an
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from spart_blocks.diagram.network.composed import COMPOSED
 
 if TYPE_CHECKING:
     from spart_blocks.base.document import Keys
     from spart_blocks.diagram.written.references import Resolved
-
-# --- Blocks that are made of others ---------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ComposedArgument:
-    """An argument of an inner block that gets the value of an argument of the composed block.
-
-    block: name of the inner block. sign: +1 or -1, the factor of the value there. apart: values
-    for which bdsim makes different inner blocks, so that they cannot be values of a parameter.
-    alone: whether the value must be a single number. unless: if this argument is given too, the
-    value has a further effect and is not a parameter.
-    """
-
-    block: str
-    argument: str
-    sign: int = 1
-    apart: frozenset[float] = frozenset()
-    alone: bool = False
-    unless: str = ""
-
-
-_ZERO = frozenset({0.0})
-_LIMITS = (ComposedArgument("I", "max", alone=True), ComposedArgument("I", "min", -1, alone=True))
-
-COMPOSED: Mapping[str, Mapping[str, tuple[ComposedArgument, ...]]] = {
-    "DERIV": {
-        "alpha": (ComposedArgument("alpha", "K", unless="y0"),),
-        "gain": (ComposedArgument("K", "K", apart=frozenset({1.0})),),
-        "x0": (ComposedArgument("integrator.0", "x0", unless="y0"),),
-    },
-    "PID": {
-        "P": (ComposedArgument("P", "K"),),
-        "I": (ComposedArgument("I", "gain", apart=_ZERO),),
-        "D": (ComposedArgument("D/K", "K", apart=frozenset({0.0, 1.0})),),
-        "D_pole": (ComposedArgument("D/alpha", "K"),),
-        "I_limit": _LIMITS,
-    },
-    "PID_S": {
-        "P": (ComposedArgument("gain.0", "K"),),
-        "I": (ComposedArgument("I", "gain", apart=_ZERO),),
-        "D": (ComposedArgument("deriv_s.0", "gain", apart=_ZERO),),
-        "I_limit": _LIMITS,
-    },
-}
-"""By type and argument. Arguments that are not listed are structural."""
-
-
-def parts_of(kind: str, argument: str) -> tuple[ComposedArgument, ...] | None:
-    """The inner arguments that get the value of an argument; empty if it is structural, None if
-    the block is not composed.
-    """
-    found = COMPOSED.get(kind)
-    return None if found is None else found.get(argument, ())
 
 
 @dataclass(frozen=True)
@@ -75,15 +23,13 @@ class Use:
     """An argument of a block that has a value of the file unchanged.
 
     block: its full name, 'arm/ctrl'. within: path of the entry of the argument that has the value,
-    () for the whole argument. sign: +1 or -1, the factor of the value there. shares: whether it
-    has the shape of the value and no other entry had it before; such arguments of one value become
-    one parameter of the program.
+    () for the whole argument. shares: whether it has the shape of the value and no other entry had
+    it before; such arguments of one value become one parameter of the program.
     """
 
     block: str
     argument: str
     within: Keys = ()
-    sign: int = 1
     shares: bool = False
 
     @property
@@ -147,24 +93,12 @@ class OriginRecorder:
         """Record that an argument of a block has the value at a path. kind: type of the block.
         given: all its arguments.
         """
-        parts = parts_of(kind, use.argument)
-        if parts is None:
-            self.uses.setdefault(path, []).append(use)
-            return
-        if not parts:
+        parts = COMPOSED.get(kind, {}).get(use.argument, ())
+        if any(_is_given(given, part.unless) for part in parts):
             self.elsewhere.add(path)
+            return
+        self.uses.setdefault(path, []).append(use)
         for part in parts:
-            if (part.alone and use.within) or _is_given(given, part.unless):
-                self.elsewhere.add(path)
-                continue
-            inner = replace(
-                use,
-                block=f"{use.block}/{part.block}",
-                argument=part.argument,
-                sign=part.sign,
-                shares=use.shares and not part.alone,
-            )
-            self.uses.setdefault(path, []).append(inner)
             self.apart[path] = self.apart.get(path, frozenset()) | part.apart
 
     def note_mapping(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.build.lazy_modules import imported_later
+from spart_blocks.diagram.build.proportional import made
 from spart_blocks.diagram.check.wrong_names import tell_names
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ class BlockType:
     def construct(self, bd: Any, name: str, arguments: Mapping[str, Any]) -> Any:
         """Make a block in the diagram bd. Output that bdsim prints is suppressed."""
         with redirect_stdout(StringIO()):
-            return self.cls(bd=bd, name=name, **arguments)
+            return made(self.cls, bd=bd, name=name, **arguments)
 
 
 @cache
@@ -326,7 +327,7 @@ def _factory(bd: Any, kind: str, of_bdsim: Any) -> Any:
     @wraps(of_bdsim)
     def make(*arguments: Any, **named: Any) -> Any:
         try:
-            return runtime()._resolve_block_class(kind)(*arguments, bd=bd, **named)
+            return made(runtime()._resolve_block_class(kind), *arguments, bd=bd, **named)
         except (ValueError, TypeError, AssertionError) as error:
             error.add_note(f"by the block {kind}; `spart blocks {kind}` shows what it takes")
             raise

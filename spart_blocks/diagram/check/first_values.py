@@ -133,7 +133,7 @@ def start_values(
 
 def failure_of(node: Node, error: Exception) -> Failure:
     """The failure for the error that a block raised."""
-    label = f"{node.name} ({node.block.type.upper()})"
+    label = node.label
     if isinstance(error, _ShapeError):
         return Failure(True, f"{label}: {error}")
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -100,7 +100,7 @@ def input_label(node: Node, port: int) -> str:
 def _described(node: Node) -> str:
     gain: Any = attribute(node.block, "K") if node.block.type == "gain" else None
     with_gain = f" (K of {node.name} is {np.shape(gain)})" if np.ndim(gain) else ""
-    return f"{node.name} is {node.block.type.upper()}{with_gain}"
+    return f"{node.owner} is {node.type}{with_gain}"
 
 
 def _key(block: Any) -> str:

@@ -228,7 +228,7 @@ def _refuse_mixed(
     several = "blocks on several clocks" if len(clocks) > 1 else "a loop between its ticks too"
     raise DiagramError(
         Fault(
-            f"{first.name} ({first.block.type.upper()}), which shows its output from tick to tick, "
+            f"{first.label}, which shows its output from tick to tick, "
             f"is part of an algebraic loop with {several}: {chain}",
             first.place,
             "break the loop with a UNIT_DELAY on its clock; it is solved where its sampled blocks "
@@ -259,7 +259,7 @@ def _refuse(
 
 def _circle_text(nodes: Sequence[Node], circle: Sequence[Source]) -> str:
     """A circle as text, by its outputs. The middle of a long one is left out."""
-    names = [f"{nodes[i].output_name(k)} ({nodes[i].block.type.upper()})" for i, k in circle]
+    names = [f"{nodes[i].output_name(k)} ({nodes[i].type})" for i, k in circle]
     names.append(names[0])
     if len(names) > _LONGEST:
         half = _LONGEST // 2
@@ -318,7 +318,7 @@ def _nodes_of(
     """The node that solves a loop, and the node that checks the solution."""
     members = [rewired[i] for i in loop.order if not _is_constraint(nodes[i])]
     unknowns = [_unknown(loop, one, nodes, index, k) for k, one in enumerate(loop.cut)]
-    jumping = [f"{m.name} ({m.block.type.upper()})" for m in members if m.block.type in _JUMPING]
+    jumping = [m.label for m in members if m.block.type in _JUMPING]
     block = AlgebraicLoop(name, index, members, unknowns, loop.chain, jumping)
     place = nodes[loop.cut[0][0]].place
     inward = tuple(

@@ -308,7 +308,7 @@ class _Conditioning:
         around = self._all_around(node.name, CONDITIONS)
         trigger = next((s for s in around if s.kind == "triggered"), None)
         if stands_in and trigger is None:
-            text = f"{node.name} ({node.block.type.upper()}) needs clock"
+            text = f"{node.label} needs clock"
             self._fault(node, text, "only blocks in a triggered subsystem have none")
         acts = node.kind == "sink" and node.block.type in ("stop", "event")
         if not around or (node.kind in ("source", "sink", "graphics") and not acts):
@@ -325,7 +325,7 @@ class _Conditioning:
             self._gate_continuous(node, around)
 
     def _refused(self, node: Node, trigger: _Stage | None, stands_in: bool) -> bool:
-        label = f"{node.name} ({node.block.type.upper()})"
+        label = node.label
         kind = type(node.block)
         outside = attribute(node.block, "link") is not None or hasattr(kind, "loads_code")
         if outside:

@@ -192,6 +192,8 @@ def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
             aliases[node.name] = node.output_name(0)
         for k in range(len(node.out_ports)):
             aliases[f"{node.name}.{k}"] = node.output_name(k)
+        if node.name == node.owner and node.part is not None:  # as programs once had it
+            aliases[node.part.former] = node.output_name(0)
         if node.block.type == "record":
             for port, source in zip(node.in_ports, node.sources, strict=True):
                 aliases[f"{node.name}.{port.name}"] = _name(wiring, source)

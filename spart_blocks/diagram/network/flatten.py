@@ -214,18 +214,22 @@ def _node(
         found = origin_of(level, block, number)
         source = _source(index, found) if found else None
         if source is None:
-            port = in_ports[number].name
-            message = f"input '{port}' of {name} ({block.type.upper()}) is not connected"
-            hint = f"wire a signal to {name}.{port}"
+            port, owner = in_ports[number].name, level.owner(block)
+            kind = level.composed.kind if level.composed else block.type.upper()
+            message = f"input '{port}' of {owner} ({kind}) is not connected"
+            hint = f"wire a signal to {owner}.{port}"
             if (id(block), number) in level.drivers:
                 hint = "the wires that lead to it have no source: they end, or go in a circle"
-            faults.append(Fault(message, place_of(places, name), hint))
+            faults.append(Fault(message, place_of(places, owner), hint))
         else:
             sources.append(source)
             start, out = level.drivers[id(block), number]
             wire = f"{start.name}.{output_ports(start)[out].name} -> {block.name}"
             wires.append(places.get(f"wires.{level.prefix}{wire}.{in_ports[number].name}"))
-    kind, place = block.blockclass, place_of(places, name)
+    kind, place = block.blockclass, place_of(places, level.owner(block))
     clock = block._clock if kind == "sampled" else None
     ends = tuple(sources), in_ports, out_ports
-    return Node(i, name, block, kind, *ends, place, clock, tuple(wires), as_bdsim)
+    node = Node(i, name, block, kind, *ends, place, clock, tuple(wires), as_bdsim)
+    if level.composed is None:
+        return node
+    return replace(node, part=level.composed.part(block.name, level.former_name(block)))

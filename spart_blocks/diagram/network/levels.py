@@ -11,6 +11,7 @@ from typing import Any
 
 from spart_blocks.base.errors import Fault, Place, did_you_mean
 from spart_blocks.block_support.ports import input_ports
+from spart_blocks.diagram.network.composed import Composed, composed_of
 from spart_blocks.diagram.written.conditions import conditions_of
 
 Origin = tuple["Level", Any, int]
@@ -22,7 +23,8 @@ class Level:
     """One diagram of the hierarchy.
 
     drivers: for each input (id of block, port) the output that feeds it. inner: levels of its
-    subsystems, by id of the block. gotos: its GOTO blocks by tag.
+    subsystems, by id of the block. gotos: its GOTO blocks by tag. composed: its shell, if this is a
+    block that bdsim makes of others.
     """
 
     bd: Any
@@ -33,10 +35,26 @@ class Level:
     drivers: dict[tuple[int, int], tuple[Any, int]] = field(default_factory=dict)
     inner: dict[int, Level] = field(default_factory=dict)
     gotos: dict[str, Any] = field(default_factory=dict)
+    composed: Composed | None = None
 
     def name(self, block: Any) -> str:
-        """The full name of one of its blocks."""
-        return f"{self.prefix}{block.name}"
+        """The full name of one of its blocks. In a composed block, that of the output is the name
+        of the composed block.
+        """
+        if self.composed is None:
+            return f"{self.prefix}{block.name}"
+        if self.drivers.get((id(self.shell.outport), 0), (None,))[0] is block:
+            return self.prefix.removesuffix("/")
+        return self.prefix + self.composed.term(block.name)
+
+    def former_name(self, block: Any) -> str:
+        """The full name of one of its blocks as bdsim has it."""
+        around = "" if self.parent is None else f"{self.parent.former_name(self.shell)}/"
+        return f"{around}{block.name}"
+
+    def owner(self, block: Any) -> str:
+        """The full name of the block of the user that one of its blocks is, or is part of."""
+        return self.name(block) if self.composed is None else self.composed.user
 
     def is_gate(self, block: Any) -> bool:
         """Whether a block is a boundary of this diagram."""
@@ -67,7 +85,9 @@ class Net:
             _read_wires(level, places, faults)
             for block in level.bd.blocklist:
                 if block.blockclass == "subsystem":
-                    inner = Level(block.subsystem, level.name(block) + "/", level, block, net)
+                    name = level.name(block)
+                    inner = Level(block.subsystem, f"{name}/", level, block, net)
+                    inner.composed = composed_of(block, name, level.composed)
                     level.inner[id(block)] = inner
                     pending.append(inner)
                 elif block.type == "goto":

@@ -14,6 +14,7 @@ import numpy as np
 from spart_blocks.base.errors import Place
 from spart_blocks.block_support.ports import Port, as_signal, attribute, wrong_outputs
 from spart_blocks.diagram.build.companions import COMPANION
+from spart_blocks.diagram.network.composed import Part
 from spart_blocks.diagram.network.gates import own_class, read_by_output
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Node:
     kind: bdsim's block class: source, sink, function, continuous, sampled or graphics. place: of
     the block in its file. wires: places of the wires to its inputs. clock: bdsim's clock of a
     sampled block, and of the block with the output of a PID_S. as_bdsim: whether the output of a
-    sampled block depends on its state at all times, as in bdsim.
+    sampled block depends on its state at all times, as in bdsim. part: of a block that bdsim makes
+    of others, such as PID, the part that this is.
     """
 
     index: int
@@ -81,6 +83,22 @@ class Node:
     clock: Any = None
     wires: tuple[Place | None, ...] = ()
     as_bdsim: bool = False
+    part: Part | None = None
+
+    @property
+    def owner(self) -> str:
+        """The full name of the block of the user that it is, or is part of."""
+        return self.name if self.part is None else self.part.owner
+
+    @property
+    def type(self) -> str:
+        """The type of that block."""
+        return str(self.block.type).upper() if self.part is None else self.part.kind
+
+    @property
+    def label(self) -> str:
+        """That block for messages: 'pid (PID)'."""
+        return f"{self.owner} ({self.type})"
 
     @property
     def showing(self) -> Showing | None:

@@ -14,6 +14,7 @@ from typing import Any
 from spart_blocks.base.document import MAX_DEPTH, Document, Keys, YamlNode, mapping_at, value_at
 from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.base.paths import dotted, keys_of
+from spart_blocks.diagram.network.composed import former_names
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.sections.table import FILE_SECTIONS, STRUCTURE, Sections
 from spart_blocks.diagram.written.unwritten import blocks_that_take
@@ -104,7 +105,9 @@ def _full(keys: Keys, path: str, document: Document, root: Path) -> Keys:
         slot = f"{keys[1]}.{keys[-1] if len(keys) > 2 else 'PARAMETER'}"
         hint = f"--variant chooses, and the parameters of what is chosen are the slot's: {slot}"
         raise _wrong("variants cannot be set", hint)
-    raise _wrong(f"there is nothing named {name!r}", did_you_mean(name, known))
+    users = [one for one in former_names(path) if one.partition(".")[0] in blocks]
+    hint = f"write {users[0]}" if users else did_you_mean(name, known)
+    raise _wrong(f"there is nothing named {name!r}", hint)
 
 
 def _meanings(keys: Keys, data: dict[str, Any]) -> list[Keys]:

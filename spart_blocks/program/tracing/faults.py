@@ -26,7 +26,7 @@ _MACHINERY = tuple(
 
 def label_of(node: Node) -> str:
     """Name of a block for messages."""
-    return f"block {node.name} ({node.block.type.upper()})"
+    return f"block {node.label}"
 
 
 @contextmanager

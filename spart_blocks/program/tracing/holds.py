@@ -60,10 +60,11 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[HeldOutput, 
         HeldOutput(
             i,
             node.name,
-            node.block.type.upper(),
+            node.type,
             names[key_of(node.clock)],
             node.showing,
-            not own_class(node.block).__module__.startswith("spart_blocks.diagram."),
+            node.name == node.owner
+            and not own_class(node.block).__module__.startswith("spart_blocks.diagram."),
         )
         for i, node in ((i, wiring.nodes[i]) for i in wiring.schedule)
         if node.showing is not None and key_of(node.clock) in names

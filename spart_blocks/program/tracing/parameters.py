@@ -29,15 +29,16 @@ Matter = Sequence[str]
 
 @dataclass(frozen=True)
 class _Use:
-    """An attribute of a block, or its initial state, that is a parameter."""
+    """An attribute of a block, or its initial state, that is a parameter.
+
+    value: of the parameter. name: of it. sign: +1 or -1, the factor of the value in the attribute.
+    """
 
     node: Node
     attribute: str
     value: NDArray[np.float64]
-
-    @property
-    def name(self) -> str:
-        return f"{self.node.name}.{self.attribute}"
+    name: str
+    sign: int = 1
 
 
 class Parameters:
@@ -79,6 +80,9 @@ class Parameters:
     def _put(self, use: _Use, symbol: Any) -> None:
         """Set an attribute to its symbol."""
         given = use.node.block.__dict__[use.attribute]
+        if symbol.shape != np.shape(given):  # a limit of an integrator is a vector
+            symbol = np.reshape(symbol, np.shape(given))
+        symbol = symbol if use.sign > 0 else -symbol
         self._own(use.node).__dict__[use.attribute] = _like(given, symbol)
 
     def _put_robot(self, nodes: Iterable[Node], robot: Robot, symbolic: Robot) -> None:
@@ -97,6 +101,7 @@ class Parameters:
 def _uses(node: Node) -> Iterable[_Use]:
     if node.name.endswith("=0"):  # zeros for an input without a wire fold away
         return
+    found = {}
     for name in rule_of(node.block).tunable:
         value = node.block.__dict__.get(name)
         with of_block(node):
@@ -104,7 +109,30 @@ def _uses(node: Node) -> Iterable[_Use]:
         if value is not None and array.dtype.kind in "fiu":
             array = array.astype(float)
             if np.isfinite(array).all():  # a limit at infinity is none
-                yield _Use(node, name, array)
+                found[name] = array
+    for name, array in found.items():
+        if node.part is None:
+            yield _Use(node, name, array, f"{node.name}.{name}")
+        elif name in node.part.given:
+            yield _composed_use(node, name, found)
+
+
+def _composed_use(node: Node, name: str, values: Mapping[str, NDArray[np.float64]]) -> _Use:
+    """The use of an argument of a composed block by an inner block. values: of all its attributes.
+    Limits that are not opposite are two parameters: pid.I_limit[0] and pid.I_limit[1].
+    """
+    assert node.part is not None
+    given = node.part.given
+    one = given[name]
+    alike = {other: two.part for other, two in given.items() if two.name == one.name}
+    if len(alike) == 1:
+        return _Use(node, name, values[name], one.name)
+    numbers = {
+        other: part.sign * values[other].reshape(()) for other, part in alike.items()
+    }  # both are there if one is
+    if len(set(map(float, numbers.values()))) == 1:
+        return _Use(node, name, numbers[name], one.name, one.part.sign)
+    return _Use(node, name, values[name].reshape(()), f"{one.name}[{one.part.entry}]")
 
 
 def _names(uses: Sequence[_Use], origins: Origins) -> dict[str, str]:
@@ -151,7 +179,9 @@ def _has_state(node: Node) -> bool:
 
 def _start(node: Node) -> _Use:
     with of_block(node):
-        return _Use(node, START, np.ravel(np.asarray(node.block.getstate0(), dtype=float)))
+        x0 = np.ravel(np.asarray(node.block.getstate0(), dtype=float))
+    given = None if node.part is None else node.part.given.get(START)
+    return _Use(node, START, x0, given.name if given else f"{node.name}.{START}")
 
 
 def _copy(block: Any) -> Any:

@@ -178,7 +178,7 @@ def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats, within: fl
     for name, part in sorted(parts.items(), key=lambda item: item[1].start):
         if not _agree(got[part], want[part], within):
             name = held.get(name, name)
-            kind = blocks.node[name].block.type.upper()
+            kind = blocks.node[name].type
             return f" of {name} ({kind})"
     return ""
 
@@ -204,7 +204,7 @@ def _check_signals(
             got = y[slot.part].reshape(slot.shape)
             if not _agree(got, value, within):
                 raise TraceError(
-                    f"signal {slot.name} ({node.block.type.upper()}) differs between its "
+                    f"signal {slot.name} ({node.type}) differs between its "
                     f"expression and its block at t = {t:.6g} s: {_worst(got, value)}"
                 )
 

@@ -13,7 +13,8 @@ import numpy as np
 from spart_blocks.base.document import parse_value, read_document
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.base.paths import named
-from spart_blocks.program.parameter_paths import Target, target_at
+from spart_blocks.program.parameter_paths import target_at
+from spart_blocks.program.slots import Target
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
@@ -158,9 +159,9 @@ def _with_value(engine: Native, target: Target, value: Any, name: str) -> Floats
     values that are not finite."""
     p: Floats = engine.program.p.copy()
     new = np.asarray(value, dtype=float)
-    for place, sign in target.signed:
+    for place in target.places:
         try:
-            p[place] = sign * np.broadcast_to(new, place.shape)
+            p[place] = np.broadcast_to(new, place.shape)
         except ValueError:
             shape = (
                 "a number" if not place.shape else f"{' x '.join(map(str, place.shape))} numbers"

@@ -36,8 +36,10 @@ def kind_of(program: Program, name: str) -> Literal["signal", "parameter", "t"] 
 
 def is_parameter(program: Program, name: str) -> bool:
     """Whether a name is of a parameter, or of elements of one."""
-    known = {*program.given, *(slot.name for slot in program.parameters)}
-    return named(name, known)[0] in known
+    try:
+        return program.target(name) is not None
+    except InputError:  # for its index
+        return True
 
 
 def unknown_hint(program: Program, name: str) -> str | None:

@@ -30,7 +30,7 @@ from spart_blocks.diagram.written.paths import path_in
 from spart_blocks.diagram.written.references import resolved_at
 from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
 from spart_blocks.program import Program
-from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of, target_of_name
+from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of
 from spart_blocks.program.program import Slot
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
@@ -176,7 +176,7 @@ class FileSource(Source):
         try:
             keys = path_in(path, document, self._root)
         except InputError:
-            named = target_of_name(program, dotted(path))
+            named = program.target(dotted(path))
             if named is None:
                 raise
             return Found(named)

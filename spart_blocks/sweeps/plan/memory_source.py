@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.block_support.ports import attribute
-from spart_blocks.diagram.build.origins import Origin, Use, parts_of
 from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import standing_at
@@ -77,21 +75,11 @@ class MemorySource(Source):
             target = matter_target(program, *matter)
             if target is not None:
                 return Found(matter=target)
-        found = found_of(standing_at(program, name, self._composed(name)), engine)
+        found = found_of(standing_at(program, name), engine)
         if found is None:
             return self._unknown(path, program)
         whole = found.target and replace(found.target, apart=frozenset())
         return replace(found, target=whole)  # there being no other structure
-
-    def _composed(self, name: str) -> Origin | None:
-        """Which parameters have the value of an argument of a composite block in memory; None if
-        this is unknown.
-        """
-        path, _, argument = name.rpartition(".")
-        block = _block_of(getattr(self.given, "bd", None), path.split("/"))
-        parts = () if block is None else parts_of(str(block.type).upper(), argument) or ()
-        uses = [Use(f"{path}/{part.block}", part.argument, sign=part.sign) for part in parts]
-        return Origin(uses=tuple(uses)) if uses and not any(part.unless for part in parts) else None
 
     def _unknown(self, path: str, program: Program) -> Found | None:
         if self.run_option(path) is not None:
@@ -105,17 +93,6 @@ class MemorySource(Source):
         program = self.engine({}, {}).program
         program = replace(program, display=replace(program.display, scopes=()))
         return hashlib.blake2b(to_text(program).encode(), digest_size=16).hexdigest()
-
-
-def _block_of(bd: Any, names: Sequence[str]) -> Any:
-    """A block of a bdsim diagram. names: those of the subsystems around it, then its own. None if
-    there is none.
-    """
-    for block in () if bd is None else bd.blocklist:
-        if block.name == names[0]:
-            inner = attribute(block, "subsystem")
-            return block if len(names) == 1 else _block_of(inner, names[1:])
-    return None
 
 
 # --- the source of anything that can be swept -----------------------------------------------------

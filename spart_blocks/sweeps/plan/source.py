@@ -18,8 +18,8 @@ from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program import Program, TraceError
-from spart_blocks.program.parameter_paths import Standing, Target, entry_places
-from spart_blocks.program.slots import Places, Slot
+from spart_blocks.program.parameter_paths import Standing
+from spart_blocks.program.slots import Places, Slot, Target, entry_places
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
 
