@@ -96,11 +96,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault of the input, with a hint how to correct it; its texts are readable."""
+    """One fault of the input, with a hint how to correct it; its texts are readable.
+
+    edit: words of an operation of `spart edit` that corrects it: ("wrap", "ctrl.pd", ...).
+    """
 
     message: str
     place: Place | None = None
     hint: str | None = None
+    edit: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", readable(self.message))

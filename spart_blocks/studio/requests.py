@@ -68,9 +68,13 @@ def problem_of(error: SpartError) -> dict[str, Any]:
 
 
 def problem_of_fault(fault: Fault) -> dict[str, Any]:
-    """A fault as data for the page: message, hint and place."""
+    """A fault as data for the page: message, hint, place, and the edit that corrects it."""
     place = None if fault.place is None else str(fault.place)
-    found = {"message": fault.message, "hint": fault.hint, "place": place}
+    found: dict[str, Any] = {"message": fault.message, "hint": fault.hint, "place": place}
+    if fault.edit:
+        op, name, *wires = fault.edit
+        slot, _, choice = name.partition(".")
+        found["edit"] = {"op": op, "slot": slot, "choice": choice, "wires": wires}
     return {key: value for key, value in found.items() if value is not None}
 
 

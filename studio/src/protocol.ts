@@ -94,7 +94,7 @@ export interface Answers {
   "record": Test;
 }
 
-// Answers, and what is wrong.
+// Answers, and what is wrong, with the edit that corrects it.
 
 export type Keys = (string | number)[];
 
@@ -118,10 +118,20 @@ export interface Problem {
   block?: string;
   /** The parameter of that block, or a port. */
   argument?: string;
+  /** The edit that corrects it. */
+  edit?: WrapOperation;
   /** Simulation time [s]. */
   time?: number;
   /** Further faults of the same request. */
   others?: Problem[];
+}
+
+/** Move a choice of a slot into a subsystem with other ports. wires: those within. */
+export interface WrapOperation {
+  op: "wrap";
+  slot: string;
+  choice: string;
+  wires: string[];
 }
 
 // The project, and a file with its sheets.
@@ -371,14 +381,6 @@ export interface GroupOperation {
   within: string;
 }
 
-/** Move a choice of a slot into a subsystem with other ports. wires: those within. */
-export interface WrapOperation {
-  op: "wrap";
-  slot: string;
-  choice: string;
-  wires: string[];
-}
-
 export type Operation = SetOperation | UnsetOperation | RenameParameter | RenamePort | RemovePort | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
@@ -521,8 +523,10 @@ export interface Signal {
   /** Of one sample: [] for a number. */
   shape: number[];
   unit: string;
-  /** Names of the components, where they have any. */
+  /** Labels of the components, where a scope gives them. */
   labels: string[];
+  /** Names of the components, such as the joints, where they have any. */
+  entries: string[];
   /** Kept while the run goes on, and so told by "rows". */
   live: boolean;
 }

@@ -12,7 +12,7 @@ import { STEPS, texts } from "../src/scopes/ticks";
 import { LiveTracks } from "../src/motion/live";
 import type { Motion } from "../../viewer/src/recording";
 
-const signal = (name: string, shape: number[] = [], labels: string[] = []) => ({ name, shape, unit: "rad", labels, live: true });
+const signal = (name: string, shape: number[] = [], labels: string[] = [], entries: string[] = []) => ({ name, shape, unit: "rad", labels, entries, live: true });
 const run = (number: number, signals = [signal("q", [2]), signal("a")]): Run => ({
   run: number, label: `run ${number}`, state: "ended", t: 1, start: 0, T: 1, speed: null, scopes: [], signals,
   tuned: {}, kept: "whole", stopped: null, doing: null, warnings: [], problem: null,
@@ -33,6 +33,14 @@ describe("lines", () => {
     expect(partsOf(run(1, [signal("w", [3], ["x", "y", "z"])]), "w").map(({ label }) => label)).toEqual(["w.x", "w.y", "w.z"]);
     expect(partsOf(run(1, [signal("R", [2, 2])]), "R").map(({ label }) => label)).toEqual(["R[0, 0]", "R[0, 1]", "R[1, 0]", "R[1, 1]"]);
     expect(partsOf(run(1), "gone")).toEqual([]);
+  });
+
+  it("have the names of joints, unless a scope labels them", () => {
+    const [q] = [partsOf(run(1, [signal("p.q", [2], [], ["shoulder", "elbow"])]), "p.q")];
+    expect(q.map(({ label, short }) => [label, short])).toEqual([["p.q[shoulder]", "[shoulder]"], ["p.q[elbow]", "[elbow]"]]);
+    expect(q.map(({ key }) => key)).toEqual(["p.q[0]", "p.q[1]"]);
+    expect(partsOf(run(1, [signal("q", [2], ["a", "b"], ["c", "d"])]), "q").map(({ label }) => label)).toEqual(["q.a", "q.b"]);
+    expect(partsOf(run(1, [signal("q", [1, 2], [], ["one"])]), "q").map(({ label }) => label)).toEqual(["q[0, 0]", "q[0, 1]"]);
     expect(unitsOf(["rad", "", "m", "rad"])).toBe("[rad, m]");
   });
 

@@ -13,6 +13,7 @@ from bdsim_examples import EXAMPLES
 from same_results import assert_same_results
 
 import spart_blocks as sb
+from spart_blocks.diagram.network.flatten import flatten
 
 GRID = 0.01731  # s: no sample falls on a tick or a switch, where bdsim keeps the value before
 LONGEST = 6.0  # s, for bdsim
@@ -42,6 +43,11 @@ def signals_of(bd):
     return [slot.name for slot in sb.trace(sb.Diagram(name="example", bd=bd)).signals]
 
 
+def our_names(bd):
+    """Our names of the blocks within PID and others, by those in bdsim."""
+    return {node.part.former: node.name for node in flatten(bd).nodes if node.part is not None}
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_of_bdsim_runs_natively_as_its_blocks_do(name, draw):
     options = {**options_of(name), "log": signals_of(draw(name))}
@@ -59,11 +65,12 @@ def test_a_loose_run_is_told_apart(draw):
         assert_same_results(loose, good)
 
 
-def watched_by_bdsim(bd, signals):
+def watched_by_bdsim(bd, signals, ours):
     """The outputs that both know, by our names of them."""
     found = {}
     for block in bd.blocklist:
-        ports = [s for s in signals if s == block.name or s.startswith(f"{block.name}.")]
+        name = ours.get(block.name, block.name)
+        ports = [s for s in signals if s == name or s.startswith(f"{name}.")]
         found |= {name: Plug(block, number) for number, name in enumerate(ports)}
     return found
 
@@ -74,8 +81,9 @@ def run_bdsim(bd, signals, name):
     # With dt it goes on from the last sample before an event, not from the event.
     dt = None if any(block.type == "event" for block in bd.blocklist) else GRID
     with redirect_stdout(StringIO()):
-        bd.compile()
-        plugs = watched_by_bdsim(bd, signals)
+        ours = our_names(bd)
+        bd.compile()  # puts inner blocks beside the others
+        plugs = watched_by_bdsim(bd, signals, ours)
         out = bd.runtime.run(
             bd,
             T=min(options["T"], LONGEST),
@@ -109,6 +117,7 @@ def test_an_example_gives_what_bdsim_gives(name, draw):
     theirs, watched = run_bdsim(draw(name), signals, name)
     options = {"T": end, "every": GRID, "first_tick": "bdsim", "log": signals}
     ours = sb.simulate(draw(name), engine="native", **options_of(name) | options)
+    names = our_names(draw(name))
     rows, grid = pairs_in_time(ours, theirs, end)
     columns = iter(np.asarray(theirs.y, float).T)
     for signal in watched:
@@ -120,5 +129,6 @@ def test_an_example_gives_what_bdsim_gives(name, draw):
         held = np.searchsorted(clock.t, ours.t[1:-1]) - 1
         for column, label in enumerate(clock.Xnames):
             block, _, number = label.rpartition(":X_")
+            block = names.get(block, block)
             state = ours.states[block][1:-1, int(number)]
             assert_close(clock.X[held[held >= 0], column], state[held >= 0], label)

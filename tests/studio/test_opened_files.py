@@ -252,6 +252,34 @@ def test_a_mistake_is_shown_at_its_block(asking, file, old, new, block, argument
     assert len(sheet["blocks"]) >= 5
 
 
+SLOT = """\
+name: slot
+variants:
+  law:
+    default: two
+    choices:
+      two: {type: PID, P: 2}
+      one: {type: GAIN, K: 3}
+blocks:
+  r: {type: CONSTANT, value: 1}
+  s: {type: SCOPE}
+wires: [r -> law.0, r -> law.1, law -> s]
+"""
+
+
+def test_the_wrapper_of_a_choice_with_other_ports_is_an_edit_of_its_mistake(asking, file):
+    file.write_text(SLOT)
+    opened = asking.ok("open", path="arm.yaml")
+    [problem] = opened["problems"]
+    assert (problem["block"], problem["message"]) == ("law", "law: one has other ports than two")
+    wires = ["in.u0 -> block.0", "in.u1", "block.0 -> out.y"]
+    assert problem["edit"] == {"op": "wrap", "slot": "law", "choice": "one", "wires": wires}
+    given = {"path": "arm.yaml", "at": "", "revision": opened["revision"]}
+    changed = asking.ok("edit", **given, operations=[problem["edit"]])
+    assert changed["opened"]["problems"] == []
+    assert "one: {type: one_law}" in file.read_text()
+
+
 def test_shapes_that_do_not_fit_are_mistakes(asking, file):
     file.write_text(ARM.replace("type: GAIN, K: $gain", "type: GAIN, K: [[1, 2], [3, 4]]")
                        .replace("T: 1}", "T: 1, on: [1, 2, 3]}"))  # fmt: skip

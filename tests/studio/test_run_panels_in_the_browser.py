@@ -149,6 +149,47 @@ def test_a_stopped_run_says_where_and_a_failed_one_why(page):
     page.selects("f")
 
 
+PID = """\
+name: pid
+variants:
+  law:
+    default: pid
+    choices:
+      pid: {type: PID, P: 2, I: 1}
+      gain: {type: GAIN, K: 3}
+blocks:
+  step: {type: STEP, T: 0.5}
+  lag: {type: LTI_SISO, N: [1], D: [1, 1]}
+  scope: {type: SCOPE}
+wires: [step -> law.1, lag -> law.0, law -> lag, lag -> scope]
+run: {T: 3}
+"""
+
+
+def test_a_wrapper_is_written_and_gains_of_a_pid_are_tuned_and_kept(page):
+    page.open("pid.yaml", PID)
+    page.browser.find(".problems-head").click()
+    page.press_text("Write the wrapper")
+    page.written("gain: {type: gain_law}", "in.u0 -> block.0")
+    page.wait("!document.querySelector('.problems-head')")
+    page.run("0.1 × real time", until=["running"])
+    page.tab("tune")
+    rows = "[...document.querySelectorAll('.tune th')].map((one) => one.textContent)"
+    page.wait(f"{rows}.includes('law.P')")
+    field = page.browser.find("[aria-label='law.P']")
+    field.send_keys(page.CTRL_A)
+    field.send_keys("5", "\n")
+    page.press_text("Keep in the file")
+    page.written("pid: {type: PID, P: 5, I: 1}")
+
+
+def test_a_legend_names_the_joints(page):
+    text = (page.root / "sc.yaml").read_text()
+    page.open("joints.yaml", text.replace("labels: [q1, q2, q3], ", "")).run()
+    page.tab("scopes")
+    page.wait("document.querySelector('.legend')?.textContent.includes('Joint_1')")
+
+
 def test_every_line_of_a_legend_can_be_reached_in_a_low_panel(page):
     size = page.driver.get_window_size()
     page.open("many5.yaml", MANY).run()

@@ -122,6 +122,43 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
     in_page(folder, work)
 
 
+PID = """\
+name: pid
+blocks:
+  step: {type: STEP, T: 0.5}
+  pid: {type: PID, P: 2, I: 1, I_limit: [-3, 4]}
+  lag: {type: LTI_SISO, N: [1], D: [1, 1]}
+  scope: {type: SCOPE}
+wires: [step -> pid.1, lag -> pid.0, pid -> lag, lag -> scope]
+run: {T: 3}
+"""
+
+
+def test_a_gain_of_a_pid_is_tuned_and_kept_under_the_name_of_the_user(folder):
+    (folder / "pid.yaml").write_text(PID)
+
+    async def work(page):
+        await page.ask("run", path="pid.yaml", speed=0.01)
+        await page.until(lambda: page.run(1).get("t", 0) > 0)
+        await page.ask("pause", path="pid.yaml")
+        await page.until(lambda: page.run(1)["state"] == "paused")
+        found = {one["name"] for one in await page.ask("tunables", path="pid.yaml", run=1)}
+        assert {"pid.P", "pid.I", "pid.I_limit[0]", "pid.I_limit[1]"} <= found
+        assert not any("/" in name for name in found)
+        for name, text in {"pid.P": "5", "pid.I_limit[1]": "2.5"}.items():
+            await page.ask("tune", path="pid.yaml", name=name, text=text)
+        await page.ask("speed", path="pid.yaml", speed=None)
+        await page.ask("resume", path="pid.yaml")
+        await page.ended(1)
+        assert page.run(1)["tuned"] == {"pid.P": "5", "pid.I_limit[1]": "2.5"}
+        assert any(one["name"] == "pid" for one in page.run(1)["signals"])
+        await page.ask("keep", path="pid.yaml")
+        kept = PID.replace("P: 2", "P: 5").replace("[-3, 4]", "[-3, 2.5]")
+        assert (folder / "pid.yaml").read_text() == kept
+
+    in_page(folder, work)
+
+
 def test_what_is_wrong_is_refused_in_words(folder):
     (folder / "broken.yaml").write_text("blocks: {a: {type: GAINN}}\n")
 
@@ -259,6 +296,8 @@ def test_motion_poses_states_and_files_of_a_robot():
         assert np.linalg.norm(poses[:, 3:], axis=1) == pytest.approx(np.ones(4))
         track = still["bodies"][3]["track"]["p"]
         assert poses[3, :3] == pytest.approx(unpacked(track)[0], abs=0.5)
+        [qm] = [one for one in page.run(1)["signals"] if one["name"] == "plant.qm"]
+        assert qm["entries"] == ["Joint_1", "Joint_2", "Joint_3"]
         await page.ask("speed", path=path, speed=None)
         await page.ended(1)
         states = await page.ask("states", path=path, run=1, t=2.0)

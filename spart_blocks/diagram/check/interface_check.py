@@ -172,18 +172,23 @@ class Choices:
         )
         place = self.document.key_place("variants", slot, "choices", choice)
         hint = f"{choice}: {mine}\n  {default}: {first}"
+        edit: tuple[str, ...] = ()
         if what == "ports":
             with suppress(WireSyntaxError):  # a port whose name no wire can write
-                hint += f"\n{self._wrapper(slot, choice, mine, first)}"
-        return Fault(message, place, hint)
+                told, edit = self._wrapper(slot, choice, mine, first)
+                hint += f"\n{told}"
+        return Fault(message, place, hint, edit)
 
-    def _wrapper(self, slot: str, choice: str, mine: BlockInterface, first: BlockInterface) -> str:
-        """The wrapper that gives a choice the ports of the default, and the command for it."""
+    def _wrapper(
+        self, slot: str, choice: str, mine: BlockInterface, first: BlockInterface
+    ) -> tuple[str, tuple[str, ...]]:
+        """The wrapper that gives a choice the ports of the default, and the edit that writes it."""
         used = set(_ports_used(self.document, slot))
         texts, lacking = _wires_within(mine, first, used)
         block = mapping_at(self.document.data, "variants", slot, "choices", choice)
         wrapper = wrapper_of(File(self.document), slot, choice, block, texts)
-        words = " ".join(map(quote, (self.document.file, "wrap", f"{slot}.{choice}", *texts)))
+        edit = ("wrap", f"{slot}.{choice}", *texts)
+        words = " ".join(map(quote, (self.document.file, *edit)))
         written = yaml.safe_dump(
             {"subsystems": {wrapper.name: wrapper.section}}, sort_keys=False, width=90,
             default_flow_style=None, allow_unicode=True,
@@ -191,7 +196,7 @@ class Choices:
         note = f" (still to be wired: {', '.join(lacking)})" if lacking else ""
         told = f"wrap it{note}: spart edit {words}"
         head = f"this writes {choice}: {{type: {wrapper.name}}}, and"
-        return indent(f"{told}\n{head}\n{indent(written.rstrip(), '  ')}", "  ")
+        return indent(f"{told}\n{head}\n{indent(written.rstrip(), '  ')}", "  "), edit
 
 
 def _wires_within(

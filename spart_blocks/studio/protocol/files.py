@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from spart_blocks.studio.protocol.problems import Point, Problem
+from spart_blocks.studio.protocol.problems import Point, Problem, WrapOperation
 from spart_blocks.studio.protocol.types import Field, Look
 
 
@@ -266,15 +266,6 @@ class GroupOperation(TypedDict):
     name: str
     names: list[str]
     within: str
-
-
-class WrapOperation(TypedDict):
-    """Move a choice of a slot into a subsystem with other ports. wires: those within."""
-
-    op: Literal["wrap"]
-    slot: str
-    choice: str
-    wires: list[str]
 
 
 Operation = (

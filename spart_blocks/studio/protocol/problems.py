@@ -1,8 +1,8 @@
-"""Answers, and what is wrong."""
+"""Answers, and what is wrong, with the edit that corrects it."""
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Keys = list[str | int]
 
@@ -29,7 +29,18 @@ class Problem(TypedDict):
     block: NotRequired[str]
     # The parameter of that block, or a port.
     argument: NotRequired[str]
+    # The edit that corrects it.
+    edit: NotRequired[WrapOperation]
     # Simulation time [s].
     time: NotRequired[float]
     # Further faults of the same request.
     others: NotRequired[list[Problem]]
+
+
+class WrapOperation(TypedDict):
+    """Move a choice of a slot into a subsystem with other ports. wires: those within."""
+
+    op: Literal["wrap"]
+    slot: str
+    choice: str
+    wires: list[str]

@@ -65,8 +65,10 @@ class Signal(TypedDict):
     # Of one sample: [] for a number.
     shape: list[int]
     unit: str
-    # Names of the components, where they have any.
+    # Labels of the components, where a scope gives them.
     labels: list[str]
+    # Names of the components, such as the joints, where they have any.
+    entries: list[str]
     # Kept while the run goes on, and so told by "rows".
     live: bool
 

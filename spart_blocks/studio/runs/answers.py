@@ -120,9 +120,17 @@ def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The tuned values by parameter, to be written into the file."""
+    """The tuned values by path of the file, to be written there. The parameters of a slot are in
+    the choice of the run.
+    """
     texts = runner.setting.texts if runner.setting else {}
-    return {name: parse_value(text, name) for name, text in texts.items()}, b""
+    chosen = dict(one.split("=", 1) for one in runner.job["file"]["variants"])
+    found = {}
+    for name, text in texts.items():
+        slot, _, rest = name.removeprefix("blocks.").partition(".")
+        path = f"variants.{slot}.choices.{chosen[slot]}.{rest}" if slot in chosen else name
+        found[path] = parse_value(text, name)
+    return found, b""
 
 
 def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:

@@ -164,6 +164,7 @@ def _facts(client: LiveClient, watched: WatchedSignals) -> Given:
             "shape": list(row["shape"]),
             "unit": row["unit"],
             "labels": [],
+            "entries": [],
             "live": True,
         }
         for row in found["signals"]

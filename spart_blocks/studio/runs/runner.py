@@ -308,6 +308,7 @@ class Runner:
                 "shape": list(shapes.get(name, ())),
                 "unit": engine.display.units.get(name, ""),
                 "labels": _labels(engine, name),
+                "entries": list(engine.display.entries.get(name, ())),
                 "live": name in kept,
             }
             for name in engine.signals()

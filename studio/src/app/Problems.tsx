@@ -2,6 +2,7 @@ import { reveal } from "../actions";
 import type { Problem } from "../protocol";
 import { patch, useStudio } from "../store";
 import { Icon } from "./Icon";
+import { Mend } from "./Mend";
 
 /** The line under the sheet: how many mistakes there are, and what was done last; and the mistakes, each
  * with a way to its block. It is always there, so that the sheet does not move when one is mended. */
@@ -20,7 +21,7 @@ export function Problems() {
         )}
         <Status />
       </div>
-      {open && problems.length > 0 && <ul>{problems.map((problem, k) => <li key={k}><Row problem={problem} /></li>)}</ul>}
+      {open && problems.length > 0 && <ul>{problems.map((problem, k) => <li key={k}><Row problem={problem} /><Mend problem={problem} /></li>)}</ul>}
     </section>
   );
 }

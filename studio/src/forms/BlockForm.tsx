@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 
 import { openFile, showSheet } from "../actions";
+import { Mend } from "../app/Mend";
 import { renameBlock } from "../canvas/commands";
 import type { Form, SheetBlock } from "../protocol";
 import { patch, pathOf, useStudio } from "../store";
@@ -30,7 +31,7 @@ export function BlockForm({ name }: { name: string }) {
       </p>
       <Openers block={block} />
       {others.map((problem) => (
-        <p className="wrong-text" key={problem.message}>{problem.message} <span className="hint">{problem.hint}</span></p>
+        <p className="wrong-text" key={problem.message}>{problem.message} <Mend problem={problem} /> <span className="hint">{problem.hint}</span></p>
       ))}
       {fields.map((field) => (
         <FieldInput key={field.path} field={field} readOnly={readOnly}

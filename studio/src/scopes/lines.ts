@@ -66,10 +66,12 @@ export function partsOf(run: Run, name: string): Part[] {
   }));
 }
 
-function labelOf({ name, labels, shape }: Signal, component: number, count: number): string {
+function labelOf({ name, labels, entries, shape }: Signal, component: number, count: number): string {
   if (count === 1) return name;
   const label = labels[component];
   if (label) return `${name}.${label}`;
+  const entry = entries.length === count ? entries[component] : undefined;
+  if (entry) return `${name}[${entry}]`;
   const columns = shape.length === 2 ? shape[1]! : 0;
   return columns ? `${name}[${Math.floor(component / columns)}, ${component % columns}]` : `${name}[${component}]`;
 }
