@@ -83,6 +83,9 @@ def standing_at(program: Program, path: str, own: bool = True) -> Standing | Non
             return found
     if not own and ("params", keys[0]) in program.origins:
         return None
+    written = program.origins.get(("blocks", *keys))
+    if written is not None and not (written.alone or written.uses):  # it affects more
+        return None
     target = program.target(name)
     return None if target is None else Standing(target)
 

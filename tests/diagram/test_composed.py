@@ -11,6 +11,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram import new_diagram
+from spart_blocks.program.parameter_paths import target_at
 
 GAINS = {"P": 2, "I": 3, "D": 0.5, "D_pole": 10, "I_limit": 0.1}
 SAMPLED = {"P": 2, "I": 3, "D": 0.5, "I_limit": 0.1}
@@ -104,10 +105,10 @@ NAMES = """\
 clocks: {c: {T: 0.05}}
 blocks:
   r: {type: STEP, T: 0.1}
-  pid: {type: PID, P: 2, I: 0.5, D: 0.1, D_pole: 100, I_limit: 3}
+  pid: {type: PID, P: 2, I: 0.5, D: 1, D_pole: 100, I_limit: 3}
   pids: {type: PID_S, clock: c, P: 2, I: 0.5, D: 0.1, I_limit: [-3, 4]}
   one: {type: PID, P: 2}
-  slope: {type: DERIV, alpha: 10, x0: 0.5, gain: 2}
+  slope: {type: DERIV, alpha: 10, x0: 0.5, gain: 1}
   plant: {type: LTI_SISO, N: 1, D: [1, 1, 0]}
   s: {type: SCOPE, nin: 4}
 wires:
@@ -172,6 +173,14 @@ def test_a_limit_is_one_parameter_for_both_sides_or_one_for_each(named, name, va
     got = sb.simulate(program)
     for signal in want.signals:
         np.testing.assert_array_equal(got[signal], want[signal])
+
+
+def test_alpha_is_structural_where_y0_is_given_since_x0_follows_from_both(named):
+    named.write_text(NAMES.replace("x0: 0.5", "y0: 1"), encoding="utf-8")
+    diagram = sb.load(named)
+    assert target_at(sb.trace(diagram), "slope.alpha") is None
+    named.write_text(NAMES, encoding="utf-8")
+    assert target_at(sb.trace(sb.load(named)), "slope.alpha") is not None
 
 
 def test_a_pid_with_p_alone_can_be_made_in_python_too():

@@ -150,8 +150,8 @@ def test_an_argument_of_a_composed_block_never_retraces(file, over, loads):
         ({"ctrl.D": [0, 2, 3]}, [[0], [1, 2]]),
         ({"ctrl.D": [0, 3], "ctrl.P": [2, 3]}, [[0, 1], [2, 3]]),
         ({"ctrl.D": [0, 3], "ctrl.D_pole": [10, 20]}, [[0], [1], [2, 3]]),
-        ({"two.D": [1, 2, 3]}, [[0], [1, 2]]),
-        ({"slope.gain": [1, 2]}, [[0], [1]]),
+        ({"two.D": [1, 2, 3]}, [[0, 1, 2]]),
+        ({"slope.gain": [1, 2]}, [[0, 1]]),
         ({"none": [0, 2], "kp": [1]}, [[0], [1]]),
     ],
 )

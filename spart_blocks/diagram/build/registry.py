@@ -16,8 +16,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.build.composed_blocks import made
 from spart_blocks.diagram.build.lazy_modules import imported_later
-from spart_blocks.diagram.build.proportional import made
 from spart_blocks.diagram.check.wrong_names import tell_names
 
 if TYPE_CHECKING:

@@ -36,13 +36,13 @@ _LIMITS = (InnerArgument("I", "max", entry=1), InnerArgument("I", "min", -1))
 COMPOSED: Mapping[str, Mapping[str, tuple[InnerArgument, ...]]] = {
     "DERIV": {
         "alpha": (InnerArgument("alpha", "K", unless="y0"),),
-        "gain": (InnerArgument("K", "K", apart=frozenset({1.0})),),
+        "gain": (InnerArgument("K", "K"),),
         "x0": (InnerArgument("integrator.0", "x0", unless="y0"),),
     },
     "PID": {
         "P": (InnerArgument("P", "K"),),
         "I": (InnerArgument("I", "gain", apart=_ZERO),),
-        "D": (InnerArgument("D/K", "K", apart=frozenset({0.0, 1.0})),),
+        "D": (InnerArgument("D/K", "K", apart=_ZERO),),
         "D_pole": (InnerArgument("D/alpha", "K"),),
         "I_limit": _LIMITS,
     },
