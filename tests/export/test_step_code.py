@@ -12,6 +12,7 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import FIXED_STEP
 from spart_blocks.export import moving_inputs, recorded_inputs, step_code, verify
+from spart_blocks.export.fmu.variables import variables_of
 from spart_blocks.export.interface import identifier, identifiers
 from spart_blocks.export.loaded import STRICT, LoadedStep
 from spart_blocks.export.loop_files import model_header
@@ -397,3 +398,28 @@ def test_inputs_rest_where_the_part_is_not_finite_elsewhere(part_from):
     inputs, told = moving_inputs(code, rest)
     assert told == {"still": "held"}
     assert inputs is rest
+
+
+PID = """
+name: pids
+clocks: {c: {T: 0.1}}
+blocks:
+  r: {type: STEP, T: 0.5}
+  pid: {type: PID_S, clock: c, P: 2, I: 1, D: 1, I_limit: [-3, 4]}
+  x: {type: INTEGRATOR}
+wires: [r -> pid.1, x -> pid.0, pid -> x]
+run: {T: 2, log: [pid]}
+"""
+
+
+def test_gains_and_the_output_of_a_pid_have_the_names_of_the_user_in_c_and_fmus(part_from):
+    part = part_from(PID, "pid")
+    code = step_code(part)
+    members = [m.name for m in code.interface.parameters if not m.name.endswith(".x0")]
+    assert members == ["pid.P", "pid.I", "pid.I_limit[0]", "pid.I_limit[1]", "pid.D"]
+    assert [m.name for m in code.interface.outputs] == ["pid"]
+    header = code.files[f"{code.name}.h"]
+    for member in ("pid_P; /* pid.P */", "pid_I_limit_1; /* pid.I_limit[1] */", "pid; /* pid */"):
+        assert f"double {member}" in header
+    names = {variable.name for variable in variables_of(part)}
+    assert {*members[:2], "pid", "pid.D"} <= names
