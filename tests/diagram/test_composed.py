@@ -175,6 +175,22 @@ def test_a_limit_is_one_parameter_for_both_sides_or_one_for_each(named, name, va
         np.testing.assert_array_equal(got[signal], want[signal])
 
 
+@pytest.mark.parametrize(
+    ("limit", "names"),
+    [
+        ("[-2, 2]", ["pids.I_limit"]),
+        ("[-.inf, 2]", ["pids.I_limit[1]"]),
+        ("[1, 2]", ["pids.I_limit[0]", "pids.I_limit[1]"]),
+    ],
+)
+def test_limits_that_are_there_are_parameters(named, limit, names):
+    named.write_text(NAMES.replace("[-3, 4]", limit), encoding="utf-8")
+    program = sb.trace(sb.load(named))
+    assert [s.name for s in program.parameters if s.name.startswith("pids.I_l")] == names
+    if len(names) == 2:
+        assert [float(program.parameter(name)) for name in names] == [1, 2]
+
+
 def test_alpha_is_structural_where_y0_is_given_since_x0_follows_from_both(named):
     named.write_text(NAMES.replace("x0: 0.5", "y0: 1"), encoding="utf-8")
     diagram = sb.load(named)

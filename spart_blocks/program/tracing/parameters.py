@@ -127,11 +127,10 @@ def _composed_use(node: Node, name: str, values: Mapping[str, NDArray[np.float64
     alike = {other: two.part for other, two in given.items() if two.name == one.name}
     if len(alike) == 1:
         return _Use(node, name, values[name], one.name)
-    numbers = {
-        other: part.sign * values[other].reshape(()) for other, part in alike.items()
-    }  # both are there if one is
-    if len(set(map(float, numbers.values()))) == 1:
-        return _Use(node, name, numbers[name], one.name, one.part.sign)
+    both = [part.sign * values[other] for other, part in alike.items() if other in values]
+    if len(both) == len(alike) and np.array_equal(both[0], both[1]):
+        value = (one.part.sign * values[name]).reshape(())
+        return _Use(node, name, value, one.name, one.part.sign)
     return _Use(node, name, values[name].reshape(()), f"{one.name}[{one.part.entry}]")
 
 
