@@ -90,7 +90,7 @@ def test_each_choice_of_arguments_gives_its_law(tmp_path, kind, gains, engine):
     cases = list(choices(gains))
     run = ran(tmp_path, diagram_of(kind, cases), engine=engine)
     ticks = np.round(np.arange(0, 1.001, 0.05), 12)
-    t = ticks if kind == "PID_S" else np.linspace(0, 1, 20001)
+    t = ticks if kind == "PID_S" else np.linspace(0, 1, 1001)
     e = np.sin(2 * np.pi * t) - 0.5 * np.sin(0.6 * np.pi * t)
     at = np.linspace(0.05, 0.95, 19)
     for k, given in enumerate(cases):
