@@ -106,8 +106,8 @@ def _full(keys: Keys, path: str, document: Document, root: Path) -> Keys:
         hint = f"--variant chooses, and the parameters of what is chosen are the slot's: {slot}"
         raise _wrong("variants cannot be set", hint)
     users = [one for one in former_names(path) if one.partition(".")[0] in blocks]
-    hint = f"write {users[0]}" if users else did_you_mean(name, known)
-    raise _wrong(f"there is nothing named {name!r}", hint)
+    near = f"write {users[0]}" if users else did_you_mean(name, known)
+    raise _wrong(f"there is nothing named {name!r}", near)
 
 
 def _meanings(keys: Keys, data: dict[str, Any]) -> list[Keys]:
