@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from spart_blocks.base.errors import Fault, InputError, counted
-from spart_blocks.cli.commands import QUIET, ROOT, Texts, argument, command, option, switch
+from spart_blocks.cli.commands import (
+    BLOCKS,
+    QUIET,
+    ROOT,
+    Texts,
+    argument,
+    command,
+    option,
+    switch,
+)
 from spart_blocks.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ def edit(
     within: str = option("--in SUBSYSTEM", "The blocks and wires of this subsystem.", ""),
     dry_run: bool = switch("--dry-run", "Print the lines that change, and write nothing."),
     unchecked: bool = switch("--unchecked", "Write a diagram with mistakes too."),
+    blocks: Texts = BLOCKS,
     root: Path | None = ROOT,
     quiet: bool = QUIET,
 ) -> None:
@@ -53,6 +63,7 @@ def edit(
     SUBSYSTEM; outputs too. Nothing is written if the diagram would then have mistakes that it has
     not now.
     """
+    from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.versions import edits
 
     if verb == "undo":
@@ -66,6 +77,7 @@ def edit(
     if wires and verb != "add":
         raise InputError("--wire goes with add")
     operations += [edits.AddWire(text, within) for text in wires or []]
+    add_blocks(*blocks or ())
     found = edits.changed(file, operations, check=not unchecked, root=root)
     if dry_run:
         typer.echo("".join(_changes(found)), nl=False)

@@ -60,12 +60,14 @@ def studio(
             raise MissingExtraError(package, "studio", "spart studio")
     folder, opened = _places(file, root)
     page = built(STUDIO, say)
+    from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.studio.client import Session
     from spart_blocks.studio.gate import AccessGate, is_loopback
     from spart_blocks.studio.serve import serve
 
     if not is_loopback(host):
         warn(f"{host} may be reached by others; the traffic is not encrypted")
+    add_blocks(*blocks or ())
     session = Session(folder, opened, tuple(blocks or ()))
     serve(session, AccessGate(host, port), page, say, lambda link: _begun(link, folder, no_browser))
     say("the studio has ended")

@@ -12,6 +12,7 @@ import pytest
 
 from spart_blocks.base.errors import pip_install
 from spart_blocks.base.web_build import STUDIO, found_node, is_fresh
+from spart_blocks.cli import main
 
 pytest.importorskip("starlette")
 
@@ -39,6 +40,29 @@ def test_it_prints_a_link_serves_and_ends_with_ctrl_c(project):
     assert "Traceback" not in said
     with pytest.raises(OSError):
         urlopen(link, timeout=5)
+
+
+def test_it_knows_the_blocks_that_are_named(project, monkeypatch):
+    from spart_blocks.cli import studio as command
+    from spart_blocks.studio import serve
+    from spart_blocks.studio.files.opened import OpenedFile
+
+    (project / "mine.py").write_text(
+        "from bdsim.components import FunctionBlock\n\n\n"
+        "class StudioTwice(FunctionBlock):\n"
+        "    nin = nout = 1\n\n"
+        "    def output(self, t, inputs, x):\n"
+        "        return [2 * inputs[0]]\n"
+    )
+    path = project / "own.yaml"
+    path.write_text("blocks: {a: {type: CONSTANT}, b: {type: STUDIOTWICE}}\nwires: [a -> b]\n")
+    opened = []
+    monkeypatch.setattr(command, "built", lambda *_: project)
+    monkeypatch.setattr(
+        serve, "serve", lambda session, *_: opened.append(OpenedFile.of(path, "own.yaml", project))
+    )
+    assert main(["studio", str(path), "--blocks", str(project / "mine.py")]) == 0
+    assert opened[0].opened()["problems"] == []
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,25 @@ def test_the_command_edits_and_undoes(loop, capsys):
     assert main(["edit", str(loop), "undo"]) == 2
 
 
+def test_the_command_checks_blocks_of_your_own(loop, tmp_path, capsys):
+    (tmp_path / "mine.py").write_text(
+        "from bdsim.components import FunctionBlock\n\n\n"
+        "class EditedGain(FunctionBlock):\n"
+        "    nin = nout = 1\n\n"
+        "    def __init__(self, k=1, **blockargs):\n"
+        "        super().__init__(**blockargs)\n"
+        "        self.k = k\n\n"
+        "    def output(self, t, inputs, x):\n"
+        "        return [self.k * inputs[0]]\n"
+    )
+    named = ["--blocks", str(tmp_path / "mine.py")]
+    words = ["edit", str(loop), "add", "more", "EDITEDGAIN", "--wire", "x -> more"]
+    assert main([*words, "kk=2", *named]) == 2
+    assert "unknown parameter 'kk'" in capsys.readouterr().err
+    assert main([*words, "k=2", *named]) == 0
+    assert "more: {type: EDITEDGAIN, k: 2}" in loop.read_text()
+
+
 def test_the_command_adds_changes_and_removes_items_of_lists(loop, capsys):
     claim = "expect.final={signal: x, value: 1, within: 0.5}"
     assert main(["edit", str(loop), "append", claim]) == 0
