@@ -6,6 +6,7 @@ python -m spart_blocks.cli.git_drivers diff PATH OLD HEX MODE NEW HEX MODE
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -57,13 +58,34 @@ def shown(path: str, old: Path, new: Path, hashes: tuple[str, str]) -> int:
 
 
 def _named(path: str, file: Path, given: str) -> str:
-    """A version as an argument of `spart diff`: HEAD:path if it is that of HEAD, so that the files
-    that it uses are found; otherwise its file."""
+    """A version as an argument of `spart diff`: REV:path if a commit has it, so that the files that
+    it uses are found; otherwise its file."""
+    if str(file) == path:
+        return path
+    commit = _commit_of(path, given)
+    return f"{commit}:{path}" if commit else str(file)
+
+
+def _commit_of(path: str, given: str) -> str | None:
+    """HEAD, or the last commit before it that gave a file this content; None if there is none.
+    given: git's hash of the content."""
     try:
-        found = git("rev-parse", "--verify", "--quiet", f"HEAD:{path}").decode().strip()
+        if git("rev-parse", "--verify", "--quiet", f"HEAD:{path}").decode().strip() == given:
+            return "HEAD"
     except InputError:  # HEAD does not have it
-        return str(file)
-    return f"HEAD:{path}" if found == given and str(file) != path else str(file)
+        pass
+    try:
+        found = git("log", "-m", "--raw", "--no-abbrev", "--format=%H", "--", path).decode()
+    except InputError:  # there is no commit yet
+        return None
+    commit = None
+    for line in found.splitlines():
+        if line.startswith(":"):
+            if line.split()[3] == given:
+                return commit
+        elif line:
+            commit = line
+    return None
 
 
 def main(words: Sequence[str]) -> int:
@@ -82,4 +104,8 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:  # as of `git diff | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -151,6 +151,32 @@ def test_git_shows_diagrams_by_their_blocks_and_other_yaml_as_text(clone):
     assert "+  k: {type: GAIN, K: 3}" in git(clone, "--no-pager", "diff", "--no-ext-diff")[1]
 
 
+def test_git_compares_an_older_commit_with_the_files_that_it_uses(clone):
+    (clone / "spart.toml").write_text("")
+    (clone / "part.yaml").write_text(
+        "inputs: [u]\noutputs: [y]\nblocks: {g: {type: GAIN}}\nwires: [in.u -> g, g -> out.y]\n"
+    )
+    (clone / "servo.yaml").write_text(BASE.replace("type: GAIN, K: 2", "use: part.yaml"))
+    git(clone, "add", "-A")
+    git(clone, "commit", "-qm", "a part")
+    hashed = git(clone, "rev-parse", "HEAD")[1].strip()
+    (clone / "servo.yaml").write_text((clone / "servo.yaml").read_text().replace("T: 1", "T: 2"))
+    git(clone, "commit", "-qam", "longer")
+    code, said = git(clone, "--no-pager", "diff", "HEAD~1", "--", "servo.yaml")
+    assert code == 0
+    assert f"{hashed[:10]}:servo.yaml -> servo.yaml" in said
+    assert "run.T: 1, now 2" in said
+    assert "leaves the project" not in said
+
+
+def test_a_pager_that_ends_early_is_no_error(clone):
+    (clone / "servo.yaml").write_text(OURS)
+    run = subprocess.run(
+        "git --no-pager diff | true", shell=True, cwd=clone, capture_output=True, text=True
+    )
+    assert "Traceback" not in run.stderr
+
+
 def test_the_setup_can_be_shared_and_taken_back(clone):
     assert main(["git-setup", "--shared"]) == 0
     assert (clone / ".gitattributes").read_text() == (
