@@ -30,6 +30,9 @@ from spart_blocks.robot import Robot
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""
 
+SMALLEST = float(np.finfo(np.float32).tiny)
+"""The smallest normal number above zero in single precision."""
+
 _ANNOTATIONS = {
     **{word: word for word in ("float", "int", "bool", "str", "Robot", "Clock")},
     "path": "str | Path",
@@ -104,6 +107,12 @@ class ParamSpec:
     def required(self) -> bool:
         """Whether it must be given."""
         return self.default is REQUIRED
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest number that it takes, infinite without a bound."""
+        low = SMALLEST if self.above == 0 else -np.inf if self.least is None else self.least
+        return low, np.inf if self.most is None else self.most
 
     @property
     def told(self) -> str:

@@ -60,13 +60,13 @@ class _Pid(Declared):
         PortSpec("qd", "nu", "rad, m", "desired joint positions"),
         PortSpec("qm", "nu", "rad, m", "joint positions"),
     )
-    kp = tunable("float or nu", "N m/rad, N/m", check=gain)
-    ki = tunable("float or nu", "N m/(rad s), N/(m s)", 0.0, check=gain)
-    kd = tunable("float or nu", "N m s/rad, N s/m", 0.0, check=gain)
-    N = tunable("float or nu", "rad/s", 100.0, check=_time)
-    limit = tunable("float or nu", "N m, N", None, check=gain)
-    integral_limit = tunable("float or nu", "N m, N", None, check=gain)
-    Tt = tunable("float or nu", "s", 1.0, check=_time)
+    kp = tunable("float or nu", "N m/rad, N/m", check=gain, least=0)
+    ki = tunable("float or nu", "N m/(rad s), N/(m s)", 0.0, check=gain, least=0)
+    kd = tunable("float or nu", "N m s/rad, N s/m", 0.0, check=gain, least=0)
+    N = tunable("float or nu", "rad/s", 100.0, check=_time, above=0)
+    limit = tunable("float or nu", "N m, N", None, check=gain, least=0)
+    integral_limit = tunable("float or nu", "N m, N", None, check=gain, least=0)
+    Tt = tunable("float or nu", "s", 1.0, check=_time, above=0)
     derivative = fixed("str", "", "error", choices=("error", "measurement"))
     z0 = fixed("float or nu", "rad, m", 0.0)
     n = fixed("int", "", None)
@@ -170,7 +170,7 @@ class Joint_PID_S(_Pid, SampledBlock):
     """
 
     gives = quantities("tau", tau="joint torques and forces, held between ticks")
-    Tt = tunable("float or nu", "s", 1.0, check=_time)
+    Tt = tunable("float or nu", "s", 1.0, check=_time, above=0)
 
     def build(self, z0: Any, n: Any) -> dict[str, Any]:
         start = self._start(z0, n)

@@ -10,13 +10,15 @@ connects are in the subdiagram.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.block_support.ports import Port, attribute
@@ -33,6 +35,8 @@ from spart_blocks.program.tracing.gains import wired
 from spart_blocks.program.tracing.symbol import TraceError
 from spart_blocks.program.tracing.trace import traced
 
+Floats = NDArray[np.float64]
+
 ALL = "*"
 """Stands for all blocks, instead of block names, whatever the file says."""
 MOST_NAMED = 24
@@ -48,8 +52,9 @@ class Subdiagram:
     program: of these blocks only. inputs: signals that enter over cut wires, by name, with their
     places in p, whose values are those at the start of the diagram. outputs: signals that leave,
     with their places among the signals; without cut wires those that are shown, or all.
-    parameters: the rest of p. bounds: for each parameter the range of its numbers, if the file
-    gives one. around: clocks of blocks outside that sample the outputs or hold the inputs.
+    parameters: the rest of p. bounds: for each parameter the range of its numbers, if its block
+    or the file gives one. around: clocks of blocks outside that sample the outputs or hold the
+    inputs.
     """
 
     program: Program
@@ -113,7 +118,9 @@ def subdiagram_of(
         ),
         outputs=tuple(signals[name] for name in named),
         parameters=parameters,
-        bounds=_bounds(diagram, wiring, inside, [slot.name for slot in parameters]),
+        bounds=_bounds(
+            diagram, wiring, inside, {slot.name: program.p[slot.part] for slot in parameters}
+        ),
         around=clocks_of(_sampled_around(wiring, inside), diagram.run.first_tick),
     )
 
@@ -130,9 +137,10 @@ def _program(diagram: Diagram, wiring: FlatDiagram) -> Program:
 
 
 def _bounds(
-    diagram: Diagram, wiring: FlatDiagram, inside: Collection[int], parameters: Sequence[str]
+    diagram: Diagram, wiring: FlatDiagram, inside: Collection[int], parameters: Mapping[str, Floats]
 ) -> Mapping[str, tuple[float, float]]:
-    """The bounds of the subdiagram's parameters; those of other blocks are ignored."""
+    """The bounds of the subdiagram's parameters: what their blocks take, narrowed by the file.
+    Those that the file gives for other blocks are ignored."""
     others = {
         owner for node in wiring.nodes if node.index not in inside for owner in _owners(node.name)
     }
@@ -145,9 +153,32 @@ def _bounds(
         for name in diagram.export.bounds
         if name not in parameters and name.rpartition(".")[0] not in others
     ]
+    found = dict(_declared_bounds(wiring, inside, parameters))
+    for name, (low, high) in diagram.export.bounds.items():
+        if name in parameters:
+            least, most = found.get(name, (-math.inf, math.inf))
+            found[name] = max(low, least), min(high, most)
+            if found[name][0] > found[name][1]:
+                text = f"export: bounds of {name}: the block takes none of these values"
+                faults.append(Fault(text, diagram.places.get(f"export.bounds.{name}")))
     if faults:
         raise InputError(faults)
-    return {name: b for name, b in diagram.export.bounds.items() if name in parameters}
+    return found
+
+
+def _declared_bounds(
+    wiring: FlatDiagram, inside: Collection[int], parameters: Mapping[str, Floats]
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """The range of each parameter for which its block declares one, and which holds for its value:
+    a block may keep another quantity under the name."""
+    for node in wiring.nodes:
+        if node.index in inside:
+            for spec in getattr(type(node.block), "parameters", None) or ():
+                name = f"{node.name}.{spec.name}"
+                low, high = spec.range
+                bounded = name in parameters and (low, high) != (-math.inf, math.inf)
+                if bounded and ((parameters[name] >= low) & (parameters[name] <= high)).all():
+                    yield name, (low, high)
 
 
 def _title(diagram: Diagram, blocks: Sequence[str]) -> str:

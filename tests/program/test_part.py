@@ -9,6 +9,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.program.subdiagram import subdiagram_of
+from spart_blocks.realtime.exchange import range_text
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 ARM, PD = DIAGRAMS / "arm_computed_torque.yaml", DIAGRAMS / "spacecraft_pd.yaml"
@@ -142,3 +143,39 @@ def test_a_block_that_cannot_be_traced_is_named_with_its_place(tmp_path):
         DiagramError, match=r"wrong.yaml:3:3: the subdiagram cannot become code: block b"
     ):
         subdiagram_of(path)
+
+
+BOUNDED = """
+clocks: {{c: {{rate: 100}}}}
+blocks:
+  goal: {{type: CONSTANT, value: 0.5}}
+  pid: {{type: JOINT_PID_S, clock: c, kp: 40, N: 50}}
+  k: {{type: GAIN, K: 2}}
+  x: {{type: INTEGRATOR}}
+wires: [goal -> pid.qd, x -> pid.qm, pid -> k, k -> x]
+export: {{part: [pid, k], bounds: {bounds}}}
+"""
+
+
+def test_parameters_have_the_bounds_of_their_blocks_narrowed_by_the_file(tmp_path):
+    path = tmp_path / "bounded.yaml"
+    path.write_text(BOUNDED.format(bounds="{pid.kp: [-5, 400], k.K: [-1, 3]}"))
+    bounds = subdiagram_of(path).bounds
+    assert bounds["pid.kp"] == (0, 400)
+    assert bounds["k.K"] == (-1, 3)
+    assert 0 < bounds["pid.N"][0] < 1e-30
+    assert bounds["pid.N"][1] == np.inf
+    assert "pid.x0" not in bounds
+    path.write_text(BOUNDED.format(bounds="{pid.kp: [-5, -1]}"))
+    with pytest.raises(InputError, match=r"bounds of pid\.kp: the block takes none"):
+        subdiagram_of(path)
+
+
+def test_a_loop_refuses_what_a_block_would(tmp_path):
+    path = tmp_path / "bounded.yaml"
+    path.write_text(BOUNDED.format(bounds="{k.K: [-1, 3]}"))
+    bounds = subdiagram_of(path).bounds
+    assert range_text(*bounds["pid.kp"]) == "not be negative"
+    assert range_text(*bounds["pid.N"]) == "be above 0"
+    assert range_text(*bounds["k.K"]) == "lie between -1 and 3"
+    assert range_text(-np.inf, 3) == "be at most 3"

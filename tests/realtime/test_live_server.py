@@ -83,7 +83,7 @@ def test_parameters_and_free_inputs_are_listed(client):
         "name": "ctrl.kp", "kind": "parameter", "shape": [3], "value": [40.0, 40.0, 10.0],
         "unit": "", "bounds": [0.0, 500.0], "changed": False,
     }  # fmt: skip
-    assert rows["ctrl.kd"]["bounds"] == [None, None]
+    assert rows["ctrl.kd"]["bounds"] == [0.0, None]  # what the block takes
     assert rows["qd"]["kind"] == "input"
     assert rows["qd"]["value"] == [0.5, -0.3, 0.2]
     assert rows["sum.x0"]["fixed"] == "is used at the start only"
