@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ _PALETTE = (
     *((0.70, 0.34, 0.58, 1.0), (0.80, 0.68, 0.21, 1.0), (0.25, 0.62, 0.66, 1.0)),
 )
 _MOST_TOLD = 10
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,7 @@ class _Seen:
 
     def __init__(self, robot: Robot, store: MeshStore, root: Path | None) -> None:
         self.robot, self.store, self.notes = robot, store, list[str]()
+        self.unseen: list[tuple[Visual, InputError]] = []
         self.visuals: dict[str, list[Visual]] = {}
         source = robot.source or ""
         if source.lower().endswith(".urdf"):
@@ -203,7 +205,7 @@ class _Seen:
                 found += self._visual(visual)
             except InputError as error:
                 missing = True
-                self.notes.append(f"{visual.place}: {visual.mesh}: {error}")
+                self.unseen.append((visual, error))
         if missing and not found:
             return list(_stand_ins(self.robot, link, size))
         return found
@@ -230,16 +232,34 @@ class _Seen:
         return found
 
     def tell(self) -> None:
-        """Warn of visuals that cannot be shown."""
-        if self.notes:
-            some = self.notes[:_MOST_TOLD]
-            more = len(self.notes) - len(some)
+        """Warn of visuals that cannot be shown, once for those with the same reason."""
+        notes = [*self.notes, *_grouped(self.unseen)]
+        if notes:
+            some = notes[:_MOST_TOLD]
+            more = len(notes) - len(some)
             rest = [f"and {more} more"] if more else []
-            warn(
-                "\n  ".join(
-                    [f"{self.robot.name}: not all is shown as its URDF says:", *some, *rest]
-                )
-            )
+            head = f"{self.robot.name}: not all is shown as its URDF says:"
+            warn("\n  ".join([head, *some, *rest]))
+
+
+def _grouped(unseen: Iterable[tuple[Visual, InputError]]) -> Iterator[str]:
+    """A note on the visuals of each reason, with the names of the first few."""
+    groups: dict[tuple[str, str], list[Visual]] = {}
+    for visual, error in unseen:
+        fault = error.faults[0]
+        reason = fault.message.removeprefix(f"{visual.mesh} ")
+        reason = reason if reason != fault.message else f": {reason}"
+        groups.setdefault((reason, fault.hint or ""), []).append(visual)
+    for (reason, hint), visuals in groups.items():
+        first, *others = visuals
+        space = "" if reason.startswith(":") else " "
+        note = f"{first.place}: {first.mesh}{space}{reason}"
+        if others:
+            names = [str(visual.mesh) for visual in others[:_MOST_NAMED]]
+            more = len(others) - len(names)
+            names += [f"{more} more"] if more else []
+            note += f"; the same of {', '.join(names)}"
+        yield f"{note}\n    {hint}" if hint else note
 
 
 def _stand_ins(robot: Robot, link: int, size: float) -> list[tuple[Shape, float]]:

@@ -173,7 +173,7 @@ class NOCdot(OfRobot, FunctionBlock):
 
 
 class End_Effector(OfPoint, FunctionBlock):
-    """Pose and twist of an end-effector.
+    """Pose and twist of an end-effector: forward kinematics.
 
     The quaternion is the product of that of the base, with a non-negative scalar part, and those of
     the joints: its sign is continuous for any rotation of the joints, and jumps only where the base

@@ -65,9 +65,15 @@ def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any
     """The types that match a search text, and lines on blocks of other tools that match it."""
     others = other_names_like(text)
     kinds = {name for other in others for name in other.types}
-    found = [r for r in records if r["name"] in kinds or _matches(_heading(r), text)]
-    found = found or [r for r in records if not others and _matches(_all_of(r), text)]
+    words = text.split()
+    found = [r for r in records if r["name"] in kinds or _matched(_heading(r), words) == len(words)]
     if not found and not others:
+        found = [r for r in records if _matched(_all_of(r), words) == len(words)]
+    if not found and not others:
+        counts = [_matched(_heading(record), words) for record in records]
+        if most := max(counts):
+            found = [r for r, count in zip(records, counts, strict=True) if count == most]
+            return found, [f"no block is about all of {text!r}; about some of it:", ""]
         hint = type_hint(text, [record["name"] for record in records])
         hint = hint or "`spart blocks` lists them"
         raise InputError(
@@ -89,12 +95,12 @@ def _all_of(record: dict[str, Any]) -> str:
     return " ".join([_heading(record), *parameters, *record["description"]])
 
 
-def _matches(told: str, text: str) -> bool:
-    """Whether each word of a search text occurs in what is told of a type."""
+def _matched(told: str, words: Sequence[str]) -> int:
+    """How many of the words occur in what is told of a type."""
     about = told.casefold()
     bare = re.sub(r"[\W_]+", "", about)
-    words = text.casefold().split()
-    return all(word in about or re.sub(r"[\W_]+", "", word) in bare for word in words)
+    folded = map(str.casefold, words)
+    return sum(word in about or re.sub(r"[\W_]+", "", word) in bare for word in folded)
 
 
 def _json(value: Any) -> str:

@@ -193,6 +193,17 @@ def test_a_missing_mesh_is_told_and_a_box_stands_for_it(project):
     assert stands_in(told(project, '<mesh filename="meshes/none.stl"/>', "does not exist"))
 
 
+def test_meshes_missing_for_one_reason_are_told_once(project):
+    between = "</geometry></visual><visual><geometry>"
+    meshes = between.join(f'<mesh filename="meshes/none{k}.stl"/>' for k in range(6))
+    with pytest.warns(SpartWarning) as warned:
+        shapes(project(meshes))
+    (warning,) = warned
+    note = "meshes/none0.stl does not exist; the same of meshes/none1.stl, meshes/none2.stl, "
+    assert f"{note}meshes/none3.stl, 2 more\n" in str(warning.message)
+    assert str(warning.message).count("looked from") == 1
+
+
 @pytest.mark.parametrize("name", ["../../outside.stl", "file:///etc/passwd", "package://../x.stl"])
 def test_a_mesh_outside_the_project_is_not_opened(project, name, tmp_path):
     trimesh.creation.box().export(tmp_path.parent / "outside.stl")

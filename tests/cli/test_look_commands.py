@@ -217,6 +217,16 @@ def test_blocks_takes_a_name_however_it_is_spelled(spart, name):
     assert "elsewhere: Transport Delay" in answer.out
 
 
+def test_blocks_lists_what_is_about_some_of_the_words(spart):
+    answer = spart("blocks", "forward", "capacitor")
+    assert answer.code == 0
+    assert answer.out.startswith("no block is about all of 'forward capacitor'")
+    assert "FD " in answer.out
+    answer = spart("blocks", "forward kinematics")
+    assert "END_EFFECTOR" in answer.out
+    assert "no block is about all" not in answer.out
+
+
 def test_blocks_finds_nothing_of_what_is_not(spart):
     answer = spart("blocks", "flux capacitor")
     assert answer.code == 2
