@@ -186,6 +186,8 @@ def _finished(
     _name_failed(found, folder)
     if whole and not quiet:
         typer.echo(f"{len(found):,} runs are in {folder}")
+        if len(found):
+            typer.echo(f"spart run --from-sweep {folder} --run N replays run N")
     if found.stopped == ENOUGH and not quiet:
         left = found.planned_runs - len(found)
         typer.echo(f"{found.stopped}; the other {left:,} runs were not needed")

@@ -224,7 +224,8 @@ def _picked(written: str, columns: Mapping[str, Member]) -> tuple[NDArray[np.int
     """The columns of a signal, or of some of its elements, in a row, and their names."""
     name, index = named(written, columns)
     if name not in columns:
-        hint = did_you_mean(name, columns)
+        within = "signals within the loop are streamed if export: outputs: of the file names them"
+        hint = f"{did_you_mean(name, columns)}\n  {within}"
         raise InputError(Fault(f"the loop has no signal {written!r}", hint=hint))
     column = columns[name]
     picked = places(written, column.place, column.shape, index)

@@ -64,7 +64,10 @@ def test_a_sweep_prints_its_statistics_and_keeps_its_table(spart, study, tmp_pat
     assert answer.code == 0
     assert "20 runs: 20 complete" in answer.out
     assert "last" in answer.out
-    assert "20 runs are in out/study-sweep" in answer.out
+    assert (
+        "20 runs are in out/study-sweep\nspart run --from-sweep out/study-sweep --run N"
+        in answer.out
+    )
     found = SweepResults.load(tmp_path / "out" / "study-sweep")
     assert len(found) == 20
     assert found.complete

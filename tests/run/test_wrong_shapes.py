@@ -11,6 +11,12 @@ from spart_blocks.cli.app import app
 
 # blocks, wires; then the wire that is wrong, what the message says of it, and what its hint says.
 CASES = {
+    "a vector into a lag of a number": (
+        "a: {type: CONSTANT, value: [1, 2]}, end: {type: PT1, gain: 1, tau: 2}",
+        ["a -> end"],
+        "wire 'a -> end.u': a is (2,), end.u takes one number",
+        "for a signal of 2 write width: 2 in end",
+    ),
     "a sum of two lengths": (
         "a: {type: CONSTANT, value: [1, 2, 3]}, b: {type: CONSTANT, value: [1, 2]}, "
         "end: {type: SUM}",

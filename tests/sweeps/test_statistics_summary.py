@@ -65,6 +65,9 @@ def test_each_variant_and_fault_has_its_numbers():
     assert metric.mean == mean(values)
     assert metric.sd == pytest.approx(values.std(ddof=1))
     assert (metric.least, metric.most) == (values.min(), values.max())
+    at = {int(run): value for run, value in zip(table["run"], table["miss"], strict=True)}
+    assert (at[metric.least_run], at[metric.most_run]) == (metric.least, metric.most)
+    assert f"{metric.most:.4g} (run {metric.most_run})" in str(got)
     assert metric.quantiles == tuple(quantile(values, share) for share in (0.05, 0.5, 0.95))
 
 

@@ -64,7 +64,7 @@ def wrong_wires(nodes: Sequence[Node], node: Node, inputs: Sequence[Any]) -> lis
     if not shapes:
         return []
     misfits = [
-        Misfit(k, shape_text(port.shape))
+        Misfit(k, shape_text(port.shape), _width_hint(node, port.shape, shape))
         for k, (port, shape) in enumerate(zip(node.in_ports, shapes, strict=True))
         if port.shape is not None and shape != port.shape
     ]
@@ -74,6 +74,14 @@ def wrong_wires(nodes: Sequence[Node], node: Node, inputs: Sequence[Any]) -> lis
         found = rule(node, shapes[: len(shapes) - gate.count] if gate else shapes)
         misfits = [found] if found is not None else []
     return [misfit_fault(nodes, node, misfit, shapes) for misfit in misfits]
+
+
+def _width_hint(node: Node, takes: Shape, shape: Shape) -> str:
+    """How a block that takes a number takes a vector, if a parameter `width` says it."""
+    specs = getattr(type(node.block), "parameters", None) or ()
+    if takes or len(shape) != 1 or all(spec.name != "width" for spec in specs):
+        return ""
+    return f"for a signal of {shape[0]} write width: {shape[0]} in {node.name}"
 
 
 def misfit_fault(

@@ -41,7 +41,8 @@ MOST_GROUPS = 1000
 @dataclass(frozen=True)
 class MetricSummary:
     """One metric in one group of runs. runs: number of runs with a value; missing: without.
-    quantiles: of `Summary.shares`."""
+    quantiles: of `Summary.shares`. least_run, most_run: the first runs with the extremes, None
+    without values."""
 
     name: str
     runs: int
@@ -51,6 +52,8 @@ class MetricSummary:
     least: float
     most: float
     quantiles: tuple[Interval, ...]
+    least_run: int | None = None
+    most_run: int | None = None
 
 
 @dataclass(frozen=True)
@@ -121,9 +124,9 @@ class Summary(Tables):
                 f"{m.runs:,}",
                 str(m.mean),
                 _text(m.sd),
-                _text(m.least),
+                _in_run(m.least, m.least_run),
                 *(str(interval) for interval in m.quantiles),
-                _text(m.most),
+                _in_run(m.most, m.most_run),
             )
             for k in range(len(self.groups[0].metrics) if self.groups else 0)
             for g in self.groups
@@ -204,6 +207,7 @@ def summarize(
     if len(groups) > MOST_GROUPS:
         text = f"{len(groups):,} groups of runs by {', '.join(by)}; at most {MOST_GROUPS:,}"
         raise InputError(Fault(text, hint="group by columns of few values"))
+    runs = np.asarray(table["run"])
     found = []
     for group, rows in groups:
         draws = draws_of(table, rows, together)
@@ -217,7 +221,7 @@ def summarize(
                 success_of(good[rows], confidence, draws),
                 success_of(good[rows], confidence, draws, method="wilson"),
                 tuple(
-                    _metric(name, values[rows], draws, confidence, shares)
+                    _metric(name, values[rows], runs[rows], draws, confidence, shares)
                     for name, values in columns.items()
                 ),
                 _missed(missed[rows], claims),
@@ -250,6 +254,7 @@ def _missed(codes: NDArray[np.int64], texts: Sequence[str]) -> dict[str, int]:
 def _metric(
     name: str,
     values: NDArray[np.float64],
+    runs: NDArray[Any],
     draws: NDArray[Any] | None,
     confidence: float,
     shares: Sequence[float],
@@ -257,6 +262,7 @@ def _metric(
     missing = np.isnan(values)
     if missing.any():
         values = values[~missing]
+        runs = runs[~missing]
         draws = None if draws is None else draws[~missing]
     n = len(values)
     with np.errstate(invalid="ignore"):  # infinite values
@@ -270,6 +276,8 @@ def _metric(
         float(values.min()) if n else math.nan,
         float(values.max()) if n else math.nan,
         quantiles(values, shares, confidence, draws),
+        int(runs[values.argmin()]) if n else None,
+        int(runs[values.argmax()]) if n else None,
     )
 
 
@@ -282,6 +290,11 @@ def _ends(interval: Interval) -> str:
     if math.isnan(interval.low):
         return ""
     return f"{interval.low:.4g} to {interval.high:.4g}"
+
+
+def _in_run(value: float, run: int | None) -> str:
+    """An extreme, with the run that has it."""
+    return f"{_text(value)} (run {run})" if run is not None else _text(value)
 
 
 def _text(value: Any) -> str:
