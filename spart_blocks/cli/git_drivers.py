@@ -21,8 +21,9 @@ from spart_blocks.versions.merge import is_diagram, merge
 
 
 def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
-    """Merge into the file `ours`. Files that are no diagrams, or have conflicts, are merged as text
-    with git's conflict markers. Returns 1 if there are conflicts."""
+    """Merge into the file `ours`. In a diagram with conflicts of values git's markers stand around
+    these alone; with other conflicts it is merged as text, as files that are no diagrams. Returns 1
+    if there are conflicts."""
     try:
         before, mine, other = (read_text(file) for file in (base, ours, theirs))
         if is_diagram(mine) and is_diagram(other):
@@ -30,7 +31,11 @@ def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
             if found.text is not None:
                 write_text(ours, found.text)
                 return 0
-            tell(found)
+            if found.marked is not None:
+                tell(found, "all else is merged")
+                write_text(ours, found.marked)
+                return 1
+            tell(found, "merged as text")
     except DiagramError as error:
         say(f"{path} is merged as text: {error.faults[0]}")
     labels = ("-L", "ours", "-L", "base", "-L", "theirs")

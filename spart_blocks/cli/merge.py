@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @command(
     "spart merge base.yaml ours.yaml theirs.yaml --out merged.yaml",
+    "spart merge base.yaml ours.yaml theirs.yaml --prefer ours",
 )
 def merge(
     *,
@@ -28,12 +29,16 @@ def merge(
         "--path FILE",
         "Where the result will stand, for the files that it names; OURS by default.",
     ),
+    prefer: Literal["ours", "theirs"] | None = option(
+        "--prefer <ours|theirs>", "Whose value stands where both changed it."
+    ),
 ) -> int:
     """Merge two versions of a diagram file that come from a third, by blocks, wires and values.
 
     The text is that of OURS with the changes of THEIRS in place. Two diagrams without mistakes must
     give one without. If both changed one value, or the result has mistakes, the conflicts are told,
-    nothing is written, and the exit code is 1. `spart git-setup` lets git merge so.
+    nothing is written, and the exit code is 1; --prefer settles conflicts of values. `spart
+    git-setup` lets git merge so.
     """
     from spart_blocks.versions.edits.files import read_text, write_text
     from spart_blocks.versions.merge import merge as merged
@@ -41,19 +46,24 @@ def merge(
     before, mine, other = (read_text(file) for file in (base, ours, theirs))
     names = (str(base), str(ours), str(theirs))
     found = merged(before, mine, other, path or ours, names)
-    if found.text is None:
-        tell(found)
+    text = found.text
+    if prefer is not None and found.sides is not None:
+        text = found.sides[prefer == "theirs"]
+    if text is None:
+        tell(found, "nothing is merged")
+        if found.sides is not None:
+            say("  --prefer ours, or theirs, settles them")
         return FAILED
     if out is None:
-        typer.echo(found.text, nl=False)
+        typer.echo(text, nl=False)
     else:
-        write_text(out, found.text)
+        write_text(out, text)
         say(f"written: {out}")
     return 0
 
 
-def tell(found: Merged) -> None:
+def tell(found: Merged, outcome: str) -> None:
     """Print the conflicts."""
-    complain(f"{counted(len(found.conflicts), 'conflict')}; nothing is merged")
+    complain(f"{counted(len(found.conflicts), 'conflict')}; {outcome}")
     for conflict in found.conflicts:
         complain(f"  {conflict}")

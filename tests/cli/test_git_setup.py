@@ -112,6 +112,46 @@ def test_a_conflict_leaves_git_s_marks_and_is_told_in_words(clone):
     assert "<<<<<<<" in (clone / "servo.yaml").read_text()
 
 
+def test_only_lines_in_conflict_get_git_s_marks(clone):
+    code, said = branches(clone, OURS, THEIRS.replace("K: 2", "K: 4"))
+    assert code == 1
+    assert "1 conflict; all else is merged" in said
+    text = (clone / "servo.yaml").read_text()
+    line = "  k: {{type: GAIN, K: {}}}\n"
+    marked = f"<<<<<<< ours\n{line.format(3)}=======\n{line.format(4)}>>>>>>> theirs\n"
+    assert text.count("<<<<<<<") == 1
+    assert marked in text
+    (clone / "servo.yaml").write_text(text.replace(marked, line.format(4)))
+    diagram = sb.load(clone / "servo.yaml")
+    assert (diagram.run.T, len(diagram.bd.blocklist)) == (2, 3)
+
+
+def test_two_sources_of_an_input_are_merged_as_text(clone):
+    two = BASE.replace("blocks:\n", "blocks:\n  v: {type: TIME}\n")
+    code, said = branches(
+        clone, two.replace("u -> k", "v -> k"), BASE.replace("u -> k", "u -> k.0")
+    )
+    assert code == 0, said
+    other = BASE.replace("blocks:\n", "blocks:\n  w: {type: TIME}\n").replace("u -> k", "w -> k")
+    git(clone, "checkout", "-qb", "more", "HEAD~2")
+    (clone / "servo.yaml").write_text(other)
+    git(clone, "commit", "-qam", "more")
+    code, said = git(clone, "merge", "main")
+    assert code == 1
+    assert "merged as text" in said
+
+
+@pytest.mark.parametrize(("side", "gain"), [("ours", 3), ("theirs", 4)])
+def test_a_preferred_side_settles_conflicts_of_values(versions, side, gain, capsys):
+    versions[2].write_text(THEIRS.replace("K: 2", "K: 4"))
+    assert main(["merge", *map(str, versions)]) == 1
+    assert "--prefer ours, or theirs, settles them" in capsys.readouterr().err
+    assert main(["merge", *map(str, versions), "--prefer", side]) == 0
+    text = capsys.readouterr().out
+    assert f"k: {{type: GAIN, K: {gain}}}" in text
+    assert "  - k -> n\n" in text
+
+
 def test_git_merges_a_renamed_block_with_changes_of_it(clone):
     renamed = BASE.replace("  k: {", "  gain: {").replace("u -> k", "u -> gain")
     renamed = renamed.replace("[k]", "[gain]")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,33 @@ from spart_blocks.versions.merge.three_way import Conflict, ThreeWay
 
 @dataclass(frozen=True)
 class Merged:
-    """The text of a merge, or its conflicts and no text."""
+    """The text of a merge, or its conflicts and no text. sides: the merge with the values of ours
+    and of theirs where they are in conflict; None if it cannot be made for other reasons."""
 
     text: str | None
     conflicts: tuple[Conflict, ...] = ()
+    sides: tuple[str, str] | None = None
+
+    @property
+    def marked(self) -> str | None:
+        """The text with git's marks around the lines that are in conflict alone; None without
+        sides."""
+        if self.sides is None:
+            return None
+        ours, theirs = (text.splitlines(keepends=True) for text in self.sides)
+        found: list[str] = []
+        for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+            if tag == "equal":
+                found += ours[a:b]
+            else:
+                found += ["<<<<<<< ours\n", *_ended(ours[a:b]), "=======\n"]
+                found += [*_ended(theirs[c:d]), ">>>>>>> theirs\n"]
+        return "".join(found)
+
+
+def _ended(lines: Sequence[str]) -> list[str]:
+    """Lines of which the last has a line break, too."""
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
 
 
 def merge(
@@ -75,14 +99,19 @@ def merge(
     )
     work.values((), *(file.data for file in files))
     conflicts = (*(Conflict((), message=text) for text in common.conflicts), *work.conflicts)
-    if conflicts:
-        return Merged(None, conflicts)
-    steps = _Steps(tuple(ordered(work.steps)))
     try:
-        found = edited_file(files[1], steps, [files[2].document])
+        found = _with_steps(files, work.steps)
+        if conflicts and not common.conflicts and work.to_theirs is not None:
+            both = found, _with_steps(files, [*work.steps, *work.to_theirs])
+            return Merged(None, conflicts, both)
     except InputError as error:
-        return Merged(None, (Conflict((), message=str(error)),))
-    return _loaded(found.after, (ours, theirs), path)
+        return Merged(None, conflicts or (Conflict((), message=str(error)),))
+    return Merged(None, conflicts) if conflicts else _loaded(found, (ours, theirs), path)
+
+
+def _with_steps(files: Sequence[File], steps: Sequence[Step]) -> str:
+    """The text of ours after these steps, with the text of theirs for its values."""
+    return edited_file(files[1], _Steps(tuple(ordered(steps))), [files[2].document]).after
 
 
 def _side(document: Document, path: str | Path | None) -> DiffSide:

@@ -72,12 +72,14 @@ def _says(value: str) -> str:
 class ThreeWay:
     """A merge of values in progress. halves: the three versions, for the ports of their blocks.
     former: names in the base of renamed blocks, by place. steps: those found so far, from ours to
-    the merge."""
+    the merge. to_theirs: those that settle the conflicts as theirs has it; None if a conflict is
+    not one of values."""
 
     halves: Sequence[DiagramVersion]
     former: Mapping[Keys, str]
     steps: list[Step] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
+    to_theirs: list[Step] | None = field(default_factory=list)
 
     def values(self, path: Keys, base: Any, ours: Any, theirs: Any) -> None:
         """Merge the values at a path."""
@@ -112,7 +114,7 @@ class ThreeWay:
             if not equal(before, mine):
                 self.conflict(path, base, ours, theirs)
                 return
-        self.steps.append(RemoveValue(path) if theirs is ABSENT else SetValue(path, theirs))
+        self.steps.append(_step_to(path, theirs))
 
     def _meant(self, path: Keys, values: Sequence[Any]) -> list[Any]:
         """Values at a path, with the default in place of one that is not there."""
@@ -145,6 +147,8 @@ class ThreeWay:
         self.conflicts.append(
             Conflict(path, _shown(base), _shown(ours), _shown(theirs), former=former)
         )
+        if self.to_theirs is not None:
+            self.to_theirs.append(_step_to(path, theirs))
 
     def sets(self, path: Keys, base: list[Any], ours: list[Any], theirs: list[Any]) -> None:
         """Lists whose order means nothing."""
@@ -183,6 +187,7 @@ class ThreeWay:
             if old != left:
                 where = (*path[:-1], "wires", f"to {end[0]}")
                 self.conflicts.append(Conflict(where, *map(", ".join, (old, left, right))))
+                self.to_theirs = None
                 continue
             kept = len(left) if right[: len(left)] == left else 0
             if not set(left).isdisjoint(right[kept:]):
@@ -263,6 +268,11 @@ def _block_at(path: Keys) -> Name | None:
 def _is_section(path: Keys) -> bool:
     """Whether a mapping holds entries that are merged one by one, also where both sides made it."""
     return len(path) == 1 or (len(path) == 3 and path[0] == "subsystems" and path[2] == "blocks")
+
+
+def _step_to(path: Keys, value: Any) -> Step:
+    """The step after which a value stands at a path, or none if it is ABSENT."""
+    return RemoveValue(path) if value is ABSENT else SetValue(path, value)
 
 
 def _alike(one: Any, other: Any) -> bool:
