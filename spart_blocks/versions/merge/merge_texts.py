@@ -111,7 +111,7 @@ def merge(
 
 def _with_steps(files: Sequence[File], steps: Sequence[Step]) -> str:
     """The text of ours after these steps, with the text of theirs for its values."""
-    return edited_file(files[1], _Steps(tuple(ordered(steps))), [files[2].document]).after
+    return edited_file(files[1], _Steps(tuple(ordered(list(steps)))), [files[2].document]).after
 
 
 def _side(document: Document, path: str | Path | None) -> DiffSide:
