@@ -193,12 +193,17 @@ SB_FUNCTION int sb_counts(const SB_SELF *m, int k) {
 #endif
 }
 
+/* The values at the end of the step of length h just tried, no later than `until`, into SB_G1. */
+SB_FUNCTION void sb_watch_end(SB_SELF *m, SB_REAL h, SB_TIME until) {
+  sb_watch(m, SB_MIN(SB_T(m) + h, until), SB_XN(m), SB_G1(m));
+}
+
 /* The first crossing within the step just tried: its time as a fraction of h, or 2 if there is
-   none. Values are evaluated no later than `until`. Without error control the last stage may cross
-   a bend long before the step's end does; then the end is wrong, or the signal returns. If it
-   returned at once, it is left out of the next step. A repeated step is searched beyond its end,
-   for it was to end before the crossing: by as much again. */
-SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
+   none. The values at its end are in SB_G1; others are evaluated no later than `until`. Without error
+   control the last stage may cross a bend long before the step's end does; then the end is wrong, or
+   the signal returns. If it returned at once, it is left out of the next step. A repeated step is
+   searched beyond its end, for it was to end before the crossing: by as much again. */
+SB_FUNCTION SB_REAL sb_find_before(SB_SELF *m, SB_REAL h, SB_TIME until) {
   const int look = !SB_CONTROLLED(m) && SB_N(m) > 0 && SB_STAGES_OF(m) > 1;
   const SB_INDEX none = {0};
   const SB_MASK freely = SB_STAGED(m) < 2;
@@ -207,7 +212,6 @@ SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
   sb_span_of_step range = sb_whole_step();
   SB_TIME end = SB_MIN(SB_T(m) + h, until);
   SB_MASK among[SB_ROOM(SB_NG(m))], no = {0}, any = no;
-  sb_watch(m, end, SB_XN(m), SB_G1(m));
   for (int k = 0; k < SB_NG(m); k++) near[k] = SB_G0(m)[k];
 #ifdef SB_CONTROLS
   if (SB_CONTROLLED(m) && SB_ANY(SB_GAP(m) > 0)) {
@@ -255,6 +259,12 @@ SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
   return first;
 }
 
+/* The same, with the values at the end of the step. */
+SB_SMALL SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
+  sb_watch_end(m, h, until);
+  return sb_find_before(m, h, until);
+}
+
 #ifdef SB_CONTROLS
 
 /* The stage nearest to the middle of a step; 0 without bends, or stages between its ends. */
@@ -286,10 +296,10 @@ SB_FUNCTION SB_MASK sb_middle_spans_bend(SB_SELF *m, SB_REAL h) {
   return sb_bent(m, SB_GS(m));
 }
 
-/* Whether the step of length h just tried has a bend within it. */
-SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h, SB_TIME until) {
-  sb_watch(m, SB_MIN(SB_T(m) + h, until), SB_XN(m), SB_G1(m));
-  return sb_bent(m, SB_G1(m)) | sb_middle_spans_bend(m, h);
+/* Whether the step of length h just tried has a bend within it. The values at its end are in SB_G1. */
+SB_FUNCTION SB_MASK sb_spans_bend(SB_SELF *m, SB_REAL h) {
+  const SB_MASK bent = sb_bent(m, SB_G1(m));
+  return SB_ANY(SB_NOT(bent)) ? bent | sb_middle_spans_bend(m, h) : bent;
 }
 
 /* Where within the step just tried a bend, also one that only signals show, is crossed that is crossed

@@ -105,13 +105,18 @@ SB_FUNCTION SB_MASK sb_reached(SB_SELF *m, SB_MASK where, SB_MASK *bends) {
 
 #ifdef SB_RECORDS
 
-/* The change of each watched value within SB_AHEAD; the values now are in SB_G. */
-SB_FUNCTION void sb_changes(SB_SELF *m, SB_REAL *changes) {
-  sb_watch_now(m, SB_G(m));
+/* The change within SB_AHEAD of each watched value, from those now in SB_G. The rates are in SB_XM. */
+SB_FUNCTION void sb_changes_from(SB_SELF *m, SB_REAL *changes) {
   sb_slope(m, SB_T(m), SB_X(m), SB_XM(m));
   for (int i = 0; i < SB_N(m); i++) SB_XT(m)[i] = SB_X(m)[i] + (SB_SCALAR)SB_AHEAD * SB_XM(m)[i];
   sb_watch(m, SB_T(m) + (SB_SCALAR)SB_AHEAD, SB_XT(m), SB_GS(m));
   for (int k = 0; k < SB_NG(m); k++) changes[k] = SB_GS(m)[k] - SB_G(m)[k];
+}
+
+/* The same, with the values now, into SB_G. */
+SB_SMALL void sb_changes(SB_SELF *m, SB_REAL *changes) {
+  sb_watch_now(m, SB_G(m));
+  sb_changes_from(m, changes);
 }
 
 #endif

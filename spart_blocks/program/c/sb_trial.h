@@ -77,10 +77,14 @@ SB_FUNCTION SB_MASK sb_searched(SB_SELF *m, sb_trial *s, SB_MASK good, SB_MASK f
   const SB_REAL h = s->h;
 #ifdef SB_CONTROLS
   if (SB_ANY(far)) far &= sb_finite(SB_XN(m), SB_N(m));
-  if (SB_ANY(far)) far &= sb_spans_bend(m, h, SB_LAST_SEEN(m));
 #endif
   if (!SB_ANY(good | far)) return good;
-  s->theta = sb_find_crossing(m, h, SB_LAST_SEEN(m));
+  sb_watch_end(m, h, SB_LAST_SEEN(m));
+#ifdef SB_CONTROLS
+  if (SB_ANY(far)) far &= sb_spans_bend(m, h);
+  if (!SB_ANY(good | far)) return good;
+#endif
+  s->theta = sb_find_before(m, h, SB_LAST_SEEN(m));
 #ifdef SB_MEETS_LINES
   good &= SB_NOT(sb_meets_lines(m, s, good));
 #endif

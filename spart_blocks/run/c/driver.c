@@ -365,10 +365,13 @@ static double sb_near_side(sb_run *r, double h) {
 static int sb_acts(sb_run *r) {
   int bends, acts = sb_reached(r, 1, &bends);
   if (acts || !bends || !r->nx) return acts;
-  sb_changes(r, r->gs);
+  sb_changes_from(r, r->gs);
   for (long long k = 0; k < r->ncross; k++)
     if (r->hit[k] && r->kinds[k] == SB_BEND) acts |= !(r->gs[k] * (r->f[k] > 0 ? 1 : -1) > 0);
-  return acts;
+  if (acts || r->program->project) return acts;
+  memcpy(r->K, r->xm, (size_t)r->nx * sizeof(double)); /* the first slope of the next step */
+  r->have_slope = 1;
+  return 0;
 }
 
 /* Whether a mode does not fit just after a stop: a known event, whose time is rounded, may come a
@@ -424,9 +427,13 @@ static void sb_hits(sb_run *r, int cut) {
     sb_cross(r, cut, 0);
     return;
   }
-  sb_project(r, cut);
+  if (r->program->project) {
+    sb_project(r, cut);
+    sb_take_values(r, 1);
+  } else {
+    memcpy(r->g0, r->f, (size_t)r->ncross * sizeof(double)); /* those where it has led */
+  }
   if (!sb_keep_state(r, 1, 0)) r->status = SB_BAD_SAMPLE;
-  sb_take_values(r, 1);
 }
 
 static double sb_next_look(const sb_run *r, double stop) {
