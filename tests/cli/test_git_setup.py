@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.cli import main
+from spart_blocks.cli import git_drivers, main
 
 BASE = """\
 blocks:
@@ -121,24 +121,16 @@ def test_only_lines_in_conflict_get_git_s_marks(clone):
     marked = f"<<<<<<< ours\n{line.format(3)}=======\n{line.format(4)}>>>>>>> theirs\n"
     assert text.count("<<<<<<<") == 1
     assert marked in text
-    (clone / "servo.yaml").write_text(text.replace(marked, line.format(4)))
-    diagram = sb.load(clone / "servo.yaml")
-    assert (diagram.run.T, len(diagram.bd.blocklist)) == (2, 3)
+    assert text.replace(marked, line.format(2)).strip() == THEIRS.strip()
 
 
-def test_two_sources_of_an_input_are_merged_as_text(clone):
-    two = BASE.replace("blocks:\n", "blocks:\n  v: {type: TIME}\n")
-    code, said = branches(
-        clone, two.replace("u -> k", "v -> k"), BASE.replace("u -> k", "u -> k.0")
-    )
-    assert code == 0, said
-    other = BASE.replace("blocks:\n", "blocks:\n  w: {type: TIME}\n").replace("u -> k", "w -> k")
-    git(clone, "checkout", "-qb", "more", "HEAD~2")
-    (clone / "servo.yaml").write_text(other)
-    git(clone, "commit", "-qam", "more")
-    code, said = git(clone, "merge", "main")
-    assert code == 1
-    assert "merged as text" in said
+def test_two_sources_of_an_input_are_merged_as_text(versions, capsys):
+    for path, name in zip(versions[1:], ("v", "w"), strict=True):
+        new = f"blocks:\n  {name}: {{type: TIME}}\n"
+        path.write_text(BASE.replace("blocks:\n", new).replace("u -> k", f"{name} -> k"))
+    assert git_drivers.merged(*versions, versions[1]) == 1
+    assert "merged as text" in capsys.readouterr().err
+    assert "<<<<<<< ours" in versions[1].read_text()
 
 
 @pytest.mark.parametrize(("side", "gain"), [("ours", 3), ("theirs", 4)])
