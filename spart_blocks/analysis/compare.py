@@ -42,6 +42,7 @@ class CaseSource:
         file = self.file
         return replace(
             file,
+            path=case.file or file.path,
             overrides=(*file.overrides, *case.overrides),
             variants=(*file.variants, *case.variants),
         )
@@ -56,7 +57,7 @@ class CaseSource:
 
 
 def compare(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     variants: Choices | None = None,
     cases: Mapping[str, Overrides] | None = None,
     *,
@@ -69,6 +70,7 @@ def compare(
 ) -> Comparison:
     """Run a diagram file once for each case, in processes side by side, and measure the runs.
 
+    path: the file; or several, each of which is a case.
     variants: for each slot of the file's `variants:` the choices to compare,
     {"controller": ["pd", "lqr"]}; several slots give every combination. Without it, and
     without cases, every choice of every slot.
@@ -82,22 +84,32 @@ def compare(
     is wrong; RunError where a run failed, with the Comparison of the others in its
     attribute `results`.
     """
-    if not isinstance(path, (str, Path)):
-        raise InputError(f"compare takes the path of a diagram's file, not {type(path).__name__}")
-    file = file_of(path, overrides, {}, blocks)
+    paths: list[Any] = list(path) if isinstance(path, (list, tuple)) else [path]
+    for one in paths:
+        if not isinstance(one, (str, Path)):
+            text = f"compare takes the paths of diagram files, not {type(one).__name__}"
+            raise InputError(text)
+    if not paths:
+        raise InputError("compare needs the path of a diagram's file")
+    file = file_of(paths[0], overrides, {}, blocks)
+    files = [Path(one) for one in paths] if len(paths) > 1 else []
     source = CaseSource(replace(file, root=None if root is None else Path(root)), run_options)
-    found = compare_cases(source, cases_for(source, variants, cases), jobs, progress)
+    found = compare_cases(source, cases_for(source, variants, cases, files), jobs, progress)
     if found.failures:
         raise found.failure
     return found
 
 
 def cases_for(
-    source: CaseSource, variants: Choices | None, sets: Mapping[str, Overrides] | None
+    source: CaseSource,
+    variants: Choices | None,
+    sets: Mapping[str, Overrides] | None,
+    files: Sequence[Path] = (),
 ) -> tuple[ComparisonCase, ...]:
-    """The requested cases; by default every choice of every slot."""
-    choices = variants or ({} if sets else choices_in(source.file.path))
-    return cases_of(choices, sets or {})
+    """The requested cases; by default every choice of every slot of one file, or each of several
+    files."""
+    choices = variants or ({} if sets or files else choices_in(source.file.path))
+    return cases_of(choices, sets or {}, files)
 
 
 def compare_cases(
@@ -122,7 +134,8 @@ def compare_cases(
     outcomes = run_all(work, jobs, progress)
     for text in _labelled({label: outcome.warnings for label, outcome in outcomes.items()}, _text):
         warn(text)
-    return _measured(str(next(iter(diagrams.values())).bd.name), cases, measures, outcomes)
+    names = dict.fromkeys(str(diagram.bd.name) for diagram in diagrams.values())
+    return _measured(" and ".join(names), cases, measures, outcomes)
 
 
 def _loaded(source: CaseSource, cases: Sequence[ComparisonCase]) -> dict[str, Diagram]:

@@ -20,6 +20,7 @@ from spart_blocks.cli.commands import (
     Loading,
     Texts,
     argument,
+    check_diagram,
     choices_of,
     command,
     diagram_file,
@@ -71,12 +72,15 @@ class Cases:
     "spart compare diagrams/spacecraft_controllers.yaml --variant controller=pd,lqr",
     "spart compare diagrams/spacecraft_pd.yaml --case 'soft:kp=[20,20,5]' "
     "--case 'stiff:kp=[160,160,40]'",
+    "spart compare before.yaml after.yaml",
     "spart compare out/study-sweep out/other-sweep --plots out/compared",
 )
 def compare(
     *,
     file: Path = argument("FILE", "A diagram: a YAML file. Or the folder of a sweep."),
-    other: Path | None = argument("[DIR]", "The folder of another sweep, to compare two.", None),
+    other: Path | None = argument(
+        "[OTHER]", "Another diagram, or the folder of another sweep, to compare two.", None
+    ),
     cases: Cases,
     settings: Texts = SETTINGS,
     end: float | None = END,
@@ -95,28 +99,29 @@ def compare(
     quiet: bool = QUIET,
     debug: bool,
 ) -> int:
-    """Run variants of a diagram in parallel, print a table of metrics, overlay the scopes. If a
-    case fails, the others are still shown, and the exit code is 1. Ctrl-C ends all runs and shows
-    the completed ones. Of two folders of sweeps, compare success and metrics, draw by draw where
-    both have the same draws.
+    """Run variants of a diagram, or two diagrams, in parallel, print a table of metrics, overlay
+    the scopes. If a case fails, the others are still shown, and the exit code is 1. Ctrl-C ends all
+    runs and shows the completed ones. Of two folders of sweeps, compare success and metrics, draw
+    by draw where both have the same draws.
     """
-    files = checked_files([out] if out else None, (".csv",))
+    tables = checked_files([out] if out else None, (".csv",))
     check_folder(plots)
-    outputs = Outputs(files, plots, has_display() and not headless, "-compare")
+    outputs = Outputs(tables, plots, has_display() and not headless, "-compare")
     _refuse_unlike(file, other)
-    if other is not None:
+    if other is not None and not other.is_file():
         given = (cases.variants, cases.cases, settings, end, jobs, root, blocks)
         hint = "leave out --variant, --case, --set, --t, --jobs, --root and --blocks"
         refuse_given(given, "two sweeps are compared as they are", hint)
         return _compared_sweeps((file, other), outputs, quiet)
     choices, sets = choices_of(cases.variants), _sets(cases.cases or [])
     read = diagram_file(file, Loading(settings, None, blocks, root), quiet)
-    found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
+    files = [] if other is None else [file, other]
+    found = _compared(read, {} if end is None else {"T": end}, choices, sets, files, jobs, quiet)
     return _finished(found, outputs, quiet, debug)
 
 
 def _refuse_unlike(file: Path, other: Path | None) -> None:
-    """Raise InputError for a single sweep, a sweep and a file, or two files."""
+    """Raise InputError for a single sweep, or for a sweep and a file."""
     from spart_blocks.sweeps.storage.store import holds_sweep
 
     if other is None:
@@ -125,10 +130,9 @@ def _refuse_unlike(file: Path, other: Path | None) -> None:
             raise InputError(Fault(f"{file} is one sweep; two are compared", hint=hint))
         return
     files = [path for path in (file, other) if path.is_file()]
-    if len(files) == 2:
-        text = f"{file} and {other} are files; two sweeps are compared, or variants of one diagram"
-        raise InputError(Fault(text, hint=f"spart compare {file} --case NAME:PATH=VALUE"))
-    if files:
+    if len(files) == 1 and not other.exists():
+        check_diagram(other)
+    if len(files) == 1:
         sweep = other if files[0] == file else file
         text = f"{files[0]} is a file, no folder of a sweep; two sweeps are compared"
         hint = f"spart sweep {files[0]} --out DIR; spart compare {sweep} DIR"
@@ -178,13 +182,14 @@ def _compared(
     options: dict[str, Any],
     choices: dict[str, list[str]],
     sets: dict[str, list[str]],
+    files: list[Path],
     jobs: int | None,
     quiet: bool,
 ) -> Comparison:
     from spart_blocks.analysis.compare import CaseSource, cases_for, compare_cases
 
     source = CaseSource(file, options)
-    cases = cases_for(source, choices, sets)
+    cases = cases_for(source, choices, sets, files)
     say(f"running {', '.join(case.label for case in cases)}", unless=quiet)
     with ProgressBar(wanted=not quiet) as progress:
         return compare_cases(source, cases, jobs, progress)

@@ -297,8 +297,43 @@ def test_an_interrupt_ends_the_runs_and_keeps_what_has_ended(lag):
 
 
 def test_only_files_are_compared(lag):
-    with pytest.raises(InputError, match="path of a diagram's file"):
+    with pytest.raises(InputError, match="takes the paths of diagram files"):
         sb.compare(sb.load(lag))
+
+
+@pytest.fixture
+def two(lag, tmp_path):
+    """Two diagrams: the gain of the second is 5."""
+    folder = tmp_path / "changed"
+    folder.mkdir()
+    text = lag.read_text()
+    for path in (tmp_path / "fast.yaml", folder / lag.name):
+        path.write_text(text.replace("default: slow", "default: fast"))
+    return lag, tmp_path / "fast.yaml", folder / lag.name
+
+
+def test_two_diagrams_are_compared_each_as_a_run_of_its_own(two):
+    found = sb.compare(two[:2])
+    assert list(found.results) == ["lag", "fast"]
+    for path, results in zip(two, found.results.values(), strict=False):
+        np.testing.assert_array_equal(results["x"], sb.simulate(path)["x"])
+    errors = {row.case: row.metrics["rms_error"] for row in found.rows if row.signal == "x"}
+    assert errors["lag"] > errors["fast"] > 0
+
+
+def test_diagrams_of_one_name_are_told_apart_by_their_paths(two):
+    files = two[0], two[2]
+    cases = cases_of({"gain": "slow"}, {"long": {"run.T": 7}}, files)
+    assert [case.label for case in cases] == [f"{file}, long" for file in files]
+    assert [case.file for case in cases] == list(files)
+    with pytest.raises(InputError, match="with another one"):
+        sb.compare([two[0], two[0]])
+
+
+def test_a_mistake_of_one_of_two_diagrams_is_told_with_its_file(two):
+    two[1].write_text(two[1].read_text().replace("INTEGRATOR", "INTEGRATER"))
+    with pytest.raises(InputError, match=r"fast\.yaml:\d+:\d+: .*INTEGRATER"):
+        sb.compare(two[:2])
 
 
 def test_a_warning_names_its_case_where_not_all_have_it(tmp_path):

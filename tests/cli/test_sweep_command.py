@@ -305,7 +305,8 @@ def test_a_killed_process_loses_no_part_that_was_written(process, tmp_path):
         (("out/study-sweep",), "is one sweep; two are compared"),
         (("out/study-sweep", "study.yaml"), "study.yaml is a file, no folder of a sweep"),
         (("study.yaml", "out/study-sweep"), "study.yaml is a file, no folder of a sweep"),
-        (("study.yaml", "study.yaml"), "are files; two sweeps are compared"),
+        (("study.yaml", "study.yaml"), "a diagram is compared with another one"),
+        (("study.yaml", "stady.yaml"), "stady.yaml: there is no such file"),
         (("out/study-sweep", "out/nowhere"), "out/nowhere: there is no such folder"),
     ],
 )
