@@ -37,6 +37,10 @@ from spart_blocks.results.signal_names import STATES
 FORMAT = "spart_blocks results 1"
 MAX_BYTES = 4 << 30
 _MAX_META = 32 << 20
+_SMALL, _TRIED, _WELL = 2**20, 4096, 0.1
+"""Arrays of up to so many bytes are deflated; of larger ones this many rows are tried, and the
+array is deflated if they shrink to less than this fraction.
+"""
 _ABANDONED = 60.0  # s, after which a part that nobody writes is left over
 _MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
     ["end", "function", "switch", "case", "otherwise", "persistent", "parfor", "spmd", "catch"]
@@ -141,10 +145,22 @@ def _write_npz(results: RunData, file: IO[bytes]) -> None:
     arrays, meta = _pack(results)
     meta["format"] = FORMAT
     arrays["meta"] = np.array(json.dumps(meta, default=_plain))
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with zipfile.ZipFile(file, "w", compresslevel=1) as archive:
         for entry, array in arrays.items():
+            archive.compression = _method(array)
             with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def _method(array: NDArray[Any]) -> int:
+    """How an array is packed. A large one is stored as it is, unless a part of it shrinks well:
+    deflating the numbers of a long run would take most of the time of ending it.
+    """
+    if array.nbytes <= _SMALL or not array.ndim:
+        return zipfile.ZIP_DEFLATED
+    middle = array[len(array) // 2 :][:_TRIED].tobytes()
+    shrinks = len(zlib.compress(middle, 1)) < _WELL * len(middle)
+    return zipfile.ZIP_DEFLATED if shrinks else zipfile.ZIP_STORED
 
 
 def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -45,6 +45,20 @@ def test_npz_gives_back_everything(run, tmp_path):
         assert_equal_results(results, Results.load(results.save(tmp_path / "run.npz")))
 
 
+def test_large_arrays_of_an_npz_file_are_stored_as_they_are_unless_they_shrink_well(tmp_path):
+    t = np.arange(2**18) / 3
+    signals = {"wave": np.sin(t), "level": np.floor(t / 1000)}
+    results = Results(t, signals, {}, FinalState(float(t[-1])))
+    path = results.save(tmp_path / "run.npz")
+    with zipfile.ZipFile(path) as archive:
+        packed = {info.filename: info.compress_type for info in archive.infolist()}
+    assert packed == {
+        "t.npy": zipfile.ZIP_STORED, "wave.npy": zipfile.ZIP_STORED,
+        "level.npy": zipfile.ZIP_DEFLATED, "meta.npy": zipfile.ZIP_DEFLATED,
+    }  # fmt: skip
+    assert_equal_results(results, Results.load(path))
+
+
 names = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 
 
