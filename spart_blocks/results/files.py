@@ -32,7 +32,7 @@ from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.results.run_data import Event, FinalState, RunData, ScopeSpec
-from spart_blocks.results.signal_names import STATES
+from spart_blocks.results.signal_names import STATES, THINNED
 
 FORMAT = "spart_blocks results 1"
 MAX_BYTES = 4 << 30
@@ -350,6 +350,8 @@ def save_table(columns: Mapping[str, NDArray[Any]], path: str | Path) -> Path:
 
 def _write_csv(results: RunData, file: IO[bytes]) -> None:
     columns = results.table()
+    if THINNED in results.info:  # a column, since few readers pass over lines of comments
+        columns[THINNED] = np.full(len(results.t), float(results.info[THINNED]))
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

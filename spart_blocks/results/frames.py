@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import optional
-from spart_blocks.results.signal_names import STATES
+from spart_blocks.results.signal_names import STATES, THINNED
 
 if TYPE_CHECKING:
     import pandas
@@ -21,6 +21,8 @@ def to_dataframe(results: RunData, names: Sequence[str]) -> pandas.DataFrame:
     columns = results.table(*names)
     frame = DataFrame(columns)
     frame.attrs["diagram"] = results.diagram_name
+    if THINNED in results.info:
+        frame.attrs[THINNED] = results.info[THINNED]
     frame.attrs["units"] = {"t": "s"} | {c: results.unit(c) for c in columns if c != "t"}
     return frame
 

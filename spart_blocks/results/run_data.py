@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.argument_checks import as_numbers, as_text
-from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.errors import Fault, InputError, did_you_mean, warn
 from spart_blocks.base.paths import element_names, index_of, select, several_signals, split_index
 from spart_blocks.results.columns import state_columns, state_place, unit_in_signal
 from spart_blocks.results.signal_names import RATES as RATES
-from spart_blocks.results.signal_names import STATES
+from spart_blocks.results.signal_names import STATES, THINNED
 from spart_blocks.results.times import Moved, RowInterpolation
 
 Array = NDArray[Any]
@@ -311,6 +311,13 @@ class RunData:
             array = self.recompute(canonical)
         except KeyError:
             return None
+        if THINNED in self.info:
+            keep = f"\n  run: {{log: [{canonical}]}} keeps it"
+            warn(
+                f"{canonical} was not kept: it is computed at the rows of a thinned record, which "
+                "need not have its least and greatest value"
+                + (keep if not canonical.startswith(RATES) else "")
+            )
         self._computed[canonical] = self._checked(canonical, array)
         return self._computed[canonical]
 

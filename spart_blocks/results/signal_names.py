@@ -13,6 +13,9 @@ THINNED = "thinned"
 it has the rows with the least and the greatest value of each signal.
 """
 
+EVENTS = "events"
+"""The fact of a run that had more events than its results contain: the number of all."""
+
 
 def file_name(text: str, otherwise: str) -> str:
     """A name changed to be safe for a file or folder; `otherwise` if nothing remains of it."""

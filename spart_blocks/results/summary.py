@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.results.signal_names import THINNED
+from spart_blocks.results.signal_names import EVENTS, THINNED
 
 if TYPE_CHECKING:
     from spart_blocks.results.run_data import RunData
@@ -42,8 +42,8 @@ def _facts(results: RunData) -> list[str]:
     t = results.t
     span = f"{t[0]:g} to {t[-1]:g} s" if len(t) else "none"
     rows = [("time", span), ("samples", f"{len(t)}")]
-    facts = {k: v for k, v in results.info.items() if k != "notes" and not _is_version(k, v)}
-    rows += [(key.replace("_", " "), _fact(key, value)) for key, value in facts.items()]
+    facts = [(k, v) for k, v in results.info.items() if not _is_version(k, v)]
+    rows += [(k.replace("_", " "), _fact(k, v)) for k, v in facts if k not in ("notes", EVENTS)]
     if (factor := real_time_factor(results)) is not None:
         rows.append(("real-time factor", f"{factor:.3g}"))
     width = max(len(label) for label, _ in rows)
@@ -100,8 +100,9 @@ def _events(results: RunData) -> list[str]:
     if not results.events:
         return []
     shown = [f"  {e.t:<12.6g} {e.block}: {e.what}" for e in results.events[:_SHOWN_EVENTS]]
-    more = len(results.events) - len(shown)
-    return [f"events: {len(results.events)}", *shown, *([f"  ... and {more} more"] if more else [])]
+    total = int(results.info.get(EVENTS, len(results.events)))
+    more = total - len(shown)
+    return [f"events: {total}", *shown, *([f"  ... and {more} more"] if more else [])]
 
 
 def notes(results: RunData) -> list[str]:

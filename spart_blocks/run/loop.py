@@ -106,7 +106,7 @@ def _loop(run: Run) -> None:
             b, limit = _next_stop(run), run.limit
             run.limit = math.inf
             until = b if float(run.t) + limit >= float(b) else exact(float(run.t) + limit)
-            known = bool(run.event_times) and run.event_times[-1] == b
+            known = bool(run.known) and run.known.first == b
             reached = segments.advance(run.t, until)
             run.t = reached
             sides = reached < b or known
@@ -134,10 +134,9 @@ def _keeper(run: Run) -> Keeper:
 def _next_stop(run: Run) -> Fraction:
     """The next tick, known event time or end, whichever is first."""
     times = [clock.time(run.ticks[clock.name]) for clock in run.clocks]
-    while run.event_times and run.event_times[-1] <= run.t:
-        run.event_times.pop()
-    if run.event_times:
-        times.append(run.event_times[-1])
+    run.known.drop_until(run.t)
+    if run.known:
+        times.append(run.known.first)
     named = run.engine.next_stop(run.x)
     if float(run.t) < named < float(run.end):
         times.append(exact(named))

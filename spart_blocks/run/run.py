@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.network.clocks import Clock, exact, grid
 from spart_blocks.diagram.sections.run_options import RunOptions
-from spart_blocks.program.tracing.switching import Crossing
-from spart_blocks.results import Event, FinalState
+from spart_blocks.program.tracing.switching import Crossing, UpcomingSwitches
+from spart_blocks.results import FinalState
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.crossings import Chatter
 from spart_blocks.run.events.holds import Held
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.measure.measuring import Measuring
+from spart_blocks.run.record.event_log import EventLog
 from spart_blocks.run.record.record import Keeper, UnrecordedRows
 from spart_blocks.run.record.recorder import Recorder, Samples
 from spart_blocks.run.record.thinning import Bound
@@ -50,10 +51,12 @@ class Pace:
 class Bounces:
     """The resets of one EVENT block that turned its signal back.
 
-    jump: change of the states by the last reset that was not a mere touch.
+    times [s]: of the last three; count: of all. jump: change of the states by the last reset that
+    was not a mere touch.
     """
 
-    times: list[float] = field(default_factory=list)
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=3))
+    count: int = 0
     jump: Floats | None = None
     hardest: float = 0.0
 
@@ -71,7 +74,8 @@ class Stats:
 class Run:
     """The mutable state of one run.
 
-    options: those of the engine, with the solver in use. event_times [s]: in descending order.
+    options: those of the engine, with the solver in use. known: the times at which sources
+    switch.
     solvers: those used so far, each with its start time. stiff: whether the run has reported
     stiffness. lines: whether the record keeps as many rows as straight lines need; otherwise it
     keeps samples only. fixed_step [s]: step of methods without error control. kept: the sample
@@ -90,21 +94,20 @@ class Run:
     x: Floats
     xd: Floats
     ticks: dict[str, int]
-    event_times: list[Fraction]
+    known: UpcomingSwitches
     samples: Samples
     fixed_step: float
     lines: bool = True
     kept: Samples | None = None
     marks: Floats = field(default_factory=lambda: np.zeros(0))
     start: Fraction = Fraction(0)
-    known: tuple[Fraction, ...] = ()
     progress: Progress | None = None
     most_steps: int = sys.maxsize
     steps_a_report: int = field(default_factory=lambda: STEPS_A_REPORT)
     cut: bool = False
     loop: UnrecordedRows | None = None
     stats: Stats = field(default_factory=Stats)
-    events: list[Event] = field(default_factory=list)
+    events: EventLog = field(default_factory=EventLog)
     stopped: str | None = None
     interrupted: bool = False
     solvers: list[tuple[float, str]] = field(default_factory=list)
@@ -177,8 +180,8 @@ class Run:
 
     @property
     def window(self) -> float:
-        """A time [s] in which clocks tick WINDOW times."""
-        rate = sum(1 / clock.period for clock in self.clocks)
+        """A time [s] in which clocks tick and sources switch about WINDOW times."""
+        rate = self.known.rate + sum(1 / clock.period for clock in self.clocks)
         return float(WINDOW / rate) if rate else math.inf
 
     def stops_and_ticks(
@@ -197,7 +200,7 @@ class Run:
         ]
         # Times are chosen by their rounded values, so that none falls between two windows.
         ticks = [times[(beyond < times) & (times <= until)] for times in grids]
-        known = self._known_times[(beyond < self._known_times) & (self._known_times <= until)]
+        known = self.known.within(beyond, until)
         ends = [first, float(self.end)] if last == self.end else [first]
         stops = np.sort(np.concatenate([ends, known, *ticks]))
         stops = stops[np.append(True, np.diff(stops) > 0)]  # np.unique imports masked arrays
@@ -206,11 +209,6 @@ class Run:
         jumps = np.asarray(due.any(axis=1), dtype=np.uint8)
         jumps[np.isin(stops, known)] = 2
         return stops, due, jumps
-
-    @cached_property
-    def _known_times(self) -> Floats:
-        """The times of known events [s], in ascending order."""
-        return np.array([float(t) for t in reversed(self.event_times)])
 
     def sample_times(self) -> Floats:
         """The sample times [s] from now on, with the start and the end."""
@@ -221,8 +219,9 @@ class Run:
 
     def stops_left(self, t: float) -> int:
         """The number of times after t at which the solver must stop."""
-        known = sum(time > t for time in self.event_times)
-        return known + sum(int((float(self.end) - t) / c.period) for c in self.clocks)
+        return self.known.count_after(t) + sum(
+            int((float(self.end) - t) / c.period) for c in self.clocks
+        )
 
     def change_solver(self, solver: str, t: float) -> None:
         """Continue with another solver from the state reached at t."""

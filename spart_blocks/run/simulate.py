@@ -29,7 +29,7 @@ from spart_blocks.diagram.sections.run_options import RunOptions, Solver, solver
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.tracing.holds import notes_of
 from spart_blocks.results import FinalState, Results
-from spart_blocks.results.signal_names import THINNED
+from spart_blocks.results.signal_names import EVENTS, THINNED
 from spart_blocks.run.bounds import warn_of_bounds, warn_of_checks
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file, version_of
@@ -179,7 +179,9 @@ def begin(
         with collector_paused():
             ready = _engine(diagram, engine, run_options)
         run = begin_engine(ready, initial, progress)
-        run.recorder.stream = None if path is None else stream_of(path, ready)
+        if path is not None:
+            into = run.recorder.stream = stream_of(path, ready)
+            run.events.stream = into.add_event
         return run
 
 
@@ -372,8 +374,8 @@ def results_of(run: Run) -> Results:
         states=recorder.states(),
         final_state=run.final_state(),
         scopes=engine.display.scopes,
-        events=tuple(run.events),
-        complete=run.t == run.end or any("stopped" in event.what for event in run.events),
+        events=tuple(run.events.kept),
+        complete=run.t == run.end or any("stopped" in event.what for event in run.events.kept),
         stopped=run.stopped,
         diagram_name=engine.title,
         info={
@@ -383,6 +385,7 @@ def results_of(run: Run) -> Results:
             "T": run.options.T,
             "record": "lines" if run.options.every is None else "samples",
             **({} if recorder.stretch is None else {THINNED: recorder.stretch}),
+            **({} if run.events.total == len(run.events.kept) else {EVENTS: run.events.total}),
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,

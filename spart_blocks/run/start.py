@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
@@ -25,6 +27,10 @@ MOST_STEPS = 1_000_000_000
 """Upper limits of a run: samples kept, numbers in them, times at which it must stop, and steps."""
 MANY_STEPS = 20_000_000
 """Number of steps that takes minutes, for which there is a warning."""
+MUCH_MEMORY = 1e9
+"""Size of samples [bytes] that is announced."""
+
+_logger = logging.getLogger(__name__)
 
 
 def prepare(
@@ -56,7 +62,6 @@ def prepare(
     fixed_step = options.max_step or float(every)
     _check_size(start, end, every, engine.clocks, options.max_step)
     names = engine.display.kept(options.log, engine.signals()) if states is None else []
-    known = engine.event_times(start, end)
     kept = None if states is None else _grid_of(states, start, end)
     if options.every and kept is None:
         _check_room((end - start) / every, len(x) + len(xd) + engine.width(names), every)
@@ -69,9 +74,8 @@ def prepare(
         x=x,
         xd=xd,
         ticks=ticks,
-        event_times=known,
+        known=engine.switches_within(start, end),
         start=start,
-        known=tuple(known),
         samples=Samples(start, every, end),
         fixed_step=fixed_step,
         lines=options.every is None and states is None,
@@ -211,8 +215,8 @@ def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
 
 
 def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
-    """Raise InputError if the samples contain too many numbers in total. width: numbers per
-    sample.
+    """Raise InputError if the samples contain too many numbers in total, and log the memory that
+    many take. width: numbers per sample.
     """
     if samples * width > MOST_KEPT:
         raise InputError(
@@ -221,4 +225,11 @@ def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
                 f"the most is {MOST_KEPT:,} numbers",
                 hint=f"give a longer run.every than {float(every):g} s, or keep fewer signals",
             )
+        )
+    size = 8 * float(samples) * width
+    if size > MUCH_MEMORY:  # no SpartWarning: nothing is wrong with the diagram
+        _logger.warning(
+            "the samples of this run take %.1f GB of memory: %s of %s numbers, every %g s\n"
+            "  Ctrl-C ends the run and keeps those so far; without run.every the memory is bounded",
+            *(size / 1e9, f"{math.ceil(samples):,}", f"{width:,}", float(every)),
         )

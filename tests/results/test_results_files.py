@@ -11,6 +11,7 @@ import os
 import zipfile
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from scipy.io import loadmat
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.results import FinalState, Results, files
+from spart_blocks.results.recordings import read_recording
 
 
 def assert_equal_results(a: Results, b: Results) -> None:
@@ -86,6 +88,24 @@ def test_a_style_that_json_cannot_hold_costs_the_style_not_the_run(run, tmp_path
     loaded = Results.load(dataclasses.replace(run, scopes=(scope,)).save(tmp_path / "run.npz"))
     assert loaded.scopes[0].styles is None
     np.testing.assert_array_equal(loaded["plant.qm"], run["plant.qm"])
+
+
+def test_every_file_of_a_thinned_record_tells_its_stretches(run, tmp_path):
+    thinned = dataclasses.replace(run, info={**run.info, "thinned": 0.25})
+    csv_file = thinned.save(tmp_path / "run.csv")
+    frame = pandas.read_csv(csv_file)
+    assert (frame["thinned"] == 0.25).all()
+    assert list(frame)[:-1] == list(run.to_dataframe())
+    times, signals = read_recording(csv_file, ["plant.qm", "thinned"])
+    np.testing.assert_array_equal(signals["plant.qm"], run["plant.qm"])
+    assert (signals["thinned"] == 0.25).all()
+    assert len(times) == len(run.t)
+    info = loadmat(thinned.save(tmp_path / "run.mat"))["info"]
+    assert info["thinned"][0, 0].item() == 0.25
+    assert Results.load(thinned.save(tmp_path / "run.npz")).info["thinned"] == 0.25
+    assert thinned.to_dataframe().attrs["thinned"] == 0.25
+    assert thinned.to_xarray().attrs["thinned"] == 0.25
+    assert "thinned" not in pandas.read_csv(run.save(tmp_path / "whole.csv"))
 
 
 def test_csv_keeps_every_digit(run, tmp_path):

@@ -10,9 +10,10 @@ import pytest
 from straying import stray
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 from spart_blocks.base.rows import extreme_rows
 from spart_blocks.diagram.build.companions import AUDIT
-from spart_blocks.run import begin, finish
+from spart_blocks.run import begin, finish, start
 from spart_blocks.run import run as run_module
 from spart_blocks.run.engines import compiled
 from spart_blocks.run.measure.gauges import Gauge
@@ -360,10 +361,20 @@ def test_a_full_record_is_thinned_evenly_to_the_extremes_of_each_stretch(
             assert np.array_equal(got, want)
     assert found.t[[0, -1]].tolist() == whole.t[[0, -1]].tolist()
     assert found["lag"][-1] == whole["lag"][-1]
-    np.testing.assert_array_equal(found["s"], whole["s"][rows])  # from the states, and not kept
+    with pytest.warns(SpartWarning, match=r"s was not kept: .*\n  run: {log: \[s\]} keeps it"):
+        np.testing.assert_array_equal(found["s"], whole["s"][rows])  # from the states
     assert f"of each {stretch:.4g} s" in found.info["notes"]
     assert "thinned" in found.summary()
     assert "thinned" not in whole.info
+
+
+def test_the_samples_of_a_run_that_take_much_memory_are_announced(load, monkeypatch, caplog):
+    monkeypatch.setattr(start, "MUCH_MEMORY", 8 * 4 * 4000)
+    sb.simulate(load(SINES), every=0.1)  # four numbers, 4,000 of each
+    assert not caplog.records
+    sb.simulate(load(SINES), every=0.05)
+    (told,) = caplog.messages
+    assert "take 0.0 GB of memory: 8,000 of 4 numbers, every 0.05 s\n  Ctrl-C ends" in told
 
 
 def test_marked_times_stay_in_a_thinned_record(load, monkeypatch):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import heapify, heappop, heapreplace
 from itertools import count as count_from_zero
-from math import floor
+from math import floor, isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.network.flatten import Node
 
 MOST_SWITCHES = 50_000_000
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -53,19 +55,87 @@ class SwitchTimes:
         return (first, period, k, count) if count > 0 else None
 
 
-def switching_times(
-    switches: Iterable[SwitchTimes], start: Fraction, end: Fraction
-) -> list[Fraction]:
-    """The times after start up to end at which any of these blocks switches, in descending order.
-    Raises InputError if there are too many.
+class UpcomingSwitches:
+    """The times at which sources switch, one after the other. They are computed when they are asked
+    for, since a long run has millions of them.
+
+    series: of first + k period for `count` numbers k from a first one on: (first, period, k,
+    count).
     """
-    found: dict[Fraction, float] = {}
-    for first, period, k, count in _series(switches, start, end):
-        times = [first + n * period for n in range(k, k + count)]
-        found.update(zip(times, grid(first, period, k, times[-1]).tolist(), strict=True))
-    # By floats: comparing 100,000 fractions takes seconds. Two that are rounded alike are one stop
-    # of a solver; their order does not matter.
-    return sorted(found, key=found.__getitem__, reverse=True)
+
+    def __init__(self, series: Sequence[tuple[Fraction, Fraction, int, int]] = ()) -> None:
+        self.series = series
+        # By floats: comparing 100,000 fractions takes seconds. Two that are rounded alike are one
+        # stop of a solver; their order does not matter.
+        self._next = [
+            (float(first + k * period), n, k) for n, (first, period, k, _) in enumerate(self.series)
+        ]
+        heapify(self._next)
+        self._single = np.sort(
+            [float(first + k * p) for first, p, k, count in self.series if count == 1]
+        )
+
+    @staticmethod
+    def of(switches: Iterable[SwitchTimes], start: Fraction, end: Fraction) -> UpcomingSwitches:
+        """Those of some blocks after start up to end. Raises InputError if there are too many."""
+        return UpcomingSwitches(_series(switches, start, end))
+
+    def __bool__(self) -> bool:
+        return bool(self._next)
+
+    @property
+    def first(self) -> Fraction:
+        """The next time."""
+        _, n, k = self._next[0]
+        return self._at(n, k)
+
+    def drop_until(self, t: Fraction) -> None:
+        """Leave out the times up to t."""
+        while self._next and self.first <= t:
+            _, n, k = self._next[0]
+            first, period, begin, count = self.series[n]
+            k = max(k, floor((t - first) / period)) + 1 if count > 1 else begin + 1
+            if k < begin + count:
+                heapreplace(self._next, (float(self._at(n, k)), n, k))
+            else:
+                heappop(self._next)
+
+    def _at(self, n: int, k: int) -> Fraction:
+        first, period, _, _ = self.series[n]
+        return first + k * period
+
+    def up_to(self, end: Fraction) -> UpcomingSwitches:
+        """The times up to an earlier end, from the first of all on."""
+        ends = ((f, p, k, min(n, floor((end - f) / p) - k + 1)) for f, p, k, n in self.series)
+        return UpcomingSwitches([one for one in ends if one[-1] > 0])
+
+    @property
+    def rate(self) -> Fraction:
+        """How many of the times there are in a second, where they come again and again."""
+        return sum((1 / period for _, period, _, count in self.series if count > 1), _ZERO)
+
+    def count_after(self, t: float) -> int:
+        """About how many of the times are after t."""
+        ends = ((first + (k + n - 1) * p, p) for first, p, k, n in self.series if n > 1)
+        repeated = sum(max(int((float(last) - t) / p) + 1, 0) for last, p in ends)
+        return repeated + int((self._single > t).sum())
+
+    def within(self, after: float, until: float) -> Floats:
+        """The times above `after` up to `until`, in ascending order, each rounded once."""
+        parts = [self._single]
+        for first, period, k, count in self.series:
+            if count > 1:
+                low = max(k, floor((_exact(after, first) - first) / period) - 1)
+                last = first + (k + count - 1) * period
+                high = min(_exact(until, last) + period, last)
+                parts.append(grid(first, period, low, high))
+        times = np.unique(np.concatenate(parts))
+        return times[(after < times) & (times <= until)]
+
+
+def _exact(t: float, otherwise: Fraction) -> Fraction:
+    """A time as a fraction; `otherwise` if it is not finite."""
+    return Fraction(t) if isfinite(t) else otherwise
 
 
 def rounded_times(switches: Iterable[SwitchTimes], start: Fraction, end: Fraction) -> Floats:

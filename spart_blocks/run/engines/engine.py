@@ -18,7 +18,7 @@ from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.diagram.network.display import Display
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program.tracing.holds import HeldOutput
-from spart_blocks.program.tracing.switching import Crossing, SwitchTimes, switching_times
+from spart_blocks.program.tracing.switching import Crossing, SwitchTimes, UpcomingSwitches
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -179,9 +179,9 @@ class Engine(ABC):
     def switches(self) -> Iterable[SwitchTimes]:
         """The times at which signals switch that are known in advance."""
 
-    def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
-        """The switching times after start up to the end, in descending order."""
-        return switching_times(self.switches(), start, end)
+    def switches_within(self, start: Fraction, end: Fraction) -> UpcomingSwitches:
+        """The switching times after start up to the end."""
+        return UpcomingSwitches.of(self.switches(), start, end)
 
     def next_stop(self, x: Floats) -> float:
         """The next time [s] at which a block requests a stop. It is a time that the block learned

@@ -11,7 +11,6 @@ from typing import Any
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.results import Event
 from spart_blocks.run.constants import MOST_SWITCHES
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.events.bounces import after_resets
@@ -83,7 +82,7 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
         elif crossing.kind == "fault":
             raise run.engine.failure(k, t, run.x, run.xd)
         elif crossing.kind == "event":
-            run.events.append(Event(t, crossing.block, "crossed zero"))
+            run.events.add(t, crossing.block, "crossed zero")
             run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
     if kinds & {"event", "mode"} and run.stopped is None:
         settle(run, t)
@@ -120,7 +119,7 @@ def settle(run: Run, t: float) -> None:
             run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
             what = switch_text(run.engine, block, before, run.x)
             if what:
-                run.events.append(Event(t, block, what))
+                run.events.add(t, block, what)
     if modes:
         raise RunError(
             f"it switches without end: {MOST_SWITCHES:,} times at once",
@@ -145,7 +144,7 @@ def count_crossings(run: Run, found: Sequence[int], t: float) -> None:
 
 
 def stop(run: Run, block: str, t: float) -> None:
-    run.events.append(Event(t, block, "stopped the run"))
+    run.events.add(t, block, "stopped the run")
     run.stopped = f"stopped by block {block} at t = {t:.6g} s"
 
 

@@ -90,6 +90,7 @@ def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int
             continue
         run.bounces[k] = bounces
         bounces.times.append(t)
+        bounces.count += 1
         if before.v >= 1e-3 * bounces.hardest:
             bounces.jump = run.x - x
         bounces.hardest = max(bounces.hardest, before.v)
@@ -117,7 +118,7 @@ def _no_return(block: str, bounces: Bounces, t: float) -> RunError:
     ratio = min(last / previous, 0.999) if previous > 0 else 0.0
     end = t + last * ratio / (1 - ratio)
     text = (
-        f"its resets accumulate (Zeno), {len(times):,} of them, the last {last:.3g} s apart: "
+        f"its resets accumulate (Zeno), {bounces.count:,} of them, the last {last:.3g} s apart: "
         "its signal would go on through zero"
     )
     return RunError(text, block=block, time=end, hint=hint)

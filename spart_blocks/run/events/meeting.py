@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from spart_blocks.base.errors import RunError
-from spart_blocks.results import Event
 from spart_blocks.run.constants import AHEAD, CLEAR, RAPID
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.holds import Contact, Held
@@ -108,7 +107,7 @@ def _decide(run: Run, switching: Sequence[int], t: float) -> None:
     if not surfaces:
         run.held = replace(run.held, sliding=None)
         for surface in slid:
-            run.events.append(Event(t, run.crossings[surface.k].block, "leaves zero"))
+            run.events.add(t, run.crossings[surface.k].block, "leaves zero")
         return
     if len(surfaces) > MOST_SURFACES:
         names = ", ".join(run.crossings[s.k].block for s in surfaces)
@@ -155,9 +154,9 @@ def _go(run: Run, t: float, slid: Sequence[Surface], way: Way) -> None:
     now = {s.k for s in way.along}
     before = {s.k for s in slid}
     for k in sorted(now - before):
-        run.events.append(Event(t, run.crossings[k].block, "slides along zero"))
+        run.events.add(t, run.crossings[k].block, "slides along zero")
     for k in sorted(before - now):
-        run.events.append(Event(t, run.crossings[k].block, "leaves zero"))
+        run.events.add(t, run.crossings[k].block, "leaves zero")
     run.held = held
     run.x = run.project(t, run.x)
 
@@ -165,7 +164,7 @@ def _go(run: Run, t: float, slid: Sequence[Surface], way: Way) -> None:
 def rest(run: Run, t: float, contact: Contact) -> None:
     """Hold the signal of an EVENT at zero from now on."""
     run.held = replace(run.held, contacts=(*run.held.contacts, contact))
-    run.events.append(Event(t, run.crossings[contact.k].block, "rests at zero"))
+    run.events.add(t, run.crossings[contact.k].block, "rests at zero")
     run.x = run.project(t, run.x)
 
 
@@ -178,4 +177,4 @@ def let_go(run: Run, t: float, found: Sequence[int]) -> None:
     before = {c.k for c in run.held.contacts}
     run.held, run.x = run.held.let_go(run.engine, t, run.x, run.xd, set(found))
     for k in sorted(before - {c.k for c in run.held.contacts}):
-        run.events.append(Event(t, run.crossings[k].block, "leaves zero"))
+        run.events.add(t, run.crossings[k].block, "leaves zero")

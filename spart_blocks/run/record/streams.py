@@ -1,7 +1,8 @@
 """Writes every row of a run into files while it goes: a Zarr store or a folder of Parquet parts.
 
 Rows are gathered until a part is full, and a part is written as a whole, so that memory does not
-grow and a process that is killed leaves readable files with the rows of all parts before.
+grow and a process that is killed leaves readable files with the rows of all parts before. Events
+are written with the rows, beside them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from spart_blocks.base.interrupts import deferred
 from spart_blocks.base.paths import element_names
 from spart_blocks.results.columns import state_columns
 from spart_blocks.results.files import write_whole
-from spart_blocks.results.signal_names import STATES
+from spart_blocks.results.run_data import Event
+from spart_blocks.results.signal_names import EVENTS, STATES
 from spart_blocks.run.engines.engine import Engine
 
 Array = NDArray[Any]
@@ -43,6 +45,7 @@ class Stream(ABC):
         self.path, self.engine = path, engine
         self._waiting: list[Rows] = []
         self._count = 0
+        self._events: list[Event] = []
 
     def write(
         self, names: Sequence[str], t: Array, signals: Sequence[Array], x: Array, xd: Array
@@ -60,10 +63,17 @@ class Stream(ABC):
             while self._count >= size:
                 self._write_first(size)
 
+    def add_event(self, event: Event) -> None:
+        """Write an event, with the next part."""
+        self._events.append(event)
+        if len(self._events) >= LARGEST_PART:
+            self._write_waiting_events()
+
     def close(self, complete: bool) -> None:
-        """Write the rows that are left. complete: whether the run reached its end."""
+        """Write the rows and events that are left. complete: whether the run reached its end."""
         if self._count:
             self._write_first(self._count)
+        self._write_waiting_events()
         self._guarded(lambda: self._finish(complete))
 
     def _write_first(self, count: int) -> None:
@@ -76,6 +86,13 @@ class Stream(ABC):
         self._waiting = [{name: array[count:] for name, array in whole.items()}]
         self._count -= count
         self._guarded(lambda: self._write_part(part))
+        self._write_waiting_events()
+
+    def _write_waiting_events(self) -> None:
+        with deferred():
+            if self._events:
+                events, self._events = self._events, []
+                self._guarded(lambda: self._write_events(events))
 
     def _guarded(self, act: Any) -> None:
         try:
@@ -90,6 +107,10 @@ class Stream(ABC):
     def _write_part(self, part: Rows) -> None:
         """Write a part behind those before."""
 
+    @abstractmethod
+    def _write_events(self, events: Sequence[Event]) -> None:
+        """Write events behind those before."""
+
     def _finish(self, complete: bool) -> None:  # noqa: B027
         """Note that no rows follow."""
 
@@ -101,16 +122,35 @@ class ZarrStream(Stream):
         super().__init__(path, engine)
         self._zarr = optional("zarr", "zarr", EXTRA, PURPOSE)
         self._group: Any = None
+        self._told: Any = None
+        self._kinds: dict[tuple[str, str], int] = {}
 
     def _write_part(self, part: Rows) -> None:
-        if self._group is None:
-            attributes = {"diagram": self.engine.title, "complete": 0}
-            self._group = self._zarr.open_group(self.path, mode="w-", zarr_format=3)
-            self._group.attrs.update(attributes)
+        if self._group is None or "t" not in self._group:
+            self._open()
             for name, values in part.items():
                 self._create(name, values)
         for name in reversed(list(part)):  # the times last: they tell how many rows there are
             self._group[name].append(part[name])
+
+    def _write_events(self, events: Sequence[Event]) -> None:
+        if self._told is None:
+            self._open()
+            self._told = self._group.create_group(_beside(EVENTS, self.engine.signals()))
+            for name, kind in (("t", "f8"), ("kind", "i4")):
+                self._told.create_array(
+                    name, shape=(0,), chunks=(LARGEST_PART,), dtype=kind, dimension_names=["event"]
+                )
+        kinds = self._kinds
+        at = [kinds.setdefault((one.block, one.what), len(kinds)) for one in events]
+        self._told.attrs.update({"kinds": [list(kind) for kind in kinds]})
+        self._told["kind"].append(np.array(at, "i4"))
+        self._told["t"].append(np.array([one.t for one in events]))
+
+    def _open(self) -> None:
+        if self._group is None:
+            self._group = self._zarr.open_group(self.path, mode="w-", zarr_format=3)
+            self._group.attrs.update({"diagram": self.engine.title, "complete": 0})
 
     def _create(self, name: str, values: Array) -> None:
         unit = "s" if name == "t" else self.engine.display.units.get(name, "")
@@ -136,7 +176,7 @@ class ParquetStream(Stream):
         super().__init__(path, engine)
         self._arrow = optional("pyarrow", "pyarrow", EXTRA, PURPOSE)
         self._parquet = optional("pyarrow.parquet", "pyarrow", EXTRA, PURPOSE)
-        self._parts = 0
+        self._parts = self._event_parts = 0
 
     def _write_part(self, part: Rows) -> None:
         self.path.mkdir(exist_ok=True)
@@ -144,16 +184,34 @@ class ParquetStream(Stream):
         for name, values in part.items():
             flat = values.reshape(len(values), math.prod(values.shape[1:])).T
             columns |= zip(self._labels(name, part), map(np.ascontiguousarray, flat), strict=True)
+        self._write(columns, self.path / f"part-{self._parts:06d}.parquet")
+        self._parts += 1
+
+    def _write_events(self, events: Sequence[Event]) -> None:
+        columns = {"t": np.array([event.t for event in events])}
+        texts = {name: [getattr(event, name) for event in events] for name in ("block", "what")}
+        # Readers of the folder pass over names that begin so.
+        part = f"part-{self._event_parts:06d}.parquet"
+        self._write({**columns, **texts}, self.path / f"_{EVENTS}" / part)
+        self._event_parts += 1
+
+    def _write(self, columns: Mapping[str, Any], path: Path) -> None:
         sink = BytesIO()
         self._parquet.write_table(self._arrow.table(columns), sink, compression="zstd")
-        write_whole(self.path / f"part-{self._parts:06d}.parquet", sink.getvalue())
-        self._parts += 1
+        write_whole(path, sink.getvalue())
 
     def _labels(self, name: str, part: Rows) -> list[str]:
         block = name.removeprefix(STATES)
         if name.startswith(STATES):
             return state_columns(block, {block: part[name]}, self.engine.display.states)
         return element_names(name, part[name].shape[1:])
+
+
+def _beside(name: str, names: Any) -> str:
+    """The name, with underscores before it until it is none of these names."""
+    while name in names:
+        name = f"_{name}"
+    return name
 
 
 def _part_size(rows: Rows) -> int:

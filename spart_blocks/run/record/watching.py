@@ -88,5 +88,5 @@ def end_at(run: Run, t: float) -> None:
     """
     run.bound_steps()  # by the length of the whole
     end: Fraction = exact(t)
-    run.event_times = [time for time in run.event_times if time <= end]
+    run.known = run.known.up_to(end)
     run.end = end

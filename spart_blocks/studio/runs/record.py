@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.base.rows import parted
 from spart_blocks.results import FinalState, Results
-from spart_blocks.results.signal_names import THINNED
+from spart_blocks.results.signal_names import EVENTS, THINNED
 from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.record.recorder import Recorder
@@ -57,6 +57,8 @@ def joined(parts: Sequence[RecordPart], tuned: Mapping[str, str]) -> Results:
     stretches = [float(one.info[THINNED]) for one in every if THINNED in one.info]
     if stretches:
         sums[THINNED] = max(stretches)
+    if any(EVENTS in one.info for one in every):
+        sums[EVENTS] = sum(int(one.info.get(EVENTS, len(one.events))) for one in every)
     listed = {"tuned": "; ".join(f"{name}={text}" for name, text in tuned.items())}
     return replace(
         last,

@@ -152,11 +152,11 @@ def _execute(
         message = _message(error, run)
     if run is None:
         return Done.unstarted(runs, {int(runs[0]): message}, work, nothing)
-    stopped = any("stopped" in event.what for event in run.events)
+    stopped = any("stopped" in event.what for event in run.events.kept)
     if run.interrupted:
         raise KeyboardInterrupt
     first: dict[str, float] = {}
-    for event in run.events:
+    for event in run.events.kept:
         first.setdefault(event.block, event.t)
     status = FAILED if message else STOPPED if stopped else COMPLETE
     return Done(
