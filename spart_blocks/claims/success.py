@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.diagram.sections.expectations import SuccessClaim
@@ -46,8 +47,23 @@ def shown_by_sweep(
 
 
 def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, str]:
-    """The lower bound of the success probability, or the share of a single draw; and it as text."""
-    passed, draws = found.success(), found["draw"]
+    """The lower bound of the success probability, or the share of a single draw; and it as text,
+    with a line for each variant and fault. Where the claim is one of each, the least bound counts.
+    """
+    labels = found.labels()
+    bound, text = _of_runs(found, claim, np.ones(len(found), bool))
+    if labels is None:
+        return bound, text
+    parts = {str(name): _of_runs(found, claim, labels == name) for name in dict.fromkeys(labels)}
+    lines = "".join(f"\n  {name}: {told}" for name, (_, told) in parts.items())
+    return min(low for low, _ in parts.values()) if claim.each else bound, text + lines
+
+
+def _of_runs(
+    found: SweepResults, claim: SuccessClaim, rows: NDArray[np.bool_]
+) -> tuple[float, str]:
+    """The same of some runs of a sweep (n,)."""
+    passed, draws = found.success()[rows], found["draw"][rows]
     n, k = len(passed), int(passed.sum())
     counted = f"{k:,} of {n:,} runs passed"
     wanted = f"expected at least {claim.at_least:g}"

@@ -181,8 +181,8 @@ def _finished(
     code = 0
     if not quiet and len(found):
         typer.echo(str(found.statistics()))
-        if len(found.names("variant")) > 1:
-            typer.echo(f"\n{found.compare_variants()}")
+        for one in found.comparisons(found.metrics):
+            typer.echo(f"\n{one}")
     _name_failed(found, folder)
     if whole and not quiet:
         typer.echo(f"{len(found):,} runs are in {folder}")

@@ -26,6 +26,10 @@ class Found:
     random: bool = True
     design: str = "random"
     together: int = 1
+    faults: tuple[str, ...] = ()
+
+    def labels(self):
+        return np.resize(np.array(self.faults, dtype=object), self.n) if self.faults else None
 
     def success(self):
         return ~np.isin(np.arange(self.n), self.failing)
@@ -119,3 +123,16 @@ def test_draws_of_a_base_point_count_as_one(tried):
         outcome = tried(f"{{at_least: {at_least!r}, confidence: 0.9}}", found)
         assert outcome.passed is holds
     assert "only a guide" in outcome.failures[0].message
+
+
+def test_each_variant_and_fault_has_its_line_and_can_be_claimed(tried):
+    """Of 200 draws in turn without and with a fault, 40 with it fail."""
+    found = Found(200, failing=tuple(range(1, 80, 2)), faults=("none", "stuck"))
+    least = [binomtest(k, 100, alternative="greater").proportion_ci(0.95).low for k in (100, 60)]
+    [text] = tried("{at_least: 0.9}", found).troubles
+    for name, k, low in zip(found.faults, (100, 60), least, strict=True):
+        assert f"  {name}: {k} of 100 runs passed; with confidence 0.95 the" in text
+        assert f"at least {low:.6g}," in text
+    assert tried("{at_least: 0.7}", found).passed
+    assert not tried("{at_least: 0.7, each: true}", found).passed
+    assert tried(f"{{at_least: {least[1] - 1e-6:.6f}, each: true}}", found).passed

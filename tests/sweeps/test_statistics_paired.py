@@ -10,6 +10,7 @@ from scipy import stats
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.sweeps.statistics import (
+    compare_faults,
     compare_success,
     compare_values,
     compare_variants,
@@ -180,3 +181,35 @@ def test_a_comparison_is_shown():
 def test_wrong_arguments_are_named(call, text):
     with pytest.raises(InputError, match=text):
         call()
+
+
+def test_each_fault_is_compared_with_none_in_each_variant_on_the_same_draws():
+    table = sweep()
+    got = compare_faults(table, ("miss",))
+    assert {(d.what, d.variant, d.first, d.second) for d in got.differences} == {
+        (what, variant, "stuck", "none")
+        for what in ("miss", "success")
+        for variant in ("pd", "lqr", "pid")
+    }
+    found = {(d.what, d.variant): d for d in got.differences}
+    one = found["miss", "pid"]
+    pairs = [
+        table["miss"][(table["variant"] == "pid") & (table["fault"] == name)]
+        for name in ("stuck", "none")
+    ]
+    want = compare_values(
+        *pairs, table["draw"][(table["variant"] == "pid") & (table["fault"] == "none")]
+    )
+    assert one.difference == want.difference
+    # What a draw brings to both cancels: the interval is that of the noise within a draw.
+    assert abs(one.difference.estimate - 1) < 4 * 0.2 * (2 / 400) ** 0.5
+    assert one.difference.high - one.difference.low < 0.1
+    assert found["success", "pid"].difference.high < 0
+    assert str(got).splitlines()[0].split()[:3] == ["faults", "variant", "difference"]
+
+
+def test_a_fault_to_compare_with_must_be_in_the_sweep():
+    with pytest.raises(InputError, match="the sweep has no fault 'no'"):
+        compare_faults(sweep(), (), to="no")
+    alone = {name: column[::2] for name, column in sweep().items()}
+    assert str(compare_faults(alone, ())) == "one fault: nothing to compare"

@@ -174,6 +174,9 @@ class SuccessClaim(_Section):
     confidence: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
         0.95, description="of the lower bound that must reach it"
     )
+    each: Annotated[bool, Field(strict=True)] = Field(
+        False, description="whether the runs of each variant and fault must reach it"
+    )
 
 
 class ExpectSection(_Section):

@@ -136,16 +136,14 @@ def _left_out(names: Iterable[str]) -> str:
 
 
 def _compared(study: Study) -> str:
-    """The differences of each pair of variants, draw by draw."""
-    if len(study.names("variant")) < 2:
-        return ""
-    found = study.compare_variants(study.metrics[:_MOST_METRICS], confidence=CONFIDENCE)
+    """The differences of each pair of variants, and of each fault from none, draw by draw."""
+    found = study.comparisons(study.metrics[:_MOST_METRICS], confidence=CONFIDENCE)
     note = (
-        "First variant minus second, on the same draws. lower, higher: share of the pairs in which "
+        "First minus second, on the same draws. lower, higher: share of the pairs in which "
         "the first is lower or higher. p: of Wilcoxon's signed-rank test, for success of "
         "McNemar's; Holm's is adjusted for all rows together."
     )
-    return table(*found.table(), 3) + paragraph(note, "note")
+    return "".join(table(*one.table(), 3) + paragraph(note, "note") for one in found)
 
 
 def _sensitivity(study: Study) -> Iterator[str]:

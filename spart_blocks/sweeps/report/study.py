@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError, counted, did_you_mean
 from spart_blocks.base.paths import element_names, named, select
 from spart_blocks.results.signal_names import STATES
+from spart_blocks.sweeps.plan.plan import NO_FAULT
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces, outcomes
 from spart_blocks.sweeps.statistics import (
     Comparison,
     SobolIndices,
     Summary,
+    compare_faults,
     compare_variants,
     sobol_indices,
     summarize,
@@ -55,6 +57,22 @@ class Study(SweepData):
         a table. metrics: by default all. options: confidence, variants."""
         chosen = self.metrics if metrics is None else metrics
         return compare_variants(self.columns, chosen, **{**self._drawn, **options})
+
+    def compare_faults(self, metrics: Sequence[str] | None = None, **options: Any) -> Comparison:
+        """The differences of each fault from none, draw by draw, in metrics and success: prints as
+        a table. metrics: by default all. options: confidence, to (another fault than none)."""
+        chosen = self.metrics if metrics is None else metrics
+        return compare_faults(self.columns, chosen, **{**self._drawn, **options})
+
+    def comparisons(self, metrics: Sequence[str], **options: Any) -> list[Comparison]:
+        """The comparisons of variants, and of faults with none, where there are several."""
+        found = []
+        if len(self.names("variant")) > 1:
+            found.append(self.compare_variants(metrics, **options))
+        faults = self.names("fault")
+        if NO_FAULT in faults and len(faults) > 1:
+            found.append(self.compare_faults(metrics, **options))
+        return found
 
     def sobol(self, metric: str, **options: Any) -> SobolIndices:
         """First-order and total Sobol indices of a metric, of its mean over the runs of a draw; for

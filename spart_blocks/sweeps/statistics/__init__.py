@@ -15,6 +15,7 @@ from spart_blocks.sweeps.statistics.intervals import (
 from spart_blocks.sweeps.statistics.paired import (
     Comparison,
     Difference,
+    compare_faults,
     compare_success,
     compare_values,
     compare_variants,
@@ -38,6 +39,7 @@ __all__ = [
     "MetricSummary",
     "SobolIndices",
     "Summary",
+    "compare_faults",
     "compare_success",
     "compare_values",
     "compare_variants",

@@ -1,8 +1,8 @@
-"""Comparison of variants on common random numbers.
+"""Comparison of variants, and of faults with none, on common random numbers.
 
-Draw k has the same random values in all variants, so that runs are compared pair by pair; what a
-draw brings to both cancels. Where a draw has several runs (points of a grid), their mean difference
-is one observation.
+Draw k has the same random values in all variants and faults, so that runs are compared pair by
+pair; what a draw brings to both cancels. Where a draw has several runs (points of a grid), their
+mean difference is one observation.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.sweeps.plan.plan import NO_FAULT
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
     about_draws,
@@ -34,7 +35,8 @@ SUCCESS = "success"
 
 @dataclass(frozen=True)
 class Difference:
-    """First variant minus second, of one metric or of success, under one fault.
+    """First variant minus second, of one metric or of success, under one fault; or first fault
+    minus second, in one variant.
 
     difference: the mean difference; of success, the difference of probabilities. lower, higher:
     the parts of the pairs in which the first has the lower, or the higher value. p: of the test
@@ -54,30 +56,41 @@ class Difference:
     p_holm: float
     pairs: int
     left_out: int = 0
+    variant: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison(Tables):
-    """Differences of all pairs of variants. design, together: as of `Summary`."""
+    """Differences of pairs of variants, or of faults. design, together: as of `Summary`. factor:
+    variant or fault, whichever is compared."""
 
     differences: tuple[Difference, ...]
     design: str = "random"
     together: int = 1
+    factor: str = "variant"
 
     between = ()
 
     @property
     def above(self) -> str:  # type: ignore[override]
-        return "" if self.differences else "one variant: nothing to compare"
+        if self.differences:
+            return ""
+        return f"one {self.factor}: nothing to compare"
+
+    @property
+    def _other(self) -> str:
+        """The factor whose values are alike in a pair."""
+        return "fault" if self.factor == "variant" else "variant"
 
     def table(self) -> TextTable:
         """A row for each difference."""
-        head = ("", "variants", "fault", "difference", "lower", "higher", "p", "p (Holm)", "pairs")
+        compared = (f"{self.factor}s", self._other, "difference", "lower", "higher")
+        head = ("", *compared, "p", "p (Holm)", "pairs")
         rows = [
             (
                 d.what,
                 f"{d.first} - {d.second}",
-                d.fault,
+                getattr(d, self._other),
                 str(d.difference),
                 percent(d.lower),
                 percent(d.higher),
@@ -113,34 +126,75 @@ def compare_variants(
 ) -> Comparison:
     """Compare each pair of variants under each fault, in every metric and in success. together,
     design: as in `summarize`."""
-    check_confidence(confidence)
-    variant, names = coded(table, "variant")
-    fault, faults = coded(table, "fault")
-    chosen = list(variants) if variants is not None else [str(name) for name in names]
+    names = [str(name) for name in coded(table, "variant")[1]]
+    pairs = list(combinations(names if variants is None else variants, 2))
+    _check_names("variant", variants or (), names)
+    return _compared(table, metrics, "variant", pairs, confidence, together, design)
+
+
+def compare_faults(
+    table: Table,
+    metrics: Sequence[str],
+    *,
+    confidence: float = 0.95,
+    to: str = NO_FAULT,
+    together: int = 1,
+    design: str = "random",
+) -> Comparison:
+    """Compare each fault with another one, by default with none, in each variant, in every metric
+    and in success. together, design: as in `summarize`."""
+    names = [str(name) for name in coded(table, "fault")[1]]
+    others = [name for name in names if name != to]
+    if others:
+        _check_names("fault", (to,), names)
+    pairs = [(name, to) for name in others]
+    return _compared(table, metrics, "fault", pairs, confidence, together, design)
+
+
+def _check_names(factor: str, chosen: Sequence[str], names: Sequence[str]) -> None:
     for name in chosen:
         if name not in names:
-            hint = did_you_mean(name, [str(known) for known in names])
-            raise InputError(Fault(f"the sweep has no variant {name!r}", hint=hint))
+            raise InputError(
+                Fault(f"the sweep has no {factor} {name!r}", hint=did_you_mean(name, names))
+            )
+
+
+def _compared(
+    table: Table,
+    metrics: Sequence[str],
+    factor: str,
+    pairs: Sequence[tuple[str, str]],
+    confidence: float,
+    together: int,
+    design: str,
+) -> Comparison:
+    """Compare pairs of values of a factor, at each value of the other one."""
+    check_confidence(confidence)
+    other = "fault" if factor == "variant" else "variant"
+    codes, known = coded(table, factor)
+    names = [str(name) for name in known]
+    rest, others = coded(table, other)
     draw, grid = np.asarray(table["draw"]), np.asarray(table["grid"])
     compared = [(name, numbers(table, name), compare_values) for name in metrics]
     compared.append((SUCCESS, succeeded(table).astype(float), compare_success))
     places = draw * (int(grid.max(initial=0)) + 1) + grid
     found = []
-    for k, named in enumerate(faults):
-        for pair in combinations(chosen, 2):
-            rows = [np.flatnonzero((variant == names.index(name)) & (fault == k)) for name in pair]
+    for k, named in enumerate(others):
+        for pair in pairs:
+            rows = [np.flatnonzero((codes == names.index(name)) & (rest == k)) for name in pair]
             _, *both = np.intersect1d(*(places[some] for some in rows), return_indices=True)
             first, second = (some[which] for some, which in zip(rows, both, strict=True))
             for what, values, compare in compared:
                 got = compare(values[first], values[second], draw[first] // together, confidence)
-                found.append(
-                    replace(got, what=what, first=pair[0], second=pair[1], fault=str(named))
-                )
+                got = replace(got, what=what, first=pair[0], second=pair[1])
+                fault, variant = (str(named), "") if other == "fault" else ("", str(named))
+                found.append(replace(got, fault=fault, variant=variant))
     adjusted = holm([d.p for d in found])
     return Comparison(
         tuple(replace(d, p_holm=p) for d, p in zip(found, adjusted, strict=True) if d.pairs),
         design,
         together,
+        factor,
     )
 
 
