@@ -23,6 +23,7 @@ from spart_blocks.export.schedule import (
     eventful,
 )
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
+from spart_blocks.program.tracing.switching import UpcomingSwitches
 from spart_blocks.run.constants import AHEAD, LOCATED
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.engines.native import Native
@@ -289,7 +290,7 @@ class EventfulStepper:
         program = replace(part.program, run=part.program.run.model_copy(update=options))
         self._engine = Native(program)
         self._run = run = prepare(self._engine, None, None, states="at the end")
-        run.event_times = []
+        run.known = UpcomingSwitches()
         run.x = run.project(0.0, run.x)
         run.keeper = _Unkept(run.recorder)
         self._segments = segment_solver(run)
@@ -336,11 +337,10 @@ class EventfulStepper:
 
     def _integrate(self, end: Fraction) -> None:
         run = self._run
-        known = run.engine.event_times(run.t, end)
+        known = run.engine.switches_within(run.t, end)
         while run.t < end and run.stopped is None:
-            while known and known[-1] <= run.t:
-                known.pop()
-            stop, t = min([end, *known]), float(run.t)
+            known.drop_until(run.t)
+            stop, t = known.first if known else end, float(run.t)
             first = equal_length(float(stop) - t, run.limit)
             run.limit = math.inf
             until = stop if is_last(first, float(stop) - t) else exact(t + first)
