@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import casadi as ca
@@ -18,7 +19,8 @@ from spart_blocks.program.c.dialects import (
     Dialect,
     UnknownOperationError,
 )
-from spart_blocks.program.c.text import indented
+from spart_blocks.program.c.repeats import LEAST_SAVED, Item, Repeat, Room, operands_of, with_repeats
+from spart_blocks.program.c.text import indented, table
 from spart_blocks.program.c.values import PART, Step, Value, steps_of, values_of
 
 BY_VALUE = ("t", "h")
@@ -75,9 +77,19 @@ def c_function(
     given = arguments_of(function, dialect) if arguments is None else arguments
     found = result(range(function.numel_out(0)), dialect) if out is None else out
     try:
-        return _Printer(dialect, given, found).function(name, values_of(function))
+        printer, values = _Printer(name, dialect, given, found), values_of(function)
+        return printer.with_loops(values) or printer.function(values)
     except UnknownOperationError as error:
         raise DiagramError(f"{name} cannot become C: {error}") from None
+
+
+def c_function_with_loops(name: str, function: Any, dialect: Dialect = DOUBLE) -> str | None:
+    """The text of `c_function` if it has loops; None for a function without steps that recur."""
+    if function.n_instructions() < 2 * LEAST_SAVED or unsupported(function, dialect):
+        return None
+    out = result(range(function.numel_out(0)), dialect)
+    printer = _Printer(name, dialect, arguments_of(function, dialect), out)
+    return printer.with_loops(values_of(function))
 
 
 def unsupported(function: Any, dialect: Dialect) -> str | None:
@@ -98,29 +110,68 @@ def unsupported(function: Any, dialect: Dialect) -> str | None:
 _NO_OPERATIONS = {ca.OP_INPUT, ca.OP_CONST, ca.OP_CALL, PART}
 
 
+_FREE = (ca.OP_CONST, ca.OP_INPUT)
+_INDEXED = re.compile(r"(\w+)\[(\d+)\]")
+
+
 @dataclass(frozen=True)
 class _Printer:
-    """Writes one function. out: where its results go."""
+    """Writes one function. out: where its results go. tables: the constant arrays that its loops
+    read, with their texts by name. slots: places in `room` of values that pass between loops and
+    other statements.
+    """
 
+    called: str
     dialect: Dialect
     arguments: Sequence[Argument]
     out: Argument
+    tables: dict[str, str] = field(default_factory=dict)
+    slots: dict[Value, int] = field(default_factory=dict)
 
-    def function(self, name: str, values: Sequence[Value]) -> str:
+    def function(self, values: Sequence[Value]) -> str:
         free = [value for value in values if self._is_free(value)]
         for value in free:
             value.name = self._free(value)
         steps = steps_of(
             [value for value in values if not self._is_free(value)], turned=self.dialect.turned
         )
-        for k, value in enumerate(value for step in steps for value in step):
-            value.name = f"v{k}"
         copied = [line for value in free for line in self._results(value)]
+        return self._text(steps, copied)
+
+    def with_loops(self, values: Sequence[Value]) -> str | None:
+        """The function with steps that recur as loops; None if none do."""
+        free = [value for value in values if value.operation in _FREE]
+        for value in free:
+            value.name = self._free(value)
+        copies = [Value(ca.OP_ASSIGN, (v,), results=v.results) for v in free if v.results]
+        copies.sort(key=lambda copy: copy.results)
+        made = [*(value for value in values if value.operation not in _FREE), *copies]
+        steps = steps_of(made, turned=self.dialect.turned)
+        items = with_repeats(steps, self._read, self._written)
+        if len(items) == len(steps):
+            return None
+        self.slots.update(Room(items, self._has_index).slots)
+        for value in (v for item in items if isinstance(item, Repeat) for v in item.made()):
+            if value in self.slots:
+                masked = value.operation in MASKS
+                value.name = (self.dialect.truth if masked else "{}").format(self._kept(value))
+        ahead = [f"{self._kept(v)} = {v.name};" for v in self.slots if v.operation in _FREE]
+        return self._text(items, ahead)
+
+    def _text(self, items: Sequence[Item], ahead: Sequence[str]) -> str:
+        """The text of the function. ahead: its first statements."""
+        values = (value for item in items if not isinstance(item, Repeat) for value in item)
+        for k, value in enumerate(values):
+            value.name = f"v{k}"
         declared = [text for argument in (*self.arguments, self.out) for text in argument.declared]
-        if len(steps) > self.dialect.longest:
-            return self._in_pieces(name, declared, steps, copied)
-        lines = [line for step in steps for line in self._statements(step)]
-        return defined(self.dialect.static, name, declared, [*copied, *lines])
+        dialect = self.dialect
+        if sum(map(_length, items)) > dialect.longest:
+            texts = self._in_pieces(declared, items, ahead)
+        else:
+            lines = [line for item in items for line in self._lines(item)]
+            room = [f"{dialect.real} room[{len(self.slots)}];"] if self.slots else []
+            texts = [defined(dialect.static, self.called, declared, [*room, *ahead, *lines])]
+        return "\n\n".join([*self.tables.values(), *texts])
 
     def _is_free(self, value: Value) -> bool:
         """Whether a value is written where it is used, without a variable."""
@@ -132,6 +183,107 @@ class _Printer:
             return self.dialect.constant(value.number)
         argument, entry = value.place
         return self.arguments[argument].entries[entry]
+
+    # --- loops ----------------------------------------------------------------------------
+
+    def _read(self, operand: Value) -> str:
+        """The array of an operand that is no step."""
+        if operand.operation == ca.OP_CONST:
+            return ""
+        indexed = _INDEXED.fullmatch(operand.name)
+        return indexed[1] if indexed else "room"
+
+    def _has_index(self, value: Value) -> bool:
+        return value.operation in _FREE and self._read(value) != "room"
+
+    def _written(self, value: Value) -> tuple[str, ...]:
+        """The arrays of the results that have a value."""
+        if not value.results:
+            return ()
+        found = (self.out.entries[k] for k in value.results)
+        return tuple(m[1] if (m := _INDEXED.fullmatch(entry)) else entry for entry in found)
+
+    def _kept(self, value: Value) -> str:
+        return f"room[{self.slots[value]}]"
+
+    def _lines(self, item: Item) -> list[str]:
+        """The C statements of a step, or a loop."""
+        if isinstance(item, Repeat):
+            return self._loop(item)
+        kept = [f"{self._kept(v)} = {self._number(v)};" for v in item if v in self.slots]
+        return self._statements(item) + kept
+
+    def _loop(self, repeat: Repeat) -> list[str]:
+        loads: list[str] = []
+        given: dict[tuple[Value, ...], Value] = {}
+        outside = operands_of(repeat)
+        for operands in outside.values():
+            if operands not in given:
+                given[operands] = self._given(operands, loads)
+        lines: list[str] = []
+        own: dict[Value, Value] = {}
+        for k, step in enumerate(repeat.body):
+            for j, value in enumerate(step):
+                of = [own.get(v) or given[outside[k, j, o]] for o, v in enumerate(value.of)]
+                own[value] = Value(
+                    *(value.operation, tuple(of), value.place, value.number, value.called),
+                    width=value.width,
+                    name=f"r{len(own)}",
+                )
+            lines += self._statements([own[value] for value in step])
+            for j, value in enumerate(step):
+                number = self._number(own[value])
+                rounds = [steps[k][j] for steps in repeat.rounds]
+                lines += [f"{to} = {number};" for to in map(self._at, self._targets(rounds))]
+        head = f"for (int i = 0; i < {len(repeat.rounds)}; i++) {{"
+        return [head, *indented([*loads, *lines]), "}"]
+
+    def _targets(self, rounds: Sequence[Value]) -> Iterable[tuple[str, ...]]:
+        """Where a value of each round goes: its results, and its place in `room` if it has one."""
+        places = [[self.out.entries[k] for k in value.results] for value in rounds]
+        if rounds[0] in self.slots:
+            places = [[*row, self._kept(value)] for row, value in zip(places, rounds, strict=True)]
+        return zip(*places, strict=True)
+
+    def _given(self, operands: Sequence[Value], loads: list[str]) -> Value:
+        """An operand of a loop from outside: that of each round. loads: the statements that read
+        those that differ, to which its own is added.
+        """
+        first, dialect = operands[0], self.dialect
+        if all(value is first for value in operands):
+            return first
+        if first.operation == ca.OP_CONST:
+            numbers = [dialect.scalar_constant(value.number) for value in operands]
+            return Value(ca.OP_CONST, name=f"{self._table(dialect.scalar, numbers)}[i]")
+        at = self._at([v.name if self._has_index(v) else self._kept(v) for v in operands])
+        name = f"e{len(loads)}"
+        if first.operation in MASKS:
+            loads.append(f"const {dialect.mask} {name} = {dialect.truth.format(at)};")
+            return Value(first.operation, name=name)
+        loads.append(f"const {dialect.real} {name} = {at};")
+        return Value(ca.OP_ASSIGN, name=name)
+
+    def _at(self, entries: Sequence[str]) -> str:
+        """The entry of an array in round i."""
+        found = [match for match in map(_INDEXED.fullmatch, entries) if match]
+        array, places = found[0][1], [int(match[2]) for match in found]
+        first, step = places[0], places[1] - places[0]
+        if any(place != first + step * k for k, place in enumerate(places)):
+            return f"{array}[{self._table('int', places)}[i]]"
+        terms = [str(first)] * (first != 0 or not step)
+        terms += ["i" if step == 1 else f"{step} * i"] * (step != 0)
+        return f"{array}[{' + '.join(terms)}]"
+
+    def _table(self, kind: str, entries: Sequence[Any]) -> str:
+        """The name of a constant array."""
+        name = f"{self.called}_at{len(self.tables)}"
+        text = table(kind, name, entries, head=self.dialect.tables)
+        body = text.partition("=")[2]
+        for other, known in self.tables.items():
+            if known.partition("=")[2] == body and f" {kind} " in known:
+                return other
+        self.tables[name] = text
+        return name
 
     # --- statements -----------------------------------------------------------------------
 
@@ -176,6 +328,8 @@ class _Printer:
         operation, of = value.operation, value.of
         if operation == ca.OP_INPUT:
             return self._free(value)
+        if operation == ca.OP_ASSIGN:
+            return self._number(of[0])
         if operation == ca.OP_CALL:
             return self.dialect.looked_up(value.called, [self._number(v) for v in of])
         truths = TRUTHS.get(operation, 0)
@@ -199,44 +353,74 @@ class _Printer:
     # --- pieces ---------------------------------------------------------------------------
 
     def _in_pieces(
-        self, name: str, declared: Sequence[str], steps: Sequence[Step], copied: Sequence[str]
-    ) -> str:
+        self, declared: Sequence[str], items: Sequence[Item], ahead: Sequence[str]
+    ) -> list[str]:
         """A function that calls its pieces one after the other. They pass values in the array
         `room`.
         """
-        dialect = self.dialect
-        pieces = [steps[k : k + dialect.piece] for k in range(0, len(steps), dialect.piece)]
-        kept, size = _places(pieces)
+        dialect, name = self.dialect, self.called
+        pieces = _pieces(items, dialect.piece)
+        kept, size = _places(pieces, len(self.slots))
         names = names_of(declared)
         texts, calls = [], []
         for k, piece in enumerate(pieces):
             lines = []
-            for step in piece:
-                lines += self._statements(step)
-                lines += [f"room[{kept[v]}] = {self._number(v)};" for v in step if v in kept]
+            for item in piece:
+                lines += self._lines(item)
+                lines += [
+                    f"room[{kept[v]}] = {self._number(v)};" for v in _made(item) if v in kept
+                ]
             texts.append(defined(dialect.apart, f"{name}_{k}", [*declared, dialect.room], lines))
             calls.append(f"{name}_{k}({', '.join(names)}, room);")
-            for value in (v for step in piece for v in step if v in kept):
+            for value in (v for item in piece for v in _made(item) if v in kept):
                 value.name = f"room[{kept[value]}]"  # for later pieces
                 if value.operation in MASKS:
                     value.name = dialect.truth.format(value.name)
-        whole = [f"{dialect.real} room[{size}];", *copied, *calls]
-        return "\n\n".join([*texts, defined(dialect.static, name, declared, whole)])
+        whole = [f"{dialect.real} room[{size}];", *ahead, *calls]
+        return [*texts, defined(dialect.static, name, declared, whole)]
 
 
-def _places(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Value, int], int]:
-    """The indices in `room` of the values that later pieces read, and its size. An index is reused
-    after the last piece that reads its value.
+def _length(item: Item) -> int:
+    return len(item.body) if isinstance(item, Repeat) else 1
+
+
+def _made(item: Item) -> Sequence[Value]:
+    """The values of a step; those of loops are not variables of the function."""
+    return () if isinstance(item, Repeat) else item
+
+
+def _variables(item: Item) -> Iterable[Value]:
+    """The variables that an item may read."""
+    if isinstance(item, Repeat):
+        return (v for operands in operands_of(item).values() for v in operands[:1])
+    return chain.from_iterable(value.of for value in item)
+
+
+def _pieces(items: Iterable[Item], most: int) -> list[list[Item]]:
+    """The items in lists of about `most` statements."""
+    pieces: list[list[Item]] = [[]]
+    length = 0
+    for item in items:
+        if pieces[-1] and length + _length(item) > most:
+            pieces.append([])
+            length = 0
+        pieces[-1].append(item)
+        length += _length(item)
+    return pieces
+
+
+def _places(pieces: Sequence[Sequence[Item]], size: int) -> tuple[dict[Value, int], int]:
+    """The indices in `room` of the variables that later pieces read, from `size`, and its size
+    with them. An index is reused after the last piece that reads its value.
     """
-    made = {v: k for k, piece in enumerate(pieces) for step in piece for v in step}
+    made = {v: k for k, piece in enumerate(pieces) for item in piece for v in _made(item)}
     last = dict(made)
     for k, piece in enumerate(pieces):
-        last.update({v: k for step in piece for value in step for v in value.of if v in made})
+        last.update({v: k for item in piece for v in _variables(item) if v in made})
     kept: dict[Value, int] = {}
     free: list[int] = []
-    size = 0
     for k, piece in enumerate(pieces):
-        for value in (v for step in piece for v in step if last[v] > k):
+        for value in (v for item in piece for v in _made(item) if last[v] > k):
             size += not free
             kept[value] = free.pop() if free else size - 1
         free += [place for value, place in kept.items() if last[value] == k]

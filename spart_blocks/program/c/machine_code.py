@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,8 +18,12 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.program.c.compiler import loaded_library
+from spart_blocks.diagram.build.paused_collector import collector_paused
+from spart_blocks.program.c.called import called_texts
 from spart_blocks.program.c.dialects import DOUBLE
+from spart_blocks.program.c.functions import BY_VALUE, c_function_with_loops
 from spart_blocks.program.c.horizon import horizon_text, replaced, without_unused
+from spart_blocks.program.c.text import indented
 from spart_blocks.program.tracing.horizons import horizons_called_by
 from spart_blocks.program.tracing.lookup_tables import tables_called_by
 
@@ -29,6 +33,7 @@ from spart_blocks.program.tracing.lookup_tables import tables_called_by
 _LOAD = re.compile(r"arg\[(\d+)\]\? arg\[\1\]\[(\d+)\] : 0")
 _STORE = re.compile(r"if \(res\[(\d+)\]!=0\) res\[\1\]")
 _LINES_A_LOAD = 50
+_LOOPS = replace(DOUBLE, pointer="*restrict ")
 
 
 def c_source(functions: Iterable[Any]) -> str:
@@ -42,13 +47,37 @@ def c_source(functions: Iterable[Any]) -> str:
     """
     functions = list(functions)
     generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
-    for function in functions:
-        generator.add(function)
+    loops = []
+    with collector_paused():
+        for function in functions:
+            text = _with_loops(function)
+            if text is None:
+                generator.add(function)
+            else:
+                loops.append((function, text))
     source: str = _with_horizons(_STORE.sub(r"res[\1]", generator.dump()), functions)
     loads = len(_LOAD.findall(source))
-    if loads * _LINES_A_LOAD < source.count("\n"):
+    if loads * _LINES_A_LOAD >= source.count("\n"):
+        source = _LOAD.sub(r"arg[\1][\2]", source)
+    if not loops:
         return source
-    return _LOAD.sub(r"arg[\1][\2]", source)
+    called = called_texts(function for function, _ in loops)
+    called = [text for text in called if text not in source]
+    return "\n\n".join(["#include <math.h>", *called, source, *(text for _, text in loops)])
+
+
+def _with_loops(function: Any) -> str | None:
+    """A function whose steps recur as C with loops; None for other functions."""
+    name = f"{function.name()}_in_loops"
+    text = c_function_with_loops(name, function, _LOOPS)
+    if text is None:
+        return None
+    names = function.name_in()
+    given = [f"arg[{k}]" + "[0]" * (n in BY_VALUE) for k, n in enumerate(names)]
+    head = "casadi_real const **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem"
+    lines = ["(void)iw; (void)w; (void)mem;", f"{name}({', '.join([*given, 'res[0]'])});", "return 0;"]
+    body = "\n".join(indented(lines))
+    return f"{text}\n\nCASADI_SYMBOL_EXPORT int {function.name()}({head}) {{\n{body}\n}}"
 
 
 def _with_horizons(source: str, functions: Iterable[Any]) -> str:
