@@ -158,9 +158,13 @@ class _Sequence:
         """The repeats of rounds of this length."""
         equal = self.tokens[length:] == self.tokens[:-length]
         ends = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]])))
+        free = 0
         for start, stop in ends.reshape(-1, 2).tolist():
-            if stop - start >= length:
-                yield from self._in_run(start, stop, length)
+            begin = max(start, free)
+            if stop - begin >= length:
+                for one in self._in_run(begin, stop, length):
+                    yield one
+                    free = one[0] + one[1] * one[2]
 
     def _in_run(self, start: int, stop: int, length: int) -> Iterator[tuple[int, int, int]]:
         """The repeats within steps start to stop, each equal to the one `length` later."""

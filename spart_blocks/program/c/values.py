@@ -30,7 +30,7 @@ class Value:
     """
 
     operation: int
-    of: tuple[Value, ...] = ()
+    of: tuple[Value, ...] = field(default=(), repr=False)
     place: tuple[int, int] = (-1, -1)
     number: float = math.nan
     called: str = ""
