@@ -150,3 +150,11 @@ def keep(made: Path, folder: Path, key: str) -> Path:
             raise
     _prune(folder, place)
     return place
+
+
+def keep_text(text: str, folder: Path, key: str) -> Path:
+    """Store a text. Raises OSError."""
+    with tempfile.TemporaryDirectory(prefix=BUILD, dir=folder) as build:
+        made = Path(build, "text.program")
+        made.write_text(text, encoding="utf-8")
+        return keep(made, folder, key)

@@ -24,6 +24,7 @@ from spart_blocks.base.errors import (
     told,
     warn,
 )
+from spart_blocks.base.package_state import version_of
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.sections.run_options import RunOptions, Solver, solver_hint
 from spart_blocks.program import Program, TraceError
@@ -32,7 +33,7 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.results.signal_names import EVENTS, THINNED
 from spart_blocks.run.bounds import warn_of_bounds, warn_of_checks
 from spart_blocks.run.engines.engine import Engine
-from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file, version_of
+from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.loop_solutions import warn_of_solutions
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.growth import growth_notes

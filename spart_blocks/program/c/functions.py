@@ -19,7 +19,13 @@ from spart_blocks.program.c.dialects import (
     Dialect,
     UnknownOperationError,
 )
-from spart_blocks.program.c.repeats import LEAST_SAVED, Item, Repeat, Room, operands_of, with_repeats
+from spart_blocks.program.c.repeats import (
+    Item,
+    Repeat,
+    Room,
+    operands_of,
+    with_repeats,
+)
 from spart_blocks.program.c.text import indented, table
 from spart_blocks.program.c.values import PART, Step, Value, steps_of, values_of
 
@@ -84,12 +90,17 @@ def c_function(
 
 
 def c_function_with_loops(name: str, function: Any, dialect: Dialect = DOUBLE) -> str | None:
-    """The text of `c_function` if it has loops; None for a function without steps that recur."""
-    if function.n_instructions() < 2 * LEAST_SAVED or unsupported(function, dialect):
+    """The text of `c_function` if it has loops; None for functions without steps that recur, and
+    for those that are not of scalars or that C lacks operations for.
+    """
+    if not function.is_a("SXFunction"):
         return None
     out = result(range(function.numel_out(0)), dialect)
     printer = _Printer(name, dialect, arguments_of(function, dialect), out)
-    return printer.with_loops(values_of(function))
+    try:
+        return printer.with_loops(values_of(function))
+    except UnknownOperationError:
+        return None
 
 
 def unsupported(function: Any, dialect: Dialect) -> str | None:
@@ -367,9 +378,7 @@ class _Printer:
             lines = []
             for item in piece:
                 lines += self._lines(item)
-                lines += [
-                    f"room[{kept[v]}] = {self._number(v)};" for v in _made(item) if v in kept
-                ]
+                lines += [f"room[{kept[v]}] = {self._number(v)};" for v in _made(item) if v in kept]
             texts.append(defined(dialect.apart, f"{name}_{k}", [*declared, dialect.room], lines))
             calls.append(f"{name}_{k}({', '.join(names)}, room);")
             for value in (v for item in piece for v in _made(item) if v in kept):

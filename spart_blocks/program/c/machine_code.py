@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,12 +18,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.program.c.compiler import loaded_library
+from spart_blocks.base.cache import keep_text, key_of, stored, user_folder
+from spart_blocks.base.package_state import package_state
 from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.program.c.called import called_texts
+from spart_blocks.program.c.compiler import loaded_library
 from spart_blocks.program.c.dialects import DOUBLE
 from spart_blocks.program.c.functions import BY_VALUE, c_function_with_loops
 from spart_blocks.program.c.horizon import horizon_text, replaced, without_unused
+from spart_blocks.program.c.repeats import LEAST_SAVED
 from spart_blocks.program.c.text import indented
 from spart_blocks.program.tracing.horizons import horizons_called_by
 from spart_blocks.program.tracing.lookup_tables import tables_called_by
@@ -33,6 +37,7 @@ from spart_blocks.program.tracing.lookup_tables import tables_called_by
 _LOAD = re.compile(r"arg\[(\d+)\]\? arg\[\1\]\[(\d+)\] : 0")
 _STORE = re.compile(r"if \(res\[(\d+)\]!=0\) res\[\1\]")
 _LINES_A_LOAD = 50
+_SHORT = 2 * LEAST_SAVED
 _LOOPS = replace(DOUBLE, pointer="*restrict ")
 
 
@@ -44,17 +49,37 @@ def c_source(functions: Iterable[Any]) -> str:
     blocks gcc takes more than two minutes with them, and two seconds without. In code that is
     mostly arithmetic a few tests are kept, since they divide it: gcc takes 11.5 s for 35,000
     instructions in one piece, and 3.9 s in 240 pieces.
+
+    A function whose steps recur is written by `c_function_with_loops` instead. The search for them
+    takes 40 us for each instruction, so that the source is stored in the user's cache folder.
     """
     functions = list(functions)
+    if max((f.n_instructions() for f in functions if f.is_a("SXFunction")), default=0) < _SHORT:
+        return _c_source(functions)
+    folder = user_folder()
+    key = key_of("".join([package_state(), *(function.serialize() for function in functions)]))
+    found = stored(folder, key) if folder else None
+    with suppress(OSError):
+        if found:
+            return found.read_text("utf-8")
+    with collector_paused():
+        text = _c_source(functions)
+    with suppress(OSError):
+        if folder:
+            keep_text(text, folder, key)
+    return text
+
+
+def _c_source(functions: Sequence[Any]) -> str:
+    """The text of `c_source`."""
     generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
     loops = []
-    with collector_paused():
-        for function in functions:
-            text = _with_loops(function)
-            if text is None:
-                generator.add(function)
-            else:
-                loops.append((function, text))
+    for function in functions:
+        text = _with_loops(function)
+        if text is None:
+            generator.add(function)
+        else:
+            loops.append((function, text))
     source: str = _with_horizons(_STORE.sub(r"res[\1]", generator.dump()), functions)
     loads = len(_LOAD.findall(source))
     if loads * _LINES_A_LOAD >= source.count("\n"):
@@ -72,11 +97,10 @@ def _with_loops(function: Any) -> str | None:
     text = c_function_with_loops(name, function, _LOOPS)
     if text is None:
         return None
-    names = function.name_in()
-    given = [f"arg[{k}]" + "[0]" * (n in BY_VALUE) for k, n in enumerate(names)]
+    given = [f"arg[{k}]" + "[0]" * (n in BY_VALUE) for k, n in enumerate(function.name_in())]
     head = "casadi_real const **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem"
-    lines = ["(void)iw; (void)w; (void)mem;", f"{name}({', '.join([*given, 'res[0]'])});", "return 0;"]
-    body = "\n".join(indented(lines))
+    call = f"{name}({', '.join([*given, 'res[0]'])});"
+    body = "\n".join(indented(["(void)iw; (void)w; (void)mem;", call, "return 0;"]))
     return f"{text}\n\nCASADI_SYMBOL_EXPORT int {function.name()}({head}) {{\n{body}\n}}"
 
 

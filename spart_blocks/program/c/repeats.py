@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from spart_blocks.program.c.dialects import MASKS
 from spart_blocks.program.c.values import Step, Value
 
-LEAST_SAVED = 400
-"""Least number of steps that the repeats of one length must save for a function to have loops:
-short functions are as they were, and fast.
-"""
+LEAST_SAVED = 200
+"""Least number of steps that a repeat must save: short functions are as they were, and fast."""
 _LEAST_MORE = 24
-"""Least number of steps that each repeat saves."""
+"""Least number of steps that each further repeat saves, such as that of states that are copied."""
+_MANY = 8
+"""Least number of rounds of a repeat whose rounds are shorter than LEAST_SAVED: the joints of an
+arm are few, and its dynamics faster as they were.
+"""
 _GRAM = 6
 """Number of steps that are compared to find the lengths of rounds to try."""
 _TRIED = 24
@@ -72,7 +74,7 @@ def with_repeats(steps: Sequence[Step], read: Kind, written: Kind) -> list[Item]
     found: list[tuple[int, int, int]] = []
     sequence = _Sequence.of(steps, read, written)
     while True:
-        best = sequence.best(_LEAST_MORE if found else LEAST_SAVED)
+        best = sequence.best(LEAST_SAVED) or (sequence.best(_LEAST_MORE) if found else None)
         if best is None:
             break
         found += best
@@ -122,17 +124,18 @@ class _Sequence:
         self.tokens[start:stop] = -1 - np.arange(start, stop)
 
     def best(self, least: int) -> list[tuple[int, int, int]] | None:
-        """The repeats (start, length, number of rounds) of one length that save most; None if none
-        saves `least` steps.
+        """The repeats (start, length, number of rounds) of one length that save most, each at least
+        so many steps; None if there are none.
         """
-        chosen, most = None, least - 1
-        for length, bound in self._lengths():
-            if bound <= most:
+        chosen, most = None, 0
+        for length, equal in self._lengths():
+            if equal <= max(most, least - 1):
                 continue
-            found = [one for one in self._of_length(length) if length * (one[2] - 1) >= _LEAST_MORE]
-            saved = sum(length * (count - 1) for _, _, count in found)
+            fewest = max(2 if length >= LEAST_SAVED else _MANY, least // length + 1)
+            repeats = [one for one in self._of_length(length) if one[2] >= fewest]
+            saved = sum(length * (count - 1) for _, _, count in repeats)
             if saved > most:
-                chosen, most = found, saved
+                chosen, most = repeats, saved
         return chosen
 
     def _lengths(self) -> list[tuple[int, int]]:

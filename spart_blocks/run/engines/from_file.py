@@ -4,20 +4,17 @@ was traced and checked, without loading the diagram or importing bdsim."""
 from __future__ import annotations
 
 import json
-import os
-import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spart_blocks.base import cache as kept
 from spart_blocks.base.errors import InputError, SpartWarning, warn
+from spart_blocks.base.package_state import package_state
 from spart_blocks.diagram.sections.run_options import STANDARD, RunOptions
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.run.engines.native import Native
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
     from spart_blocks.program import Program
     from spart_blocks.run.engines.engine import Engine
-
-_MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
-
 
 Options = Callable[[RunOptions], RunOptions]
 """A function that changes the run options of a file."""
@@ -101,11 +95,8 @@ class DiagramFile:
                 "warnings": list(told),
                 "program": to_text(program),
             }
-            with tempfile.TemporaryDirectory(prefix=kept.BUILD, dir=folder) as build:
-                made = Path(build, "diagram.program")
-                made.write_text(json.dumps(entry), encoding="utf-8")
-                old = kept.stored(folder, self._key())
-                new = kept.keep(made, folder, self._key())
+            old = kept.stored(folder, self._key())
+            new = kept.keep_text(json.dumps(entry), folder, self._key())
             if old not in (None, new):
                 old.unlink(missing_ok=True)
         except (OSError, TypeError, ValueError):
@@ -124,7 +115,7 @@ class DiagramFile:
     def _key(self) -> str:
         root = str(self.root.absolute()) if self.root else ""
         asked = [self.overrides, root, self.variants]
-        return kept.key_of(json.dumps([str(self.path.absolute()), asked, _package()]))
+        return kept.key_of(json.dumps([str(self.path.absolute()), asked, package_state()]))
 
 
 def engine_of_file(
@@ -184,27 +175,3 @@ def overheard() -> Iterator[list[str]]:
             found = list(caught)
     for w in found:
         warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-
-
-@cache
-def version_of(package: str) -> str:
-    """The version of an installed package; empty if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
-
-
-@cache
-def _package() -> str:
-    """All that determines a file's program besides its files: the versions of this package and of
-    its dependencies.
-    """
-    states = []
-    for folder, _, names in os.walk(Path(__file__).parents[2]):  # faster than rglob
-        for name in names:
-            if name.endswith((".py", ".c")):
-                path = os.path.join(folder, name)
-                status = os.stat(path)
-                states.append((path, status.st_size, status.st_mtime_ns))
-    return json.dumps([sorted(states), [version_of(name) for name in _MADE_WITH], sys.version])
