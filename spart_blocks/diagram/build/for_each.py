@@ -227,5 +227,8 @@ def _make(kind: str, bd: Any, name: str, **arguments: Any) -> Any:
 
 
 def _entry(item: Resolved, k: int) -> Resolved:
-    """Entry k of a list; the last entry if the list is too short, which is reported elsewhere."""
-    return Resolved(item.value[min(k, len(item.value) - 1)], item.size, item.height, item.complete)
+    """Entry k of a list; the last entry if the list is too short, which is reported elsewhere. Its
+    size is its share of the list's.
+    """
+    value, size = item.value[min(k, len(item.value) - 1)], -(-item.size // len(item.value))
+    return Resolved(value, size, item.height, item.complete)

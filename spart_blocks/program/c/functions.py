@@ -241,7 +241,7 @@ class _Printer:
                     width=value.width,
                     name=f"r{len(own)}",
                 )
-            lines += self._statements([own[value] for value in step])
+            lines += self._statements(tuple(own[value] for value in step))
             for j, value in enumerate(step):
                 number = self._number(own[value])
                 rounds = [steps[k][j] for steps in repeat.rounds]

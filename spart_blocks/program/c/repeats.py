@@ -256,12 +256,12 @@ class Room:
             self.slots.setdefault(value, len(self.slots))
 
 
-def operands_of(repeat: Repeat) -> dict[tuple[int, ...], tuple[Value, ...]]:
+def operands_of(repeat: Repeat) -> dict[tuple[int, int, int], tuple[Value, ...]]:
     """The operands of a repeat from outside its rounds: for each that of every round. The keys are
     (step, value, operand) of the body.
     """
     own = {value for step in repeat.body for value in step}
-    found = {}
+    found: dict[tuple[int, int, int], tuple[Value, ...]] = {}
     for k, steps in enumerate(zip(*repeat.rounds, strict=True)):
         for j, values in enumerate(zip(*steps, strict=True)):
             for o, operands in enumerate(zip(*(v.of for v in values), strict=True)):
