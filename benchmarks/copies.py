@@ -1,8 +1,8 @@
-"""Copies of a subsystem in compiled code: lines of C, compiling it, and one evaluation of the rates.
+"""Copies of a subsystem in compiled code: lines of C, compiling it, and a call of the rates.
 
-servo: ten blocks, of a PI controller with a limit, a filter and a plant. pendulum: a double pendulum
-under PD control. arm: ten blocks of one subsystem, each a 7-joint arm under PD control. For each,
-with loops and written out as CasADi does, in processor time:
+servo: ten blocks, of a PI controller with a limit, a filter and a plant. pendulum: a double
+pendulum under PD control. arm: ten blocks of one subsystem, each a 7-joint arm under PD control.
+For each, with loops and written out as CasADi does, in processor time:
   lines      of C
   source     writing it [s]
   compiler   compiling it [s]
