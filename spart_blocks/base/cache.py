@@ -31,7 +31,7 @@ REMEMBERED = 24 * 3600.0  # s
 """Lifetime of the file `KEY.timeout`, which records that a file took too long to make."""
 _ABANDONED = 2 * 3600.0  # s
 
-_KEPT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll|program)")
+_KEPT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll|program|source)")
 _MARK = re.compile(r"[0-9a-f]{32}\.(timeout|lock)")
 
 
@@ -152,9 +152,9 @@ def keep(made: Path, folder: Path, key: str) -> Path:
     return place
 
 
-def keep_text(text: str, folder: Path, key: str) -> Path:
-    """Store a text. Raises OSError."""
+def keep_text(text: str, folder: Path, key: str, suffix: str) -> Path:
+    """Store a text: .program or .source. Raises OSError."""
     with tempfile.TemporaryDirectory(prefix=BUILD, dir=folder) as build:
-        made = Path(build, "text.program")
+        made = Path(build, f"text{suffix}")
         made.write_text(text, encoding="utf-8")
         return keep(made, folder, key)

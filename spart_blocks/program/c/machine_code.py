@@ -66,7 +66,7 @@ def c_source(functions: Iterable[Any]) -> str:
         text = _c_source(functions)
     with suppress(OSError):
         if folder:
-            keep_text(text, folder, key)
+            keep_text(text, folder, key, ".source")
     return text
 
 

@@ -96,7 +96,7 @@ class DiagramFile:
                 "program": to_text(program),
             }
             old = kept.stored(folder, self._key())
-            new = kept.keep_text(json.dumps(entry), folder, self._key())
+            new = kept.keep_text(json.dumps(entry), folder, self._key(), ".program")
             if old not in (None, new):
                 old.unlink(missing_ok=True)
         except (OSError, TypeError, ValueError):
