@@ -243,3 +243,15 @@ def test_both_sides_may_make_a_section():
 def test_a_version_that_is_no_yaml_is_named():
     with pytest.raises(sb.DiagramError, match="theirs:2"):
         merge(BASE, of(Set("run.T", 5)), "a: [1")
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_block_that_one_side_moves_and_the_other_removes_is_a_conflict(is_ours):
+    base = (ROOT / "diagrams" / "controllers" / "pd.yaml").read_text(encoding="utf-8")
+    moved = of(Group("law", ("pd",)), text=base)
+    removed = of(RemoveBlock("pd"), text=base)
+    mover, remover = ("ours", "theirs") if is_ours else ("theirs", "ours")
+    found = merge(base, *((moved, removed) if is_ours else (removed, moved)))
+    assert found.text is None
+    told = f"block pd: {mover} has it as law/pd, {remover} removes it"
+    assert told in [str(one) for one in found.conflicts]

@@ -8,7 +8,7 @@ What both sides call otherwise, and not alike, is a conflict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -62,6 +62,8 @@ def common_names(base: Mapping[str, Any], ours: Matched, theirs: Matched) -> Com
     conflicts += [
         _conflict_text("block", shown(name), shown(a), shown(b)) for name, a, b in blocks.conflicts
     ]
+    conflicts += _moved_and_removed(ours.pair, theirs.pair, "ours", "theirs")
+    conflicts += _moved_and_removed(theirs.pair, ours.pair, "theirs", "ours")
     sections: list[dict[str, dict[str, str]]] = [{}, {}, {}]
     for section, subject in SECTIONS.items():
         found = _agreed(
@@ -77,6 +79,17 @@ def common_names(base: Mapping[str, Any], ours: Matched, theirs: Matched) -> Com
     moves = [{(a[0], b[1]): b for a, b in each.items() if a[0] != b[0]} for each in blocks.maps]
     former = {b: shown(a) for a, b in blocks.maps[0].items() if a != b}
     return CommonNames(versions, moves, former, tuple(conflicts))
+
+
+def _moved_and_removed(
+    one: MatchedVersions, other: MatchedVersions, mover: str, remover: str
+) -> Iterator[str]:
+    """The conflicts of blocks that one side has moved to another sheet and the other one removed:
+    the wires of the new sheet would lead to nothing."""
+    for a, b in one.blocks.items():
+        moved = one.sheets.get(a[0], a[0]) != b[0] and not (is_slot(a[0]) or is_slot(b[0]))
+        if moved and a not in other.blocks and one.old.pieces[a].kind != SLOT:
+            yield f"block {shown(a)}: {mover} has it as {shown(b)}, {remover} removes it"
 
 
 def _conflict_text(subject: str, name: str, ours: str, theirs: str) -> str:
