@@ -34,8 +34,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#2
 DASHES = ("-", "--", "-.", ":", (0, (8, 2, 1, 2, 1, 2)))
 INK, GRID, FAINT = "#222222", "#E3E6EA", "#6B7280"
 _LEGEND_ROWS = 26
-MOST_POINTS = 10_000
-"""Largest number of points of a curve over time in a figure."""
+MOST_POINTS = 4_000
+"""Largest number of points of a curve over time in a figure: four for each pixel of its width."""
 
 
 @dataclass(frozen=True)
