@@ -155,6 +155,19 @@ def test_loops_give_the_bits_of_the_steps_that_they_replace(seed, rounds):
 
 
 @compiled
+def test_loops_write_every_result_of_a_function():
+    def both(x, p):
+        first = [np.sin(x[k] * p[k]) * np.exp(-(x[k] ** 2)) + p[k] for k in range(100)]
+        return np.array(first), 2.5, np.array([first[99 - k] * x[k] for k in range(100)])
+
+    function = sb.compiled(both, 100, 100)
+    assert "for (int i = 0; i < 100; i++) {" in c_source([function.program])
+    given = np.linspace(-1, 1, 100), np.linspace(0.5, 2, 100)
+    for found, wanted in zip(function(*given), both(*given), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
+
+
+@compiled
 @pytest.mark.parametrize("longest", [5, 10_000])
 def test_loops_are_alike_in_all_lanes(monkeypatch, longest):
     """In one piece, and in pieces between which values pass."""

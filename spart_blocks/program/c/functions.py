@@ -90,12 +90,19 @@ def c_function(
 
 
 def c_function_with_loops(name: str, function: Any, dialect: Dialect = DOUBLE) -> str | None:
-    """The text of `c_function` if it has loops; None for functions without steps that recur, and
-    for those that are not of scalars or that C lacks operations for.
+    """The text of `c_function` if it has loops, with an array `outK` for each of any number of
+    results; None for functions without steps that recur, and for those that are not of scalars or
+    that C lacks operations for.
     """
     if not function.is_a("SXFunction"):
         return None
-    out = result(range(function.numel_out(0)), dialect)
+    results = [
+        result(range(function.numel_out(k)), dialect, f"out{k}") for k in range(function.n_out())
+    ]
+    out = Argument(
+        tuple(text for one in results for text in one.declared),
+        tuple(entry for one in results for entry in one.entries),
+    )
     printer = _Printer(name, dialect, arguments_of(function, dialect), out)
     try:
         return printer.with_loops(values_of(function))

@@ -99,7 +99,8 @@ def _with_loops(function: Any) -> str | None:
         return None
     given = [f"arg[{k}]" + "[0]" * (n in BY_VALUE) for k, n in enumerate(function.name_in())]
     head = "casadi_real const **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem"
-    call = f"{name}({', '.join([*given, 'res[0]'])});"
+    results = [f"res[{k}]" for k in range(function.n_out())]
+    call = f"{name}({', '.join([*given, *results])});"
     body = "\n".join(indented(["(void)iw; (void)w; (void)mem;", call, "return 0;"]))
     return f"{text}\n\nCASADI_SYMBOL_EXPORT int {function.name()}({head}) {{\n{body}\n}}"
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spart_blocks.program.tracing.horizons import PREFIX as OPTIMISES
 from spart_blocks.program.tracing.loops import PREFIX as SOLVES
@@ -51,8 +52,11 @@ solver, as its call followed by its entries.
 
 
 def values_of(function: Any) -> list[Value]:
-    """The values that an SX function with one dense result needs, without duplicates."""
+    """The values that an SX function with dense results needs, without duplicates. The indices of
+    results count the entries of all results, one after the other.
+    """
     at: dict[int, Value] = {}
+    first = np.cumsum([0, *(function.numel_out(k) for k in range(function.n_out()))]).tolist()
     known: dict[Any, Value] = {}
 
     def once(value: Value) -> Value:
@@ -68,7 +72,7 @@ def values_of(function: Any) -> list[Value]:
             continue
         of = tuple(at[slot] for slot in inputs)
         if operation == ca.OP_OUTPUT:
-            of[0].results.append(outputs[1])
+            of[0].results.append(first[outputs[0]] + outputs[1])
         elif operation == ca.OP_ASSIGN:
             at[outputs[0]] = of[0]
         elif operation == ca.OP_CALL:
