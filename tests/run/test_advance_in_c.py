@@ -14,6 +14,7 @@ from spart_blocks.program.tracing.switching import KINDS, Crossing
 from spart_blocks.run.events import acting
 from spart_blocks.run.events.crossings import Chatter, chatters
 from spart_blocks.run.events.holds import Held
+from spart_blocks.run.record.event_log import EventLog
 from spart_blocks.run.solvers.solver import SegmentSolver
 
 N = 6
@@ -233,7 +234,7 @@ class Run(SimpleNamespace):
         crossings = [Crossing(f"b{k}", KINDS[kind], directions[k]) for k, kind in enumerate(kinds)]
         super().__init__(t=Fraction(t), x=x, xd=xd, crossings=crossings, before=None, lines=[])
         self.clocks = [SimpleNamespace(name="c", time=lambda _: self.t)] if due else []
-        self.ticks, self.held, self.events, self.stopped = {"c": 0}, Held(), [], None
+        self.ticks, self.held, self.events, self.stopped = {"c": 0}, Held(), EventLog(), None
         self.options, self.end, self.bounces = SimpleNamespace(max_step=1.0), 100.0, {}
         self.recent, self.chatter, self.limit = [], Chatter(), np.inf
         self.engine = Engine(self)
