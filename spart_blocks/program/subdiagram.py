@@ -103,7 +103,10 @@ def subdiagram_of(
     signals = {slot.name: slot for slot in program.signals}
     named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))
     if not named:
-        named = program.display.kept(program.run.log, signals) or list(signals)
+        log, display = program.run.log, program.display
+        outside = display.unknown(log, signals) if blocks else ()
+        log = tuple(name for name in log if name not in outside)
+        named = display.kept(log, signals) or list(signals)
     named += [name for name in _asked(wiring, outputs, signals) if name not in named]
     if not named:
         raise InputError(_without_outputs(wiring, title))

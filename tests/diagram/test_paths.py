@@ -105,6 +105,7 @@ WRONG = [
     ("params", "'params' is a whole section", "params.NAME"),
     ("K", "'K' is ambiguous", "write blocks.two.K or blocks.one.K or blocks.w.K"),
     ("pid/P.K", "there is nothing named 'pid/P'", "write pid.P"),
+    ("f/P.K", "there is nothing named 'f/P'", "it has T"),
     ("two..K", "the path 'two..K' has an empty name", ""),
     ("kp.", "the path 'kp.' has an empty name", ""),
     ("kp[0:1]", "'kp[0:1]': [0:1] is no entry of a list", "as [0]"),

@@ -76,6 +76,20 @@ def test_a_subsystem_is_a_part_by_its_name():
     assert names(part.inputs) == ["left_target", "plant.qm[0:3]", "plant.um[0:3]"]
 
 
+def test_a_part_from_which_no_wire_leaves_gives_what_is_logged_of_it(tmp_path):
+    path = tmp_path / "some.yaml"
+    path.write_text("""
+blocks:
+  a: {type: CONSTANT, value: 1}
+  b: {type: INTEGRATOR}
+  c: {type: GAIN, K: 2}
+  other: {type: GAIN, K: 3}
+wires: [a -> b, a -> other, b -> c]
+run: {T: 1, log: [other, c]}
+""")
+    assert names(subdiagram_of(path, ["b", "c"]).outputs) == ["c"]
+
+
 def test_an_unknown_block_is_named_with_the_near_ones():
     with pytest.raises(InputError, match=r"no block 'ctr'.*\n.*did you mean 'ctrl'"):
         subdiagram_of(PD, ["ctr"])

@@ -105,7 +105,11 @@ def _full(keys: Keys, path: str, document: Document, root: Path) -> Keys:
         slot = f"{keys[1]}.{keys[-1] if len(keys) > 2 else 'PARAMETER'}"
         hint = f"--variant chooses, and the parameters of what is chosen are the slot's: {slot}"
         raise _wrong("variants cannot be set", hint)
-    users = [one for one in former_names(path) if one.partition(".")[0] in blocks]
+    users = [
+        f"{block}.{argument}"
+        for block, _, argument in (one.partition(".") for one in former_names(path))
+        if block in blocks_that_take(argument, document, root)
+    ]
     near = f"write {users[0]}" if users else did_you_mean(name, known)
     raise _wrong(f"there is nothing named {name!r}", near)
 
