@@ -18,7 +18,7 @@ import spart_blocks as sb
 from spart_blocks.export import step_code
 from spart_blocks.program.c import repeats
 from spart_blocks.program.c.compiler import compiler_name, strict_library
-from spart_blocks.program.c.dialects import LANES
+from spart_blocks.program.c.dialects import DOUBLE, LANES
 from spart_blocks.program.c.functions import c_function, c_function_with_loops
 from spart_blocks.program.c.machine_code import c_source
 from spart_blocks.program.subdiagram import subdiagram_of
@@ -152,6 +152,100 @@ def test_loops_give_the_bits_of_the_steps_that_they_replace(seed, rounds):
     out = np.zeros(function.numel_out(0))
     library.g(*(ctypes.c_void_p(array.ctypes.data) for array in (*given, out)))
     np.testing.assert_array_equal(out, np.array(function(*given)).ravel())
+
+
+ONE = (ca.sin, ca.cos, ca.fabs, ca.sign, ca.floor, ca.logic_not, lambda a: -a, lambda a: 1 / a)
+TWO = (
+    *(ca.logic_and, ca.logic_or, ca.if_else, ca.atan2),
+    *(lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b),
+    *(lambda a, b: a < b, lambda a, b: a != b, lambda a, b: ca.if_else(a <= b, a, b)),
+)
+NUMBERS = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -2.5, 1e308)
+
+
+def chained(chance):
+    """A function of stages of random rounds, whose steps read each other, other rounds, other
+    stages, arguments in order or not, and constants; its results are in another order.
+    """
+    t, x, p = ca.SX.sym("t"), ca.SX.sym("x", 30), ca.SX.sym("p", 20)
+    known = [*ca.vertsplit(x), *ca.vertsplit(p), t]
+    results = []
+    for _ in range(chance.integers(1, 4)):
+        count, length = chance.integers(2, 12), chance.integers(2, 9)
+        before, order, rounds = list(known), chance.permutation(count), []
+        recipe = [
+            (
+                int(chance.integers(len(ONE) + 2 * len(TWO))),
+                [(int(chance.integers(9)), int(chance.integers(1000)), int(chance.integers(1, 3)))
+                 for _ in (0, 1)],
+            )
+            for _ in range(length)
+        ]  # fmt: skip
+
+        def read(place, at, step, k, own, rounds=rounds, order=order, before=before):
+            choices = {
+                0: own or None,
+                1: rounds[-1] if rounds else None,
+                2: rounds[order[k] % len(rounds)] if rounds else None,
+                3: [t],
+                4: [ca.SX(number) for number in NUMBERS],
+            }
+            if choices.get(place):
+                return choices[place][at % len(choices[place])]
+            if place == 5:
+                return ca.SX(NUMBERS[(at + k) % len(NUMBERS)]) if at % 2 else ca.SX(0.5 + k)
+            if place == 6:
+                return before[at % len(before)]
+            if place == 7:
+                return x[int(order[k])]
+            return before[(at + step * k) % len(before)]
+
+        for k in range(count):
+            own = []
+            for which, operands in recipe:
+                given = [read(*one, k, own) for one in operands]
+                given = given[::-1] if chance.random() < 0.02 else given
+                if which < len(ONE):
+                    own.append(ONE[which](given[0]))
+                else:
+                    operation = TWO[(which - len(ONE)) // 2]
+                    own.append(
+                        operation(*given, 0) if operation is ca.if_else else operation(*given)
+                    )
+            rounds.append(own)
+        made = [value for own in rounds for value in own]
+        known += made
+        results += [rounds[k][int(chance.integers(length))] for k in order]
+        results += [value for value in made if chance.random() < 0.3]
+        results += [t, ca.SX(NUMBERS[int(chance.integers(8))]), results[0]]
+    y = ca.densify(ca.vertcat(*results))
+    y = ca.cse(y) if chance.random() < 0.6 else y
+    return ca.Function("f", [t, x, p], [y], ["t", "x", "p"], ["y"])
+
+
+@compiled
+@pytest.mark.parametrize("longest", [5, 10_000])
+def test_loops_of_random_steps_give_their_bits(monkeypatch, longest):
+    """In one piece, and in pieces. All numbers are compared but the signs of NaN."""
+    for name, value in (("LEAST_SAVED", 3), ("_LEAST_MORE", 1), ("_MANY", 2), ("_GRAM", 2)):
+        monkeypatch.setattr(repeats, name, value)
+    dialect = replace(DOUBLE, longest=longest, piece=4)
+    functions = {f"f{seed}": chained(np.random.default_rng(seed)) for seed in range(20)}
+    texts = ["#include <math.h>", "#define SB_APART __attribute__((noinline))"]
+    for name, function in functions.items():
+        texts.append(c_function(name, function, dialect=dialect))
+        texts.append(f"void call_{name}(double *t, double *x, double *p, double *y) {{")
+        texts.append(f"  {name}(*t, x, p, y);\n}}")
+    source = "\n".join(texts)
+    assert source.count("for (int i = 0;") >= 20
+    library = ctypes.CDLL(str(strict_library(source, (*PLAIN[:4], "-ffp-contract=off"))))
+    chance = np.random.default_rng(1)
+    for name, function in functions.items():
+        given = [chance.uniform(-2, 2, function.numel_in(k)) for k in range(3)]
+        out = np.full(function.numel_out(0), 7.0)
+        call = library[f"call_{name}"]
+        call(*(ctypes.c_void_p(array.ctypes.data) for array in (*given, out)))
+        assert same_bits(out, np.array(function(*given)).ravel()), name
 
 
 @compiled
