@@ -80,6 +80,17 @@ wires: [f -> x, x -> r, r -> f.a, t -> f.s]
 run: {T: 4, sliding: filippov, log: [x]}
 """,
 }
+# Within one step of 1/64 s q lands on its surface, while x moves on.
+LANDS = """
+blocks:
+  d: {type: WAVEFORM, wave: sine, freq: 1.1, min: -2.5, max: 2.5}
+  f: {type: FCN, expression: "d - 2*sign(x)", arguments: [x, d]}
+  x: {type: INTEGRATOR, x0: 0.25}
+  g: {type: FCN, expression: "q - d - 2*sign(q + 0.1)", arguments: [q, d]}
+  q: {type: INTEGRATOR, x0: -0.25}
+wires: ["d -> f.d, g.d", x -> f.x, f -> x, q -> g.q, g -> q]
+run: {T: 1, sliding: filippov, log: [x, q]}
+"""
 SLOW = """
 blocks:
   x: {type: HYBRID_SYSTEM, states: [x], f: ["1"],
@@ -127,8 +138,9 @@ def stepped(code, steps):
         (ENABLED, 2.0, {"rate": 100, "method": "heun"}),
         (EDGES, 1.0, {"rate": 100}),
         (SLIDES["relay"], 3.0, {"rate": 50}),
+        (LANDS, 1.0, {"rate": 64, "method": "heun"}),
     ],
-    ids=["ticks", "float", "enabled", "edges", "sliding"],
+    ids=["ticks", "float", "enabled", "edges", "sliding", "landing"],
 )
 def test_c_agrees_with_a_run_about_what_happens_within_its_steps(text, T, how, tmp_path):
     diagram, part = part_of(text, tmp_path)

@@ -101,7 +101,6 @@ typedef struct {
 #define SB_BOUNCED(m) ((m)->kept->bounced)
 #endif
 #if SB_SLIDES
-#define SB_MEETS_LINES
 #define SB_HOLDS(m) (&(m)->kept->holds)
 #define SB_NORMALS(m) ((m)->normals)
 #define SB_HELD_ANEW(m) ((void)0)

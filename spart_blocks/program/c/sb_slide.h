@@ -725,6 +725,8 @@ static void sb_let_go(SB_SELF *m, const unsigned char *found) {
   holds->contacts = kept;
 }
 
+#ifdef SB_MEETS_LINES
+
 /* --- steps that may stay before a surface ------------------------------------------------ */
 
 /* Whether the straight line of length h along the first slope crosses a surface. */
@@ -739,14 +741,12 @@ static int sb_line_crosses(SB_SELF *m, double h) {
 }
 
 /* With stages on both sides of a surface, steps could stay on one side for ever, each as short as
-   error control allows. So a step ends where its first slope meets a surface, as in Newton's
-   method, and then goes over it. Returns whether the step just tried is to be repeated. */
+   error control allows. So a step with error control ends where its first slope meets a surface, as in
+   Newton's method, and then goes over it. Returns whether the step just tried is to be repeated. */
 static int sb_meets_lines(SB_SELF *m, sb_trial *s, int good) {
   double low = 0, high = s->h;
-  if (!good || !sb_line_crosses(m, high)) return 0;
-#ifdef SB_CONTROLS
+  if (!good || !SB_CONTROLLED(m) || !sb_line_crosses(m, high)) return 0;
   SB_GAP(m) = 0;
-#endif
   while (high - low > SB_LOCATED && high - low > SB_PART * low) {
     double middle = 0.5 * (low + high);
     if (sb_line_crosses(m, middle)) high = middle;
@@ -760,5 +760,7 @@ static int sb_meets_lines(SB_SELF *m, sb_trial *s, int good) {
   s->h = high;
   return 0;
 }
+
+#endif
 
 #endif
