@@ -30,7 +30,8 @@ class Hybrid_System(WithParams, ContinuousBlock):
     time and of params, as in FCN. A jump is {when: y < 0, set: {v: -e*v}}: at the instant at which
     the condition becomes true, located as other zero-crossings, all states that it sets get their
     new values at once; formulas read those from before. Several jumps at one instant act in their
-    order. A condition that holds at the start is no jump.
+    order. A jump or a switch that makes other conditions true sets off their jumps at this instant,
+    each once. A condition that holds at the start is no jump.
 
     Jumps may accumulate (Zeno behaviour), as those of a ball that loses speed at each bounce: with
     `run: {sliding: filippov}` it comes to rest there, otherwise the run ends with an error.

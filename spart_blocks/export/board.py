@@ -93,11 +93,12 @@ _ALONG = ("sb_held_rates", "sb_pushes", "sb_rates_change", "sb_signal_rates", "s
           "sb_slide", "sb_look_beside", "sb_settle_beside")  # fmt: skip
 _PROGRAM = "sb_model_"
 _CHAINS = (
-    ("sb_enter", "sb_jump", "sb_cross", "sb_settle", "sb_switched", "sb_switch"),
+    ("sb_enter", "sb_jump", "sb_cross", "sb_set_off", "sb_settle", "sb_switched", "sb_switch"),
     ("sb_segment", "sb_find_crossing", "sb_find_before", "sb_first_of", "sb_within_step", "sb_try",
      "sb_slope"),
     (*_TO_A_STEP, "sb_tried", "sb_searched", "sb_find_before", "sb_first_of", "sb_within_step",
      "sb_try", "sb_slope", *_ALONG),
+    (*_TO_A_STEP, "sb_hits", "sb_cross", "sb_set_off", "sb_settle", "sb_switched", "sb_switch"),
     (*_TO_A_STEP, "sb_hits", "sb_cross", "sb_after_resets", "sb_motion_of"),
     (*_TO_A_STEP, "sb_hits", "sb_cross", "sb_meet", "sb_meet_surfaces", "sb_decide", "sb_project",
      "sb_hold", "sb_put_to_rest", *_ALONG),

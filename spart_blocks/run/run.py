@@ -274,6 +274,11 @@ class Run:
         return frozenset(k for k, c in enumerate(self.crossings) if c.kind in kinds)
 
     @cached_property
+    def resetting(self) -> frozenset[int]:
+        """The crossings of EVENTs."""
+        return frozenset(k for k, c in enumerate(self.crossings) if c.kind == "event")
+
+    @cached_property
     def _directions(self) -> Floats:
         """The directions of the crossings."""
         return np.array([crossing.direction for crossing in self.crossings], dtype=float)

@@ -230,13 +230,15 @@ class Run(SimpleNamespace):
 
     slides = False
 
-    def __init__(self, t, x, xd, kinds, directions, due):
+    def __init__(self, t, x, xd, kinds, directions, due, begun):
         crossings = [Crossing(f"b{k}", KINDS[kind], directions[k]) for k, kind in enumerate(kinds)]
         super().__init__(t=Fraction(t), x=x, xd=xd, crossings=crossings, before=None, lines=[])
         self.clocks = [SimpleNamespace(name="c", time=lambda _: self.t)] if due else []
         self.ticks, self.held, self.events, self.stopped = {"c": 0}, Held(), EventLog(), None
         self.options, self.end, self.bounces = SimpleNamespace(max_step=1.0), 100.0, {}
         self.recent, self.chatter, self.limit = [], Chatter(), np.inf
+        self.resetting = {k for k, one in enumerate(crossings) if one.kind == "event"}
+        self.start = 0 if begun else self.t
         self.engine = Engine(self)
         self.engine.display = SimpleNamespace(checks=(), told={}, states={})
         self.engine.continuous = {}
@@ -287,7 +289,7 @@ def pair(c, rng, *, due=False, begun=True):
     x, xd, t = rng.uniform(-1.0, 0.6, N), rng.uniform(-1, 1, 1), float(rng.uniform(1, 9))
     vectors = (pointer(kinds), pointer(directions))
     c.begin(c_double(t), pointer(x), c_double(xd[0]), *vectors, int(due), int(begun))
-    return Run(t, x, xd, kinds, directions, due)
+    return Run(t, x, xd, kinds, directions, due, begun)
 
 
 def found_in_c(c):

@@ -53,6 +53,7 @@
 #define SB_MARKS
 #define SB_OWN_MARKS
 #define SB_HIT(m) ((m)->s.hit)
+#define SB_BEGUN(m) ((m)->s.begun)
 #define SB_LOOPS
 #define SB_WAITS
 #define SB_GOES(m) ((m)->status == SB_OK)
@@ -479,6 +480,7 @@ static int sb_events(sb_fmu *m) {
   m->fresh = 0;
   m->status = sb_pass(m);
   if (m->status == SB_OK) sb_enter(m, 1, &stage);
+  m->s.begun = 1;
   if (m->status != SB_OK) return m->status;
   if (m->exchange && m->s.limit < INFINITY) { /* so that a step of the importer does not miss the return */
     m->s.apex = m->s.t + m->s.limit;

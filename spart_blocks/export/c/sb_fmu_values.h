@@ -361,7 +361,6 @@ static int sb_update(sb_fmu *m, sb_change *change) {
   int status;
   sb_copy(before, m->s.x, SB_NX);
   status = sb_events(m);
-  m->s.begun = 1;
   change->states = SB_NX > 0 && m->s.changed;
   for (int i = 0; i < SB_NX; i++) change->states |= before[i] != m->s.x[i];
   m->s.changed = 0;

@@ -100,19 +100,45 @@ SB_FUNCTION void sb_after_resets(SB_SELF *m, SB_MASK where, const SB_MASK *reset
   }
 }
 
+/* Let EVENTs act whose signals the resets and switches just made have made cross, in these lanes, and
+   those that these set off in turn; each once at a time. g: the watched values before, overwritten. */
+SB_FUNCTION void sb_set_off(SB_SELF *m, SB_MASK where, SB_REAL *g) {
+  for (int n = 0; n < SB_NG(m); n++) {
+    SB_MASK any = {0}, more[SB_ROOM(SB_NG(m))];
+    where &= SB_GOES(m) & SB_BEGUN(m);
+    if (!SB_ANY(where)) return;
+    sb_watch_now(m, SB_G(m));
+    for (int k = 0; k < SB_NG(m); k++) {
+      more[k] = where & SB_NOT(SB_HIT(m)[k]) & sb_crossed(g[k], SB_G(m)[k], SB_DIRECTION(m, k));
+      g[k] = SB_G(m)[k];
+      if (SB_KIND(m, k) == SB_EVENT) any |= more[k];
+    }
+    if (!SB_ANY(any)) return;
+    for (int k = 0; k < SB_NG(m); k++) {
+      if (SB_KIND(m, k) != SB_EVENT || !SB_ANY(more[k])) continue;
+      SB_HIT(m)[k] |= more[k];
+      sb_reset(m, k, more[k]);
+    }
+    sb_settle(m, any, SB_X(m), SB_XD(m));
+  }
+}
+
 #endif
 
 /* Act on the marked crossings, in these lanes: stop the run, reset states by the function of an EVENT,
-   switch modes until none requests it, or put states on the limits that they reached. ticks_follow: a STOP
-   or fault whose signal becomes positive by this waits for the ticks at this time. */
+   switch modes until none requests it, let EVENTs act that these set off, or put states on the limits
+   that they reached. ticks_follow: a STOP or fault whose signal becomes positive by this waits for the
+   ticks at this time. */
 SB_FUNCTION void sb_cross(SB_SELF *m, SB_MASK where, int ticks_follow) {
   const SB_MASK none = {0};
   SB_MASK moved = none, limits = none, ends = SB_ENDED(m), acts;
 #ifdef SB_MEETS_RESETS
   SB_MASK resets = none, reset[SB_ROOM(SB_NG(m))];
-  SB_REAL x[SB_ROOM(SB_N(m))], xd[SB_ROOM(SB_ND(m))];
+  SB_REAL x[SB_ROOM(SB_N(m))], xd[SB_ROOM(SB_ND(m))], g[SB_ROOM(SB_NG(m))];
   for (int i = 0; i < SB_N(m); i++) x[i] = SB_X(m)[i];
   for (int i = 0; i < SB_ND(m); i++) xd[i] = SB_XD(m)[i];
+  sb_watch_now(m, SB_G(m));
+  for (int k = 0; k < SB_NG(m); k++) g[k] = SB_G(m)[k];
 #endif
   sb_count_crossings(m, where);
   for (int k = 0; k < SB_NG(m); k++) {
@@ -133,6 +159,9 @@ SB_FUNCTION void sb_cross(SB_SELF *m, SB_MASK where, int ticks_follow) {
   where &= SB_GOES(m);
   acts = moved & where & SB_NOT(ends);
   if (SB_ANY(acts)) sb_settle(m, acts, SB_X(m), SB_XD(m));
+#ifdef SB_MEETS_RESETS
+  if (SB_ANY(acts)) sb_set_off(m, acts, g);
+#endif
 #if SB_SLIDES
   if (SB_GOES(m)) sb_meet(m, where & SB_NOT(ends), moved);
 #endif

@@ -65,44 +65,71 @@ def _apply_jumps(run: Run, t: float, before: Sequence[Any]) -> bool:
 
 def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = False) -> Fraction:
     """Handle the crossings found at t: stop the run, reset states by the function of an EVENT,
-    switch modes until none requests it, or set states to the limits that they reached. Returns
-    t as an exact fraction. ticks_follow: a STOP or fault whose signal becomes positive by this
-    waits for the ticks at t.
+    switch modes until none requests it, let EVENTs act that these set off, or set states to the
+    limits that they reached. Returns t as an exact fraction. ticks_follow: a STOP or fault whose
+    signal becomes positive by this waits for the ticks at t.
     """
     if found:
         count_crossings(run, found, t)
     kinds = {run.crossings[k].kind for k in found}
     x, xd = run.x, run.xd
     inputs = run.engine.jump_inputs(t, x, xd) if kinds & {"event", "mode"} else ()
-    free = [contact.k for contact in run.held.contacts if contact.k in found]
-    for k in (k for k in found if k not in free):
+    sets_off = run.resetting and t > run.start and kinds & {"event", "mode"}
+    values = run.watch(t, x) if sets_off else None
+    touching = [contact.k for contact in run.held.contacts]
+    first = found
+    for k in (k for k in found if k not in touching):
         crossing = run.crossings[k]
         if crossing.kind == "stop":
             stop(run, crossing.block, t)
         elif crossing.kind == "fault":
             raise run.engine.failure(k, t, run.x, run.xd)
         elif crossing.kind == "event":
-            run.events.add(t, crossing.block, "crossed zero")
-            run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+            _reset(run, k, t)
     if kinds & {"event", "mode"} and run.stopped is None:
         settle(run, t)
         if _apply_jumps(run, t, inputs):
             settle(run, t)
+        if values is not None:
+            found = _set_off(run, found, values, t)
     before, beside = run.held, run.x
     if run.stopped is None:
         meet(run, found, t)
     if (run.held != before or run.x is not beside) and run.stopped is None:
         settle(run, t)
     if kinds & {"event", "mode"}:
-        let_go(run, t, free)
+        let_go(run, t, [k for k in touching if k in found])
     if kinds & {"event", "mode", "limit"}:
         run.x = run.project(t, run.x)
     if kinds & {"event", "mode"} and run.stopped is None and not ticks_follow:
         _stop_after_reset(run, t)
     if "event" in kinds and run.stopped is None:
-        events = [k for k in found if run.crossings[k].kind == "event" and k not in free]
+        events = [k for k in first if run.crossings[k].kind == "event" and k not in touching]
         run.limit = after_resets(run, t, x, xd, events)
     return exact(t)
+
+
+def _reset(run: Run, k: int, t: float) -> None:
+    """Reset states by the function of an EVENT."""
+    run.events.add(t, run.crossings[k].block, "crossed zero")
+    run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+
+
+def _set_off(run: Run, found: Sequence[int], values: Floats, t: float) -> list[int]:
+    """Let EVENTs act whose signals the resets and switches at t have made cross, and those that
+    these set off in turn; each once at a time. found: the crossings that have acted. values:
+    before they did. Returns all that have acted.
+    """
+    acted, touching = list(found), [contact.k for contact in run.held.contacts]
+    while True:
+        now = run.watch(t, run.x)
+        more = [k for k in run.crossed(values, now) if k in run.resetting and k not in acted]
+        if not more:
+            return acted
+        for k in (k for k in more if k not in touching):
+            _reset(run, k, t)
+        acted, values = [*acted, *more], now
+        settle(run, t)
 
 
 def settle(run: Run, t: float) -> None:
