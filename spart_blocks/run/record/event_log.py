@@ -22,6 +22,7 @@ class EventLog:
         self.kept: list[Event] = []
         self.counts: Counter[str] = Counter()
         self.stream: Callable[[Event], None] | None = None
+        self._most = MOST_EVENTS
 
     @property
     def total(self) -> int:
@@ -30,10 +31,10 @@ class EventLog:
 
     def add(self, t: float, block: str, what: str) -> None:
         """Note an event of a block at t [s]."""
-        event = Event(t, block, what)
+        event = Event(float(t), block, what)
         self.kept.append(event)
         self.counts[block] += 1
-        if len(self.kept) > MOST_EVENTS:
+        if len(self.kept) > self._most:
             self._leave_out()
         if self.stream is not None:
             self.stream(event)
@@ -48,3 +49,4 @@ class EventLog:
             if before < each or there[event.block] - before <= each:
                 kept.append(event)
         self.kept = kept
+        self._most = max(MOST_EVENTS, 2 * len(kept))  # of very many blocks two each are more
