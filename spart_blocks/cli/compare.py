@@ -130,9 +130,9 @@ def _refuse_unlike(file: Path, other: Path | None) -> None:
             raise InputError(Fault(f"{file} is one sweep; two are compared", hint=hint))
         return
     files = [path for path in (file, other) if path.is_file()]
-    if len(files) == 1 and not other.exists():
-        check_diagram(other)
     if len(files) == 1:
+        if not other.exists():
+            check_diagram(other)
         sweep = other if files[0] == file else file
         text = f"{files[0]} is a file, no folder of a sweep; two sweeps are compared"
         hint = f"spart sweep {files[0]} --out DIR; spart compare {sweep} DIR"

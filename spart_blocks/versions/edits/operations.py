@@ -169,7 +169,7 @@ class AddBlock(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        sheet = _sheet(file, self.within)
+        sheet = sheet_of(file, self.within)
         _free(file, sheet, self.name)
         section = {"type": self.type, **self.parameters}
         return Put((*sheet.keys, "blocks", self.name), section).steps(file)
@@ -185,7 +185,7 @@ class RemoveBlock(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        sheet = _sheet(file, self.within)
+        sheet = sheet_of(file, self.within)
         home = _home(file, sheet, self.name)
         steps = [*wire_steps(sheet, lambda wire: wire.without(lambda e: e.block == self.name))]
         if sheet.keys:
@@ -212,7 +212,7 @@ class RenameBlock(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        sheet = _sheet(file, self.within)
+        sheet = sheet_of(file, self.within)
         home = _home(file, sheet, self.name)
         _free(file, sheet, self.new)
         wires_of(sheet)  # raises for one that cannot be read
@@ -232,7 +232,7 @@ class Retype(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        home = _home(file, _sheet(file, self.within), self.name)
+        home = _home(file, sheet_of(file, self.within), self.name)
         if home[0] == "variants":
             raise InputError(f"{self.name} is a slot of variants: change one of its choices")
         steps: list[Step] = [SetValue((*home, "type"), self.type)]
@@ -252,7 +252,7 @@ class AddWire(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        sheet = _sheet(file, self.within)
+        sheet = sheet_of(file, self.within)
         there = connections_of(sheet)
         double = [pair for pair in read_wire(self.text).connections() if pair in there]
         if double:
@@ -271,7 +271,7 @@ class RemoveWire(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        sheet = _sheet(file, self.within)
+        sheet = sheet_of(file, self.within)
         gone = set(read_wire(self.text).connections())
         there = connections_of(sheet)
         missing = gone - there
@@ -297,7 +297,7 @@ class RenameParameter(Operation):
             raise InputError(Fault(f"there is no parameter {self.name!r}", hint=hint))
         if self.new in params:
             raise InputError(f"there is already a parameter {self.new!r}")
-        _named(self.new)
+        check_name(self.new)
         word = re.compile(rf"\${re.escape(self.name)}(?!\w)")
         steps: list[Step] = [
             SetValue(path, word.sub(f"${self.new}", text))
@@ -319,7 +319,7 @@ class Group(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        sheet = _sheet(file, self.within)
+        sheet = sheet_of(file, self.within)
         _free(file, sheet, self.name)
         if self.name in file.subsystems:
             raise InputError(f"there is already a subsystem {self.name!r}")
@@ -368,7 +368,7 @@ class Wrap(Operation):
             wrapper = wrapper_of(file, self.slot, self.choice, found.section, self.wires)
         except WireSyntaxError as error:
             raise InputError(Fault(error.message, hint=error.hint)) from None
-        _named(wrapper.name)
+        check_name(wrapper.name)
         made = Put(("subsystems", wrapper.name), wrapper.section).steps(file)
         return ordered([*made, SetValue(found.keys, {"type": wrapper.name})])
 
@@ -409,7 +409,7 @@ def _whole(data: Data, keys: Keys, value: Any) -> None:
         for key in reversed(keys[len(entry) :]):
             made = {key: made}
         if section == "blocks":
-            _named(str(name))
+            check_name(str(name))
         if is_whole(entry, made):
             return
         path, kind = ".".join(map(str, entry)), str(section).removesuffix("s")
@@ -423,7 +423,7 @@ def _whole(data: Data, keys: Keys, value: Any) -> None:
         raise InputError(Fault(f"there is no {kind} {name!r}{where}", hint=hint))
 
 
-def _sheet(file: File, within: str) -> Sheet:
+def sheet_of(file: File, within: str) -> Sheet:
     """The sheet of a subsystem, or the top sheet if `within` is empty. Raises InputError."""
     if within and within not in file.subsystems:
         hint = did_you_mean(within, file.subsystems)
@@ -448,12 +448,13 @@ def _home(file: File, sheet: Sheet, name: str) -> Keys:
 
 def _free(file: File, sheet: Sheet, name: str) -> None:
     """Raise InputError if a name is invalid for a block, or in use."""
-    _named(name)
+    check_name(name)
     if name in sheet.blocks or name in _slots(file, sheet):
         raise InputError(f"there is already a block {name!r}")
 
 
-def _named(name: str) -> None:
+def check_name(name: str) -> None:
+    """Raise InputError if a name is invalid."""
     problem = name_problem(name)
     if problem:
         raise InputError(f"the name {name[:60]!r} {problem}")

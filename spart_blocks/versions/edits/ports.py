@@ -10,10 +10,10 @@ from typing import Any
 
 from spart_blocks.base.document import Keys, mapping_at
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.written.conditions import CONDITIONS
 from spart_blocks.diagram.written.sheets import GATES, File, Sheet, WrittenBlock
 from spart_blocks.diagram.written.wires import WrittenWire
+from spart_blocks.versions.edits.operations import check_name, sheet_of
 from spart_blocks.versions.edits.renaming import signals_renamed
 from spart_blocks.versions.edits.steps import (
     Operation,
@@ -81,10 +81,7 @@ class _Port:
 
 
 def _port(file: File, within: str, side: str, name: str) -> _Port:
-    if within and within not in file.subsystems:
-        hint = did_you_mean(within, file.subsystems)
-        raise InputError(Fault(f"there is no subsystem {within!r}", hint=hint))
-    sheet = file.subsystems[within] if within else file.top
+    sheet = sheet_of(file, within)
     of = within or "the file"
     if side not in SIDES:
         raise InputError(Fault(f"{of} has no {side[:40]!r}", hint="write inputs or outputs"))
@@ -108,9 +105,7 @@ class RenamePort(Operation):
 
     def steps(self, file: File) -> list[Step]:
         port = _port(file, self.within, self.side, self.name)
-        problem = name_problem(self.new)
-        if problem:
-            raise InputError(f"the name {self.new[:60]!r} {problem}")
+        check_name(self.new)
         if self.new in (port.sheet.inputs if self.side == "inputs" else port.sheet.outputs):
             raise InputError(f"there is already an {self.side.removesuffix('s')} {self.new!r}")
         steps: list[Step] = [SetValue(port.keys, self.new)]

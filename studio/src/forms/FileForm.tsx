@@ -99,8 +99,9 @@ function NewRobot() {
   );
 }
 
-const NAME = "\\s*[A-Za-z_][A-Za-z0-9_]*\\s*";
-const NAME_RULE = "letters, digits and _, a letter first";
+/** Of names of parameters, robots and ports, as a pattern of inputs. */
+export const NAME = "\\s*[A-Za-z_][A-Za-z0-9_]*\\s*";
+export const NAME_RULE = "letters, digits and _, a letter first";
 
 function NewParameter() {
   const [name, setName] = useState("");

@@ -7,8 +7,7 @@ import { Tool } from "../app/Header";
 import { addPort, pathOfPorts, type Ports } from "../canvas/adding";
 import type { Sheet } from "../protocol";
 import { useStudio } from "../store";
-
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+import { NAME, NAME_RULE } from "./FileForm";
 
 export function PortsForm({ gate }: { gate: "in" | "out" }) {
   const sheet = useStudio((state) => state.sheet);
@@ -52,7 +51,7 @@ function PortName({ name, readOnly, rename }: { name: string; readOnly: boolean;
   useEffect(() => setTyped(name), [name]);
   const commit = (): void => {
     const to = typed.trim();
-    if (to !== name && NAME.test(to)) rename(to);
+    if (to !== name && new RegExp(`^${NAME}$`).test(to)) rename(to);
     else setTyped(name);
   };
   return (
@@ -73,7 +72,7 @@ function NewPort({ side, taken, add }: { side: string; taken: readonly string[];
   return (
     <form className="new-parameter" onSubmit={(event) => { event.preventDefault(); void submit(); }}>
       <input aria-label={`Name of a new ${side === "inputs" ? "input" : "output"}`} placeholder="name" value={name} required spellCheck={false}
-        pattern="\s*[A-Za-z_][A-Za-z0-9_]*\s*" title="letters, digits and _, a letter first" onChange={(event) => setName(event.target.value)} />
+        pattern={NAME} title={NAME_RULE} onChange={(event) => setName(event.target.value)} />
       <button type="submit" disabled={taken.includes(name.trim())}>Add</button>
     </form>
   );
