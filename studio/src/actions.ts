@@ -1,5 +1,6 @@
 // What a person can do: requests to the server, and the state after them.
 
+import { kept } from "./canvas/scene";
 import type { Changed, Operation, Opened, Point, Problem } from "./protocol";
 import { Refused } from "./socket";
 import { connection, now, patch, type Notice } from "./store";
@@ -132,10 +133,11 @@ export async function written(): Promise<void> {
 }
 
 function show({ opened, sheet }: Changed): void {
+  const present = now().sheet;
   const there = new Set(sheet.blocks.map(({ name }) => name));
   const selection = now().selection.filter((name) => there.has(name));
   const renaming = there.has(now().renaming ?? "") ? now().renaming : null;
-  if (now().sheet?.at === sheet.at) patch({ opened, sheet, selection, renaming, trial: [], conflict: null });
+  if (present?.at === sheet.at) patch({ opened, sheet: kept(present, sheet), selection, renaming, trial: [], conflict: null });
   else patch({ opened });
 }
 

@@ -1,21 +1,24 @@
 // The sheet: blocks and wires to look at and to work on.
 
 import {
-  applyNodeChanges, type Connection as Joined, type FinalConnectionState, type NodeChange, type OnConnectStartParams,
-  ConnectionLineType, ReactFlow, SelectionMode, useReactFlow, useStore,
+  type Connection as Joined, type FinalConnectionState, type OnConnectStartParams, ConnectionLineType, ReactFlow, SelectionMode, useReactFlow, useStore,
 } from "@xyflow/react";
-import { type DragEvent, type FocusEvent, type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type DragEvent, type FocusEvent, type MouseEvent, useEffect, useMemo } from "react";
 
-import { edit, notify, place, showSheet } from "../actions";
+import { edit, notify, showSheet } from "../actions";
 import { useCommands } from "../app/keys";
-import type { Operation, Point } from "../protocol";
+import type { Operation } from "../protocol";
 import { now, patch, useStudio } from "../store";
 import { addableHere, addBlock } from "./adding";
+import { Backdrop } from "./Backdrop";
 import { BlockNode } from "./BlockNode";
 import { canvasCommands } from "./canvasCommands";
 import { CanvasTools } from "./CanvasTools";
-import { edgesOf, nodesOf, type BlockNode as Block, type WireEdge as Wire } from "./nodes";
+import type { BlockNode as Block, WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
+import { sceneOf } from "./scene";
+import { FAR, useShown } from "./shown";
+import { useBlocks } from "./useBlocks";
 import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
@@ -25,16 +28,15 @@ const NODE_TYPES = { block: BlockNode };
 const EDGE_TYPES = { wire: WireEdge };
 const ADDITIVE = ["Shift", "Control", "Meta"];
 const PAN = [1, 2];
-/** The zoom below which small texts are left out. */
-const FAR = 0.45;
 const PRO = { hideAttribution: true };
 
 export function Canvas() {
   const flow = useReactFlow<Block, Wire>();
   const sheet = useStudio((state) => state.sheet);
   const path = useStudio((state) => state.opened?.path);
-  const { nodes, onNodesChange, putBack, nudge } = useBlocks();
-  const edges = useWires();
+  const scene = useMemo(() => sceneOf(sheet), [sheet]);
+  const { shown, under } = useShown(scene);
+  const { nodes, edges, onNodesChange, dropped, nudge, what } = useBlocks(scene, shown);
   const far = useStore(({ transform }) => transform[2] < FAR);
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
@@ -50,10 +52,11 @@ export function Canvas() {
   }, [flow, toReveal]);
   return (
     <div className={far ? "flow far" : "flow"} onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
-      onPointerEnter={prepare} onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
+      onPointerEnter={prepare} onPointerMoveCapture={under} onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
+      <Backdrop scene={scene} what={what} />
       <ReactFlow<Block, Wire> nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
-        onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => void putBack(moved)}
-        onSelectionDragStop={(_, moved) => void putBack(moved)}
+        onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => dropped(moved)}
+        onSelectionDragStop={(_, moved) => dropped(moved)}
         onEdgeClick={selectWire} onPaneClick={() => patch({ selection: [], wires: [] })}
         onEdgeMouseEnter={(event, edge) => hover(event, edge)} onEdgeMouseLeave={() => patch({ hover: null })}
         onConnectStart={begin} onConnectEnd={(event, state) => end(flow, event, state)} onConnect={connect}
@@ -71,63 +74,9 @@ export function Canvas() {
   );
 }
 
-/** The blocks as React Flow has them: as served, and elsewhere while they are moved. */
-function useBlocks() {
-  const sheet = useStudio((state) => state.sheet);
-  const selection = useStudio((state) => state.selection);
-  const [nodes, setNodes] = useState<Block[]>([]);
-  useEffect(() => {
-    if (sheet) setNodes((before) => nodesOf(sheet, selection, before));
-  }, [sheet, selection]);
-  const onNodesChange = useCallback((changes: NodeChange<Block>[]) => {
-    const others = changes.filter((change) => change.type !== "select");
-    if (others.length) setNodes((before) => applyNodeChanges(others, before));
-    if (others.length < changes.length) select(changes);
-  }, []);
-  const putBack = useCallback(async (moved: readonly Block[]) => {
-    const places = Object.fromEntries(moved.map(({ id, position: { x, y } }): [string, Point] => [id, [Math.round(x), Math.round(y)]]));
-    if (await place(places)) return;
-    const { sheet: present, selection: chosen } = now();
-    if (present) setNodes(nodesOf(present, chosen, []));
-  }, []);
-  const nudge = useNudge(setNodes, putBack);
-  return { nodes, onNodesChange, putBack, nudge };
-}
-
-const SETTLED = 400;
-
-/** Moves the selected blocks at once, and tells the server when the keys rest. */
-function useNudge(setNodes: (change: (before: Block[]) => Block[]) => void, putBack: (moved: Block[]) => Promise<void>) {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  return useCallback((dx: number, dy: number) => {
-    const chosen = new Set(now().selection);
-    if (chosen.size === 0) return;
-    setNodes((before) => {
-      const after = before.map((node) => {
-        if (!chosen.has(node.id)) return node;
-        const { x, y } = node.position;
-        return { ...node, position: { x: x + dx, y: y + dy } };
-      });
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => void putBack(after.filter(({ id }) => chosen.has(id))), SETTLED);
-      return after;
-    });
-  }, [setNodes, putBack]);
-}
-
 /** What a double click opens is loaded before it, so that what is typed next comes there. */
 function prepare(): void {
   void import("../app/Dialogs");
-}
-
-function useWires(): Wire[] {
-  const sheet = useStudio((state) => state.sheet);
-  const wires = useStudio((state) => state.wires);
-  const [edges, setEdges] = useState<Wire[]>([]);
-  useEffect(() => {
-    if (sheet) setEdges((before) => edgesOf(sheet, wires, before));
-  }, [sheet, wires]);
-  return edges;
 }
 
 /** While the view moves it is a layer of its own, which is not painted anew with each step. */
@@ -136,16 +85,6 @@ function setMoving(moves: boolean): void {
 }
 
 // --- selection -------------------------------------------------------------------------------
-
-function select(changes: readonly NodeChange<Block>[]): void {
-  const chosen = new Set(now().selection);
-  for (const change of changes) {
-    if (change.type !== "select") continue;
-    if (change.selected) chosen.add(change.id);
-    else chosen.delete(change.id);
-  }
-  patch({ selection: [...chosen], wires: [] });
-}
 
 function selectWire(event: MouseEvent, { id }: Wire): void {
   const { wires, selection } = now();

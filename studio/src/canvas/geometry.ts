@@ -11,18 +11,16 @@ export interface Box {
 
 /** The box around blocks and wires; null without any. */
 export function boundsOf(blocks: readonly Box[], wires: readonly SheetWire[] = []): Box | null {
-  const points: Point[] = wires.flatMap((wire) => wire.points);
-  const xs = [...blocks.flatMap(({ x, width }) => [x, x + width]), ...points.map(([x]) => x)];
-  const ys = [...blocks.flatMap(({ y, height }) => [y, y + height]), ...points.map(([, y]) => y)];
-  if (xs.length === 0) return null;
-  const x = least(xs);
-  const y = least(ys);
-  return { x, y, width: -least(xs.map((one) => -one)) - x, height: -least(ys.map((one) => -one)) - y };
-}
-
-// Not Math.min(...numbers), which has no room for very many.
-function least(numbers: readonly number[]): number {
-  return numbers.reduce((a, b) => Math.min(a, b));
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  const reach = (x: number, y: number): void => {
+    [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
+  };
+  for (const { x, y, width, height } of blocks) {
+    reach(x, y);
+    reach(x + width, y + height);
+  }
+  for (const { points } of wires) for (const [x, y] of points) reach(x, y);
+  return left > right ? null : { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** The path of a line with small rounded corners. */
@@ -82,7 +80,9 @@ export function branchDots(wires: readonly SheetWire[]): Map<string, Point[]> {
   const nets = new Map<string, SheetWire[]>();
   for (const wire of wires) {
     const net = `${wire.from.block}.${wire.from.port}`;
-    nets.set(net, [...(nets.get(net) ?? []), wire]);
+    const parts = nets.get(net);
+    if (parts) parts.push(wire);
+    else nets.set(net, [wire]);
   }
   const dots = new Map<string, Point[]>();
   for (const [net, parts] of nets) if (parts.length > 1) dots.set(net, dotsOf(parts));
@@ -91,25 +91,58 @@ export function branchDots(wires: readonly SheetWire[]): Map<string, Point[]> {
 
 function dotsOf(wires: readonly SheetWire[]): Point[] {
   const corners = new Map<string, Point>();
-  for (const { points } of wires) for (const point of points) corners.set(point.join(), point);
-  return [...corners.values()].filter((point) => {
-    const ways = new Set<string>();
-    for (const { points } of wires) {
-      for (let k = 1; k < points.length; k++) waysFrom(point, points[k - 1]!, points[k]!, ways);
-    }
-    return ways.size > 2;
-  });
+  const [across, upright] = [new Runs(), new Runs()];
+  for (const { points } of wires) {
+    points.forEach((point, k) => {
+      corners.set(point.join(), point);
+      const [x, y] = point;
+      const [px, py] = points[k - 1] ?? point;
+      if (y === py) across.add(y, px, x);
+      if (x === px) upright.add(x, py, y);
+    });
+  }
+  return [...corners.values()].filter(([x, y]) => across.ways(y, x) + upright.ways(x, y) > 2);
 }
 
-/** Add the directions in which the line from a to b leaves a point on it. */
-function waysFrom([x, y]: Point, [ax, ay]: Point, [bx, by]: Point, ways: Set<string>): void {
-  if (ax === bx && x === ax && y >= Math.min(ay, by) && y <= Math.max(ay, by)) {
-    if (y > Math.min(ay, by)) ways.add("up");
-    if (y < Math.max(ay, by)) ways.add("down");
+/** Runs along lines, by where the line is. */
+class Runs {
+  private lines = new Map<number, [low: number, high: number][]>();
+  private joined = false;
+
+  add(at: number, a: number, b: number): void {
+    if (a === b) return;
+    const run: [number, number] = a < b ? [a, b] : [b, a];
+    const line = this.lines.get(at);
+    if (line) line.push(run);
+    else this.lines.set(at, [run]);
   }
-  if (ay === by && y === ay && x >= Math.min(ax, bx) && x <= Math.max(ax, bx)) {
-    if (x > Math.min(ax, bx)) ways.add("left");
-    if (x < Math.max(ax, bx)) ways.add("right");
+
+  /** The number of directions in which runs leave a point of a line. */
+  ways(at: number, where: number): number {
+    if (!this.joined) this.join();
+    const line = this.lines.get(at) ?? [];
+    let [from, to] = [0, line.length]; // the last run that begins at or before the point
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (line[middle]![0] <= where) from = middle + 1;
+      else to = middle;
+    }
+    const [low, high] = line[from - 1] ?? [0, -1];
+    return where > high ? 0 : Number(where > low) + Number(where < high);
+  }
+
+  private join(): void {
+    for (const [at, runs] of this.lines) {
+      runs.sort(([a], [b]) => a - b);
+      const whole: [number, number][] = [];
+      for (const [low, high] of runs) {
+        const last = whole.at(-1);
+        if (last && low <= last[1]) last[1] = Math.max(last[1], high);
+        else whole.push([low, high]);
+      }
+      this.lines.set(at, whole);
+    }
+    this.joined = true;
   }
 }
 

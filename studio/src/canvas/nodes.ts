@@ -1,32 +1,36 @@
-// The sheet as nodes and edges of React Flow.
+// The part of a sheet that is in the page, as nodes and edges of React Flow.
 
 import { type Edge, type Node, Position } from "@xyflow/react";
 
-import type { Point, Sheet, SheetBlock, SheetWire } from "../protocol";
-import { branchDots, wireKey } from "./geometry";
+import type { SheetBlock } from "../protocol";
+import type { Scene, WireShape } from "./scene";
 
 export type BlockNode = Node<{ block: SheetBlock }, "block">;
-export type WireEdge = Edge<{ wire: SheetWire; shape: string; dots: readonly Point[] }, "wire">;
+export type WireEdge = Edge<WireShape & Record<string, unknown>, "wire">;
 
-/** The nodes of a sheet. Nodes of blocks that have not changed stay the same objects, so that they
- * are not drawn again. */
-export function nodesOf(sheet: Sheet, selection: readonly string[], before: readonly BlockNode[]): BlockNode[] {
+/** The nodes of blocks by name, in the order of the sheet; those at the ends of edges alone are hidden. A
+ * node of a block that has not changed stays the same object, and where it was moved to. */
+export function nodesOf(
+  scene: Scene, names: ReadonlySet<string>, edges: readonly WireEdge[], selection: readonly string[], before: readonly BlockNode[],
+): BlockNode[] {
   const old = new Map(before.map((node) => [node.id, node]));
   const selected = new Set(selection);
-  return sheet.blocks.map((block) => {
-    const same = old.get(block.name);
-    const chosen = selected.has(block.name);
-    if (same && same.selected === chosen && same.dragging !== true && sameBlock(same, block)) return same;
-    return nodeOf(block, chosen);
+  const ends = new Set(edges.flatMap(({ source, target }) => [source, target]));
+  return inOrder(scene.at, names, ends).map((name) => {
+    const block = scene.blocks[scene.at.get(name)!]!;
+    const [chosen, hidden] = [selected.has(name), !names.has(name)];
+    const known = old.get(name);
+    if (known?.data.block !== block) return nodeOf(block, chosen, hidden);
+    return known.selected === chosen && known.hidden === hidden ? known : { ...known, selected: chosen, hidden };
   });
 }
 
-function sameBlock(node: BlockNode, block: SheetBlock): boolean {
-  const { x, y } = node.position;
-  return x === block.x && y === block.y && JSON.stringify(node.data.block) === JSON.stringify(block);
+function inOrder(at: ReadonlyMap<string, number>, ...names: ReadonlySet<string>[]): string[] {
+  const all = new Set(names.flatMap((some) => [...some]).filter((name) => at.has(name)));
+  return [...all].sort((a, b) => at.get(a)! - at.get(b)!);
 }
 
-function nodeOf(block: SheetBlock, selected: boolean): BlockNode {
+function nodeOf(block: SheetBlock, selected: boolean, hidden: boolean): BlockNode {
   const { name, x, y, width, height } = block;
   return {
     id: name,
@@ -35,6 +39,7 @@ function nodeOf(block: SheetBlock, selected: boolean): BlockNode {
     width,
     height,
     selected,
+    hidden,
     ariaRole: "group",
     ariaLabel: labelOf(block),
     data: { block },
@@ -57,23 +62,16 @@ function labelOf({ name, type, opens, problems }: SheetBlock): string {
   return `${name}, ${type}${opens === null ? "" : ", opens"}${faults}`;
 }
 
-export function edgesOf(sheet: Sheet, selected: readonly string[], before: readonly WireEdge[]): WireEdge[] {
+/** The edges of wires by their ids, in the order of the sheet. */
+export function edgesOf(scene: Scene, ids: ReadonlySet<string>, selected: readonly string[], before: readonly WireEdge[]): WireEdge[] {
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const chosen = new Set(selected);
-  const dots = branchDots(sheet.wires);
-  const shapes = new Map(
-    sheet.blocks.flatMap(({ name, outputs }) => outputs.map((port) => [`${name}.${port.name}`, port.shape])),
-  );
-  const drawn = new Set<string>();
-  return sheet.wires.map((wire) => {
-    const id = wireKey(wire);
-    const net = `${wire.from.block}.${wire.from.port}`;
-    const own = drawn.has(net) ? [] : (dots.get(net) ?? []);
-    drawn.add(net);
-    const data = { wire, shape: shapes.get(net) ?? "", dots: own };
-    const same = old.get(id);
+  return inOrder(scene.wireAt, ids).map((id) => {
+    const shape = scene.wires[scene.wireAt.get(id)!]!;
+    const known = old.get(id);
     const selection = chosen.has(id);
-    if (same && same.selected === selection && JSON.stringify(same.data) === JSON.stringify(data)) return same;
+    if (known?.selected === selection && isSame(known.data!, shape)) return known;
+    const { wire } = shape;
     return {
       id,
       type: "wire",
@@ -83,7 +81,11 @@ export function edgesOf(sheet: Sheet, selected: readonly string[], before: reado
       targetHandle: wire.to.port,
       selected: selection,
       ariaLabel: `wire from ${wire.source} to ${wire.target}`,
-      data,
+      data: { ...shape },
     };
   });
+}
+
+function isSame(a: WireShape, b: WireShape): boolean {
+  return a.wire === b.wire && a.shape === b.shape && a.dots.join() === b.dots.join();
 }

@@ -5,7 +5,7 @@ import { getViewportForBounds, type ReactFlowInstance, type Viewport } from "@xy
 import { now } from "../store";
 import { boundsOf, boxesOf, type Box } from "./geometry";
 
-export const ZOOM = { least: 0.05, most: 4, fit: 1.5 };
+export const ZOOM = { least: 0.02, most: 4, fit: 1.5 };
 // Room for the buttons over the sheet.
 const PADDING = { top: "28px", left: "32px", right: "32px", bottom: "60px" } as const;
 const seen = new Map<string, Viewport>();

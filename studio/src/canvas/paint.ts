@@ -1,0 +1,203 @@
+// Blocks and wires painted on a canvas: the same picture as that of their elements.
+
+import type { Point, SheetBlock } from "../protocol";
+import { FONT, hasFace, isTelling, shapesOf } from "./faces";
+import { ARROW, type Box, simpleRoute } from "./geometry";
+import { blocksIn, overlap, type Scene, type WireShape, wiresIn, wiresOf } from "./scene";
+import { FAR } from "./shown";
+
+type Brush = CanvasRenderingContext2D;
+
+export interface Colours {
+  ink: string;
+  muted: string;
+  accent: string;
+  fault: string;
+  wire: string;
+  /** Fill and edge of each look. */
+  looks: Record<SheetBlock["look"], readonly [fill: string, edge: string]>;
+}
+
+/** What differs from the sheet as served. moved: how far blocks are from their places; absent: what is not
+ * painted, as it is in the page. */
+export interface Shifted {
+  selected: ReadonlySet<string>;
+  chosen: ReadonlySet<string>;
+  moved: ReadonlyMap<string, Point>;
+  absent: { blocks: ReadonlySet<string>; wires: ReadonlySet<string> };
+}
+
+const LOOKS = ["source", "sink", "function", "continuous", "sampled", "subsystem", "border", "variant"] as const;
+/** The least zooms at which names, other texts, and round corners are painted. */
+const [NAMED, ROUND] = [0.28, 0.2];
+
+export function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element);
+  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const base = { source: "source", sink: "sink", function: "function", continuous: "continuous", sampled: "sampled" } as Record<string, string>;
+  const looks = LOOKS.map((look) => [look, [colour(base[look] ?? "subsystem"), colour(`${base[look] ?? "subsystem"}-edge`)]]);
+  return {
+    ink: colour("ink"), muted: colour("muted"), accent: colour("accent"), fault: colour("fault"), wire: colour("wire"),
+    looks: Object.fromEntries(looks) as Colours["looks"],
+  };
+}
+
+/** Paint what of a scene lies in a box. The brush has the transformation of the view. Answers whether
+ * anything was painted. */
+export function paint(brush: Brush, scene: Scene, box: Box, zoom: number, colours: Colours, what: Shifted): boolean {
+  const wires = wiresIn(scene, box).map((k) => scene.wires[k]!).filter(({ id, wire: { from, to } }) =>
+    !what.absent.wires.has(id) && !what.moved.has(from.block) && !what.moved.has(to.block));
+  const blocks = blocksIn(scene, box).map((k) => scene.blocks[k]!).filter(({ name }) => !what.absent.blocks.has(name) && !what.moved.has(name));
+  paintWires(brush, wires, zoom, colours, what);
+  paintBlocks(brush, blocks, zoom, colours, what);
+  return wires.length + blocks.length > 0;
+}
+
+function paintWires(brush: Brush, wires: readonly WireShape[], zoom: number, { wire, accent, fault }: Colours, { chosen }: Shifted): void {
+  const isWrong = ({ wire: { problems } }: WireShape): boolean => problems.length > 0;
+  const isChosen = ({ id }: WireShape): boolean => chosen.has(id);
+  strokeRoutes(brush, wires.filter((one) => !isChosen(one) && !isWrong(one)), 1.3, zoom, wire);
+  strokeRoutes(brush, wires.filter((one) => !isChosen(one) && isWrong(one)), 1.3, zoom, fault);
+  strokeRoutes(brush, wires.filter(isChosen), 2.2, zoom, accent);
+}
+
+/** Routes have right angles: each run is a bar, which is painted faster than a line. */
+function strokeRoutes(brush: Brush, wires: readonly WireShape[], width: number, zoom: number, colour: string): void {
+  brush.fillStyle = colour;
+  for (const { wire: { points }, dots } of wires) {
+    bars(brush, points, Math.max(width, 0.7 / zoom));
+    if (zoom < ROUND) continue;
+    for (const [x, y] of dots) brush.fillRect(x - 2.2, y - 2.2, 4.4, 4.4);
+    head(brush, points.at(-1));
+  }
+}
+
+function bars(brush: Brush, points: readonly Point[], width: number): void {
+  for (let k = 1; k < points.length; k++) {
+    const [[ax, ay], [bx, by]] = [points[k - 1]!, points[k]!];
+    if (ax === bx) brush.fillRect(ax - width / 2, Math.min(ay, by) - width / 2, width, Math.abs(by - ay) + width);
+    else brush.fillRect(Math.min(ax, bx), ay - width / 2, Math.abs(bx - ax), width);
+  }
+}
+
+function head(brush: Brush, tip: Point | undefined): void {
+  if (!tip) return;
+  const [x, y] = tip;
+  brush.beginPath();
+  brush.moveTo(x, y);
+  brush.lineTo(x - ARROW, y - 3);
+  brush.lineTo(x - ARROW, y + 3);
+  brush.fill();
+}
+
+function paintBlocks(brush: Brush, blocks: readonly SheetBlock[], zoom: number, colours: Colours, { selected }: Shifted): void {
+  for (const look of LOOKS) {
+    const [fill, edge] = colours.looks[look];
+    boxes(brush, blocks.filter((one) => one.look === look), zoom, fill, edge, look === "border" ? 20 : 9);
+  }
+  outline(brush, blocks.filter(({ problems }) => problems.length > 0), colours.fault, Math.max(1.5, 1 / zoom));
+  outline(brush, blocks.filter(({ name }) => selected.has(name)), colours.accent, Math.max(3, 1.5 / zoom));
+  if (zoom >= NAMED) for (const block of blocks) texts(brush, block, zoom, colours);
+}
+
+function boxes(brush: Brush, blocks: readonly SheetBlock[], zoom: number, fill: string, edge: string, radius: number): void {
+  if (zoom < ROUND) {
+    // A box within a box is painted faster than one with a line around.
+    const line = 1 / zoom;
+    brush.fillStyle = edge;
+    for (const { x, y, width, height } of blocks) brush.fillRect(x, y, width, height);
+    brush.fillStyle = fill;
+    for (const { x, y, width, height } of blocks) brush.fillRect(x + line, y + line, width - 2 * line, height - 2 * line);
+    return;
+  }
+  brush.lineWidth = 1.5;
+  brush.fillStyle = fill;
+  brush.strokeStyle = edge;
+  for (const { x, y, width, height, look } of blocks) {
+    brush.beginPath();
+    brush.roundRect(x + 0.75, y + 0.75, width - 1.5, height - 1.5, radius - 0.75);
+    brush.fill();
+    if (look === "variant") brush.setLineDash([4, 3]);
+    brush.stroke();
+    if (look === "variant") brush.setLineDash([]);
+    if (look === "subsystem") brush.strokeRect(x + 4.5, y + 4.5, width - 9, height - 9);
+  }
+}
+
+function outline(brush: Brush, blocks: readonly SheetBlock[], colour: string, width: number): void {
+  brush.lineWidth = width;
+  brush.strokeStyle = colour;
+  for (const { x, y, width: w, height } of blocks) brush.strokeRect(x - width / 2, y - width / 2, w + width, height + width);
+}
+
+/** Name, type, face and texts at ports, about where their elements are. */
+function texts(brush: Brush, block: SheetBlock, zoom: number, { ink, muted, looks }: Colours): void {
+  const { x, y, width, height, centre, name, type, look } = block;
+  const far = zoom < FAR;
+  const [shows, tells] = [hasFace(block), isTelling(block)];
+  const faceHeight = shows ? shapesOf(block.face).height : 0;
+  let line = y + height / 2 - (16 + (tells ? 0 : 12.5) + faceHeight) / 2 + 8;
+  brush.textAlign = "center";
+  brush.textBaseline = "middle";
+  brush.fillStyle = ink;
+  brush.font = `700 ${far ? 15 : 13}px system-ui, sans-serif`;
+  brush.fillText(name, x + centre, line);
+  if (far) return;
+  line += 14.5;
+  if (!tells) {
+    brush.fillStyle = muted;
+    brush.font = "10px system-ui, sans-serif";
+    brush.fillText(type, x + centre, line);
+    line += 12.5;
+  }
+  if (shows) face(brush, block, x + centre, line - 6.5 + faceHeight / 2, ink, muted);
+  brush.fillStyle = looks[look][1];
+  brush.font = "10px system-ui, sans-serif";
+  for (const [ports, at, align] of [[block.inputs, x + 9.5, "left"], [block.outputs, x + width - 9.5, "right"]] as const) {
+    brush.textAlign = align;
+    for (const { label, offset } of ports) if (label) brush.fillText(label, at, y + offset);
+  }
+}
+
+function face(brush: Brush, block: SheetBlock, x: number, y: number, ink: string, muted: string): void {
+  const { lines, words } = shapesOf(block.face);
+  brush.save();
+  brush.translate(x, y);
+  brush.lineWidth = 1.3;
+  for (const { path, axis } of lines) {
+    brush.strokeStyle = axis ? muted : ink;
+    brush.stroke(new Path2D(path));
+  }
+  brush.fillStyle = ink;
+  brush.font = `${FONT}px ui-monospace, monospace`;
+  brush.textBaseline = "alphabetic";
+  for (const { x: at, y: base, text, anchor } of words) {
+    brush.textAlign = anchor === "middle" ? "center" : "left";
+    brush.fillText(text, at, base);
+  }
+  brush.restore();
+}
+
+/** Paint blocks that are being moved, and their wires, which have simple routes meanwhile. */
+export function paintMoved(brush: Brush, scene: Scene, box: Box, zoom: number, colours: Colours, what: Shifted): boolean {
+  const { moved, absent } = what;
+  const wires = wiresOf(scene, moved.keys()).filter(({ id }) => !absent.wires.has(id)).map((one) => shifted(one, moved));
+  const blocks = [...moved].flatMap(([name, [dx, dy]]) => {
+    const block = scene.blocks[scene.at.get(name) ?? -1];
+    return block && !absent.blocks.has(name) ? [{ ...block, x: block.x + dx, y: block.y + dy }] : [];
+  }).filter((block) => overlap(block, box));
+  paintWires(brush, wires, zoom, colours, what);
+  paintBlocks(brush, blocks, zoom, colours, what);
+  return wires.length + blocks.length > 0;
+}
+
+function shifted(shape: WireShape, moved: ReadonlyMap<string, Point>): WireShape {
+  const { wire } = shape;
+  const { from, to, points } = wire;
+  const [[ax, ay], [bx, by]] = [moved.get(from.block) ?? [0, 0], moved.get(to.block) ?? [0, 0]];
+  const [[sx, sy], [tx, ty]] = [points[0] ?? [0, 0], points.at(-1) ?? [0, 0]];
+  const route = ax === bx && ay === by
+    ? points.map(([x, y]): Point => [x + ax, y + ay])
+    : simpleRoute([sx + ax, sy + ay], [tx + bx, ty + by]);
+  return { ...shape, wire: { ...wire, points: route }, dots: [] };
+}
