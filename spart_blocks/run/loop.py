@@ -24,6 +24,7 @@ from spart_blocks.base.tableaus import tableau
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.acting import enter
+from spart_blocks.run.events.shrinking import report
 from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.measure.measuring import Panelled
 from spart_blocks.run.record.record import Grid, Keeper, Lines, Sampled
@@ -97,6 +98,8 @@ def _loop(run: Run) -> None:
     if begins:
         enter(run, run.engine.jump_inputs(float(run.t), run.x, run.xd))
     run.keeper.state(run.t, run.x, run.xd, edge=begins)
+    if begins:
+        report(run, float(run.t), settled=True)
     segments = segment_solver(run)
     try:
         while run.t < run.end and run.stopped is None:
@@ -117,6 +120,7 @@ def _loop(run: Run) -> None:
                 run.keeper.event(run.t, run.x, run.xd)
             if run.lines:
                 run.crowded_at = run.keeper.crowded_at
+            report(run, float(run.t), settled=True)
         run.keeper.state(run.t, run.x, run.xd, sides=False, edge=True)
     finally:
         run.keeper.close()

@@ -81,6 +81,8 @@ class Run:
     keeps samples only. fixed_step [s]: step of methods without error control. kept: the sample
     times of a run that records states only; they replace `samples`, which solvers use
     nevertheless. steps_a_report: largest number of steps of a compiled loop between two reports.
+    look: longest interval [s] between two reports of solvers that advance by long calls, which
+    begin anew there. settled: whether all that happens at the time of the last report has happened.
     cut: end the run at the next time from which another run can continue. marks: times (m,) [s]
     that lines always keep. crowded_at [s]: when a step first needed more rows than
     allowed.
@@ -104,6 +106,8 @@ class Run:
     progress: Progress | None = None
     most_steps: int = sys.maxsize
     steps_a_report: int = field(default_factory=lambda: STEPS_A_REPORT)
+    look: float = math.inf
+    settled: bool = False
     cut: bool = False
     loop: UnrecordedRows | None = None
     stats: Stats = field(default_factory=Stats)

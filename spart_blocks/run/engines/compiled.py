@@ -388,12 +388,14 @@ class CompiledLoop(UnrecordedRows):
         """Advance to the end, handling crossings, or to the time at which the solver changes.
         Raises RunError if a step fails.
         """
-        run, struct = self.run, self.struct
+        run, struct, status = self.run, self.struct, DONE
         try:
             while True:
-                status = self._advance(run.steps_a_report)
+                # One that looks at each step sees what a crossing has led to.
+                looks = status == CROSSED and run.steps_a_report == 1
+                status = self._advance(0 if looks else run.steps_a_report)
                 self._take_over()
-                report(run, struct.t)
+                report(run, struct.t, settled=status == MORE)
                 if status == DONE:
                     if not self._next_window():
                         return

@@ -38,10 +38,11 @@ SMOOTH = (
 )
 
 
-def report(run: Run, t: float) -> None:
-    """Report progress; called from time to time. t: the time reached [s]. Raises RunError if the
-    run takes too many steps or makes no progress.
+def report(run: Run, t: float, *, settled: bool = False) -> None:
+    """Report progress; called from time to time. t: the time reached [s]. settled: whether all that
+    happens at t has happened. Raises RunError if the run takes too many steps or makes no progress.
     """
+    run.settled = settled
     if run.stats.steps > run.most_steps:
         hint = "it may diverge, or its max_step be too short for its T"
         text = f"the run has taken more than {run.most_steps:,} steps"

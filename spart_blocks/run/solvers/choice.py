@@ -43,6 +43,8 @@ class Idle(SegmentSolver):
                 return cross(run, found[1], found[0])
             run.before = after
             run.t = t
+            if t < b and run.look < np.inf:
+                report(run, float(t), settled=True)
         report(run, float(b))
         return b
 

@@ -90,8 +90,9 @@ class Multistep(SegmentSolver):
             return b
         while True:
             run.t, end = a, b
-            if float(a) + ENOUGH * self.reach < float(b):
-                end = exact(float(a) + self.reach)
+            reach = min(self.reach, run.look)
+            if float(a) + ENOUGH * reach < float(b):
+                end = exact(float(a) + reach)
             reached, crossed = self._advance(a, end)
             if crossed:
                 self.reach = max(2 * float(reached - a), min(self.reach, float(b - a)) / 4)
@@ -101,6 +102,8 @@ class Multistep(SegmentSolver):
             a = reached
             if isinstance(run.keeper, Grid):  # a sample may be due just there
                 run.keeper.state(a, run.x, run.xd, sides=False)
+            run.t = a
+            report(run, float(a), settled=True)
 
     def _advance(self, a: Fraction, b: Fraction) -> tuple[Fraction, bool]:
         """Advance by one call of CVODES. Returns the time reached, and whether a crossing ended

@@ -152,7 +152,7 @@ class Stepwise(SegmentSolver):
             self._put_back(solver)
         run.x = solver.y if until == solver.t else np.asarray(dense(until))
         self.start, sliding = run.x, run.held.sliding
-        report(run, until)
+        report(run, until, settled=not found and solver.status == "running")
         if run.held.sliding != sliding:
             return run.t
         if found:

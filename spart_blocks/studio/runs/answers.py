@@ -17,6 +17,7 @@ from spart_blocks.diagram.build.companions import AUDIT
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.results import Results
 from spart_blocks.run.engines.native import Native
+from spart_blocks.studio.runs.changes import changed, moment
 from spart_blocks.studio.runs.record import (
     RecordPart,
     check_names,
@@ -184,6 +185,8 @@ ANSWERS: dict[str, Callable[[Runner, Mapping[str, Any]], Answer]] = {
     "states": states,
     "still": still,
     "pushed": pushed,
+    "changed": changed,
+    "moment": moment,
     "tunables": tunable,
     "tuned": tuned_values,
 }

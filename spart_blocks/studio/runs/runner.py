@@ -23,6 +23,7 @@ from spart_blocks.run.simulate import begin, begin_engine, finish
 from spart_blocks.run.states import set_states
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import RecordPart, shapes_of, so_far, state_from
+from spart_blocks.studio.runs.stepping import Step, Stepping, clocks_told
 from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
 from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
 
@@ -44,7 +45,7 @@ STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
 class Runner:
     """One run.
 
-    job: the file, end time T [s] and speed. start: the state from which it continues; states:
+    job: the file, end time T [s] and speed; whether it begins paused; conditions of breakpoints. start: the state from which it continues; states:
     vectors of blocks that replace those of `start`; tuned: initial values of parameters. now: the
     real time [s]. queries: the functions that answer commands about the record, by name.
     """
@@ -63,6 +64,8 @@ class Runner:
         self.doing: str | None = None
         self.compiled = False
         self.pace, self.strides = Pace(job.get("speed")), Strides()
+        self.stepping = Stepping(Step("start") if job.get("paused") else None)
+        self.stepping.breakpoints.set(job.get("breakpoints", ()), None)
         self.parts: list[RecordPart] = []
         self.run: Run | None = None
         self.setting: Tuned | None = None
@@ -76,7 +79,8 @@ class Runner:
         self._sent_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
         self._caught: list[warnings.WarningMessage] = []
         self._snapshot: RecordPart | None = None
-        self._snapshot_at = (0, 0)
+        self._snapshot_at: tuple[Any, ...] = ()
+        self._looked = -1.0
         self.posing: Posing | None = None
         self.rates: Mapping[str, str] | None = None
         self.whole: tuple[list[RecordPart], Results] | None = None
@@ -135,7 +139,9 @@ class Runner:
             run.x = run.engine.project(float(run.t), run.x)
             self.start = run.final_state()
         self.run, self.sent, self.strides, self._signals = run, 0, Strides(), None
-        run.steps_a_report = 1
+        first = not self.parts
+        self.stepping.begin(run, first=first and self.start is None)
+        run.steps_a_report = 0 if first and self.stepping.looks else 1
         self.t = float(run.t)
         if not self.compiled:
             with self._busy("compiling"):
@@ -198,13 +204,25 @@ class Runner:
     def _between_steps(self, t: float, end: float) -> None:
         """Called by the run between steps: reads commands and sends reports. t: time reached
         [s]."""
-        run, now = self.run, self.now()
+        run, now, stepping = self.run, self.now(), self.stepping
         assert run is not None
         self.t = t
-        run.steps_a_report = self.strides.next(run.stats.steps, t, now, self.pace.speed)
+        if stepping.reached(run):
+            self._set_state("paused")
+        elif stepping.looks and not self._keeps_pace and now - self._looked < 0.5 * PERIOD:
+            run.steps_a_report = 1  # no command or report is due
+            return
+        self._looked = now
+        steps = self.strides.next(run.stats.steps, t, now, self.pace.speed)
         self._process_commands()
+        run.steps_a_report = stepping.stride(run, steps)
         self._send_due(run)
         self.strides.rested(run.stats.steps, t, self.now())
+
+    @property
+    def _keeps_pace(self) -> bool:
+        """Whether the run waits for its time. A step does not."""
+        return self.pace.speed is not None and self.stepping.step is None
 
     def _process_commands(self) -> None:
         """Process received commands, and wait until the run may continue."""
@@ -215,7 +233,7 @@ class Runner:
                 seconds = None
                 self._flush()
             else:
-                seconds = self.pace.left(self.t, self.now())
+                seconds = self.pace.left(self.t, self.now()) if self._keeps_pace else 0.0
             command = self.inbox.next(seconds)
             if command is not None:
                 self._execute(command)
@@ -234,8 +252,9 @@ class Runner:
             self._send_poses(run)
 
     def _flush(self) -> None:
-        """Send the latest rows and poses before a pause."""
+        """Send the latest rows, the present values and poses before a pause."""
         self._send_rows()
+        self._send_present()
         if self.posing is not None and self.run is not None:
             self._send_poses(self.run)
 
@@ -256,6 +275,17 @@ class Runner:
         table = np.column_stack([rows.t, rows.signals])
         size = {"rows": len(table), "width": width}
         self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(table))
+
+    def _send_present(self) -> None:
+        """Send a row of the present time of the run, whose own row may come later."""
+        run = self.run
+        if run is None or not self._signals or not run.settled:
+            return
+        with suppress(RunError):
+            values = run.engine.picked(run.recorder.names)(float(run.t), run.x, run.xd)
+            row = np.concatenate([[float(run.t)], *map(np.ravel, values)])
+            size = {"rows": 1, "width": len(row) - 1}
+            self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(row))
 
     def _send_poses(self, run: Run) -> None:
         if not self.outbox.has_room:
@@ -282,6 +312,8 @@ class Runner:
             "warnings": list(dict.fromkeys(warned))[:20],
             "tuned": dict(self.setting.texts) if self.setting else {},
             "stopped": self._stopped(),
+            "paused": self.stepping.paused if self.state == "paused" else None,
+            "breakpoints": self.stepping.breakpoints.told,
         }
         if problem is not None:
             message["problem"] = error_as_json(problem)
@@ -316,7 +348,8 @@ class Runner:
         ]
         self._status_period = max(STATUS_PERIOD, len(signals) / LISTED_PER_SECOND)
         message = {"start": self.t, "T": engine.run.T, "scopes": scopes, "signals": signals}
-        self.outbox.send({"tell": "described", **message})
+        clocks = clocks_told(engine.clocks)
+        self.outbox.send({"tell": "described", "clocks": clocks, **message})
 
     # --- commands -------------------------------------------------------------------------
 
@@ -336,12 +369,23 @@ class Runner:
             self.outbox.send(header, body)
 
     def _control(self, what: str, command: Mapping[str, Any]) -> Any:
-        if self.run is None and what in ("pause", "resume", "stop", "tune", "push", "speed"):
+        if self.run is None and what in _OF_ACTIVE:
             hint = "run it again, or continue it from a time"
             raise InputError(Fault("the run has ended", hint=hint))
-        if what == "pause":
+        if what == "breakpoints":
+            self.stepping.breakpoints.set(command["conditions"], self.run)
+            if self.run is not None:
+                self.stepping.apply(self.run)
+            self._send_status()
+        elif what == "pause":
+            if self.run is not None:
+                self.stepping.let_go(self.run)
             self._set_state("paused")
-        elif what == "resume":
+        elif what in ("resume", "step") and self.run is not None:
+            if what == "step":
+                self.stepping.go(self.run, command)
+            else:
+                self.stepping.let_go(self.run)
             self.pace.starts(self.t, self.now())
             self._set_state("running")
         elif what == "stop":
@@ -383,7 +427,8 @@ class Runner:
         """The parts so far, including the active one."""
         if self.run is None or self.setting is None:
             return self.parts
-        at = len(self.parts), self.run.stats.steps
+        run = self.run
+        at = len(self.parts), run.stats.steps, run.t, run.events.total, run.settled
         if self._snapshot is None or self._snapshot_at != at:
             self._snapshot = RecordPart(self.setting.engine, self.start, so_far(self.run))
             self._snapshot_at = at
@@ -422,5 +467,7 @@ def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
     )
 
 
+_OF_ACTIVE = ("pause", "resume", "step", "stop", "tune", "push", "speed")
+"""Commands to a run that goes on."""
 Answer = tuple[Any, bytes]
 Query = Callable[[Runner, Mapping[str, Any]], Answer]

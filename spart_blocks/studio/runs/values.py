@@ -161,7 +161,7 @@ def rates_of(engine: Engine) -> dict[str, str]:
     for name in engine.signals():
         clock = clocks.get(name) or clocks.get(name.rpartition(".")[0])
         if clock is not None:
-            found[name] = _clock_text(clock)
+            found[name] = clock_text(clock)
     return found
 
 
@@ -178,7 +178,7 @@ def _rates_of_program(program: Program, clocks: Mapping[str, Clock]) -> dict[str
         inside = (columns >= slot.part.start) & (columns < slot.part.stop) if len(columns) else []
         one[rows[inside] if len(rows) else []] = True
         clock = clocks.get(slot.name)
-        discrete[slot.name] = (one, _clock_text(clock) if clock else "sampled")
+        discrete[slot.name] = (one, clock_text(clock) if clock else "sampled")
     found = {}
     for slot in program.signals:
         if moving[slot.part].any():
@@ -188,6 +188,7 @@ def _rates_of_program(program: Program, clocks: Mapping[str, Clock]) -> dict[str
     return found
 
 
-def _clock_text(clock: Clock) -> str:
+def clock_text(clock: Clock) -> str:
+    """The period of a clock, and its offset, as text."""
     offset = f" from {float(clock.offset):g} s" if clock.offset else ""
     return f"every {float(clock.period):g} s{offset}"

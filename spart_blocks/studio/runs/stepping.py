@@ -1,0 +1,177 @@
+"""Steps of a run: to its next event, to the next tick of a clock, by a time; and its breakpoints.
+
+The run pauses between two of its own steps, so that its results do not change: at events and
+ticks, which solvers stop at, exactly there; otherwise after the solver step that leads to the time
+asked for or to a breakpoint, and the time of the record that is shown is that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.diagram.network.clocks import Clock, exact
+from spart_blocks.run.run import Run
+from spart_blocks.studio.runs.breakpoints import Breakpoints, Hit
+from spart_blocks.studio.runs.values import clock_text
+
+FINE = 0.25
+"""The share of what is left of a step by time that is done in one go, without a look."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a run goes on to. to: "start", its first instant; "event", "tick", "time". until [s]:
+    the time of a tick or a time. events: the number of the run's events so far."""
+
+    to: str
+    until: float = math.inf
+    events: int = 0
+
+
+@dataclass
+class Stepping:
+    """The step that a run is in, if any, and its breakpoints. paused: where and why it paused, as
+    `Paused` of the protocol."""
+
+    step: Step | None = None
+    breakpoints: Breakpoints = field(default_factory=Breakpoints)
+    paused: dict[str, Any] | None = None
+    _before: tuple[int, float] | None = None
+    _hits: list[Hit] = field(default_factory=list)
+
+    @property
+    def looks(self) -> bool:
+        """Whether each step of the run is looked at."""
+        return bool(self.breakpoints) or (self.step is not None and self.step.to != "time")
+
+    def begin(self, run: Run, *, first: bool) -> None:
+        """A part of the run begins. first: whether the run does, at the start of the diagram."""
+        self.breakpoints.begin(run, starts=first)
+        self._before = None
+        if self.step is not None and self.step.to == "event":
+            self.step = Step("event")
+        self.apply(run)
+
+    def go(self, run: Run, asked: Mapping[str, Any]) -> None:
+        """Begin a step. asked: `to`, and of "tick" the `clock`, of "time" the `interval` [s].
+        Raises InputError."""
+        to, t = str(asked.get("to")), float(run.t)
+        if to == "event":
+            self.step = Step(to, events=run.events.total)
+        elif to == "tick":
+            self.step = Step(to, next_tick(run.clocks, t, asked.get("clock")))
+        elif to == "time":
+            self.step = Step(to, t + interval_of(asked))
+        else:
+            raise InputError('a step leads to an "event", a "tick" or a "time"')
+        self.paused, self._before = None, None
+        self.apply(run)
+
+    def let_go(self, run: Run) -> None:
+        """The run goes on without a step."""
+        self.step, self.paused = None, None
+        self.apply(run)
+
+    def apply(self, run: Run) -> None:
+        """Let the run report as often as this needs."""
+        debugs = bool(self.breakpoints) or self.step is not None
+        run.look = run.coarse if debugs else math.inf
+
+    def stride(self, run: Run, steps: int) -> int:
+        """How many steps the run may take until its next report, at most `steps`."""
+        if self.looks:
+            return 1
+        if self.step is None:
+            return steps
+        before, now = self._before, (run.stats.steps, float(run.t))
+        self._before = now
+        if before is None or now[0] <= before[0]:
+            return 1
+        each = (now[1] - before[1]) / (now[0] - before[0])
+        left = FINE * (self.step.until - now[1])
+        return max(1, min(steps, int(left / each))) if each > 0 else 1
+
+    def reached(self, run: Run) -> bool:
+        """Whether the run pauses here. Called between its steps."""
+        hits = self.breakpoints.met(run) if self.breakpoints else []
+        self._hits += hits
+        if not run.settled:
+            return False
+        if self._hits:
+            self.paused, self._hits = _of_hits(self._hits), []
+        elif not self._is_done(run):
+            return False
+        else:
+            self.paused = self._of_step(run)
+        self.step = None
+        self.apply(run)
+        return True
+
+    def _is_done(self, run: Run) -> bool:
+        step = self.step
+        if step is None:
+            return False
+        if step.to == "event":
+            return run.events.total > step.events
+        return step.to == "start" or float(run.t) >= step.until
+
+    def _of_step(self, run: Run) -> dict[str, Any]:
+        assert self.step is not None
+        to, t = self.step.to, float(run.t)
+        if to == "event":
+            new = run.events.total - self.step.events
+            found = [f"{event.block} {event.what}" for event in run.events.kept[-new:]]
+            return paused(t, to, "; ".join(found[:3]))
+        if to == "tick":
+            return paused(t, to, "")
+        return paused(t if to == "start" else min(self.step.until, t), to, "")
+
+
+def paused(t: float, why: str, text: str) -> dict[str, Any]:
+    """Where and why a run is paused, as `Paused` of the protocol."""
+    return {"t": t, "why": why, "text": text, "condition": None}
+
+
+def _of_hits(hits: Sequence[Hit]) -> dict[str, Any]:
+    first = hits[0]
+    more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
+    return {**paused(first.t, "breakpoint", first.text + more), "condition": first.condition}
+
+
+def interval_of(asked: Mapping[str, Any]) -> float:
+    """The interval of a step by time [s]. Raises InputError."""
+    found = asked.get("interval", 1.0)
+    good = isinstance(found, int | float) and not isinstance(found, bool)
+    if not good or not 0.0 < float(found) < math.inf:
+        raise InputError("the interval of a step is a number of seconds above 0")
+    return float(found)
+
+
+def next_tick(clocks: Sequence[Clock], t: float, name: Any = None, *, back: bool = False) -> float:
+    """The next tick after t [s] of the clock with this name, None for any; or the last one before.
+    Raises InputError where there is none."""
+    chosen = [clock for clock in clocks if name is None or clock.name == name]
+    if not chosen:
+        text = "this diagram has no clock" if name is None else f"there is no clock {str(name)[:60]}"
+        raise InputError(Fault(text, hint="step to the next event, or by a time"))
+    found = []
+    for clock in chosen:
+        k = clock.first_tick_from(exact(t))
+        if back:
+            found += [float(clock.time(k - 1))] if k > clock.first else []
+        else:
+            while float(clock.time(k)) <= t:
+                k += 1
+            found.append(float(clock.time(k)))
+    if not found:
+        raise InputError("there is no tick before this time")
+    return max(found) if back else min(found)
+
+
+def clocks_told(clocks: Sequence[Clock]) -> list[dict[str, str]]:
+    """The clocks as `RunClock` of the protocol."""
+    return [{"name": clock.name, "text": clock_text(clock)} for clock in clocks]
