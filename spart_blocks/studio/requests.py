@@ -15,6 +15,7 @@ _HOMES = (
     "spart_blocks.studio.project",
     "spart_blocks.studio.files",
     "spart_blocks.studio.runs.handlers",
+    "spart_blocks.studio.runs.debugging",
     "spart_blocks.studio.claims.handlers",
 )
 _LOG = logging.getLogger(__name__)

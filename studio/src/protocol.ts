@@ -46,7 +46,13 @@ export interface LoopEnded {
   reason: string;
 }
 
-export type Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded;
+export interface BreakpointsTold {
+  tell: "breakpoints";
+  path: string;
+  breakpoints: Breakpoint[];
+}
+
+export type Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded | BreakpointsTold;
 
 export interface Answers {
   "project": Project;
@@ -71,6 +77,11 @@ export interface Answers {
   "continue": Run;
   "pause": null;
   "resume": null;
+  "step": null;
+  "moment": number | null;
+  "changed": AtInstant;
+  "breakpoints": Breakpoint[];
+  "set-breakpoints": Breakpoint[];
   "stop": null;
   "speed": null;
   "tune": null;
@@ -467,7 +478,14 @@ export interface Field {
 
 // Runs, and loops of `spart realtime`.
 
-/** do: "run" {path, speed, T?}: speed: times real time, null for as fast as it goes.
+/** do: "run" {path, speed, T?, paused?}: speed: times real time, null for as fast as it goes;
+ * paused: it begins paused at its first instant.
+ * do: "step" {path, to: "event" | "tick" | "time", clock?, interval?, t?}: on to the next event,
+ * the next tick of a clock (any without), or by an interval [s], as fast as it goes, then pause;
+ * t: the time that is shown, from which it is counted.
+ * do: "moment" {path, run, t, to, clock?, interval?, back?} -> number | null: such an instant of
+ * the record after t, or before.
+ * do: "changed" {path, run, t} -> AtInstant: what happened there.
  * do: "pause" | "resume" | "stop" {path}; do: "speed" {path, speed}.
  * do: "tune" {path, name, text}: from now on; do: "keep" {path} writes what was tuned -> Changed.
  * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
@@ -510,6 +528,66 @@ export interface Run {
   doing: string | null;
   warnings: string[];
   problem: Problem | null;
+  clocks: RunClock[];
+  /** Why and where it is paused, by a step or a breakpoint. */
+  paused: Paused | null;
+  /** Of each breakpoint that is enabled: how often it was met, and why it cannot be watched. */
+  breakpoints: Record<string, Watched>;
+}
+
+export interface RunClock {
+  name: string;
+  /** "every 0.1 s". */
+  text: string;
+}
+
+/** t: the instant that is meant [s]; the run itself is there, or at the end of the step of its
+ * solver. text: what happened, or the values that met the breakpoint. */
+export interface Paused {
+  t: number;
+  why: "start" | "event" | "tick" | "time" | "breakpoint";
+  text: string;
+  condition: string | null;
+}
+
+export interface Watched {
+  hits: number;
+  problem: string | null;
+}
+
+/** A condition at which runs pause: "norm(plant.qm) > 1", "modes.state == 'heating'", a number
+ * for its crossings of zero, or "event(block)".
+ * do: "breakpoints" {path} -> Breakpoint[]; do: "set-breakpoints" {path, breakpoints} ->
+ * Breakpoint[]: all of them; kept for the file, and taken by a run that goes on. */
+export interface Breakpoint {
+  condition: string;
+  enabled: boolean;
+}
+
+/** What happened at a time of a run, and what it changed. */
+export interface AtInstant {
+  t: number;
+  events: BlockEvent[];
+  /** The clocks that ticked, as texts. */
+  ticks: string[];
+  changes: Change[];
+  /** Changes that are left out. */
+  more: number;
+}
+
+export interface BlockEvent {
+  block: string;
+  what: string;
+}
+
+/** A state that was reset or moved on, the active state of a machine, or an output that jumped.
+ * name: of the state or the port. */
+export interface Change {
+  kind: "state" | "mode" | "output";
+  block: string;
+  name: string;
+  before: string;
+  after: string;
 }
 
 /** A group of signals that are shown together. */

@@ -24,7 +24,16 @@ from spart_blocks.studio.protocol.files import (
     Unfit,
 )
 from spart_blocks.studio.protocol.problems import Problem
-from spart_blocks.studio.protocol.runs import Loop, Rows, Run, State, Tunable, Value
+from spart_blocks.studio.protocol.runs import (
+    AtInstant,
+    Breakpoint,
+    Loop,
+    Rows,
+    Run,
+    State,
+    Tunable,
+    Value,
+)
 from spart_blocks.studio.protocol.types import BlockType, Form
 
 
@@ -70,7 +79,13 @@ class LoopEnded(TypedDict):
     reason: str
 
 
-Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded
+class BreakpointsTold(TypedDict):
+    tell: Literal["breakpoints"]
+    path: str
+    breakpoints: list[Breakpoint]
+
+
+Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded | BreakpointsTold
 
 ANSWERS: Mapping[str, Any] = {
     "project": Project,
@@ -95,6 +110,11 @@ ANSWERS: Mapping[str, Any] = {
     "continue": Run,
     "pause": None,
     "resume": None,
+    "step": None,
+    "moment": float | None,
+    "changed": AtInstant,
+    "breakpoints": list[Breakpoint],
+    "set-breakpoints": list[Breakpoint],
     "stop": None,
     "speed": None,
     "tune": None,

@@ -8,7 +8,14 @@ from spart_blocks.studio.protocol.problems import Problem
 
 
 class Run(TypedDict):
-    """do: "run" {path, speed, T?}: speed: times real time, null for as fast as it goes.
+    """do: "run" {path, speed, T?, paused?}: speed: times real time, null for as fast as it goes;
+    paused: it begins paused at its first instant.
+    do: "step" {path, to: "event" | "tick" | "time", clock?, interval?, t?}: on to the next event,
+    the next tick of a clock (any without), or by an interval [s], as fast as it goes, then pause;
+    t: the time that is shown, from which it is counted.
+    do: "moment" {path, run, t, to, clock?, interval?, back?} -> number | null: such an instant of
+    the record after t, or before.
+    do: "changed" {path, run, t} -> AtInstant: what happened there.
     do: "pause" | "resume" | "stop" {path}; do: "speed" {path, speed}.
     do: "tune" {path, name, text}: from now on; do: "keep" {path} writes what was tuned -> Changed.
     do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
@@ -51,6 +58,70 @@ class Run(TypedDict):
     doing: str | None
     warnings: list[str]
     problem: Problem | None
+    clocks: list[RunClock]
+    # Why and where it is paused, by a step or a breakpoint.
+    paused: Paused | None
+    # Of each breakpoint that is enabled: how often it was met, and why it cannot be watched.
+    breakpoints: dict[str, Watched]
+
+
+class RunClock(TypedDict):
+    name: str
+    # "every 0.1 s".
+    text: str
+
+
+class Paused(TypedDict):
+    """t: the instant that is meant [s]; the run itself is there, or at the end of the step of its
+    solver. text: what happened, or the values that met the breakpoint."""
+
+    t: float
+    why: Literal["start", "event", "tick", "time", "breakpoint"]
+    text: str
+    condition: str | None
+
+
+class Watched(TypedDict):
+    hits: int
+    problem: str | None
+
+
+class Breakpoint(TypedDict):
+    """A condition at which runs pause: "norm(plant.qm) > 1", "modes.state == 'heating'", a number
+    for its crossings of zero, or "event(block)".
+    do: "breakpoints" {path} -> Breakpoint[]; do: "set-breakpoints" {path, breakpoints} ->
+    Breakpoint[]: all of them; kept for the file, and taken by a run that goes on."""
+
+    condition: str
+    enabled: bool
+
+
+class AtInstant(TypedDict):
+    """What happened at a time of a run, and what it changed."""
+
+    t: float
+    events: list[BlockEvent]
+    # The clocks that ticked, as texts.
+    ticks: list[str]
+    changes: list[Change]
+    # Changes that are left out.
+    more: int
+
+
+class BlockEvent(TypedDict):
+    block: str
+    what: str
+
+
+class Change(TypedDict):
+    """A state that was reset or moved on, the active state of a machine, or an output that jumped.
+    name: of the state or the port."""
+
+    kind: Literal["state", "mode", "output"]
+    block: str
+    name: str
+    before: str
+    after: str
 
 
 class Scope(TypedDict):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import InputError, RunError, SpartError
+from spart_blocks.base.errors import RunError, SpartError
 from spart_blocks.run.engines.engine import Floats
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
@@ -202,9 +202,7 @@ class Breakpoints:
             for k, one in enumerate(t.tolist())
         ]
 
-    def _sides_at(
-        self, run: Run, condition: Condition, t: float, x: Floats, xd: Floats
-    ) -> Floats:
+    def _sides_at(self, run: Run, condition: Condition, t: float, x: Floats, xd: Floats) -> Floats:
         found: Floats = condition.sides(self._values(condition.reads, run, t, x, xd))
         return found
 
@@ -235,14 +233,3 @@ def _way(run: Run, last: _Moment, now: _Moment) -> Way:
         return min(max(last.t + s * h, lo), hi), x, last.xd
 
     return at
-
-
-def checked_texts(given: Any) -> list[str]:
-    """The conditions of a request. Raises InputError."""
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise InputError("breakpoints are a list of texts")
-    if len(given) > MOST_BREAKPOINTS:
-        raise InputError(f"there are at most {MOST_BREAKPOINTS} breakpoints")
-    return given
-
-

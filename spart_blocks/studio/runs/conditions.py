@@ -222,5 +222,3 @@ def checked(condition: Condition, known: Known) -> Condition:
     except (ValueError, IndexError, TypeError) as error:
         raise InputError(f"condition {brief(condition.text)}: {told(error)}") from None
     return condition
-
-

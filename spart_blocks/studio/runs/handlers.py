@@ -13,6 +13,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import LATER, Client, Handler
 from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.studio.runs import loops, opened
+from spart_blocks.studio.runs.kept_breakpoints import enabled_breakpoints
 from spart_blocks.studio.runs.opened import job_of
 from spart_blocks.studio.runs.record import table_of
 from spart_blocks.studio.runs.registry import WORKER, RunEntry, loaded, runs_of
@@ -30,7 +31,8 @@ Given = dict[str, Any]
 async def run(client: Client, given: Given) -> Given:
     """Start a run of a file. A run of it that is still active is stopped first."""
     path, job = job_of(client.session, text_of(given, "path"))
-    job |= {"speed": _speed(given), "T": _end(given)}
+    job |= {"speed": _speed(given), "T": _end(given), "paused": given.get("paused") is True}
+    job["breakpoints"] = enabled_breakpoints(client.session, path)
     return (await runs_of(client.session).begin(path, job, "run {}")).facts
 
 
@@ -39,11 +41,12 @@ async def go_on(client: Client, given: Given) -> Given:
     path, job = job_of(client.session, text_of(given, "path"))
     registry = runs_of(client.session)
     entry, t = registry.entry(path, given.get("run")), number_of(given, "t")
-    job |= {"speed": _speed(given), "T": _end(given)}
+    job |= {"speed": _speed(given), "T": _end(given), "paused": given.get("paused") is True}
+    job["breakpoints"] = enabled_breakpoints(client.session, path)
     states = given.get("states") or {}
     if not isinstance(states, dict) or not all(isinstance(x, list) for x in states.values()):
         raise InputError("states are lists of numbers by block")
-    job["start"] = (await _ask(entry, "state", t=t))[0]
+    job["start"] = (await ask_run(entry, "state", t=t))[0]
     job["states"] = states
     job["tuned"] = _tuned(given.get("tuned"), entry.facts["tuned"])
     label = f"run {{}}, from {entry.facts['label'].partition(',')[0]} at {t:g} s"
@@ -61,11 +64,11 @@ def _tuned(given: Any, before: Mapping[str, str]) -> dict[str, str]:
 
 
 async def pause(client: Client, given: Given) -> None:
-    await _steer(client, given, "pause")
+    await steer(client, given, "pause")
 
 
 async def resume(client: Client, given: Given) -> None:
-    await _steer(client, given, "resume")
+    await steer(client, given, "resume")
 
 
 async def stop(client: Client, given: Given) -> None:
@@ -74,7 +77,7 @@ async def stop(client: Client, given: Given) -> None:
 
 
 async def speed(client: Client, given: Given) -> None:
-    await _steer(client, given, "speed", speed=_speed(given))
+    await steer(client, given, "speed", speed=_speed(given))
 
 
 async def tune(client: Client, given: Given) -> Any:
@@ -84,24 +87,25 @@ async def tune(client: Client, given: Given) -> Any:
         raise InputError("this value is too long")
     if loops.is_loop(path):
         return await loops.tune(client.session, path, name, text)
-    return await _steer(client, given, "tune", name=name, text=text)
+    return await steer(client, given, "tune", name=name, text=text)
 
 
 async def push(client: Client, given: Given) -> None:
     """Push a body of the latest run."""
     asked = {key: given.get(key) for key in ("body", "force", "point")}
-    await _steer(client, given, "push", **asked)
+    await steer(client, given, "push", **asked)
 
 
-async def _steer(client: Client, given: Given, what: str, **arguments: Any) -> Any:
+async def steer(client: Client, given: Given, what: str, **arguments: Any) -> Any:
+    """Send a command to the latest run of a file; returns its answer."""
     entry = runs_of(client.session).current(text_of(given, "path"))
-    return (await _ask(entry, what, **arguments))[0]
+    return (await ask_run(entry, what, **arguments))[0]
 
 
 async def keep(client: Client, given: Given) -> Any:
     """Write the values tuned in the latest run into the file."""
     path = text_of(given, "path")
-    found = (await _ask(runs_of(client.session).current(path), "tuned"))[0]
+    found = (await ask_run(runs_of(client.session).current(path), "tuned"))[0]
     operations: list[Operation] = [Tune(name, value) for name, value in found.items()]
     if not operations:
         raise InputError(Fault("nothing has been tuned in this run", hint="tune a parameter"))
@@ -115,21 +119,21 @@ async def runs(client: Client, given: Given) -> list[Given]:
 
 async def values(client: Client, given: Given) -> Any:
     """The values of signals at time t [s], by default those of the wires of a sheet."""
-    entry, at, names = _entry(client, given), text_of(given, "at", ""), given.get("names")
+    entry, at, names = entry_of(client, given), text_of(given, "at", ""), given.get("names")
     if names is None:
         names = await opened.wire_signals(client.session, entry.path, at)
     asked = {"at": at, "t": number_of(given, "t"), "names": names}
-    return (await _ask(entry, "values", **asked))[0]
+    return (await ask_run(entry, "values", **asked))[0]
 
 
 async def states(client: Client, given: Given) -> Any:
     """The states of blocks at time t [s] of a run."""
-    return (await _ask(_entry(client, given), "states", t=number_of(given, "t")))[0]
+    return (await ask_run(entry_of(client, given), "states", t=number_of(given, "t")))[0]
 
 
 async def pushed(client: Client, given: Given) -> Any:
     """The plants on which a push acts at time t [s] of a run."""
-    return (await _ask(_entry(client, given), "pushed", t=number_of(given, "t")))[0]
+    return (await ask_run(entry_of(client, given), "pushed", t=number_of(given, "t")))[0]
 
 
 async def tunables(client: Client, given: Given) -> Any:
@@ -137,17 +141,17 @@ async def tunables(client: Client, given: Given) -> Any:
     path = text_of(given, "path")
     if loops.is_loop(path):
         return await loops.tunables(client.session, path)
-    return (await _ask(_entry(client, given), "tunables"))[0]
+    return (await ask_run(entry_of(client, given), "tunables"))[0]
 
 
 async def signals(client: Client, given: Given) -> Any:
     """Send signals of a run as rows, over the whole run or a part of it."""
-    entry = _entry(client, given)
+    entry = entry_of(client, given)
     asked = {key: given.get(key) for key in ("names", "from", "to")}
     if entry.process is None and entry.saved is not None:
         head, body = await asyncio.to_thread(table_of, loaded(entry.saved), **_span(asked))
     else:
-        head, body = await _ask(entry, "signals", **asked)
+        head, body = await ask_run(entry, "signals", **asked)
     header = {"tell": "rows", "n": given["n"], "path": entry.path, "run": entry.number, **head}
     client.post_numbers(header, np.frombuffer(body, dtype="<f8"))
     return LATER
@@ -159,10 +163,10 @@ def _span(asked: Mapping[str, Any]) -> Given:
 
 async def suggest(client: Client, given: Given) -> Any:
     """Suggested claims that hold for a signal of a run."""
-    entry, signal = _entry(client, given), text_of(given, "signal")
+    entry, signal = entry_of(client, given), text_of(given, "signal")
     if entry.process is None and entry.saved is not None:
         return await asyncio.to_thread(suggested, loaded(entry.saved), signal)
-    return (await _ask(entry, "suggest", signal=signal))[0]
+    return (await ask_run(entry, "suggest", signal=signal))[0]
 
 
 async def motion(client: Client, given: Given) -> Any:
@@ -174,11 +178,11 @@ async def motion(client: Client, given: Given) -> Any:
         registry.shows_motion.add(path)
         for entry in registry.of(path):
             if entry.active:
-                await _ask(entry, "poses")
+                await ask_run(entry, "poses")
     if given.get("run") is None:
         body = await _still(job)
     else:
-        body = (await _ask(_entry(client, given), "motion"))[1]
+        body = (await ask_run(entry_of(client, given), "motion"))[1]
     return json.loads(body)
 
 
@@ -206,11 +210,13 @@ def _end(given: Given) -> float | None:
     return None if given.get("T") is None else number_of(given, "T")
 
 
-def _entry(client: Client, given: Given) -> RunEntry:
+def entry_of(client: Client, given: Given) -> RunEntry:
+    """The run that a request names."""
     return runs_of(client.session).entry(text_of(given, "path"), given.get("run"))
 
 
-async def _ask(entry: RunEntry, what: str, **arguments: Any) -> tuple[Any, bytes]:
+async def ask_run(entry: RunEntry, what: str, **arguments: Any) -> tuple[Any, bytes]:
+    """Send a command to the process of a run. Raises InputError if it is gone."""
     if entry.process is None:
         text = f"{entry.facts['label']} has ended, and its process is gone"
         hint = "run it again" if entry.saved is None else "its kept signals can still be plotted"

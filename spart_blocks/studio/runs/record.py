@@ -100,9 +100,10 @@ def so_far(run: Run, first: int = 0) -> Results:
     if rows is not None:
         signals = parted(rows.signals, shapes_of(run))
         twin.recorder.adopt(rows.t, signals, rows.x, rows.xd)
-        if run.t > rows.t[-1] and not run.engine.display.acting:
-            with suppress(RunError):
-                twin.recorder.keep(float(run.t), run.x, run.xd)
+    is_late = run.settled if rows is None else run.t > rows.t[-1]
+    if is_late and not run.engine.display.acting:
+        with suppress(RunError):
+            twin.recorder.keep(float(run.t), run.x, run.xd)
     return results_of(twin)
 
 

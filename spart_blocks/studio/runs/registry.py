@@ -61,6 +61,9 @@ def facts_of_run(**known: Any) -> dict[str, Any]:
         "doing": None,
         "warnings": [],
         "problem": None,
+        "clocks": [],
+        "paused": None,
+        "breakpoints": {},
         **known,
     }
 

@@ -45,8 +45,8 @@ STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
 class Runner:
     """One run.
 
-    job: the file, end time T [s] and speed; whether it begins paused; conditions of breakpoints. start: the state from which it continues; states:
-    vectors of blocks that replace those of `start`; tuned: initial values of parameters. now: the
+    job: the file, end time T [s] and speed; whether it begins paused; conditions of breakpoints.
+    start: the state from which it continues; states: vectors of blocks that replace those of `start`; tuned: initial values of parameters. now: the
     real time [s]. queries: the functions that answer commands about the record, by name.
     """
 
@@ -373,21 +373,17 @@ class Runner:
             hint = "run it again, or continue it from a time"
             raise InputError(Fault("the run has ended", hint=hint))
         if what == "breakpoints":
-            self.stepping.breakpoints.set(command["conditions"], self.run)
-            if self.run is not None:
-                self.stepping.apply(self.run)
+            self.stepping.watch(command["conditions"], self.run)
             self._send_status()
         elif what == "pause":
             if self.run is not None:
-                self.stepping.let_go(self.run)
+                self.stepping.halt(self.run)
             self._set_state("paused")
         elif what in ("resume", "step") and self.run is not None:
-            if what == "step":
-                self.stepping.go(self.run, command)
-            else:
-                self.stepping.let_go(self.run)
+            stepping, run = self.stepping, self.run
+            stays = stepping.go(run, command) if what == "step" else stepping.let_go(run)
             self.pace.starts(self.t, self.now())
-            self._set_state("running")
+            self._set_state("paused" if stays else "running")
         elif what == "stop":
             self.stopping = True
         elif what == "speed":

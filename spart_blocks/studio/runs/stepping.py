@@ -56,25 +56,50 @@ class Stepping:
             self.step = Step("event")
         self.apply(run)
 
-    def go(self, run: Run, asked: Mapping[str, Any]) -> None:
-        """Begin a step. asked: `to`, and of "tick" the `clock`, of "time" the `interval` [s].
-        Raises InputError."""
+    def go(self, run: Run, asked: Mapping[str, Any]) -> bool:
+        """Begin a step. asked: `to`; of "tick" the `clock`, of "time" the `interval` [s]; `t`, the
+        time that is shown, if the record goes on from there. Returns whether the run stays paused,
+        since it is beyond. Raises InputError."""
         to, t = str(asked.get("to")), float(run.t)
+        shown = min(float(asked.get("t") or t), t)
         if to == "event":
-            self.step = Step(to, events=run.events.total)
+            step = Step(to, events=run.events.total)
         elif to == "tick":
-            self.step = Step(to, next_tick(run.clocks, t, asked.get("clock")))
+            step = Step(to, next_tick(run.clocks, shown, asked.get("clock")))
         elif to == "time":
-            self.step = Step(to, t + interval_of(asked))
+            step = Step(to, shown + interval_of(asked))
         else:
             raise InputError('a step leads to an "event", a "tick" or a "time"')
-        self.paused, self._before = None, None
-        self.apply(run)
+        return self._goes_on(run, step)
 
-    def let_go(self, run: Run) -> None:
-        """The run goes on without a step."""
+    def let_go(self, run: Run) -> bool:
+        """The run goes on without a step. Returns whether it stays paused, at a breakpoint that was
+        met within the same step of the solver."""
+        return self._goes_on(run, None)
+
+    def _goes_on(self, run: Run, step: Step | None) -> bool:
+        self.step, self.paused, self._before = None, None, None
+        until = math.inf if step is None else step.until
+        if self._hits and self._hits[0].t <= until:
+            self.paused = self._next_hit()
+        elif step is not None and until <= float(run.t):
+            self.paused = paused(until, step.to, "")
+        else:
+            self.step = step
+        self.apply(run)
+        return self.paused is not None
+
+    def halt(self, run: Run) -> None:
+        """The run pauses without a step."""
         self.step, self.paused = None, None
         self.apply(run)
+
+    def watch(self, texts: Sequence[str], run: Run | None) -> None:
+        """Take other breakpoints from now on."""
+        self.breakpoints.set(texts, run)
+        self._hits = [hit for hit in self._hits if hit.condition in texts]
+        if run is not None:
+            self.apply(run)
 
     def apply(self, run: Run) -> None:
         """Let the run report as often as this needs."""
@@ -102,7 +127,7 @@ class Stepping:
         if not run.settled:
             return False
         if self._hits:
-            self.paused, self._hits = _of_hits(self._hits), []
+            self.paused = self._next_hit()
         elif not self._is_done(run):
             return False
         else:
@@ -110,6 +135,14 @@ class Stepping:
         self.step = None
         self.apply(run)
         return True
+
+    def _next_hit(self) -> dict[str, Any]:
+        first = self._hits[0]
+        together = [hit for hit in self._hits if hit.t == first.t]
+        self._hits = self._hits[len(together) :]
+        text = "; ".join(hit.text for hit in together)
+        condition = "; ".join(hit.condition for hit in together)
+        return {**paused(first.t, "breakpoint", text), "condition": condition}
 
     def _is_done(self, run: Run) -> bool:
         step = self.step
@@ -136,12 +169,6 @@ def paused(t: float, why: str, text: str) -> dict[str, Any]:
     return {"t": t, "why": why, "text": text, "condition": None}
 
 
-def _of_hits(hits: Sequence[Hit]) -> dict[str, Any]:
-    first = hits[0]
-    more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
-    return {**paused(first.t, "breakpoint", first.text + more), "condition": first.condition}
-
-
 def interval_of(asked: Mapping[str, Any]) -> float:
     """The interval of a step by time [s]. Raises InputError."""
     found = asked.get("interval", 1.0)
@@ -156,7 +183,9 @@ def next_tick(clocks: Sequence[Clock], t: float, name: Any = None, *, back: bool
     Raises InputError where there is none."""
     chosen = [clock for clock in clocks if name is None or clock.name == name]
     if not chosen:
-        text = "this diagram has no clock" if name is None else f"there is no clock {str(name)[:60]}"
+        text = (
+            "this diagram has no clock" if name is None else f"there is no clock {str(name)[:60]}"
+        )
         raise InputError(Fault(text, hint="step to the next event, or by a time"))
     found = []
     for clock in chosen:
