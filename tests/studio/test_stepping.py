@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_runs_paced import DIAGRAMS, ran, same
+from test_runs_paced import ran, same
 
 from spart_blocks.run import DiagramFile, begin, finish
 

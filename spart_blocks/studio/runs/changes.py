@@ -103,20 +103,20 @@ def _changes(engine: Engine, before: Side, after: Side) -> Iterator[dict[str, An
     """The states that were reset or have moved on, then the outputs that have jumped."""
     levels, held = engine.display.levels, {one.name for one in engine.holds if one.is_added}
     machines = {name.rpartition(".")[0] or name for name in levels} | {*levels}
-    for slices, k in ((engine.continuous, 1), (engine.sampled, 2)):
+    (t0, x0, xd0), (t1, x1, xd1) = before, after
+    for slices, was, now in ((engine.continuous, x0, x1), (engine.sampled, xd0, xd1)):
         for block, part in slices.items():
             if block in held or block.endswith(AUDIT) or block in machines:
                 continue
-            old, new = before[k][part], after[k][part]
-            jumps = _jumps(old, new) if k == 1 else old != new
-            names = engine.display.states.get(block, ())
+            old, new = was[part], now[part]
+            jumps = old != new if slices is engine.sampled else _jumps(old, new)
+            labels = engine.display.states.get(block, ())
             for i in np.flatnonzero(jumps).tolist():
-                name = names[i] if i < len(names) else f"state {i}" if len(old) > 1 else "state"
+                name = labels[i] if i < len(labels) else f"state {i}" if len(old) > 1 else "state"
                 yield _change("state", block, name, text_of(old[i]), text_of(new[i]))
     names = [name for name in engine.signals() if "=0" not in name][: 5 * MOST_NAMES]
-    t, x, xd = (np.array(pair) for pair in zip(before, after, strict=True))
     with np.errstate(all="ignore"):
-        values = engine.over(names, t, x, xd)
+        values = engine.over(names, np.array([t0, t1]), np.array([x0, x1]), np.array([xd0, xd1]))
     for name, (old, new) in zip(names, values, strict=True):
         if not _jumps(old, new).any():
             continue

@@ -46,8 +46,9 @@ class Runner:
     """One run.
 
     job: the file, end time T [s] and speed; whether it begins paused; conditions of breakpoints.
-    start: the state from which it continues; states: vectors of blocks that replace those of `start`; tuned: initial values of parameters. now: the
-    real time [s]. queries: the functions that answer commands about the record, by name.
+    start: the state from which it continues; states: vectors of blocks that replace those of
+    `start`; tuned: initial values of parameters. now: the real time [s]. queries: the functions
+    that answer commands about the record, by name.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Runner:
         self._snapshot: RecordPart | None = None
         self._snapshot_at: tuple[Any, ...] = ()
         self._looked = -1.0
+        self._present: Mapping[str, Any] | None = None
         self.posing: Posing | None = None
         self.rates: Mapping[str, str] | None = None
         self.whole: tuple[list[RecordPart], Results] | None = None
@@ -277,10 +279,11 @@ class Runner:
         self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(table))
 
     def _send_present(self) -> None:
-        """Send a row of the present time of the run, whose own row may come later."""
-        run = self.run
-        if run is None or not self._signals or not run.settled:
+        """Send a row of the instant to which a step has led, whose own row may come later."""
+        run, why = self.run, self.stepping.paused
+        if run is None or not self._signals or why is None or why is self._present:
             return
+        self._present = why
         with suppress(RunError):
             values = run.engine.picked(run.recorder.names)(float(run.t), run.x, run.xd)
             row = np.concatenate([[float(run.t)], *map(np.ravel, values)])

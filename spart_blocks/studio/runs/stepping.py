@@ -183,9 +183,7 @@ def next_tick(clocks: Sequence[Clock], t: float, name: Any = None, *, back: bool
     Raises InputError where there is none."""
     chosen = [clock for clock in clocks if name is None or clock.name == name]
     if not chosen:
-        text = (
-            "this diagram has no clock" if name is None else f"there is no clock {str(name)[:60]}"
-        )
+        text = f"there is no clock {str(name)[:60]}" if clocks else "this diagram has no clock"
         raise InputError(Fault(text, hint="step to the next event, or by a time"))
     found = []
     for clock in chosen:
