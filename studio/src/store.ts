@@ -27,7 +27,7 @@ export interface Adding {
 }
 
 /** The tabs under the diagram. */
-export type Panel = "scopes" | "motion" | "tune" | "tests" | "runs" | "loops";
+export type Panel = "scopes" | "motion" | "tune" | "debug" | "tests" | "runs" | "loops";
 
 export type Dialog = "help" | "search" | "group" | "wire" | "retype";
 
@@ -60,6 +60,8 @@ export interface State {
   panel: Panel;
   /** The signal about which a claim is to be written. */
   claiming: string | null;
+  /** The beginning of the condition of a breakpoint to be set. */
+  breaking: string | null;
   /** The wire under the pointer, and where that is on the page. */
   hover: { wire: SheetWire; x: number; y: number } | null;
   /** The blocks to bring into view; empty for all. */
@@ -89,6 +91,7 @@ const FIRST: State = {
   listing: false,
   panel: "scopes",
   claiming: null,
+  breaking: null,
   hover: null,
   reveal: null,
   conflict: null,

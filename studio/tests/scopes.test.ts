@@ -16,6 +16,7 @@ const signal = (name: string, shape: number[] = [], labels: string[] = [], entri
 const run = (number: number, signals = [signal("q", [2]), signal("a")]): Run => ({
   run: number, label: `run ${number}`, state: "ended", t: 1, start: 0, T: 1, speed: null, scopes: [], signals,
   tuned: {}, kept: "whole", stopped: null, doing: null, warnings: [], problem: null,
+  clocks: [], paused: null, breakpoints: {},
 });
 const scope = { id: 1, title: "", signals: ["q", "a"], hidden: ["q[1]"] };
 

@@ -96,7 +96,7 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
         await page.ask("run", path="swing.yaml", speed=0.01)
         await page.until(lambda: page.run(1).get("t", 0) > 0)
         await page.ask("pause", path="swing.yaml")
-        await page.until(lambda: page.run(1)["state"] == "paused")
+        await page.until(lambda: page.run(1).get("state") == "paused")
         at = page.run(1)["t"]
         await page.ask("values", path="swing.yaml", run=1, at="", t=at / 2)
         await page.ask("tune", path="swing.yaml", name="gain.K", text="5")
@@ -141,7 +141,7 @@ def test_a_gain_of_a_pid_is_tuned_and_kept_under_the_name_of_the_user(folder):
         await page.ask("run", path="pid.yaml", speed=0.01)
         await page.until(lambda: page.run(1).get("t", 0) > 0)
         await page.ask("pause", path="pid.yaml")
-        await page.until(lambda: page.run(1)["state"] == "paused")
+        await page.until(lambda: page.run(1).get("state") == "paused")
         found = {one["name"] for one in await page.ask("tunables", path="pid.yaml", run=1)}
         assert {"pid.P", "pid.I", "pid.I_limit[0]", "pid.I_limit[1]"} <= found
         assert not any("/" in name for name in found)
@@ -373,3 +373,48 @@ def test_processes_end_with_the_session(folder):
     processes = []
     in_page(folder, work)
     assert processes[0].returncode == -signal.SIGKILL
+
+
+def test_breakpoints_are_kept_for_a_file_and_pause_its_runs(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
+
+    async def first(page):
+        assert await page.ask("breakpoints", path="swing.yaml") == []
+        refused = await page.refused("set-breakpoints", path="swing.yaml",
+                                     breakpoints=[{"condition": "lag >"}])  # fmt: skip
+        assert "it is no formula" in refused
+        wanted = [{"condition": "lag  > 0.5"}, {"condition": "gain", "enabled": False}]
+        found = await page.ask("set-breakpoints", path="swing.yaml", breakpoints=wanted)
+        assert [one["enabled"] for one in found] == [True, False]
+
+    async def then(page):
+        await page.ask("run", path="swing.yaml", speed=None, paused=True)
+        await page.until(lambda: page.run(1).get("state") == "paused")
+        assert page.run(1)["paused"]["why"] == "start"
+        assert page.run(1)["clocks"] == [{"name": "0.1+0.0", "text": "every 0.1 s"}]
+        await page.ask("step", path="swing.yaml", to="tick", clock="0.1+0.0")
+        await page.until(lambda: (page.run(1)["paused"] or {}).get("t") == 0.1)
+        assert "above 0" in await page.refused("step", path="swing.yaml", to="time", interval=-1)
+        assert "no clock" in await page.refused("step", path="swing.yaml", to="tick", clock="x")
+        await page.ask("resume", path="swing.yaml")
+        await page.until(lambda: (page.run(1)["paused"] or {}).get("why") == "breakpoint")
+        why = page.run(1)["paused"]
+        assert (why["condition"], why["text"]) == ("lag > 0.5", "lag = 0.5")
+        assert why["t"] == pytest.approx(0.5 + np.log(4 / 3), abs=1e-4)
+        assert page.run(1)["breakpoints"] == {"lag > 0.5": {"hits": 1, "problem": None}}
+        wanted = [{"condition": "z > 1"}, {"condition": "nothing"}]
+        await page.ask("set-breakpoints", path="swing.yaml", breakpoints=wanted)
+        await page.until(lambda: "nothing" in page.run(1)["breakpoints"])
+        assert "no signal" in page.run(1)["breakpoints"]["nothing"]["problem"]
+        found = await page.ask("changed", path="swing.yaml", run=1, t=0.5)
+        assert [(one["block"], one["before"], one["after"]) for one in found["changes"]] == [
+            ("step", "0", "1"), ("gain", "0", "2")]  # fmt: skip
+        asked = {"path": "swing.yaml", "run": 1, "to": "tick"}
+        assert await page.ask("moment", t=0.55, back=True, **asked) == 0.5
+        await page.ask("set-breakpoints", path="swing.yaml", breakpoints=[])
+        await page.ask("resume", path="swing.yaml")
+        assert (await page.ended(1))["paused"] is None
+        assert "ended" in await page.refused("step", path="swing.yaml", to="event")
+
+    in_page(folder, first)
+    in_page(folder, then)

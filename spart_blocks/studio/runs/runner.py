@@ -266,29 +266,34 @@ class Runner:
         count = 0 if run is None else row_count(run)
         if run is None or count <= self.sent:
             return
-        if self._signals is None:
-            pairs = zip(run.recorder.names, shapes_of(run), strict=True)
-            self._signals = [{"name": name, "width": math.prod(shape)} for name, shape in pairs]
-        width = sum(signal["width"] for signal in self._signals)
+        signals = self._listed(run)
+        width = sum(signal["width"] for signal in signals)
         most = max(1, min(MOST_ROWS, MOST_NUMBERS // (width + 1)))
         rows = rows_since(run, self.sent, -(-(count - self.sent) // most))
         assert rows is not None
         self.sent = count
         table = np.column_stack([rows.t, rows.signals])
         size = {"rows": len(table), "width": width}
-        self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(table))
+        self.outbox.send({"tell": "rows", "signals": signals, **size}, _bytes(table))
+
+    def _listed(self, run: Run) -> list[dict[str, Any]]:
+        """The signals of rows, with their widths."""
+        if self._signals is None:
+            pairs = zip(run.recorder.names, shapes_of(run), strict=True)
+            self._signals = [{"name": name, "width": math.prod(shape)} for name, shape in pairs]
+        return self._signals
 
     def _send_present(self) -> None:
         """Send a row of the instant to which a step has led, whose own row may come later."""
         run, why = self.run, self.stepping.paused
-        if run is None or not self._signals or why is None or why is self._present:
+        if run is None or why is None or why is self._present:
             return
         self._present = why
         with suppress(RunError):
             values = run.engine.picked(run.recorder.names)(float(run.t), run.x, run.xd)
             row = np.concatenate([[float(run.t)], *map(np.ravel, values)])
             size = {"rows": 1, "width": len(row) - 1}
-            self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(row))
+            self.outbox.send({"tell": "rows", "signals": self._listed(run), **size}, _bytes(row))
 
     def _send_poses(self, run: Run) -> None:
         if not self.outbox.has_room:

@@ -6,6 +6,7 @@ import { openFile, showSheet } from "../actions";
 import { Mend } from "../app/Mend";
 import { renameBlock } from "../canvas/commands";
 import type { Form, SheetBlock } from "../protocol";
+import { askForBreakpoint } from "../run/asking";
 import { patch, pathOf, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
@@ -57,10 +58,10 @@ function Name({ name, readOnly }: { name: string; readOnly: boolean }) {
 }
 
 function Openers({ block: { opens, file } }: { block: SheetBlock }) {
-  if (opens === null && file === null) return null;
   return (
     <div className="row">
       {opens !== null && <button type="button" onClick={() => void showSheet(opens)}>Open</button>}
+      <button type="button" title="Pause runs at its events, or when its signals meet a condition (F9)" onClick={askForBreakpoint}>Breakpoint…</button>
       {file !== null && <button type="button" onClick={() => void openFile(file)}>Open its file, {file}</button>}
     </div>
   );

@@ -1,6 +1,6 @@
 // What is shown of runs under the diagram: scopes, 3-D, tuning, the runs themselves, and loops.
 
-import { type ComponentType, type KeyboardEvent, lazy, Suspense, useState } from "react";
+import { type ComponentType, type KeyboardEvent, lazy, Suspense, useEffect, useState } from "react";
 
 import { Edge } from "../app/Edge";
 import { type Panel, patch, useStudio } from "../store";
@@ -13,6 +13,7 @@ const TABS: Record<Panel, { name: string; Panel: ComponentType<{ runs: Runs }> }
   scopes: { name: "Scopes", Panel: lazy(async () => ({ default: (await import("../scopes/ScopesPanel")).ScopesPanel })) },
   motion: { name: "3-D", Panel: lazy(async () => ({ default: (await import("../motion/MotionPanel")).MotionPanel })) },
   tune: { name: "Tune", Panel: lazy(async () => ({ default: (await import("./TunePanel")).TunePanel })) },
+  debug: { name: "Debug", Panel: lazy(async () => ({ default: (await import("./DebugPanel")).DebugPanel })) },
   tests: { name: "Tests", Panel: lazy(async () => ({ default: (await import("../claims/TestsPanel")).TestsPanel })) },
   runs: { name: "Runs", Panel: lazy(async () => ({ default: (await import("./RunsPanel")).RunsPanel })) },
   loops: { name: "Loops", Panel: lazy(async () => ({ default: (await import("./LoopsPanel")).LoopsPanel })) },
@@ -27,6 +28,8 @@ function Results({ runs }: { runs: Runs }) {
   const tab = useStudio((state) => state.panel);
   const [chosen, setOpen] = useState<boolean | null>(null);
   const run = useRun(runs);
+  const breaking = useStudio((state) => state.breaking !== null);
+  useEffect(() => void (breaking && setOpen(true)), [breaking]);
   const open = chosen ?? run !== undefined; // before there is anything to show, the diagram has the room
   return (
     <section className={open ? "bottom-panel open" : "bottom-panel"} aria-label="Results">

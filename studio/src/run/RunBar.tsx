@@ -7,10 +7,12 @@ import { reveal } from "../actions";
 import { type Command, useCommands } from "../app/keys";
 import type { Problem, Run } from "../protocol";
 import { useStudio } from "../store";
+import { askForBreakpoint } from "./asking";
 import { shownRuns, useLoop, useRun, useRuns, useRunsState } from "./book";
 import { detach } from "./loops";
 import { mistakesOf, runOrPause, setSpeed, stop } from "./requests";
 import type { Runs } from "./runs";
+import type { StepTo } from "./stepping";
 import "./run.css";
 import { TimeBar } from "./TimeBar";
 
@@ -46,11 +48,29 @@ function Buttons({ runs }: { runs: Runs }) {
       <button type="button" className="run-button" title="Stop (Ctrl+.)" disabled={!going} onClick={() => stop(runs)}>
         <Picture name="stop" /> Stop
       </button>
+      <span className="run-steps" role="group" aria-label="Step">
+        {STEPS.map(([to, key, label, picture]) => (
+          <button key={to} type="button" className="tool" aria-label={label} title={`${label} (${key}; Ctrl+${key} back in the record)`}
+            aria-disabled={refused || undefined} onClick={() => stepTo(runs, to)}>
+            <Picture name={picture} />
+          </button>
+        ))}
+      </span>
       <Speed runs={runs} />
       <Until runs={runs} />
       {shown && <Doing run={shown} />}
     </>
   );
+}
+
+const STEPS = [
+  ["time", "F7", "Step by an interval", "byTime"],
+  ["tick", "F8", "Step to the next tick", "toTick"],
+  ["event", "F10", "Step to the next event", "toEvent"],
+] as const;
+
+function stepTo(runs: Runs, to: StepTo, back = false): void {
+  void import("./stepping").then(({ step, stepBack }) => (back ? stepBack : step)(runs, to));
 }
 
 function Speed({ runs }: { runs: Runs }) {
@@ -82,10 +102,17 @@ function Until({ runs }: { runs: Runs }) {
 }
 
 /** How a run stands, in words. */
-export function wordsOf({ state, doing, stopped, problem }: Run): string {
+export function wordsOf({ state, doing, stopped, problem, paused }: Run): string {
   if (doing) return state === "preparing" ? doing : `${doing}, the run waits`;
   if (problem?.time !== undefined) return `failed at ${seconds(problem.time)} s`;
+  if (paused) return pausedWords(paused);
   return stopped ?? state;
+}
+
+function pausedWords({ why, t, text, condition }: NonNullable<Run["paused"]>): string {
+  const at = `at ${String(Number(t.toPrecision(6)))} s`;
+  if (why === "breakpoint") return `paused ${at}: ${condition}${text ? ` (${text})` : ""}`;
+  return `paused ${at}${why === "time" ? "" : why === "start" ? ", the start" : `, ${why === "tick" ? "a tick" : `an event: ${text}`}`}`;
 }
 
 function Doing({ run: shown }: { run: Run }) {
@@ -97,7 +124,7 @@ function Doing({ run: shown }: { run: Run }) {
   return (
     <span className={`run-state ${state}`}>
       <progress aria-label="Progress" max={Math.max(T - start, 1e-9)} value={begun && !waits ? Math.min(t, T) - start : undefined} />
-      <span role="status">{wordsOf(shown)}</span>
+      <span role="status" title={shown.paused ? wordsOf(shown) : undefined}>{wordsOf(shown)}</span>
       {waits && still > 0 && <span className="run-time">{`${still} s`}</span>}
       {begun && !doing && !stopped && <span className="run-time">{`${timeText(t, T - start)} of ${seconds(T)} s`}</span>}
       {problem && <Why problem={problem} />}
@@ -163,6 +190,11 @@ const COMMANDS: [string, Command[]][] = [
     { keys: ["Ctrl+Enter"], what: "run, pause, go on", run: withShown(runOrPause) },
     { keys: ["Ctrl+."], what: "stop", run: withShown(stop) },
     { keys: ["P"], what: "play the record, or stop playing", run: withShown(({ timeline }) => timeline.toggle(), true) },
+    { keys: ["F9"], what: "a breakpoint, of the selected wire or block", run: askForBreakpoint },
+    ...STEPS.flatMap(([to, key, label]): Command[] => [
+      { keys: [key], what: label.toLowerCase(), run: withShown((runs) => stepTo(runs, to)) },
+      { keys: [`Ctrl+${key}`], what: `the ${to === "time" ? "interval" : to} before, in the record`, run: withShown((runs) => stepTo(runs, to, true)) },
+    ]),
     { keys: [","], what: "back by a hundredth", run: withShown(({ timeline }) => timeline.step(-0.01), true) },
     { keys: ["."], what: "forth by a hundredth", run: withShown(({ timeline }) => timeline.step(0.01), true) },
   ]],
@@ -174,6 +206,9 @@ const PICTURES = {
   stop: "M3 3h10v10H3z",
   start: "M3 2.5h2v11H3zM13.5 2.5v11L6 8z",
   end: "M11 2.5h2v11h-2zM2.5 2.5v11L10 8z",
+  byTime: "M2 3h2v10H2zM12 3h2v10h-2zM6 4.5v7L11 8z",
+  toTick: "M12 3h2v10h-2zM2 4.5v7L9 8zM9 7h3v2H9z",
+  toEvent: "M13 2l-4 7h2.500l-1 5 4.500-7H12.500zM1.500 4.500v7L7.500 8z",
 };
 
 /** A filled picture of a button. */

@@ -5,8 +5,8 @@ import type { Answers } from "../protocol";
 import { connection, now, patch } from "../store";
 import { isOver, type Runs } from "./runs";
 
-/** Run the file from its start. */
-export async function run(runs: Runs): Promise<void> {
+/** Run the file from its start. paused: it waits there. */
+export async function run(runs: Runs, paused = false): Promise<void> {
   await written(); // the file as it is in the page
   const { speed, T } = runs.state;
   const mistakes = mistakesOf(runs);
@@ -14,7 +14,7 @@ export async function run(runs: Runs): Promise<void> {
     patch({ listing: true });
     return notify(`It runs when ${mistakes} mended`, "fault");
   }
-  const started = await attempt(() => connection.ask("run", { path: runs.path, speed, ...(T === null ? {} : { T }) }));
+  const started = await attempt(() => connection.ask("run", { path: runs.path, speed, paused, ...(T === null ? {} : { T }) }));
   if (started) runs.take(started);
 }
 

@@ -25,6 +25,9 @@ export interface RunsState {
   looking: Looking;
   /** The time [s] from which scopes measure to the one that is shown; null where they do not. */
   mark: number | null;
+  /** Of steps: the clock whose ticks they lead to, null for any; and their interval [s]. */
+  clock: string | null;
+  interval: number;
 }
 
 const FIRST: RunsState = {
@@ -36,6 +39,8 @@ const FIRST: RunsState = {
   scopes: [],
   looking: { how: "whole" },
   mark: null,
+  clock: null,
+  interval: 1,
 };
 
 const REFINE_AFTER = 150; // ms
@@ -154,7 +159,18 @@ export class Runs {
     const shown = before ? this.current.shown : run.run;
     this.patch({ runs, shown, ...(shown === run.run ? { ...this.scopesFor(run), ...this.lookingAt(run) } : {}) });
     if (!before) this.timeline.goAlong();
-    if (shown === run.run) this.spanOf(run);
+    if (shown !== run.run) return;
+    this.spanOf(run);
+    this.pauseAt(before?.paused ?? null, run);
+  }
+
+  /** Show the instant at which a step or a breakpoint has paused the run, and go on with it. */
+  private pauseAt(before: Run["paused"], { paused, state, t }: Run): void {
+    const { timeline } = this;
+    if (paused && (paused.t !== before?.t || paused.why !== before.why || paused.text !== before.text)) {
+      if (paused.t < t) timeline.goTo(paused.t);
+      else timeline.goAlong();
+    } else if (state === "running" && before && timeline.time === before.t) timeline.goAlong();
   }
 
   /** Rows that are told, or the answer of "signals". */
@@ -202,7 +218,8 @@ export class Runs {
 
   private spanOf(run: Run): void {
     const end = this.recordOf(run.run).end();
-    this.timeline.span(run.start, Number.isNaN(end) ? run.t : Math.max(end, isOver(run) ? run.t : end));
+    const stands = isOver(run) || run.state === "paused";
+    this.timeline.span(run.start, Number.isNaN(end) ? run.t : Math.max(end, stands ? run.t : end));
   }
 
   /** Ask anew for what a run in another state may know better. Rows of a run that was here from
