@@ -20,9 +20,11 @@ export function DebugPanel({ runs }: { runs: Runs }) {
         <h2>Breakpoints</h2>
         <Adding runs={runs} />
         <List runs={runs} />
-        <Settings runs={runs} />
       </section>
-      <Changed runs={runs} />
+      <div>
+        <Settings runs={runs} />
+        <Changed runs={runs} />
+      </div>
     </div>
   );
 }
@@ -178,7 +180,7 @@ function Row({ change: { kind, block, name, before, after } }: { change: Change 
   return (
     <tr>
       <th scope="row"><To block={block} /></th>
-      <td>{name && name !== kind ? `${KINDS[kind]} ${name.replace(/^state /, "")}` : KINDS[kind]}</td>
+      <td>{name && name !== "state" ? `${KINDS[kind]} ${name.replace(/^state /, "")}` : KINDS[kind]}</td>
       <td className="values">{`${before} → ${after}`}</td>
     </tr>
   );
