@@ -15,6 +15,7 @@ from spart_blocks.versions.edits import (
     RemovePort,
     RemoveWire,
     RenameBlock,
+    RenameEntry,
     RenameParameter,
     RenamePort,
     Retype,
@@ -83,6 +84,8 @@ def random_operation(data, rng):
     if kind == 8:
         source, _, ends = rng.choice(wires).partition("->")
         return RemoveWire(f"{source}-> {rng.choice(ends.split(','))}")
+    if kind == 9 and data.get("clocks") and rng.random() < 0.3:
+        return RenameEntry("clocks", rng.choice(list(data["clocks"])), f"c{rng.randrange(99)}")
     if kind == 9 and data.get("params"):
         return RenameParameter(rng.choice(list(data["params"])), f"p{rng.randrange(99)}")
     if kind == 10:

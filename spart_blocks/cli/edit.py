@@ -55,9 +55,9 @@ def edit(
     """Change a diagram file. Comments, order and layout of all other lines stay as they are.
 
     The verbs: set PATH=VALUE..., unset PATH..., append PATH=VALUE... (to lists), add NAME TYPE
-    [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW), retype NAME
-    TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they
-    become a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other
+    [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW,
+    clocks.OLD NEW, robots.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'...,
+    unwire 'a -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other
     ports), and undo, which takes the last edit of the file back. Ports of a subsystem: append
     subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in
     SUBSYSTEM; outputs too. Nothing is written if the diagram would then have mistakes that it has
@@ -124,8 +124,10 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
         section, _, name = words[0].partition(".")
         if section == "params" and name:
             return [edits.RenameParameter(name, words[1].removeprefix("params."))]
+        new = words[1].removeprefix(f"{section}.")
+        if section in ("clocks", "robots") and name:
+            return [edits.RenameEntry(section, name, new)]
         if section in ("inputs", "outputs") and name:
-            new = words[1].removeprefix(f"{section}.")
             return [edits.RenamePort(name, new, section, within)]
         return [edits.RenameBlock(words[0], words[1], within)]
     if verb == "retype":

@@ -184,10 +184,10 @@ export interface Opened {
   /** Names of subsystems of the file, each a definition that blocks may be of. */
   subsystems: string[];
   params: Field[];
-  /** Its robots, each a section as text. */
+  /** Its robots and clocks, each a section as text. */
   robots: Field[];
+  clocks: Field[];
   run: RunOptions;
-  clocks: ClockOfFile[];
 }
 
 /** A slot of variants. */
@@ -201,13 +201,6 @@ export interface Slot {
 export interface RunOptions {
   T: number;
   solver: string;
-}
-
-/** A clock, its period and offset [s]. */
-export interface ClockOfFile {
-  name: string;
-  period: number;
-  offset: number;
 }
 
 /** do: "sheet" {path, at}: the blocks of the whole (at = "") or of a subsystem's instance
@@ -341,6 +334,14 @@ export interface RenameParameter {
   to: string;
 }
 
+/** Rename a clock or a robot, with all its uses. */
+export interface RenameEntry {
+  op: "rename-entry";
+  section: "clocks" | "robots";
+  name: string;
+  to: string;
+}
+
 /** Append to a list, which may not be there yet: expect.final. */
 export interface AppendOperation {
   op: "append";
@@ -392,7 +393,7 @@ export interface GroupOperation {
   within: string;
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenamePort | RemovePort | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.

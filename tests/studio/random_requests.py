@@ -54,6 +54,10 @@ def random_operation(sheet, names, within, rng):
     if kind == 7:
         return {"op": "unset", "path": f"{home}.{name}.{rng.choice(['K', 'T', 'signs'])}"}
     if kind == 8:
+        if rng.random() < 0.3:
+            clock = rng.choice(["tick", "c0", "c1", "c2"])
+            return {"op": "rename-entry", "section": "clocks", "name": clock,
+                    "to": f"c{rng.randrange(3)}"}  # fmt: skip
         given = rng.choice(["k", "k0", "k1", "k2"])
         return {"op": "rename-parameter", "name": given, "to": f"k{rng.randrange(3)}"}
     if kind == 9:

@@ -41,7 +41,8 @@ def test_a_file_is_told_with_its_settings(asking):
     assert opened["problems"] == []
     assert opened["undo"] is opened["redo"] is None
     assert opened["run"] == {"T": 2, "solver": "auto"}
-    assert opened["clocks"] == [{"name": "tick", "period": 0.1, "offset": 0}]
+    (tick,) = opened["clocks"]
+    assert (tick["path"], tick["text"]) == ("clocks.tick", "{T: 0.1}")
     assert opened["subsystems"] == ["servo"]
     (k,) = opened["params"]
     assert (k["path"], k["text"], k["kind"], k["tunable"]) == (
@@ -190,6 +191,22 @@ def test_a_parameter_of_the_file_is_renamed_with_its_uses_and_removed(asking, fi
     for _ in range(2):
         asking.ok("undo", path="arm.yaml", at="")
     assert file.read_text() == ARM
+
+
+def test_a_clock_of_the_file_is_renamed_with_its_uses(asking, file):
+    rename = {"op": "rename-entry", "section": "clocks", "name": "tick", "to": "control"}
+    changed = asking.edit("arm.yaml", rename)["opened"]
+    assert changed["problems"] == []
+    assert file.read_text() == ARM.replace("tick", "control")
+    revision = asking.ok("undo", path="arm.yaml", at="")["opened"]["revision"]
+    assert file.read_text() == ARM
+    for given in (
+        {**rename, "section": "blocks"},
+        {**rename, "name": "x"},
+        {**rename, "to": "a b"},
+    ):
+        about = {"path": "arm.yaml", "at": "", "revision": revision, "operations": [given]}
+        assert asking.problem("edit", **about)
 
 
 def test_a_file_with_ports_can_be_added(asking, file):

@@ -21,6 +21,7 @@ from spart_blocks.versions.edits import (
     RemoveBlock,
     RemoveWire,
     RenameBlock,
+    RenameEntry,
     RenameParameter,
     Set,
     Unset,
@@ -90,13 +91,13 @@ def both_are_there(base, ours, theirs, merged):
     return True
 
 
+RENAMES = (RenameBlock, RenameParameter, RenameEntry, Group)
+
+
 def check_both_are_there(base, ours, theirs, merged):
     """Each change of a side is in the merge, once some of the names that one side has given are
     given in the other versions too. ours, theirs: each a text with its operations."""
-    renames = [
-        [one for one in side[1] if isinstance(one, RenameBlock | RenameParameter | Group)]
-        for side in (ours, theirs)
-    ]
+    renames = [[one for one in side[1] if isinstance(one, RENAMES)] for side in (ours, theirs)]
     both = [*renames[0], *renames[1]]
     for number in reversed(range(len(both) + 1)):
         for kept in combinations(both, number):

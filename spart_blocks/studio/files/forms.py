@@ -216,6 +216,12 @@ def robot_fields(reading: Reading) -> list[dict[str, Any]]:
     return [field | {"doc": doc} for field, _ in _entries(reading, "robots")]
 
 
+def clock_fields(reading: Reading) -> list[dict[str, Any]]:
+    """A field for each entry of the file's section `clocks`."""
+    doc = "{T: period [s]} or {rate: ticks per second [Hz]}, and offset [s]"
+    return [field | {"doc": doc} for field, _ in _entries(reading, "clocks")]
+
+
 def _entries(reading: Reading, section: str) -> Iterator[tuple[dict[str, Any], Any]]:
     """A field for each entry of a section, and its value."""
     texts = Texts(reading)

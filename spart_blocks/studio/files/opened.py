@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from spart_blocks.base.document import mapping_at, parse_document, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Drawn, Spot, Spots
-from spart_blocks.studio.files.forms import param_fields, robot_fields
+from spart_blocks.studio.files.forms import clock_fields, param_fields, robot_fields
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
@@ -121,7 +121,7 @@ class OpenedFile:
                 "T": T if isinstance(T, int | float) and not isinstance(T, bool) else 10.0,
                 "solver": solver if isinstance(solver, str) else "auto",
             },
-            "clocks": list(_clocks(data)),
+            "clocks": clock_fields(reading),
         }
 
     @property
@@ -333,22 +333,6 @@ def stamp_of(path: Path) -> Stamp:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _clocks(data: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """The clocks of a file whose entries are valid, with period and offset [s]."""
-    for name, section in mapping_at(data, "clocks").items():
-        one = mapping_at(section)
-        T, rate, offset = (one.get(key) for key in ("T", "rate", "offset"))
-        period = T if _is_positive(T) else None
-        if isinstance(rate, int | float) and _is_positive(rate):
-            period = 1 / rate
-        if period is not None:
-            yield {"name": name, "period": period, "offset": offset if _is_positive(offset) else 0}
-
-
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e300
 
 
 def _moved(asked: Asked, places: Mapping[str, Spots]) -> Mapping[str, Spots]:

@@ -23,6 +23,7 @@ from spart_blocks.versions.edits import (
     RemovePort,
     RemoveWire,
     RenameBlock,
+    RenameEntry,
     RenameParameter,
     RenamePort,
     Retype,
@@ -148,6 +149,13 @@ def _rename_parameter(given: Mapping[str, Any]) -> tuple[Sequence[Operation], st
     return [RenameParameter(name, to)], f"rename {name}"
 
 
+def _rename_entry(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, to, section = text_of(given, "name"), text_of(given, "to"), text_of(given, "section")
+    if section not in ("clocks", "robots"):
+        raise InputError(f"there are no entries to rename in {section[:40]!r}")
+    return [RenameEntry(section, name, to)], f"rename {name}"
+
+
 def _rename_port(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     name, to, side = text_of(given, "name"), text_of(given, "to"), text_of(given, "side")
     return [RenamePort(name, to, side, _within(given))], f"rename port {name}"
@@ -219,6 +227,7 @@ _KINDS = {
     "remove": _remove,
     "rename": _rename,
     "rename-parameter": _rename_parameter,
+    "rename-entry": _rename_entry,
     "rename-port": _rename_port,
     "remove-port": _remove_port,
     "retype": _retype,

@@ -47,10 +47,10 @@ class Opened(TypedDict):
     # Names of subsystems of the file, each a definition that blocks may be of.
     subsystems: list[str]
     params: list[Field]
-    # Its robots, each a section as text.
+    # Its robots and clocks, each a section as text.
     robots: list[Field]
+    clocks: list[Field]
     run: RunOptions
-    clocks: list[ClockOfFile]
 
 
 class Slot(TypedDict):
@@ -66,14 +66,6 @@ class RunOptions(TypedDict):
 
     T: float
     solver: str
-
-
-class ClockOfFile(TypedDict):
-    """A clock, its period and offset [s]."""
-
-    name: str
-    period: float
-    offset: float
 
 
 class Sheet(TypedDict):
@@ -215,6 +207,15 @@ class RenameParameter(TypedDict):
     to: str
 
 
+class RenameEntry(TypedDict):
+    """Rename a clock or a robot, with all its uses."""
+
+    op: Literal["rename-entry"]
+    section: Literal["clocks", "robots"]
+    name: str
+    to: str
+
+
 class AppendOperation(TypedDict):
     """Append to a list, which may not be there yet: expect.final."""
 
@@ -272,6 +273,7 @@ Operation = (
     SetOperation
     | UnsetOperation
     | RenameParameter
+    | RenameEntry
     | RenamePort
     | RemovePort
     | AppendOperation

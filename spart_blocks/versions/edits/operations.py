@@ -309,6 +309,26 @@ class RenameParameter(Operation):
 
 
 @dataclass(frozen=True)
+class RenameEntry(Operation):
+    """Rename a clock or a robot, also where it is used. section: `clocks` or `robots`."""
+
+    section: str
+    name: str
+    new: str
+
+    def steps(self, file: File) -> list[Step]:
+        entries = mapping_at(file.data, self.section)
+        kind = self.section.removesuffix("s")
+        if self.name not in entries:
+            hint = did_you_mean(self.name, entries)
+            raise InputError(Fault(f"there is no {kind} {self.name!r}", hint=hint))
+        if self.new in entries:
+            raise InputError(f"there is already a {kind} {self.new!r}")
+        check_name(self.new)
+        return Rename(NewNames(sections={self.section: {self.name: self.new}})).steps(file)
+
+
+@dataclass(frozen=True)
 class Group(Operation):
     """Move blocks into a new subsystem of the file, and put one block of that type and name in
     their place. Its ports are named after the signals that cross its border.

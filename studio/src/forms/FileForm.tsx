@@ -4,7 +4,7 @@ import { useRef, useState } from "react";
 
 import { edit } from "../actions";
 import { Tool } from "../app/Header";
-import type { Field, ModelFile, Problem } from "../protocol";
+import type { Field, ModelFile, Operation, Problem } from "../protocol";
 import { connection, patch, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
@@ -22,25 +22,34 @@ export function FileForm() {
       <h2>{opened.name}</h2>
       {opened.description && <p>{opened.description}</p>}
       <h3>Parameters</h3>
-      {opened.params.map((field) => <Parameter key={field.path} {...common(field)} />)}
-      <NewParameter />
+      {opened.params.map((field) => <Entry key={field.path} {...common(field)} renaming={(name, to) => ({ op: "rename-parameter", name, to })} />)}
+      <NewEntry section="params" what="parameter" example="value" />
       <h3>Robots</h3>
-      {opened.robots.map((field) => <FieldInput key={field.path} {...common(field)} tools={<Remove field={field} />} />)}
+      {opened.robots.map((field) => <Entry key={field.path} {...common(field)} renaming={entry("robots")} />)}
       <NewRobot />
+      <h3>Clocks</h3>
+      {opened.clocks.map((field) => <Entry key={field.path} {...common(field)} renaming={entry("clocks")} />)}
+      <NewEntry section="clocks" what="clock" example="{T: 0.01}" />
       <h3>Run</h3>
       {form?.fields.filter(({ path }) => path.startsWith("run.")).map((field) => <FieldInput key={field.path} {...common(field)} />)}
     </section>
   );
 }
 
-/** A parameter of the file, whose name can be changed with all its uses. */
-function Parameter(given: Parameters<typeof FieldInput>[0]) {
+function entry(section: "clocks" | "robots"): Renaming {
+  return (name, to) => ({ op: "rename-entry", section, name, to });
+}
+
+type Renaming = (name: string, to: string) => Operation;
+
+/** A parameter, robot or clock of the file, whose name can be changed with all its uses. */
+function Entry({ renaming, ...given }: Parameters<typeof FieldInput>[0] & { renaming: Renaming }) {
   const { name } = given.field;
   const [naming, setNaming] = useState(false);
   const rename = async (typed: string): Promise<void> => {
     setNaming(false);
     const to = typed.trim();
-    if (to && to !== name && (await edit({ op: "rename-parameter", name, to }))) patch({ filling: to });
+    if (to && to !== name && (await edit(renaming(name, to)))) patch({ filling: to });
   };
   const heading = naming && (
     <input aria-label={`New name of ${name}`} defaultValue={name} autoFocus spellCheck={false} onFocus={(event) => event.target.select()}
@@ -103,21 +112,21 @@ function NewRobot() {
 export const NAME = "\\s*[A-Za-z_][A-Za-z0-9_]*\\s*";
 export const NAME_RULE = "letters, digits and _, a letter first";
 
-function NewParameter() {
+function NewEntry({ section, what, example }: { section: "params" | "clocks"; what: string; example: string }) {
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const first = useRef<HTMLInputElement>(null);
   const add = async (): Promise<void> => {
-    if (!(await edit({ op: "set", path: `params.${name.trim()}`, text: value.trim() }))) return;
+    if (!(await edit({ op: "set", path: `${section}.${name.trim()}`, text: value.trim() }))) return;
     setName("");
     setValue("");
     first.current?.focus(); // the next one
   };
   return (
     <form className="new-parameter" onSubmit={(event) => { event.preventDefault(); void add(); }}>
-      <input ref={first} aria-label="Name of a new parameter" placeholder="name" value={name} required spellCheck={false}
+      <input ref={first} aria-label={`Name of a new ${what}`} placeholder="name" value={name} required spellCheck={false}
         pattern={NAME} title={NAME_RULE} onChange={(event) => setName(event.target.value)} />
-      <input aria-label="Value of a new parameter" placeholder="value" value={value} required spellCheck={false} onChange={(event) => setValue(event.target.value)} />
+      <input aria-label={`Value of a new ${what}`} placeholder={example} value={value} required spellCheck={false} onChange={(event) => setValue(event.target.value)} />
       <button type="submit">Add</button>
     </form>
   );
