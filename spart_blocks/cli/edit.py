@@ -55,13 +55,13 @@ def edit(
     """Change a diagram file. Comments, order and layout of all other lines stay as they are.
 
     The verbs: set PATH=VALUE..., unset PATH..., append PATH=VALUE... (to lists), add NAME TYPE
-    [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW,
-    clocks.OLD NEW, robots.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'...,
-    unwire 'a -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other
-    ports), and undo, which takes the last edit of the file back. Ports of a subsystem: append
-    subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in
-    SUBSYSTEM; outputs too. Nothing is written if the diagram would then have mistakes that it has
-    not now.
+    [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW, clocks.OLD
+    NEW, robots.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a
+    -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE 'in.a ->
+    block.b'... (a choice of variants gets other ports), and undo, which takes the last edit of
+    the file back. Ports of a subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename
+    inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in SUBSYSTEM; outputs too. Nothing is
+    written if the diagram would then have mistakes that it has not now.
     """
     from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.versions import edits
