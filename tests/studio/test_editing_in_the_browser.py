@@ -180,6 +180,27 @@ def test_wires_by_keyboard_alone(loop):
     loop.until(lambda: "gain -> x" not in loop.text, "unwired")
 
 
+def test_a_wire_gets_other_ends_in_its_form(loop):
+    loop.browser.find(".react-flow__edge[data-id='gain -> x']").click()
+    loop.wait("document.querySelector('.form[aria-label=Wire] [name=from]')?.value === 'gain'")
+    loop.browser.find(".form[aria-label=Wire] [name=from]").click()
+    loop.type("[0]")
+    loop.press("ENTER")
+    loop.written("- gain[0] -> x\n")
+    loop.wait("document.querySelector('.form[aria-label=Wire] [name=from]')?.value === 'gain[0]'")
+    loop.press("Ctrl+z")
+    loop.written("- gain -> x\n")
+    loop.click("x")
+    loop.press("w")
+    loop.choose("input")
+    loop.choose("change gain")
+    loop.wait("document.activeElement.name === 'from'")
+    loop.type("[0")
+    loop.press("ENTER")
+    loop.wait("document.querySelector('.notice.fault')")
+    assert "gain[0" not in loop.text
+
+
 def test_blocks_are_removed_with_their_wires(loop):
     loop.click("gain")
     loop.press("DELETE")

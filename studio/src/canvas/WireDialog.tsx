@@ -7,6 +7,7 @@ import { Chooser, type Choice } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
 import type { SheetWire } from "../protocol";
 import { type Drawing, now, patch, useStudio } from "../store";
+import { wireKey } from "./geometry";
 import { beginWire, endOf, wire } from "./wiring";
 
 export function WireDialog() {
@@ -39,13 +40,18 @@ function portChoice(name: string, output: boolean, doc: string): Choice<[string,
   return { key: `${side} ${name}`, thing: [name, output], name: `${side} ${name}`, note: doc };
 }
 
-/** What can be done with a port: cut its wires, or draw one to a port that fits. */
+/** What can be done with a port: change or cut its wires, or draw one to a port that fits. */
 function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promise<unknown>>[] {
   const own = endOf(from.block, from.port, from.output);
   const mine = wires.filter((one) => {
     const end = from.output ? one.from : one.to;
     return end.block === from.block && end.port === from.port;
   });
+  const changes = mine.map((one) => ({
+    key: `change ${one.source} ${one.target}`,
+    name: `change ${one.source} → ${one.target}`,
+    thing: async () => patch({ selection: [], wires: [wireKey(one)], filling: "from" }),
+  }));
   const cuts = mine.map((one) => ({
     key: `cut ${one.source} ${one.target}`,
     name: `remove ${one.source} → ${one.target}`,
@@ -57,7 +63,7 @@ function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promis
     reason: reason ?? undefined,
     thing: () => (from.output ? wire(own, endAt(port, false)) : wire(endAt(port, true), own)),
   }));
-  return [...ends, ...cuts];
+  return [...ends, ...changes, ...cuts];
 }
 
 function endAt(place: string, output: boolean): string {

@@ -2,11 +2,13 @@
 
 import { alignSelected } from "../canvas/commands";
 import type { Alignment } from "../canvas/align";
+import { wireKey } from "../canvas/geometry";
 import { Tool } from "../app/Header";
 import { patch, pathOf, useStudio } from "../store";
 import { BlockForm } from "./BlockForm";
 import { FileForm } from "./FileForm";
 import { PortsForm } from "./PortsForm";
+import { WireForm } from "./WireForm";
 
 const ALIGNMENTS: [Alignment, string][] = [
   ["left", "Align left"], ["centre", "Align centres"], ["right", "Align right"],
@@ -19,9 +21,11 @@ export function FormPanel() {
   const at = useStudio((state) => state.sheet?.at ?? "");
   const [only] = selection;
   const isGate = useStudio(({ sheet }) => sheet?.blocks.some(({ name, look }) => name === only && look === "border") ?? false);
+  const wire = useStudio(({ sheet, wires }) => (wires.length === 1 ? sheet?.wires.find((one) => wireKey(one) === wires[0]) : undefined));
   return (
     <aside className="form-panel" aria-label="Parameters">
-      {selection.length === 0 || only === undefined ? <FileForm />
+      {only === undefined && wire ? <WireForm wire={wire} />
+        : only === undefined ? <FileForm />
         : selection.length === 1 && isGate ? <PortsForm key={pathOf(at, only)} gate={only === "in" ? "in" : "out"} />
         : selection.length === 1 ? <BlockForm key={pathOf(at, only)} name={only} />
         : <Several count={selection.length} />}

@@ -23,7 +23,7 @@ export function useForm(name: string): Form | null {
 }
 
 /** Put the focus into the field that is asked for, once the form is there. */
-function useFilling(isThere: boolean): void {
+export function useFilling(isThere: boolean): void {
   const wanted = useStudio((state) => state.filling);
   useEffect(() => {
     if (wanted === null || !isThere) return;

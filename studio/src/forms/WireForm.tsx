@@ -1,0 +1,71 @@
+// The form of the selected wire: its ends in the notation of wires, entries of a vector included.
+
+import { useEffect, useId, useState } from "react";
+
+import { edit } from "../actions";
+import { wireKey } from "../canvas/geometry";
+import type { SheetWire } from "../protocol";
+import { now, patch, useStudio } from "../store";
+import { useFilling } from "./useForm";
+
+export function WireForm({ wire }: { wire: SheetWire }) {
+  const sheet = useStudio((state) => state.sheet);
+  const start = sheet?.blocks.find(({ name }) => name === wire.from.block);
+  const port = start?.outputs.find(({ name }) => name === wire.from.port);
+  const readOnly = sheet?.within === null;
+  useFilling(true);
+  const carried = [port?.shape && `(${port.shape})`, port?.unit].filter(Boolean).join(" ");
+  return (
+    <section className="form" aria-label="Wire">
+      <h2>Wire</h2>
+      {wire.problems.map(({ message, hint }) => <p className="wrong-text" key={message}>{message} <span className="hint">{hint}</span></p>)}
+      <End name="from" text={wire.source} readOnly={readOnly} doc={`A block or its port${carried && `, here ${carried}`}; of a vector an entry, [2], or some, [0:3].`}
+        write={(source) => rewire(wire, source, wire.target)} />
+      <End name="to" text={wire.target} readOnly={readOnly} doc="A block or its port." write={(target) => rewire(wire, wire.source, target)} />
+    </section>
+  );
+}
+
+interface EndProps {
+  name: string;
+  text: string;
+  readOnly: boolean;
+  doc: string;
+  /** Answers whether it was written. */
+  write: (text: string) => Promise<boolean>;
+}
+
+function End({ name, text, readOnly, doc, write }: EndProps) {
+  const id = useId();
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  const commit = (): void => {
+    if (typed.trim() !== text && typed.trim()) void write(typed.trim());
+    else setTyped(text);
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{name}</label>
+      <div className="field-row">
+        <input id={id} name={name} value={typed} readOnly={readOnly} spellCheck={false} autoComplete="off" aria-describedby={`${id}-doc`}
+          onChange={(event) => setTyped(event.target.value)} onBlur={commit}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") event.currentTarget.blur();
+            if (event.key === "Escape") setTyped(text);
+          }} />
+      </div>
+      <p className="doc" id={`${id}-doc`}>{doc}</p>
+    </div>
+  );
+}
+
+/** Give a wire other ends. It stays selected. */
+async function rewire(wire: SheetWire, source: string, target: string): Promise<boolean> {
+  const within = now().sheet?.within;
+  if (within == null) return false;
+  const ends = { source: wire.source, target: wire.target };
+  const changed = await edit({ op: "unwire", ...ends, within }, { op: "wire", source, target, within });
+  const fresh = changed?.sheet.wires.find((one) => one.source === source && one.target === target);
+  if (fresh) patch({ wires: [wireKey(fresh)], said: `${source} wired to ${target}` });
+  return changed !== null;
+}
