@@ -290,6 +290,10 @@ def test_focus_and_caret_stay_in_a_field_however_long_its_value_becomes(loop):
     assert loop.browser.run("return document.activeElement.value.length") == 52
     assert "gain" in loop.blocks()
     loop.press("ESCAPE")
+    assert loop.browser.run("return document.activeElement.name") == "K"  # with its value again
+    loop.press("ESCAPE", "w")  # back to the sheet
+    loop.wait("document.querySelector('dialog[open] [role=combobox]')")
+    loop.press("ESCAPE")
     assert loop.text == LOOP
 
 

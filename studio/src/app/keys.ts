@@ -44,7 +44,7 @@ function isTaken(event: KeyboardEvent): boolean {
   const target = event.target as Element;
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return true;
   const control = event.ctrlKey || event.metaKey;
-  if (control && ["Enter", ".", "k"].includes(event.key)) return false; // run, stop, add a block
+  if (control && ["Enter", ".", "k", "f"].includes(event.key)) return false; // run, stop, add a block, search
   if (control && /^[zy]$/i.test(event.key) && target.matches(".field [name]:not([data-draft])")) return false;
   if (control && isUntouchedName(target) && !/^[acvx]$/i.test(event.key)) return false; // undo the adding
   if (target.closest("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return true;

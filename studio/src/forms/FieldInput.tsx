@@ -65,7 +65,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }:
 }
 
 interface TextProps {
-  common: { id: string; name: string; value: string; readOnly?: boolean };
+  common: { id: string; name: string; value: string; readOnly?: boolean; "data-draft": string | undefined };
   field: Field;
   change: (text: string) => void;
   commit: (text: string) => Promise<void>;
@@ -73,12 +73,14 @@ interface TextProps {
 }
 
 function Text({ common, field, change, commit, drop }: TextProps) {
+  const isDraft = common["data-draft"] !== undefined;
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void => {
     if (event.key === "Enter" && !event.shiftKey) {
       if (!event.ctrlKey && !event.metaKey) event.preventDefault(); // these run the diagram
       void commit(event.currentTarget.value);
     }
-    if (event.key === "Escape") drop();
+    if (event.key === "Escape" && isDraft) drop();
+    else if (event.key === "Escape") event.currentTarget.blur(); // back to the sheet
   };
   const all = {
     ...common, onKeyDown, spellCheck: false, autoComplete: "off", placeholder: field.default,

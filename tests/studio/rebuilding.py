@@ -1,0 +1,296 @@
+"""Builds a diagram from nothing in the page: what it does follows from the diagram that it is to be."""
+
+from __future__ import annotations
+
+import re
+
+from selenium.webdriver.support.ui import Select
+
+from spart_blocks.base.document import parse_document
+from spart_blocks.studio.files.forms import _kind_of_value, _of_parameter, kind_of
+from spart_blocks.versions.edits.values import flow_text
+
+NAMING = "document.activeElement.matches('input.block-name')"
+OPTIONS = (
+    "[...document.querySelectorAll('dialog[open] [role=option] .choice-name')]"
+    ".map((one) => one.textContent.trim())"
+)
+KEYS = ("ENTER", "TAB", "END", "BACKSPACE", "F2", "Ctrl+a")
+CONDITIONS = {"enabled": "Enabled", "triggered": "Triggered", "reset": "Resettable"}
+
+
+def read(path):
+    return parse_document(path.read_text(), path.name).data
+
+
+def written(value):
+    """A value as YAML in one line."""
+    return " ".join(flow_text(value).split("\n"))
+
+
+class Builder:
+    """Builds a file like a given one. page: a DiagramPage; person: counts what is done; asking: asks
+    a studio that has the given file, for its sheets."""
+
+    def __init__(self, page, person, asking, path):
+        self.page, self.person, self.asking, self.path = page, person, asking, path
+        self.data = read(asking.session.root / path)
+        self.defined = set()
+        asking.ok("open", path=path)
+
+    def build(self):
+        self.begin()
+        self.sheet("", self.data)
+        self.run()
+        self.claims()
+
+    # --- the file's own ---------------------------------------------------------------------
+
+    def begin(self):
+        page, person = self.page, self.person
+        page.wait("document.querySelector('.project-tools')")
+        person.does(page.press_text, "New diagram")
+        page.wait("document.querySelector('dialog[open] input')")
+        self.types(self.data["name"], "ENTER")
+        page.wait("document.querySelector('.new-robot')")
+        page.file = page.root / page.browser.run("return decodeURI(location.hash.slice(1))")
+        for name, section in self.data.get("robots", {}).items():
+            self.robot(name, section)
+        for section, what in (("params", "parameter"), ("clocks", "clock")):
+            if not self.data.get(section):
+                continue
+            person.does(page.browser.find(f"[aria-label='Name of a new {what}']").click)
+            for name, value in self.data[section].items():
+                self.types(name, "TAB", written(value), "ENTER")
+                page.until(lambda s=section, n=name: n in (self.now().get(s) or {}), name)
+                page.wait(f"document.activeElement.ariaLabel === 'Name of a new {what}'")
+
+    def robot(self, name, section):
+        page, person = self.page, self.person
+        model = section["urdf"].lstrip("./")
+        person.chooses("[aria-label='Model of a new robot']", model)
+        own = {"Name": name, "Section": written(section | {"urdf": f"../{model}"})}
+        for label, text in own.items():
+            person.does(page.browser.find(f"[aria-label='{label} of the new robot']").click)
+            self.types("Ctrl+a", text)
+        self.types("ENTER")
+        page.until(lambda: name in (self.now().get("robots") or {}), name)
+
+    def types(self, *words):
+        """Texts, and the names of keys."""
+        for word in words:
+            key = word in KEYS
+            self.person.does(self.page.press if key else self.page.type, word)
+
+    def now(self):
+        """What the file holds."""
+        return read(self.page.file)
+
+    # --- sheets -----------------------------------------------------------------------------
+
+    def sheet(self, at, section):
+        """The blocks and wires of the sheet that is open."""
+        for name, block in section["blocks"].items():
+            self.block(at, name, block)
+        shown = self.asking.ok("sheet", path=self.path, at=at)
+        for wire in shown["wires"]:
+            self.wire(wire)
+
+    def block(self, at, name, block):
+        kind = block["type"]
+        given = {key: value for key, value in block.items() if key != "type"}
+        inside = self.data.get("subsystems", {}).get(kind)
+        if inside is not None and kind not in self.defined:
+            self.subsystem(f"{at}/{name}" if at else name, kind, inside)
+            if kind != name:
+                self.select(kind)
+                self.types("F2", name, "ENTER")
+        else:
+            self.add(kind, name)
+        self.until_there(name)
+        machine = kind in ("STATE_MACHINE", "STATE_MACHINE_S")
+        chart = {key: given.pop(key) for key in ("states", "transitions", "initial", "outputs",
+                                                 "variables") if machine and key in given}  # fmt: skip
+        if given or chart:
+            self.select(name)
+        for key, value in given.items():
+            self.parameter(kind, key, value)
+        if chart:
+            self.chart(name, chart)
+
+    def add(self, kind, name):
+        self.person.does(self.page.press, "Ctrl+k")
+        self.choose(kind)
+        self.page.wait(NAMING)
+        self.types(name, "ENTER")
+
+    def until_there(self, name):
+        self.page.until(lambda: name in self.page.blocks(), f"{name} added")
+
+    def choose(self, text, more=""):
+        """The choice of exactly this name, in the list that is open."""
+        page = self.page
+        page.wait("document.querySelector('dialog[open] [role=combobox]')")
+        self.types(text)
+        page.wait(f"{OPTIONS}.includes(arguments[0])", text)
+        below = page.browser.run(f"return {OPTIONS}.indexOf(arguments[0])", text)
+        for _ in range(below):
+            self.person.does(page.press, "ARROW_DOWN")
+        self.person.does(page.press, "ENTER")
+
+    def select(self, name, form=None):
+        """Go to a block by the search. form: the name of its form."""
+        self.person.does(self.page.press, "ESCAPE")
+        self.person.does(self.page.press, "Ctrl+f")
+        self.choose(name)
+        self.page.wait("document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form or name)
+
+    def parameter(self, kind, key, value, where=".form-panel"):
+        page = self.page
+        known = kind_of(kind)
+        if known is not None and key in known.parameters:
+            what = dict(_of_parameter(kind, key))["kind"]
+        else:
+            what = _kind_of_value(value)
+        isText = what in ("text", "choice") and isinstance(value, str)
+        page.wait(f"document.querySelector('{where} .field [name={key}]')")
+        field = page.browser.find(f"{where} .field [name={key}]")
+        if field.tag_name == "select":
+            self.person.does(Select(field).select_by_visible_text, written(value) if not isinstance(value, str) else value)
+        else:
+            page.browser.run("arguments[0].scrollIntoView({block: 'center'})", field)
+            self.person.does(field.click)
+            held = ["Ctrl+a"] if field.get_attribute("value") else []
+            self.types(*held, value if isText else written(value), "ENTER")
+        page.until(lambda: self.written_at(key, value), f"{key}: {value!r}")
+
+    def written_at(self, key, value):
+        return key in self.page.text
+
+    def wire(self, wire):
+        """By keyboard, from the output to the input; then the entries that it takes."""
+        (start, output), (end, port) = (
+            (wire[side]["block"], wire[side]["port"]) for side in ("from", "to"))  # fmt: skip
+        self.select(start)
+        self.person.does(self.page.press, "w")
+        self.choose(f"output {output}")
+        self.changes(lambda: self.choose(f"{end}.{port}"), f"a wire {wire['source']}")
+        entries = re.search(r"\[.*\]$", wire["source"])
+        if entries and not re.search(r"[*{]", wire["source"]):
+            self.person.does(self.page.press, "w")
+            self.choose(f"output {output}")
+            self.choose_change(end, port)
+            self.page.wait("document.activeElement.name === 'from'")
+            self.changes(lambda: self.types("END", entries[0], "ENTER"), wire["source"])
+
+    def choose_change(self, end, port):
+        """The choice that changes the last wire of a port."""
+        found = f"{OPTIONS}.findLast((one) => one.startsWith('change ') && one.match(arguments[0]))"
+        target = rf"→ {re.escape(end)}(\.{re.escape(port)})?$"
+        self.choose(self.page.wait(found, target))
+
+    def changes(self, act, what):
+        """Wait until what is done has changed the file."""
+        before = self.page.text
+        act()
+        self.page.until(lambda: self.page.text != before, what)
+
+    # --- subsystems -------------------------------------------------------------------------
+
+    def subsystem(self, at, name, section):
+        """A subsystem of the file, with the block by which it is made."""
+        self.defined.add(name)
+        page, person = self.page, self.person
+        self.add("Subsystem", name)
+        page.until(lambda: name in (self.now().get("subsystems") or {}), name)
+        self.select(name)
+        person.does(page.press, "ENTER")
+        page.wait("[...document.querySelectorAll('.breadcrumbs button')].at(-1).innerText === arguments[0]", name)
+        conditions = {key: dict(section[key]) for key in CONDITIONS if key in section}
+        by = {one["by"]: key for key, one in conditions.items()}
+        for gate, side in (("in", "inputs"), ("out", "outputs")):
+            made = self.now()["subsystems"][name].get(side, [])
+            wanted = section.get(side, [])
+            if not wanted and not made:
+                continue
+            self.select_gate(gate)
+            for port in wanted:
+                if port not in by and port not in made:
+                    self.new_port(side, port)
+            for port in made:
+                if port not in wanted:
+                    self.changes(lambda port=port: person.does(page.button, f"Remove {port} with"), f"{port} removed")
+        for key, value in section.get("params", {}).items():
+            self.own_parameter(name, key, value)
+        for kind, one in conditions.items():
+            self.condition(name, kind, one)
+        self.order(name, "in", "inputs", section.get("inputs", []))
+        self.sheet(at, section)
+        person.does(page.press, "ESCAPE")
+        person.does(page.press, "BACKSPACE")
+        outside = at.rpartition("/")[0]
+        page.until(lambda: page.browser.run("return location.hash").partition("::")[2] == outside, "outside")
+
+    def select_gate(self, gate):
+        self.select(gate, {"in": "Inputs", "out": "Outputs"}[gate])
+
+    def new_port(self, side, name):
+        field = self.page.browser.find(f"[aria-label='Name of a new {side[:-1]}']")
+        self.person.does(field.click)
+        self.changes(lambda: self.types(name, "ENTER"), name)
+
+    def order(self, name, gate, side, wanted):
+        """Move ports up until they are in the order wanted."""
+        for place, port in enumerate(wanted):
+            while (now := self.now()["subsystems"][name][side]).index(port) > place:
+                self.select_gate(gate)
+                self.changes(lambda port=port: self.person.does(self.page.button, f"Move {port} up"), f"{now}")
+
+    def condition(self, name, kind, section):
+        """It runs on a condition."""
+        page, person = self.page, self.person
+        person.does(page.press, "Ctrl+Shift+g")
+        label = f"//section[@aria-label='Kind of subsystem']//label[normalize-space(.)='{CONDITIONS[kind]}']/input"
+        page.until(lambda: page.driver.find_elements("xpath", label), f"a choice {kind}")
+        self.changes(lambda: person.does(page.driver.find_element("xpath", label).click), kind)
+        made = self.now()["subsystems"][name][kind]["by"]
+        for key, value in section.items():
+            if key != "by":
+                self.parameter("", key, value, "dialog[open]")
+        person.does(page.press, "ESCAPE")
+        if made != section["by"]:
+            self.select_gate("in")
+            field = page.browser.find(f"[aria-label='Name of {made}']")
+            person.does(field.click)
+            self.changes(lambda: self.types("Ctrl+a", section["by"], "ENTER"), section["by"])
+
+    # --- how it runs, and what it must show -------------------------------------------------
+
+    def run(self):
+        self.person.does(self.page.press, "ESCAPE")
+        self.page.wait("document.querySelector('.form[aria-label=File]')")
+        for key, value in self.data.get("run", {}).items():
+            self.parameter("", key, value)
+
+    def claims(self):
+        page, person = self.page, self.person
+        person.does(page.browser.find("#tab-tests").click)
+        for kind, given in self.data.get("expect", {}).items():
+            for one in given if isinstance(given, list) else [given]:
+                person.does(page.press_text, "Add a claim…")
+                page.wait("document.querySelector('.claim-form select')")
+                chosen = page.browser.find(".claim-form select")
+                person.does(Select(chosen).select_by_value, kind)
+                for name, value in one.items() if isinstance(one, dict) else ():
+                    self.claim_value(name, value)
+                self.changes(lambda: person.does(page.press_text, "Add the claim"), kind)
+
+    def claim_value(self, name, value):
+        field = self.page.wait(
+            "[...document.querySelectorAll('.claim-form label')].find((one) => "
+            "one.innerText.split(/[ *\\n]/)[0] === arguments[0])?.querySelector('input, select')", name)
+        if field.tag_name == "select":
+            return self.person.does(Select(field).select_by_visible_text, written(value))
+        self.person.does(field.click)
+        text = value if isinstance(value, str) else written(value)
+        return self.types("Ctrl+a", "BACKSPACE", text)
