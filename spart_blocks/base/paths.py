@@ -55,6 +55,12 @@ def _entry(path: str, text: str) -> int:
     return int(found[1])
 
 
+def written_path(keys: Keys) -> str:
+    """A path in the form that `set` and `unset` take: "expect.final[1].within"."""
+    first, *others = keys
+    return str(first) + "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in others)
+
+
 def dotted(keys: Keys) -> str:
     """A path with dots alone: `plant.initial.qm.0`."""
     return ".".join(map(str, keys))

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from spart_blocks.versions.edits import EditedFile, Operation
 
 Verb = Literal[
-    "set", "unset", "append", "add", "remove", "rename", "retype", "wire", "unwire", "group",
-    "wrap", "undo",
+    "set", "unset", "append", "add", "remove", "rename", "move", "retype", "wire", "unwire",
+    "group", "wrap", "undo",
 ]  # fmt: skip
 
 
@@ -60,8 +60,10 @@ def edit(
     -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE 'in.a ->
     block.b'... (a choice of variants gets other ports), and undo, which takes the last edit of
     the file back. Ports of a subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename
-    inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in SUBSYSTEM; outputs too. Nothing is
-    written if the diagram would then have mistakes that it has not now.
+    inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in SUBSYSTEM; outputs too. States of
+    machines: rename BLOCK.states.OLD NEW, remove BLOCK.states.NAME, move BLOCK.states.NAME
+    BLOCK.states.OTHER [BEFORE] (into another state, or into BLOCK), move BLOCK.transitions[K]
+    INDEX. Nothing is written if the diagram would then have mistakes that it has not now.
     """
     from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.versions import edits
@@ -104,11 +106,12 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
 
     if within and verb == "wrap":
         raise InputError("--in does not go with wrap: slots are of the whole diagram")
-    if within and verb in ("set", "unset", "append"):
+    if within and verb in ("set", "unset", "append", "move"):
         hint = f"write the whole path: subsystems.{within}.blocks.NAME.PARAMETER"
         raise InputError(Fault(f"--in does not go with {verb}", hint=hint))
     least, usage = _USAGE[verb]
-    if len(words) < least or (verb == "rename" and len(words) > 2):
+    most = {"rename": 2, "move": 3}.get(verb, len(words))
+    if not least <= len(words) <= most:
         raise InputError(Fault(f"{verb} needs other words", hint=f"write {verb} {usage}"))
     if verb == "set":
         return [edits.Set(path, value) for path, value in _settings(words)]
@@ -120,7 +123,13 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
         return [edits.AddBlock(words[0], words[1], dict(_settings(words[2:])), within)]
     if verb == "remove":
         return [_removed(name, within) for name in words]
+    if verb == "move":
+        if words[1].isdecimal():
+            return [edits.MoveItem(words[0], int(words[1]))]
+        return [edits.MoveState(*words[:3])]
     if verb == "rename":
+        if edits.is_state_path(words[0]):
+            return [edits.RenameState(words[0], words[1])]
         section, _, name = words[0].partition(".")
         if section == "params" and name:
             return [edits.RenameParameter(name, words[1].removeprefix("params."))]
@@ -142,9 +151,11 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
 
 
 def _removed(word: str, within: str) -> Operation:
-    """The removal of a block, or of a port, such as inputs.goal."""
+    """The removal of a block, of a port, such as inputs.goal, or of a state of a machine."""
     from spart_blocks.versions import edits
 
+    if edits.is_state_path(word):
+        return edits.RemoveState(word)
     side, _, name = word.partition(".")
     if side in ("inputs", "outputs") and name:
         return edits.RemovePort(name, side, within)
@@ -158,6 +169,7 @@ _USAGE = {
     "add": (2, "NAME TYPE [PARAMETER=VALUE]..."),
     "remove": (1, "NAME..."),
     "rename": (2, "OLD NEW"),
+    "move": (2, "BLOCK.states.NAME INTO [BEFORE], or BLOCK.transitions[K] INDEX"),
     "retype": (2, "NAME TYPE [PARAMETER=VALUE]..."),
     "wire": (1, "'SOURCE -> INPUT'..."),
     "unwire": (1, "'SOURCE -> INPUT'..."),

@@ -129,6 +129,8 @@ export interface Problem {
   block?: string;
   /** The parameter of that block, or a port. */
   argument?: string;
+  /** The path in the file, as "set" names it, where it is deeper than a parameter. */
+  path?: string;
   /** The edit that corrects it. */
   edit?: WrapOperation;
   /** Simulation time [s]. */
@@ -212,6 +214,8 @@ export interface Sheet {
   within: string | null;
   blocks: SheetBlock[];
   wires: SheetWire[];
+  /** Of a state machine, which has no blocks: its chart. */
+  chart?: Chart;
 }
 
 export interface SheetBlock {
@@ -342,6 +346,36 @@ export interface RenameEntry {
   to: string;
 }
 
+/** A state of a machine gets another name, also in transitions and formulas. path: of the state:
+ * blocks.modes.states.idle. */
+export interface RenameState {
+  op: "rename-state";
+  path: string;
+  to: string;
+}
+
+/** A state goes, with its substates and the transitions to them and from them. */
+export interface RemoveState {
+  op: "remove-state";
+  path: string;
+}
+
+/** A state goes into another, or into the machine: into is the path of that, or of the block.
+ * before: the state there before which it comes. */
+export interface MoveState {
+  op: "move-state";
+  path: string;
+  into: string;
+  before?: string;
+}
+
+/** An item of a list goes to another index: blocks.modes.transitions[2]. */
+export interface MoveItem {
+  op: "move-item";
+  path: string;
+  index: number;
+}
+
 /** Append to a list, which may not be there yet: expect.final. */
 export interface AppendOperation {
   op: "append";
@@ -393,7 +427,7 @@ export interface GroupOperation {
   within: string;
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.
@@ -421,6 +455,104 @@ export interface ModelFile {
   path: string;
   name: string;
   text: string;
+}
+
+// The chart of a state machine, laid out. Lengths are in pixels at zoom 1.
+
+/** The chart of a state machine, in place of blocks and wires. */
+export interface Chart {
+  /** What edits name: blocks.modes. */
+  path: string;
+  name: string;
+  type: string;
+  width: number;
+  height: number;
+  /** From the first on, so that states come before those in them. */
+  states: ChartState[];
+  transitions: ChartTransition[];
+  /** The signals with the numbers of the active states, by the region's outermost state. */
+  regions: ChartRegion[];
+  /** Whether the outermost states are all active together. */
+  parallel: boolean;
+  /** What else the machine has: arguments, outputs, variables, params, initial. */
+  fields: Field[];
+  /** What is wrong with it, and of no state or transition. */
+  problems: Problem[];
+}
+
+/** States of which one is active at a time. */
+export interface ChartRegion {
+  /** The path of its outermost state, or of the machine. */
+  path: string;
+  /** As "values" names it, with `*` for the numbers of copies. */
+  signal: string;
+}
+
+export interface ChartState {
+  /** What edits name: blocks.modes.states.operate. */
+  path: string;
+  /** Of the state around it, or of the machine. */
+  parent: string;
+  name: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** The height of the middle of its name. */
+  head: number;
+  /** Its number in the signal of its region; null with substates. */
+  number: number | null;
+  /** The path of its region. */
+  region: string;
+  /** How it is entered with the state around it: first, where that was left, always, or not. */
+  entered: "first" | "history" | "together" | "";
+  /** Whether it has substates, and whether these are all active together. */
+  open: boolean;
+  parallel: boolean;
+  history: boolean;
+  lines: ChartText[];
+  fields: Field[];
+  problems: Problem[];
+}
+
+/** A text at a height. */
+export interface ChartText {
+  text: string;
+  y: number;
+  /** The field of the state that it is of. */
+  field: string;
+}
+
+export interface ChartTransition {
+  /** What edits name: blocks.modes.transitions[2]. */
+  path: string;
+  index: number;
+  /** Names of states. */
+  sources: string[];
+  target: string;
+  when: string;
+  do: string;
+  /** A line for each state that it leaves; none where a state is not there. */
+  lines: ChartLine[];
+  fields: Field[];
+  problems: Problem[];
+}
+
+/** From the right edge of a state along a row to the vertical line that leads to the target. */
+export interface ChartLine {
+  /** The path of the state that it leaves. */
+  source: string;
+  /** The text over it, with its number among those that leave the state. */
+  when: string;
+  row: number;
+  start: number;
+  text: number;
+  lane: number;
+  /** The tip of the arrow at the target, and its height. */
+  end: number;
+  head: number;
+  /** The number of the colour, the same for all that lead to one state. */
+  colour: number;
 }
 
 // Types of blocks and their parameters.
@@ -466,7 +598,8 @@ export interface Field {
   path: string;
   doc: string;
   unit: string;
-  kind: "number" | "integer" | "flag" | "choice" | "text" | "array" | "any";
+  /** "actions": an assignment on each line, y = 2*u. */
+  kind: "number" | "integer" | "flag" | "choice" | "text" | "array" | "any" | "actions";
   choices: string[];
   required: boolean;
   /** YAML text of the default; "" where there is none. */

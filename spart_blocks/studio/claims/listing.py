@@ -10,9 +10,9 @@ from pydantic import BaseModel
 
 from spart_blocks.base.document import Keys, mapping_at
 from spart_blocks.base.errors import InputError
-from spart_blocks.base.paths import split_index
+from spart_blocks.base.paths import split_index, written_path
 from spart_blocks.diagram.sections.expectations import CLAIMS, ONCE, ExpectSection
-from spart_blocks.studio.files.forms import Texts, section_fields, written_path
+from spart_blocks.studio.files.forms import Texts, section_fields
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.versions.edits.values import flow_text
 

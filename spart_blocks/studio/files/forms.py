@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from spart_blocks.base.document import Keys, mapping_at
 from spart_blocks.base.errors import InputError
+from spart_blocks.base.paths import written_path
 from spart_blocks.diagram.build.registry import Parameter
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.studio.files.connections import Web, web_of
@@ -69,7 +70,7 @@ def form_of(scope: Scope, name: str) -> dict[str, Any]:
         "type": kind,
         "summary": summary,
         "description": list(texts.get("description", ())),
-        "fields": list(_fields(scope, name)) if name in scope.blocks else [],
+        "fields": list(block_fields(scope, name)) if name in scope.blocks else [],
         "ports": [
             {key: port[key] for key in ("name", "shape", "unit", "doc")} | {"output": output}
             for output, ports in sides.items()
@@ -93,7 +94,7 @@ def file_form(reading: Reading) -> dict[str, Any]:
 # --- blocks ---------------------------------------------------------------------------------
 
 
-def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
+def block_fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
     section, keys = scope.blocks[name], scope.written[name].keys
     own = scope.within is not None
     texts = Texts(scope.reading, own)
@@ -102,8 +103,8 @@ def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
     inner, kind = scope.inner(name), kind_of(section.get("type"))
     if inner is not None:
         for key, value in inner.sheet.params.items():
-            known[key] = _field(key, kind=_kind_of_value(value), default=plain_text(value))
-        known["for_each"] = _field("for_each", doc="a copy for each entry of its inputs")
+            known[key] = field_of(key, kind=_kind_of_value(value), default=plain_text(value))
+        known["for_each"] = field_of("for_each", doc="a copy for each entry of its inputs")
     elif kind is not None:
         for parameter in kind.parameters.values():
             known[parameter.name] = dict(_of_parameter(kind.name, parameter.name))
@@ -112,7 +113,7 @@ def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
                 known[parameter.name] |= {"kind": "choice", "choices": choices}
     for key in section:
         if key not in ("type", "use") and key not in known:
-            known[key] = _field(key, kind=_kind_of_value(section[key]))
+            known[key] = field_of(key, kind=_kind_of_value(section[key]))
     for key, field in known.items():
         field["path"] = ".".join(map(str, (*keys, key))) if own else ""
         if key in section:
@@ -139,7 +140,7 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
     row: Mapping[str, Any] = next((row for row in rows if row["name"] == parameter.name), {})
     default = "" if parameter.default is None else plain_text(parameter.default)
     choices = parameter.choices
-    field = _field(
+    field = field_of(
         parameter.name,
         doc=row.get("text", parameter.doc),
         unit=parameter.unit,
@@ -193,7 +194,7 @@ _FIELD = {
 """The entries of a field, apart from its name, and what they are if nothing else is given."""
 
 
-def _field(name: str, **given: Any) -> dict[str, Any]:
+def field_of(name: str, **given: Any) -> dict[str, Any]:
     """A field with some entries of _FIELD given."""
     found = {"name": name, **_FIELD, **given}
     return found | {"choices": list(found["choices"])}
@@ -227,7 +228,7 @@ def _entries(reading: Reading, section: str) -> Iterator[tuple[dict[str, Any], A
     texts = Texts(reading)
     for name, value in mapping_at(reading.data, section).items():
         text = texts.text((section, name), value)
-        yield _field(name, path=f"{section}.{name}", required=True, text=text), value
+        yield field_of(name, path=f"{section}.{name}", required=True, text=text), value
 
 
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:
@@ -249,7 +250,7 @@ def section_fields(
         text = None
         if texts is not None and isinstance(written, dict) and name in written:
             text = texts.text((*keys, name), written[name])
-        yield _field(
+        yield field_of(
             name,
             path=written_path((*keys, name)),
             doc=entry.description or "",
@@ -260,12 +261,6 @@ def section_fields(
             default="" if default is None else plain_text(default),
             text=text,
         )
-
-
-def written_path(keys: Keys) -> str:
-    """A path in the form that `set` and `unset` take: "expect.final[1].within"."""
-    first, *others = keys
-    return str(first) + "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in others)
 
 
 def _kind_of_annotation(annotation: Any) -> tuple[str, list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from spart_blocks.base.document import Document, Keys, YamlNode
 from spart_blocks.base.errors import Fault, Place
+from spart_blocks.base.paths import written_path
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.requests import problem_of_fault
@@ -38,6 +39,8 @@ def mistakes_of(reading: Reading) -> Mistakes:
     for fault in reading.faults:
         problem = problem_of_fault(called(fault, reading.root))
         home = _home(reading.document, fault.place, users)
+        if (path := _deep_path(reading.document, fault.place)) is not None:
+            problem["path"] = path
         if home is not None:
             scope, block, argument, wire = home
             prefix = instances.get(str(scope[1]) if scope else "")
@@ -92,6 +95,16 @@ def _step(node: YamlNode, at: tuple[int, int]) -> Any:
 
 
 _Home = tuple[Keys, str | None, str | None, int | None]
+
+
+def _deep_path(document: Document, place: Place | None) -> str | None:
+    """The path at a position within a parameter of a block, or of a choice; None elsewhere."""
+    if place is None or place.line is None or place.file != document.file:
+        return None
+    path = path_at(document, place.line, place.column or 1)
+    start = 4 if path[:1] in (("subsystems",), ("variants",)) else 2
+    deep = len(path) > start + 1 and path[start - 2] in ("blocks", "choices")
+    return written_path(path) if deep else None
 
 
 def _home(document: Document, place: Place | None, users: Mapping[str, _Home]) -> _Home | None:

@@ -12,6 +12,7 @@ from spart_blocks.base.document import mapping_at, parse_document, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Drawn, Spot, Spots
+from spart_blocks.studio.files.charts import chart_sheet, machine_at
 from spart_blocks.studio.files.forms import clock_fields, param_fields, robot_fields
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
@@ -136,6 +137,9 @@ class OpenedFile:
     def sheet(self, at: str) -> dict[str, Any]:
         """A sheet as the page draws it. at: path of the subsystem. Raises InputError if it does not
         exist."""
+        machine = machine_at(self.reading, at)
+        if machine is not None:
+            return chart_sheet(machine, at, self.mistakes)
         scope = scope_at(self.reading, at)
         known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
         sheet, drawn = make_sheet(scope, self.mistakes, known, before)

@@ -10,22 +10,27 @@ from spart_blocks.base.document import mapping_at, parse_value
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Spot
+from spart_blocks.state_machines.written import MACHINES, first_machine
 from spart_blocks.studio.files.ports import kind_of
-from spart_blocks.studio.requests import text_of
+from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.versions.edits import (
     AddBlock,
     AddWire,
     Append,
     Group,
+    MoveItem,
+    MoveState,
     Operation,
     Put,
     RemoveBlock,
     RemovePort,
+    RemoveState,
     RemoveWire,
     RenameBlock,
     RenameEntry,
     RenameParameter,
     RenamePort,
+    RenameState,
     Retype,
     Set,
     Unset,
@@ -113,6 +118,8 @@ def _add(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     if not isinstance(written, dict):
         raise InputError("parameters are a mapping of texts")
     values = {key: parse_value(text_of(written, key), f"{name}.{key}") for key in written}
+    if kind in MACHINES and "states" not in values:
+        values = {**first_machine(), **values}
     operation: Operation = AddBlock(name, kind, values, within)
     if not kind.endswith(USED_FILES):
         return [operation], f"add {name}"
@@ -164,6 +171,30 @@ def _rename_port(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 def _remove_port(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     name, side = text_of(given, "name"), text_of(given, "side")
     return [RemovePort(name, side, _within(given))], f"remove port {name}"
+
+
+def _rename_state(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, to = text_of(given, "path"), text_of(given, "to")
+    return [RenameState(path, to)], f"rename state {_last(path)}"
+
+
+def _remove_state(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path = text_of(given, "path")
+    return [RemoveState(path)], f"remove state {_last(path)}"
+
+
+def _move_state(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, into = text_of(given, "path"), text_of(given, "into")
+    return [MoveState(path, into, text_of(given, "before", ""))], f"move state {_last(path)}"
+
+
+def _move_item(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, index = text_of(given, "path"), int(number_of(given, "index"))
+    return [MoveItem(path, index)], f"move {_short(path)}"
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _retype(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
@@ -230,6 +261,10 @@ _KINDS = {
     "rename-entry": _rename_entry,
     "rename-port": _rename_port,
     "remove-port": _remove_port,
+    "rename-state": _rename_state,
+    "remove-state": _remove_state,
+    "move-state": _move_state,
+    "move-item": _move_item,
     "retype": _retype,
     "wire": _wire,
     "unwire": _unwire,

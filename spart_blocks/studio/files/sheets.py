@@ -12,6 +12,7 @@ from spart_blocks.diagram.written.wires import selection_text
 from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
 from spart_blocks.drawing.layout import Box
 from spart_blocks.drawing.placed import GRID, Drawn, Spots, lay_out
+from spart_blocks.state_machines.written import MACHINES
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.faces import Face, face_of
 from spart_blocks.studio.files.mistakes import Mistakes
@@ -90,6 +91,8 @@ def _block(
         opens = inner.at
         if inner.path != scope.path:
             file = project_path(scope.reading, inner.path)
+    elif type_of(scope, name) in MACHINES and name in scope.blocks:
+        opens = f"{scope.at}/{name}" if scope.at else name
     clock = section.get("clock")
     own = scope.within is not None
     left, right = ports[False], ports[True]
@@ -244,9 +247,9 @@ def _box(
 ) -> Box:
     """The box of a block that its texts fit into. look: a key of LOOKS."""
     left, right = margins
-    kind = 0.0 if face.is_telling else _width(shown_type(scope, name), SMALL)
+    kind = 0.0 if face.is_telling else text_width(shown_type(scope, name), SMALL)
     under = kind, _face_width(face)
-    middle = max(BOLD * _width(name, NAME), *under)
+    middle = max(BOLD * text_width(name, NAME), *under)
     wide = (left + middle + right) / GRID
     least = LEAST_HEIGHT + (2 if face != Face() else 0)
     inputs, outputs = (len(side.ports) for side in web.sides[name])
@@ -256,7 +259,7 @@ def _box(
 def _margins(scope: Scope, name: str, web: Web) -> tuple[float, float]:
     """The widths of what stands at the ports at the left and at the right of a block."""
     left, right = (
-        max((_width(label, SMALL) for label in labels_of(scope, name, side)), default=0.0)
+        max((text_width(label, SMALL) for label in labels_of(scope, name, side)), default=0.0)
         for side in web.sides[name]
     )
     return (left + 16 if left else 10 * BARE), (right + 16 if right else 10 * BARE)
@@ -270,7 +273,7 @@ def _face_width(face: Face) -> float:
     return (GLYPH if face.glyph else 0.0) + text
 
 
-def _width(text: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """The approximate width of a text in common browser fonts."""
     ems = 0.0
     for letter in text:

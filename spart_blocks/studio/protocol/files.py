@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
+from spart_blocks.studio.protocol.charts import Chart
 from spart_blocks.studio.protocol.problems import Point, Problem, WrapOperation
 from spart_blocks.studio.protocol.types import Field, Look
 
@@ -78,6 +79,8 @@ class Sheet(TypedDict):
     within: str | None
     blocks: list[SheetBlock]
     wires: list[SheetWire]
+    # Of a state machine, which has no blocks: its chart.
+    chart: NotRequired[Chart]
 
 
 class SheetBlock(TypedDict):
@@ -216,6 +219,40 @@ class RenameEntry(TypedDict):
     to: str
 
 
+class RenameState(TypedDict):
+    """A state of a machine gets another name, also in transitions and formulas. path: of the state:
+    blocks.modes.states.idle."""
+
+    op: Literal["rename-state"]
+    path: str
+    to: str
+
+
+class RemoveState(TypedDict):
+    """A state goes, with its substates and the transitions to them and from them."""
+
+    op: Literal["remove-state"]
+    path: str
+
+
+class MoveState(TypedDict):
+    """A state goes into another, or into the machine: into is the path of that, or of the block.
+    before: the state there before which it comes."""
+
+    op: Literal["move-state"]
+    path: str
+    into: str
+    before: NotRequired[str]
+
+
+class MoveItem(TypedDict):
+    """An item of a list goes to another index: blocks.modes.transitions[2]."""
+
+    op: Literal["move-item"]
+    path: str
+    index: int
+
+
 class AppendOperation(TypedDict):
     """Append to a list, which may not be there yet: expect.final."""
 
@@ -276,6 +313,10 @@ Operation = (
     | RenameEntry
     | RenamePort
     | RemovePort
+    | RenameState
+    | RemoveState
+    | MoveState
+    | MoveItem
     | AppendOperation
     | AddOperation
     | RemoveOperation

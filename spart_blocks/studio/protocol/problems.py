@@ -29,6 +29,8 @@ class Problem(TypedDict):
     block: NotRequired[str]
     # The parameter of that block, or a port.
     argument: NotRequired[str]
+    # The path in the file, as "set" names it, where it is deeper than a parameter.
+    path: NotRequired[str]
     # The edit that corrects it.
     edit: NotRequired[WrapOperation]
     # Simulation time [s].

@@ -51,7 +51,8 @@ class Field(TypedDict):
     path: str
     doc: str
     unit: str
-    kind: Literal["number", "integer", "flag", "choice", "text", "array", "any"]
+    # "actions": an assignment on each line, y = 2*u.
+    kind: Literal["number", "integer", "flag", "choice", "text", "array", "any", "actions"]
     choices: list[str]
     required: bool
     # YAML text of the default; "" where there is none.

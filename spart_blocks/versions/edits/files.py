@@ -110,11 +110,13 @@ def _done(file: File, steps: Sequence[Step], origins: Origins) -> tuple[File, _R
         raise _no_place(steps[0].path)
     rounds: _Rounds = []
     for step in steps:
-        try:
-            file, patches = _round(file, [step], bare)
-        except NotHere:
-            raise _no_place(step.path) from None
-        rounds.append(patches)
+        for found in (origins, bare):
+            with suppress(NotHere):
+                file, patches = _round(file, [step], found)
+                rounds.append(patches)
+                break
+        else:
+            raise _no_place(step.path)
     return file, rounds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from spart_blocks.base.document import Document, Key, Keys, YamlNode
@@ -17,7 +18,7 @@ from spart_blocks.versions.edits.patches import (
     line_end,
     line_start,
 )
-from spart_blocks.versions.edits.steps import InsertItem, RenameKey, SetValue, Step
+from spart_blocks.versions.edits.steps import InsertItem, MoveEntry, RenameKey, SetValue, Step
 from spart_blocks.versions.edits.values import (
     IN_LINES,
     WIDTH,
@@ -79,7 +80,7 @@ class _Writer:
         if isinstance(step, SetValue):
             if key not in holder.children:
                 first = self._in_lines(step.path[:-1], holder, {str(key): step.value})
-                return first or self._add(step.path, holder, str(key), step.value)
+                return first or self._add(step.path, holder, str(key), step.value, step.before)
             old = holder.children[key]
             if not old.value and (first := self._in_lines(step.path, old, step.value)):
                 return first
@@ -89,6 +90,8 @@ class _Writer:
         if isinstance(step, RenameKey):
             name = holder.keys[key]
             return [Patch(name.start, name.end, scalar_text(step.name, in_flow=holder.flow))]
+        if isinstance(step, MoveEntry):
+            return self._move(holder, key, step.index)
         return self._remove(step.path, holder, key)
 
     def _of(self, path: Keys) -> YamlNode:
@@ -173,16 +176,18 @@ class _Writer:
 
     # A new entry.
 
-    def _add(self, path: Keys, holder: YamlNode, key: str, value: Any) -> list[Patch]:
+    def _add(
+        self, path: Keys, holder: YamlNode, key: str, value: Any, before: str | None = None
+    ) -> list[Patch]:
         if holder.kind == "scalar" and holder.start == holder.end:  # nothing is behind the colon
             return [Patch(holder.start, holder.end, " " + flow_text({key: value}))]
         if holder.kind != "mapping":
             raise NotHere
         if holder.flow:
-            name = scalar_text(key, in_flow=True)
+            name, keys = scalar_text(key, in_flow=True), list(holder.children)
             return self._into_flow(
                 holder,
-                len(holder.children),
+                keys.index(before) if before in keys else len(keys),
                 lambda column: f"{name}: {flow_text(value, column + len(name) + 2, in_flow=True)}",
             )
         last = self._predecessor(holder, key)
@@ -191,6 +196,8 @@ class _Writer:
             return [Patch(at, at, entry_text(key, value, 0, self.texts) + "\n")]
         column = self._column(holder)
         entry = entry_text(key, value, column, self.texts)
+        if before in holder.children and (start := self._lines_of(holder, before)[0]) is not None:
+            return [Patch(start, start, " " * column + entry + "\n")]
         return [self._line_after(holder.children[last].end, column, entry)]
 
     def _in_lines(self, path: Keys, empty: YamlNode, value: Any) -> list[Patch] | None:
@@ -263,6 +270,59 @@ class _Writer:
         if index > 0:
             return [self._line_after(items.children[index - 1].end, column, written)]
         return [Patch(items.start, items.start, written + "\n" + " " * column)]
+
+    # An entry elsewhere.
+
+    def _move(self, holder: YamlNode, key: Key, index: int) -> list[Patch]:
+        """Patches that move an entry to an index among its siblings, with its text."""
+        others = [one for one in holder.children if one != key]
+        if holder.flow:
+            head = _head(holder, key)
+            text = self.text[head.start : holder.children[key].end]
+            if "\n" in text or self._comments(holder.start, holder.end):
+                raise NotHere
+            texts = [self.text[_head(holder, k).start : holder.children[k].end] for k in others]
+            texts.insert(index, text)
+            between = [
+                self.text[holder.children[a].end : _head(holder, b).start]
+                for a, b in pairwise(holder.children)
+            ]
+            first = _head(holder, next(iter(holder.children))).start
+            last = holder.children[list(holder.children)[-1]].end
+            parts = [
+                texts[0],
+                *(f"{gap}{one}" for gap, one in zip(between, texts[1:], strict=True)),
+            ]
+            return [Patch(first, last, "".join(parts))]
+        start, end = self._lines_of(holder, key)
+        if index < len(others):
+            at = self._lines_of(holder, others[index])[0]
+        else:
+            at = self._lines_of(holder, others[-1])[1]
+        if start is None or at is None:
+            raise NotHere
+        text, gone = self.text[start:end], Patch(start, end, "")
+        if not text.endswith("\n"):  # the last line of the file
+            text, gone = text + "\n", Patch(start - break_before(self.text, start), end, "")
+        elif at == len(self.text) and not self.text.endswith("\n"):
+            text = "\n" + text.rstrip("\r\n")
+        return [gone, Patch(at, at, text)]
+
+    def _lines_of(self, holder: YamlNode, key: Key) -> tuple[int | None, int]:
+        """The start and end of the lines of an entry that has lines of its own, with the comments
+        directly above it; the start is None if it shares its first line."""
+        first, end = _head(holder, key).start, line_end(self.text, holder.children[key].end)
+        start = line_start(self.text, first)
+        lead = self.text[start:first].strip()
+        if lead != ("-" if holder.kind == "list" else ""):
+            return None, end
+        while start:
+            above = line_start(self.text, start - 1)
+            line = self.text[above:start]
+            if not line.lstrip().startswith("#"):
+                break
+            start = above
+        return start, min(end + break_at(self.text, end), len(self.text))
 
     # An entry less.
 

@@ -15,11 +15,12 @@ from spart_blocks.diagram.written.wires import WireSyntaxError, WrittenWire, par
 @dataclass(frozen=True)
 class SetValue:
     """Set the value at a path. The mapping or list that contains it exists; a key of a mapping may
-    be new.
+    be new. before: the key before which a new one comes; None for the last place.
     """
 
     path: Keys
     value: Any
+    before: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,16 @@ class InsertItem:
     index: int | None = None
 
 
-Step = SetValue | RemoveValue | RenameKey | InsertItem
+@dataclass(frozen=True)
+class MoveEntry:
+    """Move an entry of a mapping or list. path: of the entry; index: its new place among all of
+    them."""
+
+    path: Keys
+    index: int
+
+
+Step = SetValue | RemoveValue | RenameKey | InsertItem | MoveEntry
 
 
 class Operation:
@@ -60,11 +70,13 @@ class Operation:
 def stepped(data: Any, step: Step) -> Any:
     """A copy of the data with a step applied; unchanged parts are shared. Raises InputError."""
     if isinstance(step, SetValue):
-        return _changed(data, step.path, lambda holder, key: _with(holder, key, step.value))
+        return _changed(data, step.path, lambda holder, key: _set(holder, key, step))
     if isinstance(step, RemoveValue):
         return _changed(data, step.path, _without)
     if isinstance(step, RenameKey):
         return _changed(data, step.path, lambda holder, key: _renamed(holder, key, step.name))
+    if isinstance(step, MoveEntry):
+        return _changed(data, step.path, lambda holder, key: _moved(holder, key, step.index))
     return _changed(data, (*step.path, 0), lambda items, _: _inserted(items, step))
 
 
@@ -92,6 +104,22 @@ def _with(holder: Any, key: Key, value: Any) -> Any:
     if holder is None or isinstance(holder, dict):
         return {**(holder or {}), key: value}
     raise InputError(f"there is no entry {key!r} in a value that is not a mapping or list")
+
+
+def _set(holder: Any, key: Key, step: SetValue) -> Any:
+    found = _with(holder, key, step.value)
+    if step.before is None or not isinstance(holder, dict) or key in holder:
+        return found
+    names = list(holder)
+    return _moved(found, key, names.index(step.before) if step.before in names else len(names))
+
+
+def _moved(holder: Any, key: Key, index: int) -> Any:
+    rest = _without(holder, key)
+    if isinstance(holder, list):
+        return [*rest[:index], holder[int(key)], *rest[index:]]
+    items = list(rest.items())
+    return dict([*items[:index], (key, holder[key]), *items[index:]])
 
 
 def _without(holder: Any, key: Key) -> Any:
@@ -125,9 +153,10 @@ def ordered(steps: list[Step]) -> list[Step]:
     values = [step for step in kept if isinstance(step, SetValue) and step.path not in dead]
     added = [step for step in kept if isinstance(step, InsertItem)]
     keys = [step for step in kept if isinstance(step, RenameKey)]
+    moved = [step for step in kept if isinstance(step, MoveEntry)]
     removed.sort(key=lambda step: tuple(map(_sortable, step.path)), reverse=True)
     keys.sort(key=lambda step: len(step.path), reverse=True)
-    return [*values, *dict.fromkeys(removed), *added, *keys]
+    return [*values, *dict.fromkeys(removed), *added, *moved, *keys]
 
 
 def _sortable(key: Any) -> tuple[int, str]:
