@@ -1,7 +1,7 @@
 // What a person can do: requests to the server, and the state after them.
 
 import { kept } from "./canvas/scene";
-import type { Changed, Operation, Opened, Point, Problem } from "./protocol";
+import type { Changed, Operation, Opened, Point, Problem, Sheet } from "./protocol";
 import { Refused } from "./socket";
 import { connection, now, patch, type Notice } from "./store";
 
@@ -134,11 +134,16 @@ export async function written(): Promise<void> {
 
 function show({ opened, sheet }: Changed): void {
   const present = now().sheet;
-  const there = new Set(sheet.blocks.map(({ name }) => name));
+  const there = new Set(namesOn(sheet));
   const selection = now().selection.filter((name) => there.has(name));
   const renaming = there.has(now().renaming ?? "") ? now().renaming : null;
   if (present?.at === sheet.at) patch({ opened, sheet: kept(present, sheet), selection, renaming, trial: [], conflict: null });
   else patch({ opened });
+}
+
+/** What can be selected on a sheet: blocks by their names, states and transitions by their paths. */
+function namesOn({ blocks, chart }: Sheet): string[] {
+  return chart ? [...chart.states, ...chart.transitions].map(({ path }) => path) : blocks.map(({ name }) => name);
 }
 
 export function edit(...operations: Operation[]): Promise<Changed | null> {

@@ -92,6 +92,7 @@ export interface Answers {
   "signals": Rows;
   "suggest": Suggested;
   "states": State[];
+  "active": Active[];
   "pushed": string[];
   "tunables": Tunable[];
   "motion": unknown;
@@ -470,7 +471,8 @@ export interface Chart {
   /** From the first on, so that states come before those in them. */
   states: ChartState[];
   transitions: ChartTransition[];
-  /** The signals with the numbers of the active states, by the region's outermost state. */
+  /** Its full name in runs, with `*` for the numbers of copies. */
+  block: string;
   regions: ChartRegion[];
   /** Whether the outermost states are all active together. */
   parallel: boolean;
@@ -484,8 +486,8 @@ export interface Chart {
 export interface ChartRegion {
   /** The path of its outermost state, or of the machine. */
   path: string;
-  /** As "values" names it, with `*` for the numbers of copies. */
-  signal: string;
+  /** The output with the number of the active one. */
+  port: string;
 }
 
 export interface ChartState {
@@ -749,6 +751,14 @@ export interface State {
   values: number[];
   /** Names of its numbers, where they have any. */
   labels: string[];
+}
+
+/** do: "active" {path, run, t, block} -> Active[]: the active states of a machine at a time, one
+ * for each copy where its name has `*`. By region, "state" of the machine itself: their numbers,
+ * 0 for none, and those that were active before the last change, null where none is known. */
+export interface Active {
+  numbers: Record<string, number>;
+  left: Record<string, number | null>;
 }
 
 /** A parameter that can be changed while a run goes on. */

@@ -125,7 +125,6 @@ class _Chart:
         ]  # fmt: skip
         layout = lay_out_chart(boxes, [line for _, line in lines], _measured)
         scope, name = found.scope, found.name
-        prefix = f"{scope.named}/{name}" if scope.named else name
         fields = [field for field in block_fields(scope, name) if field["name"] not in _OF_STATES]
         numbers = machine.numbers()
         return {
@@ -139,11 +138,9 @@ class _Chart:
                 for k, state in enumerate(states)
             ],
             "transitions": [self._transition(one, lines, layout) for one in machine.transitions],
+            "block": f"{scope.named}/{name}" if scope.named else name,
             "regions": [
-                {
-                    "path": found.path(*keys),
-                    "signal": f"{prefix}.{machine.states[keys].name if keys else STATE}",
-                }
+                {"path": found.path(*keys), "port": machine.states[keys].name if keys else STATE}
                 for keys in machine.regions()
             ],
             "parallel": machine.is_parallel(()),

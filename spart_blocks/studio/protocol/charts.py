@@ -20,7 +20,8 @@ class Chart(TypedDict):
     # From the first on, so that states come before those in them.
     states: list[ChartState]
     transitions: list[ChartTransition]
-    # The signals with the numbers of the active states, by the region's outermost state.
+    # Its full name in runs, with `*` for the numbers of copies.
+    block: str
     regions: list[ChartRegion]
     # Whether the outermost states are all active together.
     parallel: bool
@@ -35,8 +36,8 @@ class ChartRegion(TypedDict):
 
     # The path of its outermost state, or of the machine.
     path: str
-    # As "values" names it, with `*` for the numbers of copies.
-    signal: str
+    # The output with the number of the active one.
+    port: str
 
 
 class ChartState(TypedDict):

@@ -25,6 +25,7 @@ from spart_blocks.studio.protocol.files import (
 )
 from spart_blocks.studio.protocol.problems import Problem
 from spart_blocks.studio.protocol.runs import (
+    Active,
     AtInstant,
     Breakpoint,
     Loop,
@@ -125,6 +126,7 @@ ANSWERS: Mapping[str, Any] = {
     "signals": Rows,
     "suggest": Suggested,
     "states": list[State],
+    "active": list[Active],
     "pushed": list[str],
     "tunables": list[Tunable],
     "motion": Any,

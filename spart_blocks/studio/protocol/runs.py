@@ -153,6 +153,15 @@ class State(TypedDict):
     labels: list[str]
 
 
+class Active(TypedDict):
+    """do: "active" {path, run, t, block} -> Active[]: the active states of a machine at a time, one
+    for each copy where its name has `*`. By region, "state" of the machine itself: their numbers,
+    0 for none, and those that were active before the last change, null where none is known."""
+
+    numbers: dict[str, int]
+    left: dict[str, int | None]
+
+
 class Tunable(TypedDict):
     """A parameter that can be changed while a run goes on."""
 

@@ -18,6 +18,7 @@ from spart_blocks.program.tracing.gains import wired
 from spart_blocks.results import Results
 from spart_blocks.run.engines.native import Native
 from spart_blocks.studio.runs.changes import changed, moment
+from spart_blocks.studio.runs.machines import active
 from spart_blocks.studio.runs.record import (
     RecordPart,
     check_names,
@@ -183,6 +184,7 @@ ANSWERS: dict[str, Callable[[Runner, Mapping[str, Any]], Answer]] = {
     "state": state,
     "save": save,
     "states": states,
+    "active": active,
     "still": still,
     "pushed": pushed,
     "changed": changed,

@@ -131,6 +131,12 @@ async def states(client: Client, given: Given) -> Any:
     return (await ask_run(entry_of(client, given), "states", t=number_of(given, "t")))[0]
 
 
+async def active(client: Client, given: Given) -> Any:
+    """The active states of a machine at time t [s] of a run."""
+    asked = {"t": number_of(given, "t"), "block": text_of(given, "block")}
+    return (await ask_run(entry_of(client, given), "active", **asked))[0]
+
+
 async def pushed(client: Client, given: Given) -> Any:
     """The plants on which a push acts at time t [s] of a run."""
     return (await ask_run(entry_of(client, given), "pushed", t=number_of(given, "t")))[0]
@@ -239,6 +245,7 @@ HANDLERS: dict[str, Handler] = {
     "signals": signals,
     "suggest": suggest,
     "states": states,
+    "active": active,
     "pushed": pushed,
     "tunables": tunables,
     "motion": motion,

@@ -34,11 +34,11 @@ function Diagram() {
     <ReactFlowProvider>
       <Header />
       <div className="middle">
-        <Palette />
+        <Left />
         <main className="between" aria-label="Diagram">
           <Edge name="Width of the list of blocks" of="palette" first={205} way="right" />
           <div className="sheet">
-            <Canvas />
+            <Sheet />
             <Problems />
             <Notices />
           </div>
@@ -55,8 +55,22 @@ function Diagram() {
   );
 }
 
+/** Blocks and wires, or the chart of a state machine. */
+function Sheet() {
+  const isChart = useStudio((state) => state.sheet?.chart !== undefined);
+  return isChart ? <Suspense><ChartSheet /></Suspense> : <Canvas />;
+}
+
+/** What is at the left: blocks to add, or the states of a chart. */
+function Left() {
+  const isChart = useStudio((state) => state.sheet?.chart !== undefined);
+  return isChart ? <Suspense fallback={<aside className="palette" />}><Outline /></Suspense> : <Palette />;
+}
+
 // Loaded when they are first needed, so that a diagram is there sooner.
 const Dialogs = lazy(() => import("./Dialogs"));
+const ChartSheet = lazy(() => import("../chart/ChartSheet"));
+const Outline = lazy(() => import("../chart/Outline"));
 const ProjectList = lazy(async () => ({ default: (await import("./ProjectList")).ProjectList }));
 
 function Windows() {

@@ -6,6 +6,7 @@ import { edit, tried } from "../actions";
 import type { Field, Operation, Problem } from "../protocol";
 import { FieldTuner } from "../run/FieldTuner";
 import { now, patch } from "../store";
+import { yamlOfAssignments } from "./assignments";
 import { fromYaml, toYaml } from "./yaml";
 
 interface Props {
@@ -127,6 +128,8 @@ function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
   useEffect(() => drop, [field.path, field.text]);
   const tryIt = async (text: string): Promise<void> => {
     if (isMissing(field, text)) return setTrial(missing(field));
+    const wrong = unreadable(field, text);
+    if (wrong) return setTrial(wrong);
     const { problems, refused } = await tried(...operationsFor(field, text));
     if (latest.current !== text) return;
     setTrial(refused ?? problems.find(isOwn));
@@ -141,7 +144,7 @@ function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
   const commit = async (text: string): Promise<void> => {
     if (text === shownOf(field)) return drop();
     clearTimeout(timer.current);
-    if (!isMissing(field, text) && (await edit(...operationsFor(field, text)))) return drop();
+    if (!isMissing(field, text) && !unreadable(field, text) && (await edit(...operationsFor(field, text)))) return drop();
     latest.current = text;
     setDraft(text);
     await tryIt(text);
@@ -158,8 +161,19 @@ function missing(field: Field): Problem {
   return { message: "a value is needed here", hint: `Escape gives back ${shownOf(field)}` };
 }
 
+/** What is wrong with a text that is no value at all. */
+function unreadable({ kind }: Field, typed: string): Problem | undefined {
+  try {
+    if (kind === "actions") yamlOfAssignments(typed);
+    return undefined;
+  } catch (error) {
+    return { message: (error as Error).message };
+  }
+}
+
 function operationsFor({ kind, path, text }: Field, typed: string): Operation[] {
   if (typed.trim() === "") return text === null ? [] : [{ op: "unset", path }];
+  if (kind === "actions") return [{ op: "set", path, text: yamlOfAssignments(typed) }];
   const isText = kind === "text" || kind === "choice";
   return [{ op: "set", path, text: isText ? toYaml(typed) : typed.trim() }];
 }

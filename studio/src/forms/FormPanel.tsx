@@ -1,5 +1,7 @@
 // The panel at the right: what is selected, with its parameters.
 
+import { lazy, Suspense } from "react";
+
 import { alignSelected } from "../canvas/commands";
 import type { Alignment } from "../canvas/align";
 import { wireKey } from "../canvas/geometry";
@@ -10,6 +12,8 @@ import { FileForm } from "./FileForm";
 import { PortsForm } from "./PortsForm";
 import { WireForm } from "./WireForm";
 
+const ChartForm = lazy(() => import("../chart/ChartForm"));
+
 const ALIGNMENTS: [Alignment, string][] = [
   ["left", "Align left"], ["centre", "Align centres"], ["right", "Align right"],
   ["top", "Align tops"], ["middle", "Align middles"], ["bottom", "Align bottoms"],
@@ -19,12 +23,14 @@ const ALIGNMENTS: [Alignment, string][] = [
 export function FormPanel() {
   const selection = useStudio((state) => state.selection);
   const at = useStudio((state) => state.sheet?.at ?? "");
+  const isChart = useStudio((state) => state.sheet?.chart !== undefined);
   const [only] = selection;
   const isGate = useStudio(({ sheet }) => sheet?.blocks.some(({ name, look }) => name === only && look === "border") ?? false);
   const wire = useStudio(({ sheet, wires }) => (wires.length === 1 ? sheet?.wires.find((one) => wireKey(one) === wires[0]) : undefined));
   return (
     <aside className="form-panel" aria-label="Parameters">
-      {only === undefined && wire ? <WireForm wire={wire} />
+      {isChart ? <Suspense><ChartForm /></Suspense>
+        : only === undefined && wire ? <WireForm wire={wire} />
         : only === undefined ? <FileForm />
         : selection.length === 1 && isGate ? <PortsForm key={pathOf(at, only)} gate={only === "in" ? "in" : "out"} />
         : selection.length === 1 ? <BlockForm key={pathOf(at, only)} name={only} />
