@@ -91,6 +91,18 @@ export async function reveal(at: string, name: string): Promise<void> {
   patch({ selection: [name], wires: [], reveal: [name] });
 }
 
+/** Go to what is wrong: a block, or a state or transition of a machine. */
+export async function revealProblem(block: string, path = ""): Promise<void> {
+  const cut = block.lastIndexOf("/");
+  const isInside = /\.(states|transitions)\b/.test(path);
+  if (isInside && now().sheet?.at !== block) await showSheet(block);
+  const { chart } = now().sheet ?? {};
+  if (!isInside || !chart) return reveal(block.slice(0, Math.max(cut, 0)), block.slice(cut + 1));
+  const homes = [...chart.states, ...chart.transitions].filter(({ path: own }) => path === own || path.startsWith(`${own}.`));
+  const found = homes.slice(-1).map(({ path: own }) => own);
+  patch({ selection: found, wires: [], reveal: found });
+}
+
 /** Go up to the sheet that the present one is in; its block is selected there. */
 export function leave(): void {
   const at = now().sheet?.at;

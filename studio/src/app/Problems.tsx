@@ -1,4 +1,4 @@
-import { reveal } from "../actions";
+import { revealProblem } from "../actions";
 import type { Problem } from "../protocol";
 import { patch, useStudio } from "../store";
 import { Icon } from "./Icon";
@@ -32,12 +32,11 @@ function Status() {
   return <span className="said" aria-hidden="true">{said}</span>;
 }
 
-function Row({ problem: { message, hint, block, argument, place } }: { problem: Problem }) {
+function Row({ problem: { message, hint, block, argument, place, path } }: { problem: Problem }) {
   const text = <>{message} {hint && <span className="hint">{hint}</span>}</>;
   if (!block) return <div className="problem"><p>{text}</p><code>{place}</code></div>;
-  const cut = block.lastIndexOf("/");
   return (
-    <button type="button" className="problem" onClick={() => void reveal(block.slice(0, Math.max(cut, 0)), block.slice(cut + 1))}>
+    <button type="button" className="problem" onClick={() => void revealProblem(block, path)}>
       <strong>{argument ? `${block}: ${argument}` : block}</strong> <span>{text}</span>
     </button>
   );

@@ -27,7 +27,7 @@ export const StateNode = memo(function StateNode({ data: { state, depth, readOnl
       <Name state={state} readOnly={readOnly} />
       {active && active !== true && <span className="state-copies">{active}</span>}
       {number !== null && <span className="state-number" title={`the number of ${state.name} in the signal`}>{number}</span>}
-      {lines.map(({ text, y: height }) => <span key={`${height}`} className="state-line" style={{ top: height - y }}>{text}</span>)}
+      {lines.map(({ text, y: height }) => <span key={`${height}`} className="state-action" style={{ top: height - y }}>{text}</span>)}
       {problem && <span className="block-fault" aria-hidden="true">!</span>}
       <Marker state={state} readOnly={readOnly} />
       {!readOnly && <Outlet state={state} at={[state.x + width, head]} />}

@@ -8,7 +8,7 @@ import { now } from "../store";
 export const ZOOM = { least: 0.05, most: 4, fit: 1.5 };
 const PADDING = { top: "36px", left: "28px", right: "28px", bottom: "60px" } as const;
 /** The zoom below which texts cannot be read: a chart that is longer is shown from its top. */
-const READABLE = 0.7;
+const READABLE = 0.6;
 const seen = new Map<string, Viewport>();
 
 type Flow = Pick<ReactFlowInstance, "setViewport" | "getViewport">;
@@ -55,8 +55,9 @@ function fitted(box: Box): Viewport | null {
   return getViewportForBounds(box, room.width, room.height, ZOOM.least, ZOOM.fit, PADDING);
 }
 
-function boxOf({ width, height }: Chart): Box {
-  return { x: 0, y: 0, width, height: Math.max(height, 60) };
+function boxOf({ width, height, transitions }: Chart): Box {
+  const loose = transitions.filter(({ lines }) => lines.length === 0).length;
+  return { x: 0, y: 0, width, height: Math.max(height, 60) + (loose ? 24 + 32 * loose : 0) };
 }
 
 function around(boxes: readonly Box[]): Box {
