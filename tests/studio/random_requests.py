@@ -27,6 +27,8 @@ def random_request(sheet, opened, rng):
 
 def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
+    if "chart" in sheet and rng.random() < 0.9:
+        return random_change_of_chart(sheet["chart"], rng)
     name, kind = rng.choice(names), rng.randrange(12)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
@@ -73,6 +75,32 @@ def random_operation(sheet, names, within, rng):
         return {"op": "rename-port", "to": f"port{rng.randrange(9)}", **about}
     path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
+
+
+def random_change_of_chart(chart, rng):
+    """One operation on a state machine."""
+    states = [state["path"] for state in chart["states"]] or [f"{chart['path']}.states.none"]
+    items = [one["path"] for one in chart["transitions"]] or [f"{chart['path']}.transitions[0]"]
+    state, item, kind = rng.choice(states), rng.choice(items), rng.randrange(9)
+    name = f"state{rng.randrange(9)}"
+    if kind == 0:
+        return {"op": "rename-state", "path": state, "to": rng.choice([name, "a b", "off"])}
+    if kind == 1:
+        return {"op": "remove-state", "path": state}
+    if kind <= 4:
+        into = rng.choice([*states, chart["path"]])
+        before = rng.choice(["", rng.choice(states).rpartition(".")[2]])
+        return {"op": "move-state", "path": state, "into": into, "before": before}
+    if kind == 5:
+        return {"op": "move-item", "path": item, "index": rng.randrange(5)}
+    if kind == 6:
+        return {"op": "unset", "path": rng.choice([item, f"{item}.when", f"{state}.initial"])}
+    if kind == 7:
+        source, target = (rng.choice(states).rpartition(".")[2] for _ in range(2))
+        text = f"{{from: {source}, to: {target}}}"
+        return {"op": "append", "path": f"{chart['path']}.transitions", "text": text}
+    path = rng.choice([f"{state}.states.{name}", f"{state}.entry", f"{item}.when", f"{item}.do"])
+    return {"op": "set", "path": path, "text": rng.choice(["{}", "u > 1", "{y: 2}", *TEXTS])}
 
 
 def check_sequence(asking, path, file, rng, most):

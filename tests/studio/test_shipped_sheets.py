@@ -51,13 +51,29 @@ def test_every_sheet_of_a_diagram_is_whole(asking, project, path):
     for sheet in found:
         assert_apart(sheet)
         assert_routed(sheet)
-        if sheet["within"] is not None:
+        if "chart" in sheet:
+            assert_drawn(sheet["chart"])
+        elif sheet["within"] is not None:
             within = sheet["within"]
             section = data["subsystems"][within] if within else data
             names = {block["name"] for block in sheet["blocks"]}
             assert set(section["blocks"]) <= names
             assert names - set(section["blocks"]) - set(data.get("variants", {})) <= {"in", "out"}
             assert_wires(sheet, section.get("wires") or [])
+
+
+def assert_drawn(chart):
+    """Each state lies within the one around it and apart from those beside it; each transition
+    leads from states to a state."""
+    boxes = {one["path"]: one for one in chart["states"]}
+    for one in chart["states"]:
+        around = boxes.get(one["parent"])
+        assert around is None or around["y"] < one["y"] < around["y"] + around["height"]
+        for other in chart["states"]:
+            if other["parent"] == one["parent"] and other["y"] > one["y"]:
+                assert one["y"] + one["height"] < other["y"]
+    assert all(len(one["lines"]) == len(one["sources"]) > 0 for one in chart["transitions"])
+    assert chart["problems"] == []
 
 
 def assert_wires(sheet, written):

@@ -301,7 +301,8 @@ class _Writer:
             at = self._lines_of(holder, others[-1])[1]
         if start is None or at is None:
             raise NotHere
-        text, gone = self.text[start:end], Patch(start, end, "")
+        text = self.text[start:end].replace("\r\n", "\n")
+        gone = Patch(start, end, "")
         if not text.endswith("\n"):  # the last line of the file
             text, gone = text + "\n", Patch(start - break_before(self.text, start), end, "")
         elif at == len(self.text) and not self.text.endswith("\n"):
