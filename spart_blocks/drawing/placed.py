@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.drawing.layout import Box, Edge, arrange
-from spart_blocks.drawing.router import Point, Router
+from spart_blocks.drawing.router import Point, Router, hits, runs_of
 
 GRID = 10
 """Pixels of a unit of the grid."""
 GAP = 30.0
 """Distance between a new block and the others."""
 _FARTHEST = 60
+_FAR = 600.0
+"""How far from its ends a new route avoids the runs of others."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,7 @@ def lay_out(
     if new and not put and 2 * len(spots) < len(boxes):
         return _arranged(boxes, ports, connections)
     spots = _settled(boxes, spots, new, connections, before)
-    ways = before.routes if before is not None else {}
-    return Drawn(spots, _routes(boxes, ports, connections, spots, ways), boxes)
+    return Drawn(spots, _routes(boxes, ports, connections, spots, before), boxes)
 
 
 def _arranged(boxes: Boxes, ports: Ports, connections: Sequence[Connection]) -> Drawn:
@@ -113,22 +115,36 @@ def _settled(
 
 def _covering(boxes: Boxes, spots: Spots, before: Drawn | None) -> list[str]:
     """The blocks that must be moved because they overlap with others."""
+    changed = _changed(boxes, spots, before)
+    if not changed:
+        return []
     order = sorted(spots, key=lambda name: spots[name].x)
-    found: dict[str, None] = {}
+    edges = edges_of(boxes, {name: spots[name] for name in order})
+    pairs = set()
     for k, name in enumerate(order):
-        spot, box = spots[name], boxes[name]
-        for other in order[k + 1 :]:
-            beside = spots[other]
-            if beside.x >= spot.x + GRID * box.width:
-                break
-            if (
-                spot.y < beside.y + GRID * boxes[other].height
-                and beside.y < spot.y + GRID * box.height
-            ):
-                movable = _movable((other, name), boxes, spots, before)
-                if movable is not None and not found.keys() & {name, other}:
-                    found[movable] = None
+        if name in changed:
+            for j in np.flatnonzero(hits(edges, edges[k : k + 1], 0.0)[:, 0]).tolist():
+                pairs.add((min(j, k), max(j, k)))
+    found: dict[str, None] = {}
+    for k, j in sorted(pairs):
+        name, other = order[k], order[j]
+        movable = _movable((other, name), boxes, spots, before) if j != k else None
+        if movable is not None and not found.keys() & {name, other}:
+            found[movable] = None
     return list(found)
+
+
+def _changed(boxes: Boxes, spots: Spots, before: Drawn | None) -> set[str]:
+    """The blocks that are new, or elsewhere or of another size than before."""
+    if before is None:
+        return set(spots)
+    same, known = boxes is before.boxes, before.spots
+    return {
+        name
+        for name, spot in spots.items()
+        if not (spot is known.get(name) or spot == known.get(name))
+        or not (same or boxes[name] == before.boxes.get(name))
+    }
 
 
 def _movable(pair: tuple[str, str], boxes: Boxes, spots: Spots, before: Drawn | None) -> str | None:
@@ -211,30 +227,61 @@ def _routes(
     ports: Ports,
     connections: Sequence[Connection],
     spots: Spots,
-    before: Routes,
+    before: Drawn | None,
 ) -> dict[Connection, tuple[Point, ...]]:
-    """The routes of all wires: the previous ones where possible, otherwise new ones."""
-    router = Router(edges_of(boxes, spots))
-    inputs = {
-        name: dict(zip(ports[name][0], box.inputs, strict=True)) for name, box in boxes.items()
-    }
-    outputs = {
-        name: dict(zip(ports[name][1], box.outputs, strict=True)) for name, box in boxes.items()
-    }
-    routes: dict[Connection, tuple[Point, ...]] = {}
-    open_ends: list[tuple[Connection, Point, Point]] = []
-    for one in connections:
-        (source, output), (target, port) = one
-        left, right = spots[source], spots[target]
-        start = (left.x + GRID * boxes[source].width, left.y + GRID * outputs[source][output])
-        end = right.x, right.y + GRID * inputs[target][port]
-        points = before.get(one, ())
-        if points and points[0] == start and points[-1] == end and router.is_free(points):
-            routes[one] = points
-            router.keep(one[0], points)
-        else:
-            routes[one] = ()
-            open_ends.append((one, start, end))
-    for one, start, end in open_ends:
-        routes[one] = router.route(one[0], start, end)
+    """The routes of all wires: the previous ones where possible, otherwise new ones. A previous
+    route stays if its ends are where they were, and no block has come onto it."""
+    known = before.routes if before is not None else {}
+    ways = [known.get(one, ()) for one in connections]
+    changed = _changed(boxes, spots, before)
+    same = before is not None and boxes is before.boxes
+    asked = [
+        k
+        for k, (one, way) in enumerate(zip(connections, ways, strict=True))
+        if not (same and way and one[0][0] not in changed and one[1][0] not in changed)
+    ]
+    ends = dict(
+        zip(asked, _ends(boxes, ports, [connections[k] for k in asked], spots), strict=True)
+    )
+    left = {k for k, two in ends.items() if not ways[k] or (ways[k][0], ways[k][-1]) != two}
+    edges, moved = edges_of(boxes, spots), [name in changed for name in spots]
+    runs, owners = runs_of(ways)
+    for box in edges[moved]:
+        left.update(owners[hits(runs, box[None], -1.0)[:, 0]].tolist())
+    crossed = sorted(left - ends.keys())
+    more = _ends(boxes, ports, [connections[k] for k in crossed], spots)
+    ends |= zip(crossed, more, strict=True)
+    router = Router(edges)
+    if left:
+        near = _around([point for k in left for point in ends[k]])
+        for k in np.unique(owners[hits(runs, near, 0.0)[:, 0]]).tolist():
+            if k not in left:
+                router.keep(connections[k][0], ways[k])
+    routes = dict(zip(connections, ways, strict=True))
+    for k in sorted(left):
+        routes[connections[k]] = router.route(connections[k][0], *ends[k])
     return routes
+
+
+def _ends(
+    boxes: Boxes, ports: Ports, connections: Sequence[Connection], spots: Spots
+) -> list[tuple[Point, Point]]:
+    """Where each wire begins and ends."""
+
+    @cache
+    def offsets(name: str, side: int) -> dict[str, int]:
+        box = boxes[name]
+        return dict(zip(ports[name][side], (box.inputs, box.outputs)[side], strict=True))
+
+    found = []
+    for (source, output), (target, port) in connections:
+        left, right = spots[source], spots[target]
+        start = (left.x + GRID * boxes[source].width, left.y + GRID * offsets(source, 1)[output])
+        found.append((start, (right.x, right.y + GRID * offsets(target, 0)[port])))
+    return found
+
+
+def _around(points: Sequence[Point]) -> NDArray[np.float64]:
+    """The box (1, 4) in which other wires matter to new routes between points."""
+    low, high = np.min(points, axis=0), np.max(points, axis=0)
+    return np.array([[*low - _FAR, *high + _FAR]])

@@ -57,8 +57,7 @@ class Router:
 
     def _crossed(self, points: Sequence[Point]) -> NDArray[np.bool_]:
         """Which blocks a route crosses."""
-        runs = np.array([_run(a, b) for a, b in pairwise(points)]).reshape(-1, 4)
-        return np.asarray(_hits(runs, self.boxes, -1.0).any(axis=0))
+        return np.asarray(hits(runs_of([points])[0], self.boxes, -1.0).any(axis=0))
 
     def route(self, net: Net, start: Point, end: Point) -> tuple[Point, ...]:
         """The cheapest of some routes from an output to an input. It is recorded."""
@@ -115,9 +114,9 @@ class Router:
         ):
             runs = np.stack([x[before], y[before], x[after], y[after]], axis=-1).reshape(-1, 4)
             cost = (runs[:, 2:] - runs[:, :2]).sum(axis=1)
-            cost += _NEAR * _hits(runs, near, CLEAR - 1).any(axis=1)
+            cost += _NEAR * hits(runs, near, CLEAR - 1).any(axis=1)
             cost += _SHARED * self._covered(runs, net, upright)
-            free = ~_hits(runs, near, -1.0).any(axis=1)
+            free = ~hits(runs, near, -1.0).any(axis=1)
             pairs = np.stack([node[before].ravel(), node[after].ravel()], axis=1)
             ends.append(pairs[free] + count * upright)
             costs.append(cost[free])
@@ -208,7 +207,7 @@ def _costs(
         high = np.stack([np.maximum(xs[1:], xs[:-1]), np.maximum(ys[1:], ys[:-1])], axis=-1)
         runs = np.concatenate([low, high], axis=-1).reshape(-1, 4)
         for grown, dear in ((-1.0, _BLOCK), (CLEAR - 1, _NEAR)):
-            cost += dear * _hits(runs, near, grown).sum(axis=1).reshape(5, -1).sum(axis=0)
+            cost += dear * hits(runs, near, grown).sum(axis=1).reshape(5, -1).sum(axis=0)
     return np.asarray(cost)
 
 
@@ -222,11 +221,15 @@ def _lines(near: Boxes, axis: int, start: float, end: float) -> NDArray[np.float
     return np.unique(np.concatenate([[start, end], *beside]))
 
 
-def _run(a: Point, b: Point) -> tuple[float, float, float, float]:
-    return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
+def runs_of(ways: Sequence[Sequence[Point]]) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
+    """The runs of routes (m, 4) as left, top, right, bottom, and the number of each one's route."""
+    pairs = np.array([(*a, *b) for way in ways for a, b in pairwise(way)], float).reshape(-1, 4)
+    counts = [max(len(way) - 1, 0) for way in ways]
+    low, high = np.minimum(pairs[:, :2], pairs[:, 2:]), np.maximum(pairs[:, :2], pairs[:, 2:])
+    return np.concatenate([low, high], axis=1), np.repeat(np.arange(len(ways)), counts)
 
 
-def _hits(runs: NDArray[np.float64], boxes: Boxes, grown: float) -> NDArray[np.bool_]:
+def hits(runs: NDArray[np.float64], boxes: Boxes, grown: float) -> NDArray[np.bool_]:
     """Which runs (m, 4) cross which boxes (n, 4), grown by a margin."""
     return np.asarray(
         (runs[:, None, 0] < boxes[None, :, 2] + grown)

@@ -24,7 +24,7 @@ from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.reading import unbuilt
 from spart_blocks.studio.files.scopes import whole
 from spart_blocks.studio.files.session import path_in
-from spart_blocks.studio.files.sheets import make_sheet
+from spart_blocks.studio.files.sheets import make_sheet, sheet_parts
 from spart_blocks.studio.requests import text_of
 from spart_blocks.versions.edits.values import scalar_text
 
@@ -156,7 +156,7 @@ def _picture(place: Path, root: Path) -> bytes:
         with suppress(OSError):
             return kept.read_bytes()
     scope = whole(unbuilt(place, root, File(parse_document(text, str(place))), {}))
-    sheet, _ = make_sheet(scope, Mistakes(), {}, None)
+    sheet = make_sheet(sheet_parts(scope, Mistakes()), {}, None).data
     picture = svg_of(_picture_of_sheet(sheet), "").encode()
     if kept is not None:
         with suppress(InputError):  # a picture is drawn again where there is no room

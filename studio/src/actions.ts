@@ -1,9 +1,15 @@
 // What a person can do: requests to the server, and the state after them.
 
-import { kept } from "./canvas/scene";
-import type { Changed, Operation, Opened, Point, Problem, Sheet } from "./protocol";
+import { changedSheet, kept } from "./canvas/scene";
+import type { Changed as Answered, Operation, Opened, Point, Problem, Sheet } from "./protocol";
 import { Refused } from "./socket";
 import { connection, now, patch, type Notice } from "./store";
+
+/** The file and its sheet after a change. */
+export interface Changed {
+  opened: Opened;
+  sheet: Sheet;
+}
 
 const STAYS = 6000;
 let notices = 0;
@@ -127,8 +133,8 @@ function change(what: Change, given: () => object): Promise<Changed | null> {
   const next = last.then(async () => {
     const { opened, sheet } = now();
     if (!opened || !sheet) return null;
-    const about = { path: opened.path, at: sheet.at, ...given() };
-    const changed = await attempt(() => connection.ask(what, about));
+    const about = { path: opened.path, at: sheet.at, version: sheet.version, ...given() };
+    const changed = await attempt(async () => wholeOf(await connection.ask(what, about), sheet));
     if (changed && now().opened?.path === changed.opened.path) {
       show(changed);
       if (changed.opened.undo) patch({ said: `Done: ${changed.opened.undo}` });
@@ -142,6 +148,13 @@ function change(what: Change, given: () => object): Promise<Changed | null> {
 /** Waits until what was changed is written. */
 export async function written(): Promise<void> {
   await last;
+}
+
+/** The answer with the sheet as a whole, where what has changed of it was sent. */
+async function wholeOf({ opened, sheet }: Answered, before: Sheet): Promise<Changed> {
+  if (!("base" in sheet)) return { opened, sheet };
+  const present = [now().sheet, before].find((one) => one?.version === sheet.base && one.at === sheet.at);
+  return { opened, sheet: present ? changedSheet(present, sheet) : await connection.ask("sheet", { path: opened.path, at: sheet.at }) };
 }
 
 function show({ opened, sheet }: Changed): void {

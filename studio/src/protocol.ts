@@ -213,6 +213,8 @@ export interface Sheet {
   /** The definition that edits name in `within`; null where the sheet is of another file, and so
    * cannot be edited here. */
   within: string | null;
+  /** Another one after each change. */
+  version: number;
   blocks: SheetBlock[];
   wires: SheetWire[];
   /** Of a state machine, which has no blocks: its chart. */
@@ -287,10 +289,25 @@ export interface SheetWire extends _WireFrom {
   problems: Problem[];
 }
 
-/** The answer of "edit", "undo", "redo", "place", "tidy", "choose". */
+// The numbers of the first one, and of the one after the last.
+export type Range = [number, number];
+
+/** What has changed of a sheet: what is new or different, and ranges of what is as before. */
+export interface SheetChange {
+  at: string;
+  within: string | null;
+  version: number;
+  /** The version of the sheet whose blocks and wires the ranges are of. */
+  base: number;
+  blocks: (SheetBlock | Range)[];
+  wires: (SheetWire | Range)[];
+}
+
+/** The answer of "edit", "undo", "redo", "place", "tidy", "choose". With `version`, that of the
+ * sheet that the page has, only what has changed of it is given. */
 export interface Changed {
   opened: Opened;
-  sheet: Sheet;
+  sheet: Sheet | SheetChange;
 }
 
 // do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing.

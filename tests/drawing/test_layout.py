@@ -193,3 +193,29 @@ def test_a_way_goes_nowhere_twice():
     there_and_back = [(0, 0), (2, 0), (2, 0), (2, 5), (0, 5), (2, 5)]
     assert simplified(there_and_back) == ((0, 0), (2, 0), (2, 5))
     assert simplified([(0, 0), (1, 0), (3, 0), (3, 1), (3, 4)]) == ((0, 0), (3, 0), (3, 4))
+
+
+def test_many_parts_are_in_shelves_and_few_under_each_other():
+    def chains(count: int) -> Layout:
+        boxes = [box(1, 1) for _ in range(10 * count)]
+        edges = [Edge(k, 0, k + 1, 0) for k in range(10 * count) if k % 10 < 9]
+        layout = arrange(boxes, edges)
+        assert_boxes_stand_clear(boxes, layout)
+        return layout
+
+    few, many = chains(6), chains(200)
+    assert len({y for _, y in few.corners}) == 6
+    assert 0.5 < many.width / many.height < 3
+
+
+def test_many_boxes_without_wires_are_no_column():
+    layout = arrange([box(1, 1) for _ in range(2000)], [])
+    assert 1 < layout.width / layout.height < 3
+
+
+def test_a_chain_is_straight_whatever_the_ports_of_its_boxes():
+    boxes = [box(5, 5), box(1, 1), box(3, 3), box(5, 1)]
+    edges = [Edge(0, 4, 1, 0), Edge(1, 0, 2, 2), Edge(2, 0, 3, 4)]
+    layout = arrange(boxes, edges)
+    assert [len(points) for points in layout.routes] == [2, 2, 2]
+    assert min(y for _, y in layout.corners) == 0

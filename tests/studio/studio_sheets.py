@@ -30,3 +30,19 @@ def assert_routed(sheet):
         assert points[-1] == [end["x"], end["y"] + into["offset"]]
         for (x0, y0), (x1, y1) in pairwise(points):
             assert (x0 == x1) != (y0 == y1), points
+
+
+def whole(before, change):
+    """The sheet after changes that were told of another one."""
+    if "base" not in change:
+        return change
+    assert change["base"] == before["version"]
+    kinds = {
+        kind: [
+            one
+            for part in change[kind]
+            for one in (before[kind][slice(*part)] if isinstance(part, list) else [part])
+        ]
+        for kind in ("blocks", "wires")
+    }
+    return {key: value for key, value in change.items() if key != "base"} | kinds

@@ -7,7 +7,7 @@ import os
 
 import pytest
 from asking import ARM, Asking
-from studio_sheets import assert_apart, assert_routed, blocks
+from studio_sheets import assert_apart, assert_routed, blocks, whole
 
 WIRE = {"op": "wire", "source": "one.x", "target": "more", "within": ""}
 MORE = {"op": "add", "name": "more", "type": "GAIN", "within": "", "parameters": {"K": "[1, 2]"}}
@@ -529,3 +529,62 @@ def test_a_new_file_is_built_from_nothing(asking):
     assert "there already" in asking.problem("new", path="deep/new.yaml", name="x")
     assert "leaves the project" in asking.problem("new", path="../new.yaml", name="x")
     assert "yaml" in asking.problem("new", path="new.py", name="x")
+
+
+def test_changes_of_a_sheet_make_the_sheet_that_another_page_gets(asking):
+    asking.ok("open", path="arm.yaml")
+    sheet = asking.ok("sheet", path="arm.yaml", at="")
+    edits = [
+        MORE,
+        WIRE,
+        {"op": "rename", "name": "more", "to": "other", "within": ""},
+        {"op": "set", "path": "blocks.other.K", "text": "[1, 2, 3]"},
+        {"op": "remove", "names": ["two"], "within": ""},
+    ]
+    requests = [("place", {"places": {"one": [500, 300]}})]
+    requests += [("edit", {"operations": [operation]}) for operation in edits]
+    requests += [("undo", {})] * len(requests) + [("redo", {}), ("tidy", {})]
+    for what, given in requests:
+        revision = asking.ok("open", path="arm.yaml")["revision"]
+        given = {"path": "arm.yaml", "at": "", "revision": revision, **given}
+        change = asking.ok(what, version=sheet["version"], **given)["sheet"]
+        sheet = json.loads(json.dumps(whole(sheet, json.loads(json.dumps(change)))))
+        new = json.loads(json.dumps(asking.ok("sheet", path="arm.yaml", at="")))
+        assert {**sheet, "version": 0} == {**new, "version": 0}
+        sheet = new
+
+
+def test_a_page_with_an_older_sheet_gets_the_whole(asking):
+    asking.ok("open", path="arm.yaml")
+    old = asking.ok("sheet", path="arm.yaml", at="")["version"]
+    given = {"path": "arm.yaml", "at": "", "places": {"one": [500, 300]}}
+    first = asking.ok("place", version=old, **given)["sheet"]
+    assert first["base"] == old
+    assert "base" not in asking.ok("place", version=old, **given)["sheet"]
+    assert "base" not in asking.ok("place", version="no number", **given)["sheet"]
+
+
+def test_a_move_among_2000_blocks_is_told_in_few_bytes_and_routes_few_wires(asking):
+    rows = [f"  b{k}: {{type: {'GAIN' if k % 20 else 'RAMP'}}}" for k in range(2000)]
+    wires = [f"  - b{k - 1} -> b{k}" for k in range(2000) if k % 20]
+    text = "\n".join(["blocks:", *rows, "wires:", *wires, ""])
+    (asking.session.root / "large.yaml").write_text(text)
+    asking.ok("open", path="large.yaml")
+    sheet = asking.ok("sheet", path="large.yaml", at="")
+    right, bottom = (
+        max(block[at] + block[size] for block in sheet["blocks"])
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+    assert 0.5 < right / bottom < 3  # no column
+    block = blocks(sheet)["b1010"]
+    given = {"path": "large.yaml", "at": "", "places": {"b1010": [block["x"], block["y"] + 60]}}
+    answer = asking.ok("place", version=sheet["version"], **given)
+    assert len(json.dumps(answer)) < 6000
+    change = answer["sheet"]
+    assert [one["name"] for one in change["blocks"] if isinstance(one, dict)] == ["b1010"]
+    routed = {one["target"] for one in change["wires"] if isinstance(one, dict)}
+    assert {"b1010", "b1011"} <= routed
+    assert len(routed) < 8
+    assert_routed(whole(sheet, change))
+    back = asking.ok("undo", path="large.yaml", at="", version=change["version"])
+    assert len(json.dumps(back)) < 6000

@@ -28,6 +28,10 @@ def align(
     the order and the gaps kept. Its matrix is that of a network, so that with integer gaps and
     port offsets the vertices of the feasible set are integer.
     """
+    if all(len(items) == 1 for items in ranks.items) and all(
+        len(some) <= 1 for some in ranks.links
+    ):
+        return _in_line(ranks)
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
@@ -54,6 +58,15 @@ def align(
     solved = linprog(cost, A_ub=matrix, b_ub=[bound for _, bound in rows], method="highs-ds")
     tops = np.rint(solved.x[: len(index)]).astype(int)
     return {key: int(tops[i]) for key, i in index.items()}
+
+
+def _in_line(ranks: Ranks) -> dict[tuple[int, Item], int]:
+    """The tops of items of which each layer has one, with straight links."""
+    tops = [0]
+    for links in ranks.links[1:]:
+        tops.append(tops[-1] + sum(link.left_at - link.right_at for link in links))
+    least = min(tops)
+    return {items[0]: top - least for items, top in zip(ranks.items, tops, strict=True)}
 
 
 def _weight(link: LayerLink, boxes: Sequence[Box]) -> float:

@@ -12,6 +12,10 @@ from spart_blocks.drawing.layout.layers import Item, layer_numbers, rank, reorde
 from spart_blocks.drawing.layout.routes import route
 
 PART_GAP = 6
+_ASPECT, _LOWEST = 1.6, 160.0
+"""Width over height of parts in shelves, and the height of a stack up to which it stays one."""
+_FEW = 40
+"""Boxes without wires that are in rows of a fixed width."""
 
 
 def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
@@ -20,31 +24,51 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
     corners: list[Point] = [(0.0, 0.0)] * len(boxes)
     routes: dict[int, tuple[Point, ...]] = {}
     dots: list[Point] = []
-    width = height = 0.0
     leaving: dict[int, list[int]] = {}
     for i, edge in enumerate(edges):
         leaving.setdefault(edge.source, []).append(i)
     wired = [part for part in parts if len(part) > 1 or part[0] in leaving]
-    for part in sorted(wired, key=lambda part: (-len(part), part)):
+    wired.sort(key=lambda part: (-len(part), part))
+    owned = [sorted(i for box in part for i in leaving.get(box, ())) for part in wired]
+    layouts = []
+    for part, own in zip(wired, owned, strict=True):
         local = {box: i for i, box in enumerate(part)}
-        own = sorted(i for box in part for i in leaving.get(box, ()))
         inner = [
             Edge(local[e.source], e.output, local[e.target], e.input)
             for e in (edges[i] for i in own)
         ]
-        layout = _arrange_part([boxes[box] for box in part], inner)
-        down = height + PART_GAP if height else 0.0
+        layouts.append(_arrange_part([boxes[box] for box in part], inner))
+    places, width, height = _shelves(layouts)
+    for part, own, layout, (right, down) in zip(wired, owned, layouts, places, strict=True):
         for box, (x, y) in zip(part, layout.corners, strict=True):
-            corners[box] = x, y + down
+            corners[box] = x + right, y + down
         for i, corner in zip(own, layout.routes, strict=True):
-            routes[i] = tuple((x, y + down) for x, y in corner)
-        dots += [(x, y + down) for x, y in layout.dots]
-        width, height = max(width, layout.width), down + layout.height
+            routes[i] = tuple((x + right, y + down) for x, y in corner)
+        dots += [(x + right, y + down) for x, y in layout.dots]
     alone = [part[0] for part in parts if len(part) == 1 and part[0] not in leaving]
     width, height = _rows(boxes, alone, corners, width, height)
     return Layout(
         tuple(corners), tuple(routes[i] for i in range(len(edges))), tuple(dots), width, height
     )
+
+
+def _shelves(layouts: Sequence[Layout]) -> tuple[list[Point], float, float]:
+    """The corners of parts: under each other, or in shelves where that would be a narrow column.
+    Returns also the whole width and height."""
+    width = max((layout.width for layout in layouts), default=0.0)
+    stacked = sum(layout.height + PART_GAP for layout in layouts)
+    is_tall = stacked > max(_LOWEST, 2 * width)
+    if is_tall:
+        area = sum((part.width + PART_GAP) * (part.height + PART_GAP) for part in layouts)
+        width = max(width, (_ASPECT * area) ** 0.5)
+    corners: list[Point] = []
+    x = y = low = 0.0
+    for layout in layouts:
+        if x and (not is_tall or x + layout.width > width):
+            x, y = 0.0, low + PART_GAP
+        corners.append((x, y))
+        x, low = x + layout.width + PART_GAP, max(low, y + layout.height)
+    return corners, width, low
 
 
 def _arrange_part(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
@@ -65,7 +89,8 @@ def _rows(
     """Place boxes without wires in rows underneath. Returns the new width and height."""
     if not alone:
         return width, height
-    widest = max(width, 80.0)
+    area = sum((boxes[box].width + BOX_GAP) * (boxes[box].height + BOX_GAP) for box in alone)
+    widest = max(width, 80.0, (_ASPECT * area) ** 0.5 if len(alone) > _FEW else 0.0)
     x, y, row = 0.0, height + PART_GAP if height else 0.0, 0
     for box in alone:
         if x and x + boxes[box].width > widest:

@@ -85,7 +85,7 @@ def _changing(work: Callable[[OpenedFile, Given], None]) -> Handler:
 
     async def handler(client: Client, given: Given) -> Any:
         file = opened_files(client.session).of(given)
-        return await changed_by(client, file, _at(given), work, file, given)
+        return await changed_by(client, file, given, work, file, given)
 
     return handler
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +14,7 @@ from spart_blocks.base.document import mapping_at, parse_document, read_document
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Drawn, Spot, Spots
+from spart_blocks.studio.files.changes import changes_of
 from spart_blocks.studio.files.charts import chart_sheet, machine_at
 from spart_blocks.studio.files.forms import clock_fields, param_fields, robot_fields
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
@@ -19,7 +22,7 @@ from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
 from spart_blocks.studio.files.reading import Reading, built, read, slots_of, unbuilt
 from spart_blocks.studio.files.scopes import scope_at
-from spart_blocks.studio.files.sheets import make_sheet
+from spart_blocks.studio.files.sheets import MadeSheet, make_sheet, sheet_parts
 from spart_blocks.studio.requests import problem_of
 from spart_blocks.versions.edits import (
     Edited,
@@ -32,6 +35,8 @@ from spart_blocks.versions.edits import (
 )
 
 MOST_UNDONE = 1000
+_MOST_MADE = 30
+"""Most sheets of a file that are kept to tell what has changed."""
 Rounds = Sequence[Sequence[Patch]]
 Stamp = tuple[int, int, int] | None
 
@@ -61,6 +66,10 @@ class Step:
     back: Rounds = ()
 
 
+_VERSIONS = itertools.count(time.time_ns() // 1000)
+"""Versions of sheets, which no other server has given."""
+
+
 @dataclass
 class OpenedFile:
     """A file that is open in the page. name: its path relative to the project's root, with slashes.
@@ -81,6 +90,7 @@ class OpenedFile:
     problem: dict[str, Any] | None = None
     clients: set[Any] = field(default_factory=set)
     mistakes_known: tuple[Reading | None, Mistakes | None] = (None, None)
+    made: dict[str, tuple[Reading, MadeSheet]] = field(default_factory=dict)
 
     @staticmethod
     def of(path: Path, name: str, root: Path) -> OpenedFile:
@@ -139,25 +149,42 @@ class OpenedFile:
         exist."""
         machine = machine_at(self.reading, at)
         if machine is not None:
-            return chart_sheet(machine, at, self.mistakes)
+            self.made.pop(at, None)
+            return {**chart_sheet(machine, at, self.mistakes), "version": next(_VERSIONS)}
         scope = scope_at(self.reading, at)
+        reading, last = self.made.get(at, (None, None))
+        parts = last.parts if last is not None and reading is self.reading else None
+        if parts is None:
+            parts = sheet_parts(scope, self.mistakes)
         known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
-        sheet, drawn = make_sheet(scope, self.mistakes, known, before)
-        self.drawn[scope.key] = drawn
-        self.state = self.state.with_spots(scope.key, drawn.spots)
-        if any(spot.moved and known.get(name) != spot for name, spot in drawn.spots.items()):
+        made = make_sheet(parts, known, before, last)
+        spots = made.drawn.spots
+        self.drawn[scope.key] = made.drawn
+        self.state = self.state.with_spots(scope.key, spots)
+        if any(spot.moved and known.get(name) != spot for name, spot in spots.items()):
             store(self.path, self.state.places)
-        return sheet
+        made.data["version"] = next(_VERSIONS)
+        if len(self.made) >= _MOST_MADE:
+            self.made.pop(next(iter(self.made)))
+        self.made[at] = self.reading, made
+        return made.data
 
-    def changed(self, at: str) -> dict[str, Any]:
-        """The file and a sheet after a change. If the sheet no longer exists, the one around it."""
+    def changed(self, at: str, version: int | None = None) -> dict[str, Any]:
+        """The file and a sheet after a change. If the sheet no longer exists, the one around it.
+        version: of the sheet that the page has; if it is the last one, only what differs from it is
+        given."""
         while True:
             try:
-                return {"opened": self.opened(), "sheet": self.sheet(at)}
+                _, last = self.made.get(at, (None, None))
+                sheet = self.sheet(at)
             except InputError:
                 if not at:
                     raise
-                at = at.rpartition("/")[0]
+                at, version = at.rpartition("/")[0], None
+                continue
+            if last is not None and at in self.made and version == last.data["version"]:
+                sheet = changes_of(last.data, sheet)
+            return {"opened": self.opened(), "sheet": sheet}
 
     # --- changes of the text ---------------------------------------------------------------
 

@@ -162,15 +162,19 @@ async def with_file(file: OpenedFile, work: Callable[..., Found], *arguments: An
 
 
 async def changed_by(
-    client: Client, file: OpenedFile, at: str, work: Callable[..., None], *arguments: Any
-) -> dict[str, Any]:
+    client: Client, file: OpenedFile, given: Mapping[str, Any], work: Callable[..., None],
+    *arguments: Any,
+) -> dict[str, Any]:  # fmt: skip
     """Change a file in a thread and notify the other pages; returns the file and a sheet after the
-    change. After an error, the file is read again if it was changed by another program."""
+    change. After an error, the file is read again if it was changed by another program. given: the
+    request: `at` is the path of the sheet; with `version`, that of the sheet that the page has,
+    only what has changed of it is returned."""
     files = opened_files(client.session)
+    at, version = text_of(given, "at", ""), given.get("version")
 
     def done() -> dict[str, Any]:
         work(*arguments)
-        return file.changed(at)
+        return file.changed(at, version)
 
     try:
         found = await with_file(file, done)

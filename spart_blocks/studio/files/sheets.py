@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 from spart_blocks.block_support.ports import Port
@@ -11,7 +13,8 @@ from spart_blocks.diagram.written.connections import Connection
 from spart_blocks.diagram.written.wires import selection_text
 from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
 from spart_blocks.drawing.layout import Box
-from spart_blocks.drawing.placed import GRID, Drawn, Spots, lay_out
+from spart_blocks.drawing.placed import GRID, Drawn, Ports, Spots, lay_out
+from spart_blocks.drawing.placed import Connection as Connected
 from spart_blocks.state_machines.written import MACHINES
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.faces import Face, face_of
@@ -21,11 +24,21 @@ from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 
 
-def make_sheet(
-    scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None
-) -> tuple[dict[str, Any], Drawn]:
-    """The sheet of a diagram as data for the page, and its drawing. known: positions of blocks;
-    before: its previous drawing."""
+@dataclass(frozen=True)
+class SheetParts:
+    """What of a sheet follows from the text: everything but positions and routes. blocks, wires: as
+    the page gets them, without these. ends: of the wires."""
+
+    scope: Scope
+    boxes: dict[str, Box]
+    ports: Ports
+    ends: list[Connected]
+    blocks: list[dict[str, Any]]
+    wires: list[dict[str, Any]]
+
+
+def sheet_parts(scope: Scope, mistakes: Mistakes) -> SheetParts:
+    """The parts of a sheet."""
     web = web_of(scope)
     looks = {name: block_look(scope, name) for name in web.sides}
     margins = {name: _margins(scope, name, web) for name in web.sides}
@@ -33,22 +46,65 @@ def make_sheet(
     boxes = {
         name: _box(scope, name, looks[name], web, faces[name], margins[name]) for name in web.sides
     }
-    ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
-    wires = [ends_of(one) for one in web.connections]
-    drawn = lay_out(boxes, ports, wires, known, before)
     sides = described_sides(scope, web)
-    sheet = {
-        "at": scope.at,
-        "within": scope.within,
-        "blocks": [
+    return SheetParts(
+        scope,
+        boxes,
+        {name: (left.names, right.names) for name, (left, right) in web.sides.items()},
+        [ends_of(one) for one in web.connections],
+        [
             _block(
-                scope, name, looks[name], faces[name], margins[name], sides[name], drawn, mistakes
+                scope, name, looks[name], faces[name], margins[name], sides[name], boxes[name],
+                mistakes,
             )
             for name in web.sides
         ],
-        "wires": [_wire(scope, one, drawn, mistakes) for one in web.connections],
-    }
-    return sheet, drawn
+        [_wire(scope, one, mistakes) for one in web.connections],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MadeSheet:
+    """A sheet as data for the page, with the parts and the drawing that it was made from."""
+
+    parts: SheetParts
+    drawn: Drawn
+    data: dict[str, Any]
+
+
+def make_sheet(
+    parts: SheetParts, known: Spots, before: Drawn | None, last: MadeSheet | None = None
+) -> MadeSheet:
+    """The sheet of a diagram. known: positions of blocks; before: the previous drawing of the
+    diagram. last: the sheet as it was made last; if it has the same parts, what has not changed is
+    the same object in both."""
+    drawn = lay_out(parts.boxes, parts.ports, parts.ends, known, before)
+    same = last is not None and last.parts is parts
+    old = last.data if last is not None and same else {}
+    ways = last.drawn.routes if last is not None and same else {}
+    blocks = [
+        block
+        if block is not None and (block["x"], block["y"], block["moved"]) == spot
+        else {**part, **dict(zip(("x", "y", "moved"), spot, strict=True))}
+        for part, block in zip(parts.blocks, old.get("blocks") or repeat(None), strict=False)
+        for spot in (_spot(drawn, part["name"]),)
+    ]
+    wires = [
+        wire
+        if wire is not None and drawn.routes[ends] is ways[ends]
+        else {**part, "points": [list(point) for point in drawn.routes[ends]]}
+        for part, ends, wire in zip(
+            parts.wires, parts.ends, old.get("wires") or repeat(None), strict=False
+        )
+    ]
+    scope = parts.scope
+    data = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": wires}
+    return MadeSheet(parts, drawn, data)
+
+
+def _spot(drawn: Drawn, name: str) -> tuple[float, float, bool]:
+    spot = drawn.spots[name]
+    return spot.x, spot.y, spot.moved
 
 
 def type_of(scope: Scope, name: str) -> str:
@@ -82,10 +138,10 @@ def _block(
     face: Face,
     margins: tuple[float, float],
     ports: PortSides,
-    drawn: Drawn,
+    box: Box,
     mistakes: Mistakes,
 ) -> dict[str, Any]:
-    section, spot, box = scope.blocks.get(name, {}), drawn.spots[name], drawn.boxes[name]
+    section = scope.blocks.get(name, {})
     opens = file = None
     if look in ("subsystem", "variant") and (inner := scope.inner(name)) is not None:
         opens = inner.at
@@ -100,11 +156,8 @@ def _block(
         "name": name,
         "type": type_of(scope, name),
         "look": look,
-        "x": spot.x,
-        "y": spot.y,
         "width": GRID * box.width,
         "height": GRID * box.height,
-        "moved": spot.moved,
         "inputs": _at(left, box.inputs),
         "outputs": _at(right, box.outputs),
         "opens": opens,
@@ -178,7 +231,7 @@ def shape_text(shape: tuple[int, ...] | None) -> str:
     return " × ".join(map(str, shape)) if shape else ""
 
 
-def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> dict[str, Any]:
+def _wire(scope: Scope, one: Connection, mistakes: Mistakes) -> dict[str, Any]:
     own = scope.within is not None
     start, end = ends_of(one)
     signal, selection = signal_of(scope, *start), scope.sheet.wires[one.wire].source.selection
@@ -188,7 +241,6 @@ def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> di
         "target": one.ends[1],
         "from": {"block": start[0], "port": start[1]},
         "to": {"block": end[0], "port": end[1]},
-        "points": [list(point) for point in drawn.routes[start, end]],
         "signal": f"{signal}{part}" if signal is not None else None,
         "problems": mistakes.wires.get((scope.keys, one.wire), []) if own else [],
     }

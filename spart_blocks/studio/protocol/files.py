@@ -77,6 +77,8 @@ class Sheet(TypedDict):
     # The definition that edits name in `within`; null where the sheet is of another file, and so
     # cannot be edited here.
     within: str | None
+    # Another one after each change.
+    version: int
     blocks: list[SheetBlock]
     wires: list[SheetWire]
     # Of a state machine, which has no blocks: its chart.
@@ -152,11 +154,28 @@ class SheetWire(_WireFrom):
     problems: list[Problem]
 
 
+# The numbers of the first one, and of the one after the last.
+Range = tuple[int, int]
+
+
+class SheetChange(TypedDict):
+    """What has changed of a sheet: what is new or different, and ranges of what is as before."""
+
+    at: str
+    within: str | None
+    version: int
+    # The version of the sheet whose blocks and wires the ranges are of.
+    base: int
+    blocks: list[SheetBlock | Range]
+    wires: list[SheetWire | Range]
+
+
 class Changed(TypedDict):
-    """The answer of "edit", "undo", "redo", "place", "tidy", "choose"."""
+    """The answer of "edit", "undo", "redo", "place", "tidy", "choose". With `version`, that of the
+    sheet that the page has, only what has changed of it is given."""
 
     opened: Opened
-    sheet: Sheet
+    sheet: Sheet | SheetChange
 
 
 # do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing.

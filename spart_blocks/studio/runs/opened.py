@@ -32,7 +32,7 @@ def job_of(session: Session, given: str) -> tuple[str, dict[str, Any]]:
 async def keep(client: Client, path: str, at: str, operations: list[Operation]) -> dict[str, Any]:
     """Apply operations to a file, as an edit of the page."""
     file = await opened_files(client.session).open(client, path)
-    return await changed_by(client, file, at, file.apply, operations, "keep what was tuned")
+    return await changed_by(client, file, {"at": at}, file.apply, operations, "keep what was tuned")
 
 
 async def wire_signals(session: Session, path: str, at: str) -> list[str] | None:

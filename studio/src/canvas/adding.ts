@@ -1,7 +1,7 @@
 // New blocks: by name, from the palette, or at the end of a wire that was dropped.
 
-import { edit, notify, tried } from "../actions";
-import type { BlockType, Changed, Operation, Point, Sheet } from "../protocol";
+import { type Changed, edit, notify, tried } from "../actions";
+import type { BlockType, Operation, Point, Sheet } from "../protocol";
 import { now, patch, pathOf, type Drawing } from "../store";
 import { freePlace } from "./geometry";
 import { freeName, nameOfType } from "./names";

@@ -1,7 +1,7 @@
 // The sheet as what is drawn: blocks, wires with their routes and dots, and what lies where. Elements
 // of the page (`nodes.ts`) and the canvas behind them (`Backdrop.tsx`) are both drawn from it.
 
-import type { Point, Sheet, SheetBlock, SheetWire } from "../protocol";
+import type { Point, Range, Sheet, SheetBlock, SheetChange, SheetWire } from "../protocol";
 import { branchDots, wireKey, type Box } from "./geometry";
 
 /** A wire as it is drawn. id: its `wireKey`. shape: that of what it carries. dots: where it parts
@@ -152,6 +152,15 @@ export function wiresOf(scene: Scene, names: Iterable<string>): WireShape[] {
   const found = new Set<number>();
   for (const name of names) for (const k of known.get(name) ?? []) found.add(k);
   return [...found].map((k) => scene.wires[k]!);
+}
+
+/** A sheet after a change: what is in neither list anew is the same object as before. */
+export function changedSheet(before: Sheet, { base: _, ...change }: SheetChange): Sheet {
+  return { ...change, blocks: spread(before.blocks, change.blocks), wires: spread(before.wires, change.wires) };
+}
+
+function spread<T extends object>(before: readonly T[], parts: readonly (T | Range)[]): T[] {
+  return parts.flatMap((part) => (Array.isArray(part) ? before.slice(part[0], part[1]) : [part as T]));
 }
 
 /** A sheet in which what has not changed is the same object as before, so that it is not drawn again. */
