@@ -1,7 +1,7 @@
 // What a person can do: requests to the server, and the state after them.
 
 import { changedSheet, kept } from "./canvas/scene";
-import type { Changed as Answered, Operation, Opened, Point, Problem, Sheet } from "./protocol";
+import type { Changed as Answered, LineChange, Operation, Opened, Point, Problem, Sheet } from "./protocol";
 import { Refused } from "./socket";
 import { connection, now, patch, type Notice } from "./store";
 
@@ -129,11 +129,13 @@ let last: Promise<unknown> = Promise.resolve();
 type Change = "edit" | "undo" | "redo" | "place" | "tidy" | "choose" | "keep";
 
 /** Requests that change a file go one after the other, each with the revision before it. */
-function change(what: Change, given: () => object): Promise<Changed | null> {
+function change(what: Change, given: () => object | null): Promise<Changed | null> {
   const next = last.then(async () => {
     const { opened, sheet } = now();
     if (!opened || !sheet) return null;
-    const about = { path: opened.path, at: sheet.at, version: sheet.version, ...given() };
+    const more = given();
+    if (!more) return null;
+    const about = { path: opened.path, at: sheet.at, version: sheet.version, ...more };
     const changed = await attempt(async () => wholeOf(await connection.ask(what, about), sheet));
     if (changed && now().opened?.path === changed.opened.path) {
       show(changed);
@@ -145,8 +147,12 @@ function change(what: Change, given: () => object): Promise<Changed | null> {
   return next;
 }
 
+/** What is to be done before all is written: for editors, what is typed in them. */
+export const unwritten = new Set<() => Promise<unknown>>();
+
 /** Waits until what was changed is written. */
 export async function written(): Promise<void> {
+  for (const write of unwritten) await write();
   await last;
 }
 
@@ -173,6 +179,15 @@ function namesOn({ blocks, chart }: Sheet): string[] {
 
 export function edit(...operations: Operation[]): Promise<Changed | null> {
   return change("edit", () => ({ revision: now().opened?.revision, operations }));
+}
+
+/** Replace lines of the text of a revision; nothing is done where the file has another by then. */
+export async function rewrite(revision: string, changes: LineChange[]): Promise<Changed | null> {
+  const operations: Operation[] = [{ op: "text", changes }];
+  const changed = await change("edit", () => (now().opened?.revision === revision ? { revision, operations } : null));
+  const at = now().sheet?.at;
+  if (changed && at !== undefined && at !== changed.sheet.at && at.startsWith(changed.sheet.at)) await showSheet(changed.sheet.at);
+  return changed;
 }
 
 export async function undo(): Promise<void> {
@@ -229,6 +244,8 @@ export async function tried(...operations: Operation[]): Promise<Tried> {
 
 export interface Tried {
   problems: Problem[];
+  /** Whether it adds no mistake, apart from inputs without a wire. */
+  right?: boolean;
   refused?: Problem;
 }
 

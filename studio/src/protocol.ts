@@ -65,6 +65,8 @@ export interface Answers {
   "fits": Fits;
   "unfit": Unfit;
   "contents": Content[];
+  "text": FileText;
+  "complete": Completion[];
   "edit": Changed;
   "try": Tried;
   "undo": Changed;
@@ -317,6 +319,8 @@ export interface Changed {
 /** The answer of "try": the mistakes of the diagram as it would be. */
 export interface Tried {
   problems: Problem[];
+  /** Whether it has no new ones, apart from inputs without a wire. */
+  right: boolean;
 }
 
 /** Write a value as YAML: blocks.ctrl.kp, params.kp, expect.final[1].value. */
@@ -445,7 +449,16 @@ export interface GroupOperation {
   within: string;
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation;
+// The lines first to last - 1 of the text, counted from 0, and what stands there instead.
+export type LineChange = [number, number, string[]];
+
+/** Replace lines of the text of the file, in their order. */
+export interface TextOperation {
+  op: "text";
+  changes: LineChange[];
+}
+
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation | TextOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.
@@ -465,6 +478,25 @@ export interface Content {
   ports: string[];
   /** As YAML in one line; long ones are cut. */
   parameters: Record<string, string>;
+}
+
+/** do: "text" {path, at}: the text of the file in which a sheet is written. */
+export interface FileText {
+  /** The file, from the project's root. */
+  path: string;
+  /** Of the text; "" where it is another file, which cannot be edited here. */
+  revision: string;
+  text: string;
+}
+
+/** do: "complete" {path, keys, kind, given, typed} -> Completion[]: what can be written in the
+ * text. keys: the path of the mapping, list or value; kind: "key" or "value"; given: the texts of
+ * the entries beside it; typed: what stands there already. */
+export interface Completion {
+  label: string;
+  /** What it is: a unit, a type, "input". */
+  detail: string;
+  doc: string;
 }
 
 /** do: "models" {path}: files of the project that describe robots, with the section that names
@@ -620,6 +652,8 @@ export interface Field {
   /** "actions": an assignment on each line, y = 2*u. */
   kind: "number" | "integer" | "flag" | "choice" | "text" | "array" | "any" | "actions";
   choices: string[];
+  /** Whether it is a text, such as a formula, or a list of them. */
+  lines: boolean;
   required: boolean;
   /** YAML text of the default; "" where there is none. */
   default: string;

@@ -58,6 +58,8 @@ export interface State {
   listing: boolean;
   /** The tab under the diagram. */
   panel: Panel;
+  /** The text beside the sheet: that of the whole file, or of the selected block. */
+  code: "file" | "block" | null;
   /** The signal about which a claim is to be written. */
   claiming: string | null;
   /** The beginning of the condition of a breakpoint to be set. */
@@ -90,6 +92,7 @@ const FIRST: State = {
   dialog: null,
   listing: false,
   panel: "scopes",
+  code: null,
   claiming: null,
   breaking: null,
   hover: null,

@@ -4,7 +4,7 @@ import { adding, changing, judged, others, removing, summary, textsOf, unitOf, w
 import type { Claim, ClaimKind, Field, Finding, Test, TestCase } from "../src/protocol";
 
 const field = (name: string, text: string | null = null, more: Partial<Field> = {}): Field => ({
-  name, path: `expect.final[1].${name}`, doc: "", unit: "", kind: "any", choices: [], required: false, default: "", text, tunable: null, ...more,
+  name, path: `expect.final[1].${name}`, doc: "", unit: "", kind: "any", choices: [], lines: false, required: false, default: "", text, tunable: null, ...more,
 });
 const final: ClaimKind = { kind: "final", doc: "", several: true, fields: ["signal", "value", "within"].map((name) => field(name)) };
 const baseline: ClaimKind = { kind: "baseline", doc: "", several: false, fields: [field("samples"), field("file", null, { kind: "text" })] };

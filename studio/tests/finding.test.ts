@@ -10,7 +10,7 @@ const contents: Content[] = [
   { at: "arm/servo", block: "gain", type: "GAIN", ports: [], parameters: { K: "[40, 2]" } },
 ];
 const params: Field[] = [{
-  name: "kp", path: "params.kp", doc: "", unit: "", kind: "number", choices: [], required: true, default: "", text: "12", tunable: null,
+  name: "kp", path: "params.kp", doc: "", unit: "", kind: "number", choices: [], lines: false, required: true, default: "", text: "12", tunable: null,
 }];
 
 function found(typed: string) {

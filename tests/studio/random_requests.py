@@ -5,6 +5,7 @@ from __future__ import annotations
 from studio_sheets import assert_routed
 
 TYPES = ("GAIN", "SUM", "STEP", "SCOPE", "INTEGRATOR", "NOTHING", "servo")
+LINES = ("", "# text", "  new: {type: GAIN, K: 2}", "  - step -> new", "  x: [1", "run: {T: 3}")
 TEXTS = ("2", "[1, 2, 3]", "$k", "soon", "{a: [1]}", '"x: y"', "null", "1e-3", "[1", "- 1")
 
 
@@ -29,7 +30,7 @@ def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
     if "chart" in sheet and rng.random() < 0.9:
         return random_change_of_chart(sheet["chart"], rng)
-    name, kind = rng.choice(names), rng.randrange(12)
+    name, kind = rng.choice(names), rng.randrange(13)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -73,6 +74,10 @@ def random_operation(sheet, names, within, rng):
         if rng.random() < 0.3:
             return {"op": "remove-port", **about}
         return {"op": "rename-port", "to": f"port{rng.randrange(9)}", **about}
+    if kind == 11:
+        first = rng.randrange(40)
+        lines = [rng.choice(LINES) for _ in range(rng.randrange(3))]
+        return {"op": "text", "changes": [[first, first + rng.randrange(3), lines]]}
     path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
 

@@ -35,7 +35,8 @@ def test_a_form_has_the_parameters_of_the_type(asking):
     T = fields(asking, "step")["T"]
     assert {
         "name": "T", "path": "blocks.step.T", "doc": T["doc"], "unit": "", "kind": "number",
-        "choices": [], "required": False, "default": "1", "text": "1", "tunable": "step.T",
+        "choices": [], "lines": False, "required": False,
+        "default": "1", "text": "1", "tunable": "step.T",
     } == T  # fmt: skip
     assert "time of step" in T["doc"]
     assert fields(asking, "step")["on"]["text"] is None

@@ -9,6 +9,7 @@ from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import Client, Handler
+from spart_blocks.studio.files.completion import Written, completions
 from spart_blocks.studio.files.contents import contents_of
 from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of
@@ -121,6 +122,16 @@ def _place(file: OpenedFile, given: Given) -> None:
     file.place(_at(given), {str(name): spot_of(point) for name, point in places.items()})
 
 
+def _complete(file: OpenedFile, given: Given) -> Any:
+    keys, beside = given.get("keys"), given.get("given", {})
+    if not isinstance(keys, list) or not all(type(key) in (str, int) for key in keys):
+        raise InputError("the request needs the path of what is written")
+    if not isinstance(beside, dict) or not all(isinstance(one, str) for one in beside.values()):
+        raise InputError("the request needs the texts beside it")
+    place = Written(tuple(keys), text_of(given, "kind"), beside, text_of(given, "typed", ""))
+    return completions(file.reading, place)
+
+
 async def _types(client: Client, given: Given) -> Any:
     return await asyncio.to_thread(all_types)
 
@@ -141,7 +152,9 @@ HANDLERS: dict[str, Handler] = {
     "unfit": _of_file(lambda file, given: unfit_types(_scope(file, given), *_start(given))),
     "contents": _of_file(lambda file, given: contents_of(file.reading)),
     "edit": _changing(lambda file, given: file.edit(*_revised(given))),
-    "try": _of_file(lambda file, given: {"problems": file.tried(*_revised(given))}),
+    "try": _of_file(lambda file, given: file.tried(*_revised(given))),
+    "text": _of_file(lambda file, given: file.text_at(_at(given))),
+    "complete": _of_file(_complete),
     "undo": _changing(lambda file, given: file.undo()),
     "redo": _changing(lambda file, given: file.redo()),
     "place": _changing(_place),

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from spart_blocks.base.document import Keys, mapping_at
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.paths import written_path
-from spart_blocks.diagram.build.registry import Parameter
+from spart_blocks.diagram.build.registry import BlockType, Parameter
 from spart_blocks.diagram.sections.run_options import RunOptions
+from spart_blocks.diagram.written.sheets import Sheet
 from spart_blocks.studio.files.connections import Web, web_of
 from spart_blocks.studio.files.ports import described, kind_of
 from spart_blocks.studio.files.reading import Reading
@@ -99,18 +100,13 @@ def block_fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
     own = scope.within is not None
     texts = Texts(scope.reading, own)
     full = f"{scope.at}/{name}" if scope.at else name
-    known: dict[str, dict[str, Any]] = {}
     inner, kind = scope.inner(name), kind_of(section.get("type"))
-    if inner is not None:
-        for key, value in inner.sheet.params.items():
-            known[key] = field_of(key, kind=_kind_of_value(value), default=plain_text(value))
-        known["for_each"] = field_of("for_each", doc="a copy for each entry of its inputs")
-    elif kind is not None:
-        for parameter in kind.parameters.values():
-            known[parameter.name] = dict(_of_parameter(kind.name, parameter.name))
-            choices = _objects(scope, parameter.name)
-            if choices is not None:
-                known[parameter.name] |= {"kind": "choice", "choices": choices}
+    sheet = None if inner is None else inner.sheet
+    known = {field["name"]: field for field in type_fields(kind, sheet)}
+    for key in known if inner is None else ():
+        choices = _objects(scope, key)
+        if choices is not None:
+            known[key] |= {"kind": "choice", "choices": choices}
     for key in section:
         if key not in ("type", "use") and key not in known:
             known[key] = field_of(key, kind=_kind_of_value(section[key]))
@@ -121,6 +117,17 @@ def block_fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         if not scope.copies:
             field["tunable"] = scope.reading.parameters.get(f"{full}.{key}")
         yield field
+
+
+def type_fields(kind: BlockType | None, sheet: Sheet | None = None) -> Iterator[dict[str, Any]]:
+    """The fields of a block type, or of the subsystem of a sheet."""
+    if sheet is not None:
+        for key, value in sheet.params.items():
+            yield field_of(key, kind=_kind_of_value(value), default=plain_text(value))
+        yield field_of("for_each", doc="a copy for each entry of its inputs")
+    elif kind is not None:
+        for parameter in kind.parameters.values():
+            yield dict(_of_parameter(kind.name, parameter.name))
 
 
 def _objects(scope: Scope, name: str) -> list[str] | None:
@@ -146,6 +153,7 @@ def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
         unit=parameter.unit,
         kind=parameter.kind or _kind_of_parameter(parameter, row.get("type", "")),
         choices=list(choices),
+        lines="list[str]" in parameter.annotation,
         required=parameter.required,
         default=default if len(default) <= _LONGEST_DEFAULT else "",
     )
@@ -186,6 +194,7 @@ _FIELD = {
     "unit": "",
     "kind": "any",
     "choices": (),
+    "lines": False,
     "required": False,
     "default": "",
     "text": None,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,19 @@ def mistakes_of(reading: Reading) -> Mistakes:
                 problem["argument"] = argument
         found.all.append(problem)
     return found
+
+
+def added(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """The new problems, apart from inputs that have no wire. Their places do not matter."""
+    known = Counter(map(_meaning, before))
+    left = Counter(map(_meaning, after)) - known
+    return [one for one in after if left[_meaning(one)] and not _NO_WIRE.match(one["message"])]
+
+
+def _meaning(problem: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(problem.get(key) for key in ("message", "block", "argument"))
 
 
 def called(fault: Fault, root: Path) -> Fault:

@@ -17,10 +17,18 @@ from spart_blocks.drawing.placed import Drawn, Spot, Spots
 from spart_blocks.studio.files.changes import changes_of
 from spart_blocks.studio.files.charts import chart_sheet, machine_at
 from spart_blocks.studio.files.forms import clock_fields, param_fields, robot_fields
-from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
-from spart_blocks.studio.files.operations import Asked
+from spart_blocks.studio.files.mistakes import Mistakes, added, called, mistakes_of
+from spart_blocks.studio.files.operations import Asked, renamed_by
 from spart_blocks.studio.files.places import store, stored
-from spart_blocks.studio.files.reading import Reading, built, read, slots_of, unbuilt
+from spart_blocks.studio.files.reading import (
+    Reading,
+    built,
+    checked_only,
+    is_large,
+    read,
+    slots_of,
+    unbuilt,
+)
 from spart_blocks.studio.files.scopes import scope_at
 from spart_blocks.studio.files.sheets import MadeSheet, make_sheet, sheet_parts
 from spart_blocks.studio.requests import problem_of
@@ -195,6 +203,8 @@ class OpenedFile:
         self._check(revision)
         found = edited_file(self.reading.file, asked.operations)
         before = self.state
+        if asked.is_text:
+            asked = replace(asked, renamed=renamed_by(self.reading.file, found.file))
         after = replace(before, places=_moved(asked, before.places))
         if found.after == found.before and after == before:
             return
@@ -206,12 +216,24 @@ class OpenedFile:
         """As `edit`, for operations on the current text. label: their name in the undo history."""
         self.edit(self.reading.revision, Asked(tuple(operations), label, {}, {}, {}))
 
-    def tried(self, revision: str, asked: Asked) -> list[dict[str, Any]]:
-        """The mistakes that the file would have after operations. Nothing is written."""
+    def tried(self, revision: str, asked: Asked) -> dict[str, Any]:
+        """The mistakes that the file would have after operations, and whether it adds any; see
+        `Tried` of the protocol. Nothing is written."""
         self._check(revision)
         found = edited_file(self.reading.file, asked.operations)
         would_be = unbuilt(self.path, self.root, found.file, self.state.chosen)
-        return mistakes_of(built(would_be)).all
+        checked = checked_only if asked.is_text and is_large(found.file) else built
+        problems = mistakes_of(checked(would_be)).all
+        return {"problems": problems, "right": not added(self.mistakes.all, problems)}
+
+    def text_at(self, at: str) -> dict[str, str]:
+        """The text of the file in which a sheet is written. Raises InputError for an unknown
+        sheet."""
+        scope = scope_at(self.reading, at)
+        if scope.within is not None:
+            return {"path": self.name, "revision": self.reading.revision, "text": self.reading.text}
+        name = scope.path.relative_to(self.root).as_posix()
+        return {"path": name, "revision": "", "text": scope.file.document.text}
 
     def undo(self) -> None:
         """Undo the last change. Raises InputError if there is none."""

@@ -18,6 +18,7 @@ from spart_blocks.versions.edits import (
     AddWire,
     Append,
     Group,
+    LineChange,
     MoveItem,
     MoveState,
     Operation,
@@ -31,6 +32,7 @@ from spart_blocks.versions.edits import (
     RenameParameter,
     RenamePort,
     RenameState,
+    ReplaceLines,
     Retype,
     Set,
     Unset,
@@ -53,6 +55,11 @@ class Asked:
     renamed: Mapping[tuple[str, str], str]
     placed: Mapping[tuple[str, str], Spot]
     grouped: Mapping[tuple[str, str], tuple[str, ...]]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it replaces lines of the text."""
+        return any(isinstance(one, ReplaceLines) for one in self.operations)
 
 
 def asked_of(given: Any) -> Asked:
@@ -250,6 +257,23 @@ def _wrap(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     return [Wrap(slot, choice, tuple(wires))], f"wrap {slot}.{choice}"
 
 
+def _text(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    changes = given.get("changes")
+    if not isinstance(changes, list) or len(changes) > MOST_OPERATIONS:
+        raise InputError("the operation needs a list of changes")
+    return [ReplaceLines(tuple(map(_line_change, changes)))], "edit the text"
+
+
+def _line_change(given: Any) -> LineChange:
+    right = isinstance(given, list) and len(given) == 3 and isinstance(given[2], list)
+    if not right or not all(type(number) is int for number in given[:2]):
+        raise InputError("a change is [first, last, lines]")
+    first, last, lines = given
+    if not all(isinstance(line, str) for line in lines):
+        raise InputError("a line is a text")
+    return LineChange(first, last, tuple(lines))
+
+
 _KINDS = {
     "set": _set,
     "unset": _unset,
@@ -270,6 +294,7 @@ _KINDS = {
     "unwire": _unwire,
     "group": _group,
     "wrap": _wrap,
+    "text": _text,
 }
 
 
@@ -284,6 +309,20 @@ def _names(given: Mapping[str, Any]) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
         raise InputError("the operation needs the names of blocks")
     return names
+
+
+def renamed_by(before: File, after: File) -> dict[tuple[str, str], str]:
+    """New names by (subsystem, block), of sheets in which one block has got another name in the
+    text."""
+    found: dict[tuple[str, str], str] = {}
+    known = {sheet.keys: sheet for sheet in before.sheets}
+    for sheet in after.sheets:
+        was = known.get(sheet.keys)
+        gone = [] if was is None else [name for name in was.blocks if name not in sheet.blocks]
+        new = [] if was is None else [name for name in sheet.blocks if name not in was.blocks]
+        if len(gone) == len(new) == 1:
+            found[sheet.name, gone[0]] = new[0]
+    return found
 
 
 def spot_of(given: Any) -> Spot:

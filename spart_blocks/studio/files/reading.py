@@ -13,7 +13,7 @@ from typing import Any
 from spart_blocks.base.cache import key_of
 from spart_blocks.base.document import Document
 from spart_blocks.base.errors import Fault, InputError, SpartWarning
-from spart_blocks.diagram.build.loader import attempt
+from spart_blocks.diagram.build.loader import attempt, structure_faults
 from spart_blocks.diagram.check.first_values import named_shapes, start_values
 from spart_blocks.diagram.check.shapes import wrong_wires
 from spart_blocks.diagram.diagram import Diagram
@@ -117,7 +117,18 @@ def read(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Readi
     """Read a file; build it unless it is larger than AT_ONCE. chosen: choices by slot; unknown ones
     are ignored."""
     reading = unbuilt(path, root, file, chosen)
-    return reading if blocks_in(reading.file) > AT_ONCE else built(reading)
+    return reading if is_large(reading.file) else built(reading)
+
+
+def is_large(file: File) -> bool:
+    """Whether a diagram is built in the background."""
+    return blocks_in(file) > AT_ONCE
+
+
+def checked_only(reading: Reading) -> Reading:
+    """The reading with the mistakes of its sections alone, which are found without building it."""
+    faults = structure_faults(reading.document, reading.path)
+    return replace(reading, faults=tuple(faults), pending=False)
 
 
 def unbuilt(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Reading:

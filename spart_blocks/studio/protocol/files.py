@@ -186,6 +186,8 @@ class Tried(TypedDict):
     """The answer of "try": the mistakes of the diagram as it would be."""
 
     problems: list[Problem]
+    # Whether it has no new ones, apart from inputs without a wire.
+    right: bool
 
 
 class SetOperation(TypedDict):
@@ -325,6 +327,17 @@ class GroupOperation(TypedDict):
     within: str
 
 
+# The lines first to last - 1 of the text, counted from 0, and what stands there instead.
+LineChange = tuple[int, int, list[str]]
+
+
+class TextOperation(TypedDict):
+    """Replace lines of the text of the file, in their order."""
+
+    op: Literal["text"]
+    changes: list[LineChange]
+
+
 Operation = (
     SetOperation
     | UnsetOperation
@@ -344,6 +357,7 @@ Operation = (
     | WireOperation
     | GroupOperation
     | WrapOperation
+    | TextOperation
 )
 
 # do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
@@ -366,6 +380,27 @@ class Content(TypedDict):
     ports: list[str]
     # As YAML in one line; long ones are cut.
     parameters: dict[str, str]
+
+
+class FileText(TypedDict):
+    """do: "text" {path, at}: the text of the file in which a sheet is written."""
+
+    # The file, from the project's root.
+    path: str
+    # Of the text; "" where it is another file, which cannot be edited here.
+    revision: str
+    text: str
+
+
+class Completion(TypedDict):
+    """do: "complete" {path, keys, kind, given, typed} -> Completion[]: what can be written in the
+    text. keys: the path of the mapping, list or value; kind: "key" or "value"; given: the texts of
+    the entries beside it; typed: what stands there already."""
+
+    label: str
+    # What it is: a unit, a type, "input".
+    detail: str
+    doc: str
 
 
 class ModelFile(TypedDict):

@@ -14,7 +14,9 @@ from typing import Any, Literal, TypedDict
 from spart_blocks.studio.protocol.claims import Claims, Suggested, Test
 from spart_blocks.studio.protocol.files import (
     Changed,
+    Completion,
     Content,
+    FileText,
     Fits,
     ModelFile,
     Opened,
@@ -99,6 +101,8 @@ ANSWERS: Mapping[str, Any] = {
     "fits": Fits,
     "unfit": Unfit,
     "contents": list[Content],
+    "text": FileText,
+    "complete": list[Completion],
     "edit": Changed,
     "try": Tried,
     "undo": Changed,

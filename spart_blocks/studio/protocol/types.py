@@ -54,6 +54,8 @@ class Field(TypedDict):
     # "actions": an assignment on each line, y = 2*u.
     kind: Literal["number", "integer", "flag", "choice", "text", "array", "any", "actions"]
     choices: list[str]
+    # Whether it is a text, such as a formula, or a list of them.
+    lines: bool
     required: bool
     # YAML text of the default; "" where there is none.
     default: str

@@ -38,6 +38,7 @@ from spart_blocks.versions.edits.operations import (
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
 from spart_blocks.versions.edits.ports import RemovePort, RenamePort
 from spart_blocks.versions.edits.steps import Operation
+from spart_blocks.versions.edits.texts import LineChange, ReplaceLines
 
 __all__ = [
     "AddBlock",
@@ -46,6 +47,7 @@ __all__ = [
     "Edited",
     "EditedFile",
     "Group",
+    "LineChange",
     "MoveItem",
     "MoveState",
     "Operation",
@@ -60,6 +62,7 @@ __all__ = [
     "RenameParameter",
     "RenamePort",
     "RenameState",
+    "ReplaceLines",
     "Retype",
     "Set",
     "Tune",

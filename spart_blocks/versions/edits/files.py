@@ -21,6 +21,7 @@ from spart_blocks.results.files import write_bytes, write_whole
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
 from spart_blocks.versions.edits.step_patches import NotHere, patches_of
 from spart_blocks.versions.edits.steps import Operation, Step, stepped
+from spart_blocks.versions.edits.texts import ReplaceLines
 from spart_blocks.versions.edits.values import Origins, same
 
 _BY_HAND = "change the file by hand there"
@@ -86,6 +87,10 @@ def edited_file(
     """
     file, rounds = before, []
     for operation in [operations] if isinstance(operations, Operation) else operations:
+        if isinstance(operation, ReplaceLines):
+            file, patches = operation.replaced(file)
+            rounds.append(patches)
+            continue
         origins = Origins([file.document, *others])
         file, done = _done(file, operation.steps(file), origins)
         rounds += done

@@ -42,6 +42,7 @@ function Diagram() {
             <Problems />
             <Notices />
           </div>
+          <Code />
           <Edge name="Width of the parameters" of="form" first={290} way="left" />
         </main>
         <FormPanel />
@@ -72,6 +73,13 @@ const Dialogs = lazy(() => import("./Dialogs"));
 const ChartSheet = lazy(() => import("../chart/ChartSheet"));
 const Outline = lazy(() => import("../chart/Outline"));
 const ProjectList = lazy(async () => ({ default: (await import("./ProjectList")).ProjectList }));
+
+const CodePanel = lazy(() => import("../code/CodePanel"));
+
+function Code() {
+  const isOpen = useStudio((state) => state.code !== null);
+  return isOpen && <Suspense><CodePanel /></Suspense>;
+}
 
 function Windows() {
   const needed = useStudio(({ dialog, adding }) => dialog !== null || adding !== null);

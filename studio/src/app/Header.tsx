@@ -1,7 +1,7 @@
 // The bar above the diagram: where one is, undo and redo, search, variants.
 
 import { choose, redo, showProject, showSheet, undo } from "../actions";
-import { patch, useStudio } from "../store";
+import { now, patch, useStudio } from "../store";
 import { Icon, type IconName } from "./Icon";
 
 export function Header() {
@@ -17,6 +17,7 @@ export function Header() {
           disabled={!opened.undo} onClick={() => void undo()} />
         <Tool icon="redo" name={opened.redo ? `Redo: ${opened.redo}` : "Redo"} keys="Ctrl+Shift+Z"
           disabled={!opened.redo} onClick={() => void redo()} />
+        <Tool icon="code" name="Text" keys="Ctrl+E" onClick={() => patch({ code: now().code ? null : "file" })} />
         <Tool icon="search" name="Search" keys="Ctrl+F" onClick={() => patch({ dialog: "search" })} />
       </div>
       <Variants />

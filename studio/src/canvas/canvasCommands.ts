@@ -53,6 +53,7 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
       { keys: ["Enter"], what: "open the subsystem", run: enterSelected },
       { keys: ["Backspace", "Alt+ArrowUp"], what: "go up", run: leave },
       { keys: ["Ctrl+F", "/"], what: "search", run: () => patch({ dialog: "search" }) },
+      { keys: ["Ctrl+E"], what: "the text beside the sheet; there: close it", run: openCode },
       { keys: ["F", "Space"], what: "see the whole", run: () => fitAll(flow) },
       { keys: ["Shift+F"], what: "see the selection", run: () => fitSelected(flow) },
       { keys: ["+", "="], what: "zoom in", run: () => flow.zoomIn() },
@@ -60,6 +61,12 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
       { keys: ["?"], what: "these keys", run: () => patch({ dialog: "help" }) },
     ]],
   ];
+}
+
+/** Open the text, or go to it. */
+export function openCode(): void {
+  if (now().code === null) patch({ code: "file" });
+  else document.querySelector<HTMLElement>(".code-pane .cm-content")?.focus();
 }
 
 function isFresh(): boolean {
