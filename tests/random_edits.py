@@ -8,16 +8,21 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.versions.edits import (
     AddBlock,
+    AddCondition,
+    AddSubsystem,
     AddWire,
+    ForEach,
     Group,
     Put,
     RemoveBlock,
+    RemoveCondition,
     RemovePort,
     RemoveWire,
     RenameBlock,
     RenameEntry,
     RenameParameter,
     RenamePort,
+    RenameSubsystem,
     Retype,
     Wrap,
     edited,
@@ -63,7 +68,7 @@ def holders(value, path=()):
 
 def random_operation(data, rng):
     """An operation; it may be one that the data does not allow."""
-    kind = rng.randrange(14)
+    kind = rng.randrange(15)
     slots = File.of(data).slots
     blocks = list(data.get("blocks") or {}) or ["none"]
     block = rng.choice(blocks)
@@ -101,7 +106,22 @@ def random_operation(data, rng):
         if rng.random() < 0.3:
             return RemovePort(name, side, within)
         return RenamePort(name, f"port{rng.randrange(9)}", side, within)
+    if kind == 13:
+        return random_kind(data, block, rng)
     return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
+
+
+def random_kind(data, block, rng):
+    """An operation on the kind of a subsystem."""
+    within = rng.choice([*(data.get("subsystems") or {}), "none"])
+    kind = rng.choice(["enabled", "triggered", "reset"])
+    return rng.choice([
+        AddSubsystem(f"new{rng.randrange(9)}"),
+        AddCondition(kind, within, rng.choice(["", "go"])),
+        RemoveCondition(kind, within),
+        ForEach(block),
+        RenameSubsystem(within, f"kind{rng.randrange(9)}"),
+    ])  # fmt: skip
 
 
 def random_sequence(text, read, rng, most=4):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Verb = Literal[
     "set", "unset", "append", "add", "remove", "rename", "move", "retype", "wire", "unwire",
-    "group", "wrap", "undo",
+    "group", "wrap", "subsystem", "condition", "uncondition", "for-each", "undo",
 ]  # fmt: skip
 
 
@@ -56,14 +56,17 @@ def edit(
 
     The verbs: set PATH=VALUE..., unset PATH..., append PATH=VALUE... (to lists), add NAME TYPE
     [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW, clocks.OLD
-    NEW, robots.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a
-    -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE 'in.a ->
-    block.b'... (a choice of variants gets other ports), and undo, which takes the last edit of
-    the file back. Ports of a subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename
-    inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in SUBSYSTEM; outputs too. States of
-    machines: rename BLOCK.states.OLD NEW, remove BLOCK.states.NAME, move BLOCK.states.NAME
-    BLOCK.states.OTHER [BEFORE] (into another state, or into BLOCK), move BLOCK.transitions[K]
-    INDEX. Nothing is written if the diagram would then have mistakes that it has not now.
+    NEW, robots.OLD NEW, subsystems.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a -> b,
+    c'..., unwire 'a -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE
+    'in.a -> block.b'... (a choice of variants gets other ports), subsystem NAME (a new one, and a
+    block of it), condition SUBSYSTEM KIND [INPUT] (it runs on that condition: enabled, triggered
+    or reset), uncondition SUBSYSTEM KIND, for-each BLOCK [INPUT]... (a copy for each entry), and
+    undo, which takes the last edit of the file back. Ports of a subsystem: append
+    subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in
+    SUBSYSTEM; outputs too. States of machines: rename BLOCK.states.OLD NEW, remove
+    BLOCK.states.NAME, move BLOCK.states.NAME BLOCK.states.OTHER [BEFORE] (into another state, or
+    into BLOCK), move BLOCK.transitions[K] INDEX. Nothing is written if the diagram would then have
+    mistakes that it has not now.
     """
     from spart_blocks.diagram.build.own_blocks import add_blocks
     from spart_blocks.versions import edits
@@ -138,16 +141,38 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
             return [edits.RenameEntry(section, name, new)]
         if section in ("inputs", "outputs") and name:
             return [edits.RenamePort(name, new, section, within)]
+        if section == "subsystems" and name:
+            return [edits.RenameSubsystem(name, new)]
         return [edits.RenameBlock(words[0], words[1], within)]
     if verb == "retype":
         return [edits.Retype(words[0], words[1], dict(_settings(words[2:])), within=within)]
     if verb == "group":
         return [edits.Group(words[0], tuple(words[1:]), within)]
+    if verb in _KINDS:
+        return _kinds(verb, words, within)
     if verb == "wrap":
         slot, _, choice = words[0].partition(".")
         return [edits.Wrap(slot, choice, tuple(words[1:]))]
     kind = edits.AddWire if verb == "wire" else edits.RemoveWire
     return [kind(text, within) for text in words]
+
+
+_KINDS = ("subsystem", "condition", "uncondition", "for-each")
+
+
+def _kinds(verb: Verb, words: Sequence[str], within: str) -> list[Operation]:
+    """Operations that make kinds of subsystems."""
+    from spart_blocks.versions import edits
+
+    if verb == "subsystem":
+        return [edits.AddSubsystem(name, within) for name in words]
+    if verb == "for-each":
+        return [edits.ForEach(words[0], tuple(words[1:]), within)]
+    if within or len(words) > (3 if verb == "condition" else 2):
+        raise InputError(Fault(f"{verb} takes other words", hint=f"write {verb} {_USAGE[verb][1]}"))
+    if verb == "condition":
+        return [edits.AddCondition(words[1], words[0], *words[2:])]
+    return [edits.RemoveCondition(words[1], words[0])]
 
 
 def _removed(word: str, within: str) -> Operation:
@@ -174,6 +199,10 @@ _USAGE = {
     "wire": (1, "'SOURCE -> INPUT'..."),
     "unwire": (1, "'SOURCE -> INPUT'..."),
     "group": (2, "NAME BLOCK..."),
+    "subsystem": (1, "NAME..."),
+    "condition": (2, "SUBSYSTEM KIND [INPUT]"),
+    "uncondition": (2, "SUBSYSTEM KIND"),
+    "for-each": (1, "BLOCK [INPUT]..."),
     "wrap": (2, "SLOT.CHOICE 'in.PORT -> block.PORT'... 'block.PORT -> out.PORT'..."),
 }
 

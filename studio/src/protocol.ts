@@ -62,6 +62,7 @@ export interface Answers {
   "close": null;
   "sheet": Sheet;
   "form": Form;
+  "kinds": Kinds;
   "fits": Fits;
   "unfit": Unfit;
   "contents": Content[];
@@ -217,6 +218,8 @@ export interface Sheet {
   within: string | null;
   /** Another one after each change. */
   version: number;
+  /** When the subsystem runs, and how many copies of it there are, in words. */
+  runs: string[];
   blocks: SheetBlock[];
   wires: SheetWire[];
   /** Of a state machine, which has no blocks: its chart. */
@@ -298,6 +301,7 @@ export type Range = [number, number];
 export interface SheetChange {
   at: string;
   within: string | null;
+  runs: string[];
   version: number;
   /** The version of the sheet whose blocks and wires the ranges are of. */
   base: number;
@@ -442,6 +446,37 @@ export interface WireOperation {
   within: string;
 }
 
+/** A new subsystem, and a block of it with its name. */
+export interface SubsystemOperation {
+  op: "subsystem";
+  name: string;
+  within: string;
+  place?: Point;
+}
+
+/** A subsystem gets another name, also where it is the type of a block. */
+export interface RenameSubsystem {
+  op: "rename-subsystem";
+  name: string;
+  to: string;
+}
+
+/** A subsystem, within, runs on a condition, or no longer does. kind: enabled, triggered or
+ * reset. by: the input, which is added unless it is there. */
+export interface ConditionOperation {
+  op: "condition" | "uncondition";
+  kind: string;
+  within: string;
+  by?: string;
+}
+
+/** A block has a copy of its subsystem for each entry of its inputs. */
+export interface ForEachOperation {
+  op: "for-each";
+  name: string;
+  within: string;
+}
+
 export interface GroupOperation {
   op: "group";
   name: string;
@@ -458,7 +493,7 @@ export interface TextOperation {
   changes: LineChange[];
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | WrapOperation | TextOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | WrapOperation | TextOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.
@@ -641,6 +676,28 @@ export interface FormPort {
   shape: string;
   unit: string;
   doc: string;
+}
+
+/** do: "kinds" {path, at, block}: on which conditions a subsystem runs, and whether it has
+ * copies. block "": that of the sheet. */
+export interface Kinds {
+  block: string;
+  /** The definition that conditions are edited in; null where it is of another file. */
+  within: string | null;
+  /** The sheet on which its block is. */
+  sheet: string | null;
+  /** How many blocks are of this definition. */
+  used: number;
+  inputs: string[];
+  kinds: Kind[];
+}
+
+export interface Kind {
+  kind: "enabled" | "triggered" | "reset" | "for_each";
+  doc: string;
+  /** Whether the subsystem is of this kind. */
+  given: boolean;
+  fields: Field[];
 }
 
 export interface Field {

@@ -29,7 +29,7 @@ export interface Adding {
 /** The tabs under the diagram. */
 export type Panel = "scopes" | "motion" | "tune" | "debug" | "tests" | "runs" | "loops";
 
-export type Dialog = "help" | "search" | "group" | "wire" | "retype";
+export type Dialog = "help" | "search" | "group" | "wire" | "retype" | "kind";
 
 export interface State {
   link: LinkState;

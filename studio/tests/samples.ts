@@ -16,5 +16,5 @@ export function wire(source: string, target: string, more: Partial<SheetWire> = 
 }
 
 export function sheet(blocks: SheetBlock[], wires: SheetWire[] = []): Sheet {
-  return { at: "", within: "", version: 1, blocks, wires };
+  return { at: "", within: "", version: 1, runs: [], blocks, wires };
 }

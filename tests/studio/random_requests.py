@@ -30,7 +30,7 @@ def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
     if "chart" in sheet and rng.random() < 0.9:
         return random_change_of_chart(sheet["chart"], rng)
-    name, kind = rng.choice(names), rng.randrange(13)
+    name, kind = rng.choice(names), rng.randrange(14)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -78,6 +78,8 @@ def random_operation(sheet, names, within, rng):
         first = rng.randrange(40)
         lines = [rng.choice(LINES) for _ in range(rng.randrange(3))]
         return {"op": "text", "changes": [[first, first + rng.randrange(3), lines]]}
+    if kind == 12:
+        return random_kind(sheet, name, within, rng)
     path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
 
@@ -106,6 +108,22 @@ def random_change_of_chart(chart, rng):
         return {"op": "append", "path": f"{chart['path']}.transitions", "text": text}
     path = rng.choice([f"{state}.states.{name}", f"{state}.entry", f"{item}.when", f"{item}.do"])
     return {"op": "set", "path": path, "text": rng.choice(["{}", "u > 1", "{y: 2}", *TEXTS])}
+
+
+def random_kind(sheet, name, within, rng):
+    """One operation on the kind of a subsystem."""
+    types = [block["type"] for block in sheet["blocks"] if block["look"] == "subsystem"]
+    op = rng.choice(["subsystem", "rename-subsystem", "condition", "uncondition", "for-each"])
+    if op == "subsystem":
+        return {"op": op, "name": f"new{rng.randrange(30)}", "within": within,
+                "place": rng.choice([None, [10, 20]])}  # fmt: skip
+    if op == "for-each":
+        return {"op": op, "name": name, "within": within}
+    part = rng.choice([*types, within, "none"])
+    if op == "rename-subsystem":
+        return {"op": op, "name": part, "to": f"kind{rng.randrange(9)}"}
+    kind = rng.choice(["enabled", "triggered", "reset", "other"])
+    return {"op": op, "kind": kind, "within": part, "by": rng.choice(["", "go", "goal"])}
 
 
 def check_sequence(asking, path, file, rng, most):

@@ -13,6 +13,7 @@ from spart_blocks.studio.files.completion import Written, completions
 from spart_blocks.studio.files.contents import contents_of
 from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of
+from spart_blocks.studio.files.kind_forms import kinds_form
 from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.operations import Asked, asked_of, spot_of
 from spart_blocks.studio.files.ports import palette_types
@@ -148,6 +149,7 @@ HANDLERS: dict[str, Handler] = {
     "close": _close,
     "sheet": _of_file(lambda file, given: file.sheet(_at(given))),
     "form": _of_file(_form),
+    "kinds": _of_file(lambda file, given: kinds_form(_scope(file, given), text_of(given, "block"))),
     "fits": _of_file(lambda file, given: fits_of(_scope(file, given), *_start(given))),
     "unfit": _of_file(lambda file, given: unfit_types(_scope(file, given), *_start(given))),
     "contents": _of_file(lambda file, given: contents_of(file.reading)),

@@ -86,7 +86,8 @@ def chart_sheet(found: MachineScope, at: str, mistakes: Mistakes) -> dict[str, A
     scope = found.scope
     problems = _Problems(found, mistakes if scope.within is not None else Mistakes())
     chart = _Chart(found, Texts(scope.reading, scope.within is not None), problems)
-    return {"at": at, "within": scope.within, "blocks": [], "wires": [], "chart": chart.data()}
+    empty: dict[str, Any] = {"runs": [], "blocks": [], "wires": []}
+    return {"at": at, "within": scope.within, **empty, "chart": chart.data()}
 
 
 class _Problems:

@@ -107,8 +107,10 @@ def block_fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         choices = _objects(scope, key)
         if choices is not None:
             known[key] |= {"kind": "choice", "choices": choices}
+    known.pop("for_each", None)  # a part of what kind of subsystem it is
+    elsewhere = ("type", "use", *(("for_each",) if inner is not None else ()))
     for key in section:
-        if key not in ("type", "use") and key not in known:
+        if key not in elsewhere and key not in known:
             known[key] = field_of(key, kind=_kind_of_value(section[key]))
     for key, field in known.items():
         field["path"] = ".".join(map(str, (*keys, key))) if own else ""

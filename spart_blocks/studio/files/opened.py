@@ -214,7 +214,7 @@ class OpenedFile:
 
     def apply(self, operations: Sequence[Operation], label: str) -> None:
         """As `edit`, for operations on the current text. label: their name in the undo history."""
-        self.edit(self.reading.revision, Asked(tuple(operations), label, {}, {}, {}))
+        self.edit(self.reading.revision, Asked(tuple(operations), label))
 
     def tried(self, revision: str, asked: Asked) -> dict[str, Any]:
         """The mistakes that the file would have after operations, and whether it adds any; see
@@ -404,6 +404,9 @@ def _moved(asked: Asked, places: Mapping[str, Spots]) -> Mapping[str, Spots]:
     for (within, name), to in asked.renamed.items():
         if name in found.get(within, {}):
             found[within][to] = found[within].pop(name)
+    for old, new in asked.sheets.items():
+        if old in found:
+            found[new] = found.pop(old)
     for (within, name), spot in asked.placed.items():
         found.setdefault(within, {})[name] = spot
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from spart_blocks.base.document import mapping_at, parse_value
@@ -15,8 +15,11 @@ from spart_blocks.studio.files.ports import kind_of
 from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.versions.edits import (
     AddBlock,
+    AddCondition,
+    AddSubsystem,
     AddWire,
     Append,
+    ForEach,
     Group,
     LineChange,
     MoveItem,
@@ -24,6 +27,7 @@ from spart_blocks.versions.edits import (
     Operation,
     Put,
     RemoveBlock,
+    RemoveCondition,
     RemovePort,
     RemoveState,
     RemoveWire,
@@ -32,6 +36,7 @@ from spart_blocks.versions.edits import (
     RenameParameter,
     RenamePort,
     RenameState,
+    RenameSubsystem,
     ReplaceLines,
     Retype,
     Set,
@@ -48,13 +53,15 @@ USED_FILES = (".yaml", ".yml")
 @dataclass(frozen=True)
 class Asked:
     """The operations of a request. label: their name in the undo history. renamed: new names, and
-    placed: positions, by (subsystem, block). grouped: the blocks of each new subsystem."""
+    placed: positions, by (subsystem, block). grouped: the blocks of each new subsystem. sheets: new
+    names of subsystems."""
 
     operations: tuple[Operation, ...]
     label: str
-    renamed: Mapping[tuple[str, str], str]
-    placed: Mapping[tuple[str, str], Spot]
-    grouped: Mapping[tuple[str, str], tuple[str, ...]]
+    renamed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    placed: Mapping[tuple[str, str], Spot] = field(default_factory=dict)
+    grouped: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    sheets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_text(self) -> bool:
@@ -71,6 +78,7 @@ def asked_of(given: Any) -> Asked:
     renamed: dict[tuple[str, str], str] = {}
     placed: dict[tuple[str, str], Spot] = {}
     grouped: dict[tuple[str, str], tuple[str, ...]] = {}
+    sheets: dict[str, str] = {}
     for one in given:
         if not isinstance(one, dict):
             raise InputError("an operation is a mapping")
@@ -80,14 +88,16 @@ def asked_of(given: Any) -> Asked:
         kind, within = one["op"], one.get("within") or ""
         if kind == "rename":
             renamed[within, one["name"]] = one["to"]
-        if kind == "add" and one.get("place") is not None:
+        if kind in ("add", "subsystem") and one.get("place") is not None:
             placed[within, one["name"]] = spot_of(one["place"])
+        if kind == "rename-subsystem":
+            sheets[one["name"]] = one["to"]
         if kind == "group":
             grouped[within, one["name"]] = tuple(one["names"])
     label = labels[0] if labels else "nothing"
     if len(labels) > 1:
         label = f"{label} and {len(labels) - 1} more"
-    return Asked(tuple(operations), label, renamed, placed, grouped)
+    return Asked(tuple(operations), label, renamed, placed, grouped, sheets)
 
 
 def _operation(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
@@ -250,6 +260,31 @@ def _group(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     return [Group(name, tuple(_names(given)), _within(given))], f"group {name}"
 
 
+def _subsystem(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name = text_of(given, "name")
+    return [AddSubsystem(name, _within(given))], f"add {name}"
+
+
+def _rename_subsystem(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, to = text_of(given, "name"), text_of(given, "to")
+    return [RenameSubsystem(name, to)], f"rename {name}"
+
+
+def _condition(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    kind, within = text_of(given, "kind"), _within(given)
+    return [AddCondition(kind, within, text_of(given, "by", ""))], f"{within or 'file'} {kind}"
+
+
+def _uncondition(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    kind, within = text_of(given, "kind"), _within(given)
+    return [RemoveCondition(kind, within)], f"{within or 'file'} not {kind}"
+
+
+def _for_each(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name = text_of(given, "name")
+    return [ForEach(name, within=_within(given))], f"for each of {name}"
+
+
 def _wrap(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     slot, choice, wires = text_of(given, "slot"), text_of(given, "choice"), given.get("wires")
     if not isinstance(wires, list) or not all(isinstance(text, str) for text in wires):
@@ -295,6 +330,11 @@ _KINDS = {
     "group": _group,
     "wrap": _wrap,
     "text": _text,
+    "subsystem": _subsystem,
+    "rename-subsystem": _rename_subsystem,
+    "condition": _condition,
+    "uncondition": _uncondition,
+    "for-each": _for_each,
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.diagram_drawing import OPERATORS, port_labels
 from spart_blocks.diagram.written.connections import Connection
+from spart_blocks.diagram.written.sheets import GATES, Sheet
 from spart_blocks.diagram.written.wires import selection_text
 from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
 from spart_blocks.drawing.layout import Box
@@ -18,6 +19,7 @@ from spart_blocks.drawing.placed import Connection as Connected
 from spart_blocks.state_machines.written import MACHINES
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.faces import Face, face_of
+from spart_blocks.studio.files.kinds import kind_face, marks_of, runs_of
 from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.ports import Side, block_look, port_text
 from spart_blocks.studio.files.reading import Reading
@@ -98,7 +100,8 @@ def make_sheet(
         )
     ]
     scope = parts.scope
-    data = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": wires}
+    about = {"at": scope.at, "within": scope.within, "runs": runs_of(scope)}
+    data = {**about, "blocks": blocks, "wires": wires}
     return MadeSheet(parts, drawn, data)
 
 
@@ -121,8 +124,8 @@ def _face(scope: Scope, name: str) -> Face:
     section = scope.blocks.get(name, {})
     if scope.is_slot(name):
         return Face(over=scope.reading.chosen.get(name, ""))
-    if "for_each" in section:
-        return Face(over="for each")
+    if "use" in section or scope.definition(name) is not None:
+        return kind_face(scope, name)
     return face_of(type_of(scope, name), section)
 
 
@@ -189,7 +192,9 @@ def described_sides(scope: Scope, web: Web) -> dict[str, PortSides]:
         name: {
             output: [
                 _port(scope, name, output, port, label, wired)
-                for port, label in zip(side.ports, labels_of(scope, name, side), strict=True)
+                for port, label in zip(
+                    side.ports, labels_of(scope, name, side, output), strict=True
+                )
             ]
             for output, side, wired in ((False, left, inputs), (True, right, outputs))
         }
@@ -197,11 +202,25 @@ def described_sides(scope: Scope, web: Web) -> dict[str, PortSides]:
     }
 
 
-def labels_of(scope: Scope, name: str, side: Side) -> tuple[str, ...]:
+def labels_of(scope: Scope, name: str, side: Side, output: bool) -> tuple[str, ...]:
     """The texts at the ports of one side of a block."""
     section, kind = scope.blocks.get(name, {}), type_of(scope, name)
+    sheet = _definition(scope, name)
+    if sheet is not None and output == (name not in scope.blocks):
+        marks = marks_of(sheet)
+        return tuple(f"{marks[port]} {port}" if port in marks else port for port in side.names)
     operators = section.get(OPERATORS[kind][0]) if kind in OPERATORS else None
     return port_labels(kind, side.names, operators)
+
+
+def _definition(scope: Scope, name: str) -> Sheet | None:
+    """The subsystem whose ports a block has: its own, or of `in` and `out` that of the sheet."""
+    if name not in scope.blocks:
+        return scope.sheet if name in GATES else None
+    if "use" not in scope.blocks[name]:
+        return scope.definition(name)
+    inner = scope.inner(name)
+    return inner.sheet if inner is not None else None
 
 
 def _port(
@@ -299,7 +318,8 @@ def _box(
 ) -> Box:
     """The box of a block that its texts fit into. look: a key of LOOKS."""
     left, right = margins
-    kind = 0.0 if face.is_telling else text_width(shown_type(scope, name), SMALL)
+    telling = face.is_telling and look != "subsystem"
+    kind = 0.0 if telling else text_width(shown_type(scope, name), SMALL)
     under = kind, _face_width(face)
     middle = max(BOLD * text_width(name, NAME), *under)
     wide = (left + middle + right) / GRID
@@ -311,8 +331,11 @@ def _box(
 def _margins(scope: Scope, name: str, web: Web) -> tuple[float, float]:
     """The widths of what stands at the ports at the left and at the right of a block."""
     left, right = (
-        max((text_width(label, SMALL) for label in labels_of(scope, name, side)), default=0.0)
-        for side in web.sides[name]
+        max(
+            (text_width(label, SMALL) for label in labels_of(scope, name, side, output)),
+            default=0.0,
+        )
+        for output, side in zip((False, True), web.sides[name], strict=True)
     )
     return (left + 16 if left else 10 * BARE), (right + 16 if right else 10 * BARE)
 
@@ -322,7 +345,8 @@ def _face_width(face: Face) -> float:
     text = LETTER * max(len(face.over), len(face.under))
     if face.glyph == "gain":
         return TRIANGLE * text + 16  # the text lies in the wide part of a triangle
-    return (GLYPH if face.glyph else 0.0) + text
+    glyphs = face.glyph.count("-") + 1 if face.glyph else 0
+    return GLYPH * glyphs + text
 
 
 def text_width(text: str, size: float) -> float:

@@ -79,6 +79,8 @@ class Sheet(TypedDict):
     within: str | None
     # Another one after each change.
     version: int
+    # When the subsystem runs, and how many copies of it there are, in words.
+    runs: list[str]
     blocks: list[SheetBlock]
     wires: list[SheetWire]
     # Of a state machine, which has no blocks: its chart.
@@ -163,6 +165,7 @@ class SheetChange(TypedDict):
 
     at: str
     within: str | None
+    runs: list[str]
     version: int
     # The version of the sheet whose blocks and wires the ranges are of.
     base: int
@@ -320,6 +323,41 @@ class WireOperation(TypedDict):
     within: str
 
 
+class SubsystemOperation(TypedDict):
+    """A new subsystem, and a block of it with its name."""
+
+    op: Literal["subsystem"]
+    name: str
+    within: str
+    place: NotRequired[Point]
+
+
+class RenameSubsystem(TypedDict):
+    """A subsystem gets another name, also where it is the type of a block."""
+
+    op: Literal["rename-subsystem"]
+    name: str
+    to: str
+
+
+class ConditionOperation(TypedDict):
+    """A subsystem, within, runs on a condition, or no longer does. kind: enabled, triggered or
+    reset. by: the input, which is added unless it is there."""
+
+    op: Literal["condition", "uncondition"]
+    kind: str
+    within: str
+    by: NotRequired[str]
+
+
+class ForEachOperation(TypedDict):
+    """A block has a copy of its subsystem for each entry of its inputs."""
+
+    op: Literal["for-each"]
+    name: str
+    within: str
+
+
 class GroupOperation(TypedDict):
     op: Literal["group"]
     name: str
@@ -356,6 +394,10 @@ Operation = (
     | RetypeOperation
     | WireOperation
     | GroupOperation
+    | SubsystemOperation
+    | RenameSubsystem
+    | ConditionOperation
+    | ForEachOperation
     | WrapOperation
     | TextOperation
 )

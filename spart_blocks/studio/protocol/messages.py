@@ -37,7 +37,7 @@ from spart_blocks.studio.protocol.runs import (
     Tunable,
     Value,
 )
-from spart_blocks.studio.protocol.types import BlockType, Form
+from spart_blocks.studio.protocol.types import BlockType, Form, Kinds
 
 
 class FileChanged(TypedDict):
@@ -98,6 +98,7 @@ ANSWERS: Mapping[str, Any] = {
     "close": None,
     "sheet": Sheet,
     "form": Form,
+    "kinds": Kinds,
     "fits": Fits,
     "unfit": Unfit,
     "contents": list[Content],

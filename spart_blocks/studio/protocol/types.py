@@ -45,6 +45,29 @@ class FormPort(TypedDict):
     doc: str
 
 
+class Kinds(TypedDict):
+    """do: "kinds" {path, at, block}: on which conditions a subsystem runs, and whether it has
+    copies. block "": that of the sheet."""
+
+    block: str
+    # The definition that conditions are edited in; null where it is of another file.
+    within: str | None
+    # The sheet on which its block is.
+    sheet: str | None
+    # How many blocks are of this definition.
+    used: int
+    inputs: list[str]
+    kinds: list[Kind]
+
+
+class Kind(TypedDict):
+    kind: Literal["enabled", "triggered", "reset", "for_each"]
+    doc: str
+    # Whether the subsystem is of this kind.
+    given: bool
+    fields: list[Field]
+
+
 class Field(TypedDict):
     name: str
     # What "set" names.

@@ -11,6 +11,13 @@ from spart_blocks.versions.edits.files import (
     undone,
     write,
 )
+from spart_blocks.versions.edits.kinds import (
+    AddCondition,
+    AddSubsystem,
+    ForEach,
+    RemoveCondition,
+    RenameSubsystem,
+)
 from spart_blocks.versions.edits.machines import (
     MoveItem,
     MoveState,
@@ -42,10 +49,13 @@ from spart_blocks.versions.edits.texts import LineChange, ReplaceLines
 
 __all__ = [
     "AddBlock",
+    "AddCondition",
+    "AddSubsystem",
     "AddWire",
     "Append",
     "Edited",
     "EditedFile",
+    "ForEach",
     "Group",
     "LineChange",
     "MoveItem",
@@ -54,6 +64,7 @@ __all__ = [
     "Patch",
     "Put",
     "RemoveBlock",
+    "RemoveCondition",
     "RemoveWire",
     "RemovePort",
     "RemoveState",
@@ -62,6 +73,7 @@ __all__ = [
     "RenameParameter",
     "RenamePort",
     "RenameState",
+    "RenameSubsystem",
     "ReplaceLines",
     "Retype",
     "Set",

@@ -186,7 +186,7 @@ class RemoveBlock(Operation):
 
     def steps(self, file: File) -> list[Step]:
         sheet = sheet_of(file, self.within)
-        home = _home(file, sheet, self.name)
+        home = home_of(file, sheet, self.name)
         steps = [*wire_steps(sheet, lambda wire: wire.without(lambda e: e.block == self.name))]
         if sheet.keys:
             return ordered([*steps, RemoveValue(home)])
@@ -213,7 +213,7 @@ class RenameBlock(Operation):
 
     def steps(self, file: File) -> list[Step]:
         sheet = sheet_of(file, self.within)
-        home = _home(file, sheet, self.name)
+        home = home_of(file, sheet, self.name)
         _free(file, sheet, self.new)
         wires_of(sheet)  # raises for one that cannot be read
         if is_slot(home):
@@ -232,7 +232,7 @@ class Retype(Operation):
     within: str = ""
 
     def steps(self, file: File) -> list[Step]:
-        home = _home(file, sheet_of(file, self.within), self.name)
+        home = home_of(file, sheet_of(file, self.within), self.name)
         if home[0] == "variants":
             raise InputError(f"{self.name} is a slot of variants: change one of its choices")
         steps: list[Step] = [SetValue((*home, "type"), self.type)]
@@ -345,7 +345,7 @@ class Group(Operation):
             raise InputError(f"there is already a subsystem {self.name!r}")
         if not self.blocks:
             raise InputError("name the blocks of the group")
-        homes = [_home(file, sheet, name) for name in self.blocks]
+        homes = [home_of(file, sheet, name) for name in self.blocks]
         if any(home[0] == "variants" for home in homes):
             raise InputError("a slot of variants cannot be put into a subsystem")
         sections = mapping_at(sheet.section, "blocks")
@@ -456,7 +456,7 @@ def _slots(file: File, sheet: Sheet) -> dict[str, Slot]:
     return {} if sheet.keys else file.slots
 
 
-def _home(file: File, sheet: Sheet, name: str) -> Keys:
+def home_of(file: File, sheet: Sheet, name: str) -> Keys:
     """The path at which a block is defined. Raises InputError if there is no such block."""
     slots = _slots(file, sheet)
     found = sheet.blocks.get(name) or slots.get(name)

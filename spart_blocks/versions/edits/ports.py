@@ -140,8 +140,9 @@ class RenamePort(Operation):
 
 @dataclass(frozen=True)
 class RemovePort(Operation):
-    """Remove a port of a subsystem, with the wires to it. side: inputs or outputs; within: the
-    subsystem, "" for the file itself. Raises InputError if sections name its signal.
+    """Remove a port of a subsystem, with the wires to it, and the conditions that it decides. side:
+    inputs or outputs; within: the subsystem, "" for the file itself. Raises InputError if sections
+    name its signal.
     """
 
     name: str
@@ -160,7 +161,32 @@ class RemovePort(Operation):
         steps: list[Step] = [RemoveValue(port.keys)]
         for sheet, blocks, is_source in port.ends():
             steps += wire_steps(sheet, partial(_without, self.name, blocks, is_source))
+        steps += self._conditions(port.sheet)
+        for block in port.users:
+            steps += self._copies(block)
         return ordered(steps)
+
+    def _conditions(self, sheet: Sheet) -> Iterator[Step]:
+        """The steps in the conditions on which the subsystem runs."""
+        for kind in CONDITIONS:
+            section, keys = mapping_at(sheet.section, kind), (*sheet.keys, kind)
+            if self.side == "inputs" and section.get("by") == self.name:
+                yield RemoveValue(keys)
+            for key in ("initial", "outputs"):
+                values = mapping_at(section, key)
+                if self.side == "outputs" and self.name in values:
+                    others = values.keys() - {self.name}
+                    yield RemoveValue((*keys, key, self.name) if others else (*keys, key))
+
+    def _copies(self, block: WrittenBlock) -> Iterator[Step]:
+        """The steps in what a block has one copy of the subsystem for; without entries there is one
+        alone.
+        """
+        over = mapping_at(block.section, "for_each").get("over")
+        if self.side == "inputs" and isinstance(over, list) and self.name in over:
+            keys = (*block.keys, "for_each")
+            alone = all(name == self.name for name in over)
+            yield RemoveValue(keys if alone else (*keys, "over", over.index(self.name)))
 
 
 def _without(port: str, blocks: frozenset[str], is_source: bool, wire: WrittenWire) -> str | None:

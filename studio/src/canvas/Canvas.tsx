@@ -69,6 +69,7 @@ export function Canvas() {
       <CanvasTools />
       <WireHover />
       {sheet?.blocks.length === 0 && <p className="foreign">Ctrl+K, or a double click here, adds the first block.</p>}
+      {sheet && sheet.runs.length > 0 && <p className="runs">{sheet.runs.map((text) => <span key={text}>{text}</span>)}</p>}
       {sheet?.within === null && <p className="foreign">This sheet is of another file, and can be edited there.</p>}
     </div>
   );

@@ -4,6 +4,7 @@ import { type Changed, edit, notify, tried } from "../actions";
 import type { BlockType, Operation, Point, Sheet } from "../protocol";
 import { now, patch, pathOf, type Drawing } from "../store";
 import { freePlace } from "./geometry";
+import { asKind, inputFor, type Kind, KINDS, kindOf } from "./kinds";
 import { freeName, nameOfType } from "./names";
 import { endOf } from "./wiring";
 
@@ -14,7 +15,7 @@ export function addable(): BlockType[] {
     name, subject: "This file", summary: "A subsystem of this file.", elsewhere: ["subsystem"],
     inputs: ["?"], outputs: ["?"], look: "subsystem",
   }));
-  return [...subsystems, ...types];
+  return [...subsystems, ...KINDS, ...types];
 }
 
 /** What can be added to the sheet that is shown: within a subsystem, ports of it too. */
@@ -72,13 +73,24 @@ export async function addBlock(type: BlockType, place: Point, from: Drawing | nu
     return null;
   }
   if (type.look === "border") return addGate(sheet, type.name === "IN" ? "inputs" : "outputs", from);
-  const name = freeName(nameOfType(type.name), sheet.blocks.map((block) => block.name));
+  const kind = kindOf(type);
+  const taken = [...sheet.blocks.map((block) => block.name), ...(kind ? (now().opened?.subsystems ?? []) : [])];
+  const name = freeName(nameOfType(type.name), taken);
   const free = from ? atPort(place, from) : freePlace(place, 120, 70, sheet.blocks);
-  const add: Operation = { op: "add", name, type: type.name, within: sheet.within, place: round(free) };
-  const operations = from ? [add, await bestWire(add, type, from, sheet.within)] : [add];
+  const { within } = sheet;
+  const add: Operation & { op: "add" } = { op: "add", name, type: type.name, within, place: round(free) };
+  const operations = kind ? subsystem(kind, add, from) : from ? [add, await bestWire(add, type, from, within)] : [add];
   if (!(await edit(...operations))) return null;
   patch({ selection: [name], renaming: name, fresh: name, reveal: [name], said: `${name} added` });
   return name;
+}
+
+/** What adds a subsystem of a kind, wired to the port that a wire was drawn from. */
+function subsystem(kind: Kind, { name, within, place }: Operation & { op: "add" }, from: Drawing | null): Operation[] {
+  const made: Operation[] = [{ op: "subsystem", name, within, place }, ...asKind(kind, name, within)];
+  if (!from) return made;
+  const source = now().sheet?.blocks.find((block) => block.name === from.block)?.type ?? "";
+  return [...made, wireTo(from, `${name}.${from.output ? inputFor(kind, source) : "y"}`, within)];
 }
 
 /** The place of a block one of whose ports is where a wire was dropped. */

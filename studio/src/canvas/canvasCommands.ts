@@ -42,6 +42,7 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
       { keys: ["Ctrl+V"], what: "paste", run: async () => (await clipboard()).paste() },
       { keys: ["Ctrl+D"], what: "duplicate", run: async () => (await clipboard()).duplicate() },
       { keys: ["Ctrl+G"], what: "make a subsystem", run: ifSelected(() => patch({ dialog: "group" })) },
+      { keys: ["Ctrl+Shift+G"], what: "kind of the subsystem: enabled, triggered, for each", run: () => patch({ dialog: kindAsked() }) },
     ]],
     ["Select and move", [
       { keys: ["Ctrl+A"], what: "select all blocks", run: () => patch({ selection: now().sheet?.blocks.map(({ name }) => name) ?? [] }) },
@@ -67,6 +68,14 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
 export function openCode(): void {
   if (now().code === null) patch({ code: "file" });
   else document.querySelector<HTMLElement>(".code-pane .cm-content")?.focus();
+}
+
+/** The kind is asked of a subsystem, or of the new one that the selected blocks become. */
+function kindAsked(): "kind" | "group" | null {
+  const { sheet, selection } = now();
+  const chosen = sheet?.blocks.filter(({ name }) => selection.includes(name)) ?? [];
+  if (chosen.every(({ look }) => look === "border")) return sheet?.at ? "kind" : null;
+  return chosen.length === 1 && chosen[0]?.opens ? "kind" : "group";
 }
 
 function isFresh(): boolean {

@@ -5,6 +5,7 @@ import type { Operation } from "../protocol";
 import { now, patch } from "../store";
 import type { Alignment } from "./align";
 import { boxesOf, wireKey } from "./geometry";
+import { asKind, type Kind } from "./kinds";
 
 /** Take the selected blocks and wires away. */
 export async function removeSelected(): Promise<void> {
@@ -32,16 +33,21 @@ export async function alignSelected(how: Alignment): Promise<void> {
 }
 
 export async function renameBlock(name: string, to: string): Promise<void> {
-  const { sheet } = now();
+  const { sheet, opened, fresh } = now();
   patch({ renaming: null });
   if (!sheet || sheet.within === null || !to || to === name) return;
-  if (!(await edit({ op: "rename", name, to, within: sheet.within }))) return;
+  const operations: Operation[] = [{ op: "rename", name, to, within: sheet.within }];
+  const subsystems = opened?.subsystems ?? [];
+  const isNew = fresh === name && sheet.blocks.some((block) => block.name === name && block.type === name);
+  if (isNew && subsystems.includes(name) && !subsystems.includes(to)) operations.push({ op: "rename-subsystem", name, to });
+  if (!(await edit(...operations))) return;
   patch({ selection: [to], fresh: now().fresh === name ? to : null, said: `${name} is now ${to}` });
 }
 
-export async function groupSelected(name: string): Promise<void> {
+export async function groupSelected(name: string, kind?: Kind): Promise<void> {
   const { sheet, selection } = now();
   if (!sheet || sheet.within === null || selection.length === 0) return;
   const operation: Operation = { op: "group", name, names: [...selection], within: sheet.within };
-  if (await edit(operation)) patch({ selection: [name], said: `${name} is a subsystem now` });
+  const more = kind ? asKind(kind, name, sheet.within) : [];
+  if (await edit(operation, ...more)) patch({ selection: [name], said: `${name} is a subsystem now` });
 }

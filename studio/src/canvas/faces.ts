@@ -28,8 +28,8 @@ export function hasFace({ face: { glyph, over } }: SheetBlock): boolean {
 }
 
 /** Whether the face says what kind of block this is, without the name of its type. */
-export function isTelling({ face: { glyph, under } }: SheetBlock): boolean {
-  return glyph !== "" || under !== "";
+export function isTelling({ face: { glyph, under }, look }: SheetBlock): boolean {
+  return look !== "subsystem" && (glyph !== "" || under !== "");
 }
 
 const [WIDE, HIGH] = [36, 24];
@@ -50,6 +50,7 @@ export function shapesOf({ glyph, over, under }: BlockFace): FaceShapes {
     const lines = [{ path: `M${-width / 2 + 1} -13L${width / 2 - 1} 0L${-width / 2 + 1} 13z` }];
     return { width, height: 28, lines, words: [{ x: -width / 2 + 6, y: BASELINE, text: over, anchor: "start" }] };
   }
+  if (glyph.includes("-")) return beside(glyph.split("-").map((one, k) => shapesOf({ glyph: one, over: k ? over : "", under })));
   const drawing = GLYPHS[glyph];
   if (!drawing) return { width: text + 2, height: 14, lines: [], words: over ? [{ x: 0, y: BASELINE, text: over, anchor: "middle" }] : [] };
   const width = WIDE + (over ? GAP + text : 0);
@@ -57,6 +58,18 @@ export function shapesOf({ glyph, over, under }: BlockFace): FaceShapes {
   const lines = [...(axes ? [{ path: AXES[axes], axis: true as const }] : []), { path }]
     .map((line) => ({ ...line, path: moved(line.path, -width / 2, -HIGH / 2) }));
   return { width, height: HIGH, lines, words: over ? [{ x: WIDE + GAP - width / 2, y: BASELINE, text: over, anchor: "start" }] : [] };
+}
+
+/** Two faces, one beside the other. */
+function beside(faces: readonly FaceShapes[]): FaceShapes {
+  const width = faces.reduce((sum, face) => sum + face.width + GAP, -GAP);
+  let left = -width / 2;
+  const places = faces.map((face) => (left += face.width + GAP) - GAP - face.width / 2);
+  return {
+    width, height: HIGH,
+    lines: faces.flatMap(({ lines }, k) => lines.map((line) => ({ ...line, path: moved(line.path, places[k]!, 0) }))),
+    words: faces.flatMap(({ words }, k) => words.map((word) => ({ ...word, x: word.x + places[k]! }))),
+  };
 }
 
 /** A path whose absolute commands, all of them M, L or C, are moved. */
@@ -108,6 +121,11 @@ const GLYPHS: Record<string, [axes: keyof typeof AXES | null, path: string]> = {
   nor: [null, "M7 3c9 0 14 2 19 9c-5 7 -10 9 -19 9c4 -6 4 -12 0 -18zM2 8h7M2 16h7M26 12a2 2 0 1 0 4 0a2 2 0 1 0 -4 0M30 12h4"],
   xor: [null, "M10 3c9 0 14 2 18 9c-4 7 -9 9 -18 9c4 -6 4 -12 0 -18zM6 3c4 6 4 12 0 18M2 8h6M2 16h6M28 12h5"],
   not: [null, "M9 3l16 9l-16 9zM25 12a2 2 0 1 0 4 0a2 2 0 1 0 -4 0M2 12h7M29 12h5"],
+  enabled: [null, "M5 20h7v-15h12v15h7"],
+  rising: [null, "M6 20h12v-15h12M14 11l4 -6l4 6"],
+  falling: [null, "M6 5h12v15h12M14 14l4 6l4 -6"],
+  either: [null, "M3 20h9v-15h12v15h9M9 10l3 -5l3 5M21 15l3 5l3 -5"],
+  reset: [null, "M11 6a9 9 0 1 0 12 -1M23 11v-6.500h6.500"],
   switch: [null, "M3 5h9M3 12h6M3 19h9M24 12h9M24 12l-11 -6"],
   merge: [null, "M3 5h8l9 7M3 19h8l9 -7h13"],
   bar: [null, "M16 2h4v20h-4zM4 6h12M4 12h12M4 18h12M20 12h12"],

@@ -1,6 +1,6 @@
 // The form of one block, made from what its type says of its parameters.
 
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 
 import { openFile, showSheet } from "../actions";
 import { Mend } from "../app/Mend";
@@ -10,6 +10,8 @@ import { askForBreakpoint } from "../run/asking";
 import { patch, pathOf, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
+
+const KindsForm = lazy(() => import("../kinds/KindsForm"));
 
 export function BlockForm({ name }: { name: string }) {
   const sheet = useStudio((state) => state.sheet);
@@ -39,6 +41,7 @@ export function BlockForm({ name }: { name: string }) {
           problems={own.filter(({ argument }) => argument === field.name)}
           isOwn={(problem) => problem.block === path && (!problem.argument || problem.argument === field.name)} />
       ))}
+      {block.opens !== null && block.look === "subsystem" && <Suspense><KindsForm block={name} /></Suspense>}
       {form && <About form={form} />}
     </section>
   );

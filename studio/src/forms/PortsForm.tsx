@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 
-import { edit } from "../actions";
+import { edit, notify } from "../actions";
 import { Tool } from "../app/Header";
 import { addPort, pathOfPorts, type Ports } from "../canvas/adding";
 import type { Sheet } from "../protocol";
@@ -14,21 +14,28 @@ export function PortsForm({ gate }: { gate: "in" | "out" }) {
   const block = sheet?.blocks.find(({ name }) => name === gate);
   if (!sheet || !block) return null;
   const side = gate === "in" ? "inputs" : "outputs";
-  const names = (gate === "in" ? block.outputs : block.inputs).map(({ name }) => name);
+  const ports = gate === "in" ? block.outputs : block.inputs;
+  const names = ports.map(({ name }) => name);
   const readOnly = sheet.within === null;
+  const remove = async (name: string, isCondition: boolean): Promise<void> => {
+    const within = sheet.within ?? "";
+    const removed = await edit({ op: "remove-port", name, side, within });
+    if (removed && isCondition) notify(`${within || "the file"} no longer runs on the condition ${name}; undo brings it back`);
+  };
   return (
     <section className="form" aria-label={side === "inputs" ? "Inputs" : "Outputs"}>
       <h2>{side === "inputs" ? "Inputs" : "Outputs"}</h2>
       <p>Of {sheet.within ? `the subsystem ${sheet.within}` : "this file, for those that use it"}. A new name is written wherever the port is wired.</p>
       <ol className="port-list">
-        {names.map((name, k) => (
+        {ports.map(({ name, label }, k) => (
           <li key={name} className="field-row">
+            {label !== name && <abbr title="A condition on which the subsystem runs">{label.split(" ")[0]}</abbr>}
             <PortName name={name} readOnly={readOnly} rename={(to) => void edit({ op: "rename-port", name, to, side, within: sheet.within ?? "" })} />
             {!readOnly && (
               <>
                 <button type="button" disabled={k === 0} aria-label={`Move ${name} up`} title="Up" onClick={() => void reorder(sheet, side, names, k)}>↑</button>
                 <button type="button" disabled={k + 1 === names.length} aria-label={`Move ${name} down`} title="Down" onClick={() => void reorder(sheet, side, names, k + 1)}>↓</button>
-                <Tool icon="close" name={`Remove ${name} with its wires`} onClick={() => void edit({ op: "remove-port", name, side, within: sheet.within ?? "" })} />
+                <Tool icon="close" name={`Remove ${name} with its wires${label === name ? "" : " and the condition"}`} onClick={() => void remove(name, label !== name)} />
               </>
             )}
           </li>

@@ -1,0 +1,86 @@
+// What kind of subsystem a block is: the conditions on which it runs, and its copies.
+
+import { useEffect, useState } from "react";
+
+import { edit } from "../actions";
+import { FieldInput } from "../forms/FieldInput";
+import { NAME, NAME_RULE } from "../forms/FileForm";
+import { NamesInput } from "../forms/NamesInput";
+import type { Field, Kind, Kinds, Operation } from "../protocol";
+import { connection, useStudio } from "../store";
+
+const NAMES: Record<Kind["kind"], string> = { enabled: "Enabled", triggered: "Triggered", reset: "Resettable", for_each: "For each" };
+
+/** The kind of a block of the sheet, or of the subsystem that the sheet shows for the block "". */
+export default function KindsForm({ block }: { block: string }) {
+  const kinds = useKinds(block);
+  if (!kinds) return null;
+  const { within, sheet, used, kinds: all } = kinds;
+  return (
+    <section className="kinds" aria-label="Kind of subsystem">
+      <h3>Runs</h3>
+      {within === null ? <p className="hint">Its conditions are those of its file.</p>
+        : <Definition key={within} name={within} used={used} />}
+      {all.map((kind) => (
+        <KindRow key={kind.kind} kind={kind} kinds={kinds} readOnly={(kind.kind === "for_each" ? sheet : within) === null} />
+      ))}
+    </section>
+  );
+}
+
+function useKinds(block: string): Kinds | null {
+  const path = useStudio((state) => state.opened?.path);
+  const revision = useStudio((state) => state.opened?.revision);
+  const at = useStudio((state) => state.sheet?.at);
+  const [kinds, setKinds] = useState<Kinds | null>(null);
+  useEffect(() => {
+    if (path === undefined) return;
+    let wanted = true;
+    void connection.ask("kinds", { path, at, block }).then((found) => wanted && setKinds(found), () => wanted && setKinds(null));
+    return () => void (wanted = false);
+  }, [path, revision, at, block]);
+  return kinds;
+}
+
+/** The name of the definition, which all blocks of it share. */
+function Definition({ name, used }: { name: string; used: number }) {
+  if (!name) return null;
+  const rename = (to: string): void => {
+    if (to && to !== name) void edit({ op: "rename-subsystem", name, to });
+  };
+  return (
+    <label className="definition">Definition
+      <input defaultValue={name} spellCheck={false} pattern={NAME} title={NAME_RULE}
+        onBlur={(event) => event.target.validity.valid && rename(event.target.value.trim())}
+        onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()} />
+      {used > 1 && <span className="hint">shared by {used} blocks</span>}
+    </label>
+  );
+}
+
+function KindRow({ kind, kinds, readOnly }: { kind: Kind; kinds: Kinds; readOnly: boolean }) {
+  const { given, doc, fields } = kind;
+  return (
+    <fieldset className="kind" disabled={readOnly}>
+      <label title={doc}>
+        <input type="checkbox" checked={given} onChange={() => void edit(toggled(kind, kinds))} />
+        {NAMES[kind.kind]}
+      </label>
+      {given && fields.map((field) => <One key={field.path} field={field} readOnly={readOnly} />)}
+    </fieldset>
+  );
+}
+
+function One({ field, readOnly }: { field: Field; readOnly: boolean }) {
+  if (field.name === "over") {
+    const chosen = (field.text ?? "").replace(/^\[|\]$/g, "").split(",").map((one) => one.trim()).filter(Boolean);
+    return <NamesInput label="over" path={field.path} chosen={chosen} among={field.choices.map((name) => ({ name }))} readOnly={readOnly} />;
+  }
+  return <FieldInput field={field} readOnly={readOnly} problems={[]} isOwn={({ message }) => message.includes(field.name)} />;
+}
+
+function toggled({ kind, given, fields }: Kind, { block, within, sheet }: Kinds): Operation {
+  if (kind !== "for_each") return { op: given ? "uncondition" : "condition", kind, within: within ?? "" };
+  const path = (fields[0]?.path ?? "").replace(/\.[^.]*$/, "");
+  return given ? { op: "unset", path } : { op: "for-each", name: block, within: sheet ?? "" };
+}
