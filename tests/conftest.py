@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 import pytest
 import robots
-from browsers import SOFTWARE_GL, chromium
+from browsers import SOFTWARE_GL, asked, chromium, firefox
 from hypothesis import HealthCheck, configuration, settings
 
 import spart_blocks as sb
@@ -83,7 +83,12 @@ def load(tmp_path):
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`."""
+    """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`. With
+    SPART_BROWSER=firefox it is Firefox."""
+    if asked() == "firefox":
+        with firefox(tmp_path_factory.mktemp("driver")) as browser:
+            yield browser
+        return
     with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
         yield browser
 

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browsers import needs_chromium
+from browsers import chromium_only, needs_chromium
 from diagram_pages import LOOP, DiagramPage
 from studio_pages import in_browser
 
 AXE = Path("studio/node_modules/axe-core/axe.min.js")
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, chromium_only]
 FOUND = (
     "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations"
     ".flatMap(({id, nodes}) => nodes.map((n) => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message"
@@ -39,6 +39,7 @@ PANELS = {
     "measuring": ("loop.yaml", "document.querySelector('.looking output')", "Measure from here"),
     "motion": ("robot.yaml", "document.querySelector('.push-form form')", "By numbers"),
     "tune": ("loop.yaml", "document.querySelector('.tune tr')"),
+    "debug": ("loop.yaml", "document.querySelector('.debug h2')"),
     "runs": ("loop.yaml", "document.querySelector('.runs tbody tr')"),
     "continuing": ("loop.yaml", "document.querySelector('.state-block')", "Continue from the"),
     "loops": ("loop.yaml", "document.querySelector('.panel-page')"),

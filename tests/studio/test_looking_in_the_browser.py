@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from browsers import needs_chromium
+from browsers import chromium_only, needs_chromium
 from diagram_pages import LOOP, DiagramPage
 from studio_pages import in_browser
 
@@ -276,8 +276,7 @@ def test_blocks_are_walked_by_tab_and_keys_are_listed(loop):
 
 
 def test_a_picture_is_saved(loop, tmp_path):
-    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
-    loop.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    loop.browser.download_to(tmp_path)
     loop.button("Save a picture")
     picture = tmp_path / "loop.svg"
     loop.until(picture.exists, "saved")
@@ -285,6 +284,7 @@ def test_a_picture_is_saved(loop, tmp_path):
     assert ">gain</text>" in picture.read_text()
 
 
+@chromium_only
 def test_the_page_is_small(loop):
     """Of scripts and styles, all that a diagram needs until it runs, as it comes."""
     loop.driver.execute_cdp_cmd("Network.clearBrowserCache", {})

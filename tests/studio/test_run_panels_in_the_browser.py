@@ -98,8 +98,7 @@ def page(browser, tmp_path_factory):
     text = (root / "sc.yaml").read_text()
     (root / "sc.yaml").write_text(text.replace("../models", "models"))
     shutil.copytree(ROOT / "models", root / "models")
-    saved = {"behavior": "allow", "downloadPath": str(root / "saved")}
-    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", saved)
+    browser.download_to(root / "saved")
     with in_browser(browser, root):
         browser.wait("document.querySelector('.card')")
         yield RunPage(browser, root)

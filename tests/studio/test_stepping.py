@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from test_runs_paced import ran, same
 
 from spart_blocks.run import DiagramFile, begin, finish
+from spart_blocks.studio.runs import runner as runners
 
 FALL = """
 clocks: {c: {T: 0.25}}
@@ -92,15 +95,21 @@ def test_a_run_begins_paused_at_its_first_instant_and_steps_to_ticks_and_by_time
 @pytest.mark.parametrize(
     "options", ["", ", solver: RK4, max_step: 0.01", ", solver: CVODES", ", solver: LSODA"]
 )
-@pytest.mark.parametrize("compiler", ["", "none"])
+@pytest.mark.parametrize("compiler", ["", "none", "interpreter"])
 def test_a_condition_is_located_within_a_step_on_every_engine(fall, monkeypatch, options, compiler):
-    monkeypatch.setenv("SPART_COMPILER", compiler)
+    engine = "interpreter" if compiler == "interpreter" else "auto"
+    if engine == "interpreter":
+        if "CVODES" in options:
+            pytest.skip("CVODES needs a program")
+        monkeypatch.setattr(runners, "begin", partial(begin, engine="interpreter"))
+    else:
+        monkeypatch.setenv("SPART_COMPILER", compiler)
     fall.write_text(FALL.replace("T: 2}", f"T: 2{options}}}"))
     script = [do(n, "resume") for n in range(9)]
-    conditions = ["h < 10.31 + gravity.value", "h", "hold < 0.5", "norm(v) > 1e3"]
+    conditions = ["h < 0.5", "h", "hold < 0.5", "norm(v) > 1e3"]
     runner, _, heard = ran(fall, script, speed=None, breakpoints=conditions)
     told = [(one["condition"], one["t"], one["text"]) for one in paused(heard)]
-    assert [one[0] for one in told] == ["h < 10.31 + gravity.value", "h", "hold < 0.5"]
+    assert [one[0] for one in told] == ["h < 0.5", "h", "hold < 0.5"]
     is_cvodes = runner.parts[0].results.info["solver"] == "CVODES"
     near = 1e-4 if is_cvodes else 1e-6  # its own error
     assert [one[1] for one in told] == pytest.approx([FELL, np.sqrt(2 / 9.81), 0.5], abs=near)
@@ -108,7 +117,7 @@ def test_a_condition_is_located_within_a_step_on_every_engine(fall, monkeypatch,
     hits = heard.last("status")["breakpoints"]
     assert [one["hits"] for one in hits.values()] == [1, 1, 1, 0]
     if not is_cvodes:
-        same(runner.parts[0].results, finish(begin(DiagramFile(fall))))
+        same(runner.parts[0].results, finish(begin(DiagramFile(fall), engine=engine)))
 
 
 def test_a_run_steps_to_events_and_tells_what_changed(machine):
@@ -147,3 +156,27 @@ def test_breakpoints_on_states_and_events_of_a_machine(machine):
     assert [one["hits"] for one in about.values()] == [2, 2, 6, 0, 0]
     assert "did you mean 'off' or 'on'" in about["modes == 'of'"]["problem"]
     assert "it has modes" in about["event(wave)"]["problem"]
+
+
+def test_a_breakpoint_within_the_last_step_pauses_the_run(tmp_path):
+    path = tmp_path / "fall.yaml"
+    text = FALL.replace("  hold: {type: ZOH, clock: c}\n", "").replace("h -> hold, ", "")
+    path.write_text(text.replace("clocks: {c: {T: 0.25}}\n", "").replace("T: 2", "T: 0.32"))
+    _, _, heard = ran(path, [do(1, "resume")], speed=None, breakpoints=["h < 0.5"])
+    assert at(heard) == [("breakpoint", FELL)]
+
+
+def test_a_paused_run_is_tuned_and_goes_on_to_its_next_event(machine):
+    script = [do(1, "tune", name="wave.freq", text="0.25"), do(2, "step", to="event"),
+              do(3, "stop")]  # fmt: skip
+    _, _, heard = ran(machine, script, speed=None, paused=True)
+    assert at(heard)[1:] == [("event", 1 / 3)]
+    assert heard.last("status")["stopped"] == "stopped at 0.3333 s"
+
+
+def test_a_run_that_goes_on_from_a_breakpoint_is_not_paused_by_it_again(fall):
+    script = [do(1, "state", t=FELL + 1e-6), do(2, "resume")]
+    _, _, heard = ran(fall, script, speed=None, breakpoints=["h < 0.5"])
+    start = answer(heard, 1)
+    _, _, heard = ran(fall, speed=None, breakpoints=["h < 0.5"], start=start)
+    assert paused(heard) == []

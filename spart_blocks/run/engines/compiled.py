@@ -395,7 +395,8 @@ class CompiledLoop(UnrecordedRows):
                 looks = status == CROSSED and run.steps_a_report == 1
                 status = self._advance(0 if looks else run.steps_a_report)
                 self._take_over()
-                report(run, struct.t, settled=status == MORE)
+                ends = status == DONE and not struct.follow
+                report(run, struct.t, settled=status == MORE or ends)
                 if status == DONE:
                     if not self._next_window():
                         return

@@ -126,6 +126,15 @@ class Engine(ABC):
         for each, which may contain NaN or infinity. Raises KeyError for an unknown signal.
         """
 
+    def alone(self, names: Sequence[str]) -> Pick:
+        """A function (t, x, xd) -> the named signals, evaluated without the others; they may not
+        be finite."""
+
+        def pick(t: float, x: Floats, xd: Floats) -> list[Floats]:
+            return [one[0] for one in self.over(names, np.array([t]), x[None], xd[None])]
+
+        return pick
+
     def width(self, names: Sequence[str]) -> int:
         """Total number of entries of these signals, or an estimate before they are evaluated."""
         return len(names)

@@ -242,6 +242,20 @@ class Native(Engine):
         selected = self._selected(tuple(names))
         return self.parted(names, np.array(selected(t[None], x.T, xd.T, self.program.p)).T)
 
+    def alone(self, names: Sequence[str]) -> Pick:
+        if not names:
+            return lambda t, x, xd: []
+        call = _Call(self._selected(tuple(names)), self.program.p)
+        shapes = [self.slot[name].shape for name in names]
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        parts = [slice(end - math.prod(s), end) for end, s in zip(ends, shapes, strict=True)]
+
+        def pick(t: float, x: Floats, xd: Floats) -> list[Floats]:
+            y = call(t, x, xd)
+            return [y[part].reshape(s) for part, s in zip(parts, shapes, strict=True)]
+
+        return pick
+
     def parted(self, names: Sequence[str], y: Floats) -> list[Floats]:
         """Split rows y, which hold the named signals side by side, into one array (N, ...) for
         each.

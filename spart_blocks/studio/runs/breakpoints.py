@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import RunError, SpartError
-from spart_blocks.run.engines.engine import Floats
+from spart_blocks.run.engines.engine import Floats, Pick
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
 from spart_blocks.studio.runs.conditions import Condition, checked, is_within, read_condition
@@ -66,6 +66,8 @@ class Breakpoints:
     _last: _Moment | None = None
     _run: Run | None = None
     _events: int = 0
+    _names: tuple[str, ...] = ()
+    _picks: dict[tuple[str, ...], Pick] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self._conditions)
@@ -88,7 +90,7 @@ class Breakpoints:
     def begin(self, run: Run, *, starts: bool) -> None:
         """Watch a run from its present instant on. starts: conditions that hold there are met."""
         self._run, self._conditions, self.problems = run, [], {}
-        self._events, self._last = run.events.total, None
+        self._events, self._last, self._picks = run.events.total, None, {}
         for text in self.texts:
             try:
                 condition = read_condition(text, run.engine)
@@ -96,6 +98,7 @@ class Breakpoints:
                 self._conditions.append(checked(condition, known))
             except SpartError as error:
                 self.problems[text] = str(error)
+        self._names = tuple(sorted({name for one in self._conditions for name in one.reads}))
         if not starts:
             self._last = self._now(run)
 
@@ -186,8 +189,7 @@ class Breakpoints:
 
     def _now(self, run: Run) -> _Moment:
         t, x, xd = float(run.t), run.x.copy(), run.xd.copy()
-        names = tuple(sorted({name for one in self._conditions for name in one.reads}))
-        known = self._values(names, run, t, x, xd)
+        known = self._values(self._names, run, t, x, xd)
         sides = {one.text: one.sides(known) for one in self._conditions}
         return _Moment(t, x, xd, sides)
 
@@ -209,10 +211,10 @@ class Breakpoints:
     def _values(
         self, names: Sequence[str], run: Run, t: float, x: Floats, xd: Floats
     ) -> dict[str, Any]:
-        if not names:
-            return {"t": t}
-        found = run.engine.over(names, np.array([t]), x[None], xd[None])
-        return {"t": t, **{name: one[0] for name, one in zip(names, found, strict=True)}}
+        key = tuple(names)
+        if key not in self._picks:
+            self._picks[key] = run.engine.alone(key)
+        return {"t": t, **dict(zip(key, self._picks[key](t, x, xd), strict=True))}
 
 
 def _way(run: Run, last: _Moment, now: _Moment) -> Way:
