@@ -5,6 +5,7 @@ import { useEffect, useId, useState } from "react";
 import { edit } from "../actions";
 import { wireKey } from "../canvas/geometry";
 import type { SheetWire } from "../protocol";
+import { askForBreakpoint } from "../run/asking";
 import { now, patch, useStudio } from "../store";
 import { useFilling } from "./useForm";
 
@@ -22,6 +23,7 @@ export function WireForm({ wire }: { wire: SheetWire }) {
       <End name="from" text={wire.source} readOnly={readOnly} doc={`A block or its port${carried && `, here ${carried}`}; of a vector an entry, [2], or some, [0:3].`}
         write={(source) => rewire(wire, source, wire.target)} />
       <End name="to" text={wire.target} readOnly={readOnly} doc="A block or its port." write={(target) => rewire(wire, wire.source, target)} />
+      {wire.signal && <button type="button" title="Pause runs where its value meets a condition (F9)" onClick={askForBreakpoint}>Breakpoint…</button>}
     </section>
   );
 }
