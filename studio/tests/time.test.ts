@@ -102,6 +102,22 @@ describe("Runs", () => {
     expect(asked).toEqual([]);
   });
 
+  it("shows the instant at which a step or a breakpoint has paused the run, and then goes on with it", () => {
+    const runs = new Runs("f", ask);
+    const met = { t: 1.5, why: "breakpoint", text: "a = 1", condition: "a > 1" } as const;
+    runs.take(run());
+    runs.takeRows(...rows(1, ["a"], [[0, 1], [1, 2]]));
+    runs.take(run({ state: "paused", t: 2, paused: met }));
+    expect([runs.timeline.time, runs.timeline.end, runs.timeline.atEnd]).toEqual([1.5, 2, false]);
+    runs.timeline.goTo(0.5);
+    runs.take(run({ state: "paused", t: 2, paused: { ...met } })); // told again
+    expect(runs.timeline.time).toBe(0.5);
+    runs.take(run({ state: "running", t: 2 }));
+    expect(runs.timeline.atEnd).toBe(false); // an earlier time was gone to
+    runs.take(run({ state: "paused", t: 3, paused: { ...met, t: 3, why: "tick" } }));
+    expect([runs.timeline.time, runs.timeline.atEnd]).toEqual([3, true]);
+  });
+
   it("asks for all of what it shows when the run has ended", async () => {
     const runs = new Runs("f", ask);
     runs.take(run());
