@@ -66,7 +66,7 @@ def asked():
 
 
 needs_chromium = pytest.mark.skipif(not is_there(), reason=f"needs {asked()} and its driver")
-chromium_only = pytest.mark.skipif(asked() != "chromium", reason="a command of Chromium alone")
+chromium_only = pytest.mark.skipif(asked() != "chromium", reason="only Chromium's driver does it")
 OWN = ("file:", "data:", "blob:", "chrome:", "chrome-untrusted:")
 """Addresses of the page itself, and of the browser's start page, which may still be loading."""
 

@@ -141,6 +141,12 @@ class DiagramPage:
     def type(self, text):
         ActionChains(self.driver).send_keys(text).perform()
 
+    def fill(self, field, *keys):
+        """Type keys in place of what is in a field. Firefox's driver takes what follows a key that
+        is held for being pressed with it, unless it comes by itself."""
+        field.send_keys(self.CTRL_A)
+        field.send_keys(*keys)
+
     def choose(self, text):
         """Type into the list that is open, and take the first that is found."""
         self.wait("document.querySelector('dialog[open] [role=combobox]')")
