@@ -80,6 +80,8 @@ def test_a_run_is_stepped_and_broken_by_keyboard_alone(browser, heater, monkeypa
 def test_a_breakpoint_is_set_on_a_wire_and_what_changed_leads_to_blocks(
     browser, heater, monkeypatch, tmp_path
 ):
+    from selenium.webdriver.common.keys import Keys
+
     monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
     with in_browser(browser, heater, "heater.yaml"):
         browser.wait("document.querySelector('.react-flow__node')")
@@ -102,3 +104,12 @@ def test_a_breakpoint_is_set_on_a_wire_and_what_changed_leads_to_blocks(
         browser.wait("!document.querySelector('.debug code')?.closest('table')")
         click(browser, "Resume")
         state(browser, "ended")
+
+        browser.find(".react-flow__node[data-id=modes]").click()
+        pressed(browser, Keys.ENTER)  # its chart
+        heating = "document.querySelector(\".react-flow__node[data-id$='.heating']\")"
+        browser.wait(heating).click()
+        pressed(browser, Keys.F9)
+        browser.wait("document.querySelector('.form [aria-pressed=true]')?.innerText"
+                     " === 'Pause when entered'")  # fmt: skip
+        assert "modes.state == 'heating'" in browser.find(".debug code").text

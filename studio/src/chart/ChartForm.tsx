@@ -6,6 +6,8 @@ import { Tool } from "../app/Header";
 import { FieldInput } from "../forms/FieldInput";
 import { useFilling } from "../forms/useForm";
 import type { Chart, ChartState, ChartTransition, Field, Problem } from "../protocol";
+import { whenEntered } from "../run/asking";
+import { toggleBreakpoint, useBreakpoints } from "../run/breakpoints";
 import { useStudio } from "../store";
 import { removeSelected, renameState, reorderSelected, stateAt, transitionAt } from "./editing";
 
@@ -57,7 +59,20 @@ function StateForm({ state, readOnly }: { state: ChartState; readOnly: boolean }
       <p className="form-type"><strong>state</strong><span>{aboutState(state)}</span></p>
       <Fields path={state.path} fields={state.fields} problems={state.problems} readOnly={readOnly} />
       {!readOnly && <Order what={`state ${state.name}`} />}
+      <Pausing path={state.path} />
     </section>
+  );
+}
+
+/** A breakpoint on a state. */
+function Pausing({ path }: { path: string }) {
+  const chart = useStudio((state) => state.sheet?.chart);
+  const all = useBreakpoints(useStudio((state) => state.opened?.path) ?? "");
+  const condition = chart && whenEntered(chart, path);
+  if (!condition) return null;
+  return (
+    <button type="button" title="A breakpoint: runs pause there (F9)" aria-pressed={all.some((one) => one.condition === condition && one.enabled)}
+      onClick={() => void toggleBreakpoint(condition)}>Pause when entered</button>
   );
 }
 
