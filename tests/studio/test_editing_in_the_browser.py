@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from browsers import chromium_only, needs_chromium
-from diagram_pages import LOOP, DiagramPage
+from diagram_pages import BOX, LOOP, DiagramPage
 from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
 
@@ -182,7 +182,9 @@ def test_wires_by_keyboard_alone(loop):
 
 
 def test_a_wire_gets_other_ends_in_its_form(loop):
-    loop.browser.find(".react-flow__edge[data-id='gain -> x']").click()
+    box = BOX % "document.querySelector(`.react-flow__edge[data-id='${arguments[0]}'] .line`)"
+    x, y, width, height = loop.browser.run(box, "gain -> x")
+    loop.click_at(x + width / 2, y + height / 2)
     loop.wait("document.querySelector('.form[aria-label=Wire] [name=from]')?.value === 'gain'")
     loop.browser.find(".form[aria-label=Wire] [name=from]").click()
     loop.type("[0]")
