@@ -78,7 +78,8 @@ class _Place:
 
 def _place(file: File, path: str) -> _Place:
     """The machine, or its state, at a path. Raises InputError if there is none."""
-    keys = editable_path_in(path, file.data)
+    is_block = path in file.top.blocks
+    keys: Keys = ("blocks", path) if is_block else editable_path_in(path, file.data)
     size = 2 if keys[:1] == ("blocks",) else 4
     home, inner = keys[:size], keys[size:]
     section = value_at(file.data, home)

@@ -31,7 +31,7 @@ class Origins:
         """The original text of a value, from behind its colon or dash to the end of its last line,
         indented for an entry at a column. None if the value is not from the documents.
         """
-        if not isinstance(value, dict | str) or not value:
+        if not isinstance(value, dict | str) or value == "":
             return None
         if self._found is None:
             self._found = {}

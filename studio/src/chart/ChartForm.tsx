@@ -1,6 +1,6 @@
 // The form of what is selected in a chart: a state, a transition, or the machine.
 
-import { type KeyboardEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 
 import { Tool } from "../app/Header";
 import { FieldInput } from "../forms/FieldInput";
@@ -17,13 +17,7 @@ export default function ChartForm() {
   const readOnly = useStudio((state) => state.sheet?.within === null);
   useFilling(chart !== undefined);
   if (!chart) return null;
-  return <div onKeyDown={leaveField}><Form chart={chart} selection={selection} readOnly={readOnly} /></div>;
-}
-
-/** Escape leads from a field in which nothing is typed back to the chart. */
-function leaveField({ key, target }: KeyboardEvent): void {
-  const field = target as HTMLElement;
-  if (key === "Escape" && field.matches("[name], .form-name") && !field.matches("[data-draft]")) field.blur();
+  return <Form chart={chart} selection={selection} readOnly={readOnly} />;
 }
 
 function Form({ chart, selection, readOnly }: { chart: Chart; selection: readonly string[]; readOnly: boolean }) {
