@@ -4,7 +4,7 @@ import type { EditorView } from "@codemirror/view";
 
 import { showSheet } from "../actions";
 import { wireKey } from "../canvas/geometry";
-import type { Sheet, SheetWire } from "../protocol";
+import type { Chart, Sheet, SheetWire } from "../protocol";
 import { connection, now, patch, pathOf, watch } from "../store";
 import { Elsewhere } from "./link";
 import { choose, spanOf } from "./part";
@@ -16,6 +16,7 @@ export function pathOfSelection(view: EditorView | null): Path | null {
   if (!sheet || sheet.within === null) return null;
   const home = sheet.within ? ["subsystems", sheet.within] : [];
   const [name] = selection;
+  if (sheet.chart) return selection.length > 1 ? null : keysOf(name ?? sheet.chart.path);
   if (selection.length === 1 && name !== undefined) {
     const { look } = sheet.blocks.find((block) => block.name === name) ?? {};
     if (look === "border") return [...home, name === "in" ? "inputs" : "outputs"];
@@ -23,6 +24,18 @@ export function pathOfSelection(view: EditorView | null): Path | null {
   }
   const wire = wires.length === 1 && selection.length === 0 ? sheet.wires.find((one) => wireKey(one) === wires[0]) : undefined;
   return wire && view ? pathOfWire(view, home, wire) : null;
+}
+
+/** The keys of a path of a machine: blocks.modes.transitions[2]. */
+function keysOf(path: string): Path {
+  return path.split(/[.[]/).map((key) => (key.endsWith("]") ? Number.parseInt(key, 10) : key));
+}
+
+/** The innermost state or transition of the chart at a path in the file; none outside of its machine. */
+function partOfChart(chart: Chart, path: Path): string[] | null {
+  const isWithin = (one: string): boolean => keysOf(one).every((key, k) => String(path[k]) === String(key));
+  if (!isWithin(chart.path)) return null;
+  return [...chart.states, ...chart.transitions].map((one) => one.path).filter(isWithin).slice(-1);
 }
 
 function pathOfWire(view: EditorView, home: Path, wire: SheetWire): Path | null {
@@ -91,6 +104,9 @@ export class Following {
   private async select(): Promise<void> {
     const { doc, selection } = this.view.state;
     const path = pathAt(doc, selection.main.head);
+    const { chart } = now().sheet ?? {};
+    const part = chart && partOfChart(chart, path);
+    if (part) return this.become({ selection: part, wires: [] });
     const isInner = path[0] === "subsystems" && path.length > 2;
     const within = isInner ? String(path[1]) : "";
     const [section, entry] = isInner ? path.slice(2) : path;
