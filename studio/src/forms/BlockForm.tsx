@@ -37,7 +37,7 @@ export function BlockForm({ name }: { name: string }) {
         <p className="wrong-text" key={problem.message}>{problem.message} <Mend problem={problem} /> <span className="hint">{problem.hint}</span></p>
       ))}
       {fields.map((field) => (
-        <FieldInput key={field.path} field={field} readOnly={readOnly}
+        <FieldInput key={field.path} field={field} readOnly={readOnly} beside={fields}
           problems={own.filter(({ argument }) => argument === field.name)}
           isOwn={(problem) => problem.block === path && (!problem.argument || problem.argument === field.name)} />
       ))}

@@ -1,8 +1,9 @@
 // One parameter: its value as text, what it means, and what is wrong with it while one types.
 
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 
 import { edit, tried } from "../actions";
+import { Tool } from "../app/Header";
 import type { Field, Operation, Problem } from "../protocol";
 import { FieldTuner } from "../run/FieldTuner";
 import { now, patch } from "../store";
@@ -16,6 +17,8 @@ interface Props {
   /** Which problems of a diagram are about this field. */
   isOwn: (problem: Problem) => boolean;
   readOnly?: boolean;
+  /** The fields of the same block. */
+  beside?: readonly Field[];
   /** In place of its name, and what stands beside its value. */
   heading?: ReactNode;
   tools?: ReactNode;
@@ -23,8 +26,11 @@ interface Props {
 
 const PAUSE = 250;
 
-export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }: Props) {
+const ValueDialog = lazy(() => import("./ValueDialog"));
+
+export function FieldInput({ field, problems, isOwn, readOnly, beside = [], heading, tools }: Props) {
   const id = useId();
+  const [window, setWindow] = useState<string | null>(null);
   const row = useKeptFocus();
   const { draft, trial, change, commit, drop } = useDraft(field, isOwn);
   const wrong = draft === null ? problems[0] : trial;
@@ -50,7 +56,11 @@ export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }:
             {choicesOf(field).filter((choice) => choice === shown || choice !== fromYaml(field.default)).map((choice) => <option key={choice}>{choice}</option>)}
           </select>
         ) : (
-          <Text common={common} field={field} change={change} commit={commit} drop={drop} />
+          <Text common={common} field={field} change={change} commit={commit} drop={drop}
+            open={hasWindow(field) && !readOnly ? () => setWindow(yamlOf(field, shown)) : undefined} />
+        )}
+        {hasWindow(field) && !readOnly && (
+          <Tool icon="window" name={`Open ${field.name} in a window`} keys="F4" onClick={() => setWindow(yamlOf(field, shown))} />
         )}
         {tools}
         {field.text !== null && !field.required && !readOnly && (
@@ -58,6 +68,12 @@ export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }:
             onClick={() => void commit("")}>×</button>
         )}
       </div>
+      {window !== null && (
+        <Suspense>
+          <ValueDialog field={field} text={window} beside={beside.length ? beside : [field]} isOwn={isOwn}
+            onClose={() => { drop(); setWindow(null); document.getElementById(id)?.focus(); }} />
+        </Suspense>
+      )}
       {wrong && <p className="wrong-text" id={`${id}-wrong`} role="alert">{wrong.message} {wrong.hint && <span className="hint">{wrong.hint}</span>}</p>}
       <FieldTuner field={field} />
       <p className="doc" id={`${id}-doc`}>{withoutUnit(field)}</p>
@@ -71,12 +87,17 @@ interface TextProps {
   change: (text: string) => void;
   commit: (text: string) => Promise<void>;
   drop: () => void;
+  /** Opens its window. */
+  open?: () => void;
 }
 
-function Text({ common, field, change, commit, drop }: TextProps) {
+function Text({ common, field, change, commit, drop, open }: TextProps) {
   const isDraft = common["data-draft"] !== undefined;
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void => {
-    if (event.key === "Enter" && !event.shiftKey) {
+    if (open && (event.key === "F4" || (event.key === "Enter" && event.altKey))) {
+      event.preventDefault();
+      open();
+    } else if (event.key === "Enter" && !event.shiftKey) {
       if (!event.ctrlKey && !event.metaKey) event.preventDefault(); // these run the diagram
       void commit(event.currentTarget.value);
     }
@@ -89,6 +110,16 @@ function Text({ common, field, change, commit, drop }: TextProps) {
     onBlur: (event: { target: { value: string } }) => void commit(event.target.value),
   };
   return <textarea {...all} rows={rowsOf(common.value)} />;
+}
+
+/** Whether a window has more room for its values: lists, matrices, formulas and texts. */
+function hasWindow({ kind, choices }: Field): boolean {
+  return choices.length === 0 && ["array", "text", "any"].includes(kind);
+}
+
+/** What is typed, as the file has it. */
+function yamlOf({ kind }: Field, typed: string): string {
+  return kind === "text" && typed.trim() ? toYaml(typed) : typed;
 }
 
 const SHORT = 60;
