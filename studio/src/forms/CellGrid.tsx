@@ -22,7 +22,6 @@ export function CellGrid({ rows, names, name, onChange }: Props) {
     if (wanted.current) cellAt(...wanted.current)?.select();
     wanted.current = null;
   });
-  useEffect(() => cellAt(0, 0)?.select(), []);
   const set = (i: number, j: number, text: string): void => onChange(rows.map((row, k) => (k === i ? row.map((one, l) => (l === j ? text : one)) : row)));
   const addRow = (at = rows.length): void => {
     wanted.current = [at, 0];

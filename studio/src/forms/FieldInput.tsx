@@ -31,6 +31,11 @@ const ValueDialog = lazy(() => import("./ValueDialog"));
 export function FieldInput({ field, problems, isOwn, readOnly, beside = [], heading, tools }: Props) {
   const id = useId();
   const [window, setWindow] = useState<string | null>(null);
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (window === null && wasOpen.current) document.getElementById(id)?.focus();
+    wasOpen.current = window !== null;
+  }, [window, id]);
   const row = useKeptFocus();
   const { draft, trial, change, commit, drop } = useDraft(field, isOwn);
   const wrong = draft === null ? problems[0] : trial;
@@ -71,7 +76,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, beside = [], head
       {window !== null && (
         <Suspense>
           <ValueDialog field={field} text={window} beside={beside.length ? beside : [field]} isOwn={isOwn}
-            onClose={() => { drop(); setWindow(null); document.getElementById(id)?.focus(); }} />
+            onClose={() => { drop(); setWindow(null); }} />
         </Suspense>
       )}
       {wrong && <p className="wrong-text" id={`${id}-wrong`} role="alert">{wrong.message} {wrong.hint && <span className="hint">{wrong.hint}</span>}</p>}

@@ -36,7 +36,11 @@ export default function ValueDialog({ field, text, beside, isOwn, onClose }: Pro
     Object.fromEntries(all.map((one) => [one.path, one === field || one.path === field.path ? text : one.text ?? ""])));
   const [mode, setMode] = useState<Mode>(() => firstMode(field, text, pair && tableOf(pair, texts)));
   const [wrong, setWrong] = useState<Problem | undefined>();
-  const isRight = useRef(true);
+  const home = useRef<HTMLDivElement>(null);
+  useEffect(() => { // after the window is open, which gives the focus to its first button
+    const first = home.current?.querySelector<HTMLInputElement>("td input, textarea");
+    first?.focus();
+  }, [mode]);
   const own = texts[field.path] ?? "";
   const operations = all.flatMap((one): Operation[] => operationsFor(one, texts[one.path] ?? ""));
   const key = JSON.stringify(operations);
@@ -52,7 +56,6 @@ export default function ValueDialog({ field, text, beside, isOwn, onClose }: Pro
     };
   }, [key]);
   const keep = async (): Promise<void> => {
-    if (!isRight.current) return;
     if (operations.length === 0 || (await edit(...operations))) return onClose();
     const { refused } = await tried(...operations);
     setWrong(refused);
@@ -68,7 +71,7 @@ export default function ValueDialog({ field, text, beside, isOwn, onClose }: Pro
   const set = (path: string, value: string): void => setTexts((known) => ({ ...known, [path]: value }));
   return (
     <Dialog name={`Value of ${field.name}`} className="value-dialog" onClose={onClose}>
-      <div onKeyDown={press}>
+      <div ref={home} onKeyDown={press}>
         <div className="dialog-head">
           <h2>{pair ? pair.map(({ name }) => name).join(", ") : field.name}{field.unit && <span className="unit"> [{field.unit}]</span>}</h2>
           <Tool icon="close" name="Close" onClick={onClose} />
@@ -84,7 +87,7 @@ export default function ValueDialog({ field, text, beside, isOwn, onClose }: Pro
             more={more && { text: texts[more.path] ?? "", onChange: (value) => set(more.path, value) }} />
         )}
         {mode === "text" && (
-          <textarea aria-label={`${field.name} as text`} value={own} spellCheck={false} autoFocus onChange={(event) => set(field.path, event.target.value)} />
+          <textarea aria-label={`${field.name} as text`} value={own} spellCheck={false} onChange={(event) => set(field.path, event.target.value)} />
         )}
         {wrong && <p className="wrong-text" role="alert">{wrong.message} <span className="hint">{wrong.hint}</span></p>}
         <div className="value-end">
@@ -203,7 +206,7 @@ function Lines({ field, text, onChange, more }: LinesProps) {
           }} />
         </label>
       )}
-      <textarea aria-label={`${field.name}, one a line`} value={typed} spellCheck={false} autoFocus onChange={(event) => {
+      <textarea aria-label={`${field.name}, one a line`} value={typed} spellCheck={false} onChange={(event) => {
         setTyped(event.target.value);
         onChange(textOfLines(event.target.value, wasList.current));
       }} />
