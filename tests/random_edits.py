@@ -11,6 +11,7 @@ from spart_blocks.versions.edits import (
     AddCondition,
     AddSubsystem,
     AddWire,
+    Draw,
     ForEach,
     Group,
     Put,
@@ -68,7 +69,7 @@ def holders(value, path=()):
 
 def random_operation(data, rng):
     """An operation; it may be one that the data does not allow."""
-    kind = rng.randrange(15)
+    kind = rng.randrange(16)
     slots = File.of(data).slots
     blocks = list(data.get("blocks") or {}) or ["none"]
     block = rng.choice(blocks)
@@ -108,6 +109,13 @@ def random_operation(data, rng):
         return RenamePort(name, f"port{rng.randrange(9)}", side, within)
     if kind == 13:
         return random_kind(data, block, rng)
+    if kind == 14:
+        return rng.choice([
+            Draw(f"looks.{block}.facing", rng.choice(["left", "down", None])),
+            Draw("notes", {"text": rng.choice(TEXTS), "at": [1, 2], "by": block}),
+            Draw("areas", {"title": "a", "blocks": [block, rng.choice(blocks)]}),
+            Draw(rng.choice(["notes[0]", "areas[0]", f"looks.{block}"]), None),
+        ])  # fmt: skip
     return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from spart_blocks.base.errors import Place
 from spart_blocks.diagram.build.origins import Origins, shared_arguments
 from spart_blocks.diagram.sections.comparison import CompareOptions
+from spart_blocks.diagram.sections.drawing_section import NO_DRAWING, DrawingSection
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.exporting import ExportOptions
 from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
@@ -41,6 +42,7 @@ class Diagram:
     the choice for each slot of the file's `variants:`. packages:
     those that the blocks of a file are of. tunable: the quantities of robots that stay parameters
     of the program, such as 'sc.mass', where they would otherwise be folded into it as constants.
+    drawing: the notes, areas and looks of blocks of its picture.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Diagram:
     files: tuple[Path, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
     packages: frozenset[str] = frozenset()
+    drawing: DrawingSection = NO_DRAWING
 
     @property
     def shared(self) -> Mapping[str, tuple[tuple[str, str], ...]]:

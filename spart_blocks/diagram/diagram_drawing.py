@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from spart_blocks.block_support.ports import attribute, input_ports, output_ports
 from spart_blocks.diagram.build.companions import is_audit
+from spart_blocks.diagram.sections.drawing_section import (
+    NO_DRAWING,
+    PLAIN,
+    DrawingSection,
+    LookSection,
+)
 from spart_blocks.diagram.written.conditions import CONDITIONS, conditions_of
+from spart_blocks.drawing.annotations import Area, Note, Rectangle, around, depth_of, with_room
 from spart_blocks.drawing.boxes import NamedBox, named_box, sheet
-from spart_blocks.drawing.layout import Edge, arrange
+from spart_blocks.drawing.layout import Edge
 from spart_blocks.drawing.picture import Picture
+from spart_blocks.drawing.placed import GRID as PIXELS
+from spart_blocks.drawing.placed import arrange_faced
 
 CLASSES = {"graphics": "sink", "transfer": "continuous", "clocked": "sampled"}
 """For classes of blocks without a style of their own, the class whose style they use."""
@@ -49,10 +59,42 @@ def draw(diagram: Any) -> Picture:
         if id(wire.start.block) in index and id(wire.end.block) in index
         for output, port in _ports(wire)
     ]
-    boxes = [_box(block) for block in blocks]
-    layout = arrange([box.box for box in boxes], edges)
+    drawing: DrawingSection = getattr(diagram, "drawing", NO_DRAWING)
+    boxes = [_box(block, drawing.looks.get(block.name, PLAIN)) for block in blocks]
+    layout = arrange_faced([box.box for box in boxes], edges)
     title = str(getattr(diagram, "name", "") or "")
-    return sheet(boxes, edges, layout, "" if title == "main" else title)
+    rectangles = {
+        str(block.name): (x, y, x + box.box.width, y + box.box.height)
+        for block, box, (x, y) in zip(blocks, boxes, layout.corners, strict=True)
+    }
+    areas, notes = _areas(drawing, rectangles), _notes(drawing, rectangles)
+    layout, (dx, dy) = with_room(
+        layout, [*(one.bounds for one in areas), *(one.bounds for one in notes)]
+    )
+    behind = [shape for area in areas for shape in area.at(dx, dy).shapes()]
+    picture = sheet(boxes, edges, layout, "" if title == "main" else title, behind)
+    over = [shape for note in notes for shape in note.at(dx, dy).shapes()]
+    return replace(picture, shapes=[*picture.shapes, *over]) if over else picture
+
+
+def _areas(drawing: DrawingSection, boxes: Mapping[str, Rectangle]) -> list[Area]:
+    """The areas around the boxes that are drawn, those that others lie in first."""
+    members = [frozenset(area.blocks) & boxes.keys() for area in drawing.areas]
+    found = []
+    for area, names in zip(drawing.areas, members, strict=True):
+        if names:
+            depth = depth_of(names, members)
+            bounds = around([boxes[name] for name in names], area.title, depth)
+            found.append((depth, Area(area.title, area.colour, bounds)))
+    return [area for _, area in sorted(found, key=lambda each: -each[0])]
+
+
+def _notes(drawing: DrawingSection, boxes: Mapping[str, Rectangle]) -> list[Note]:
+    found = []
+    for note in drawing.notes:
+        left, top, *_ = boxes.get(note.by or "", (0.0, 0.0))
+        found.append(Note(note.text, left + note.at[0] / PIXELS, top + note.at[1] / PIXELS))
+    return found
 
 
 def _ports(wire: Any) -> list[tuple[int, int]]:
@@ -60,7 +102,7 @@ def _ports(wire: Any) -> list[tuple[int, int]]:
     return list(zip(wire.start.portlist, wire.end.portlist, strict=True))
 
 
-def _box(block: Any) -> NamedBox:
+def _box(block: Any, drawn: LookSection = PLAIN) -> NamedBox:
     """A block with its texts."""
     kind = str(block.type).upper()
     operators = attribute(block, OPERATORS[kind][0]) if kind in OPERATORS else None
@@ -68,7 +110,8 @@ def _box(block: Any) -> NamedBox:
     inputs = _with_conditions(block, port_labels(kind, names[0], operators))
     outputs = port_labels(kind, names[1])
     look = CLASSES.get(block.blockclass, block.blockclass)
-    return named_box(block.name, kind, look, inputs, outputs)
+    tint = drawn.colour or ""
+    return named_box(block.name, kind, look, inputs, outputs, drawn.facing, tint, named=drawn.name)
 
 
 def port_labels(kind: str, names: Sequence[str], operators: object = None) -> tuple[str, ...]:

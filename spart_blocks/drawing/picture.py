@@ -103,9 +103,15 @@ class Picture:
 
 def arrow_head(tip: Point, way: float = 1.0, half: float = 0.38, colour: str = INK) -> Area:
     """The head of an arrow that points right, or left with a way of -1."""
-    x, y = tip
-    back = x - HEAD * way
-    return Area([tip, (back, y - half), (back, y + half)], colour)
+    return arrow_to(tip, (way, 0.0), half, colour)
+
+
+def arrow_to(tip: Point, way: tuple[float, float], half: float = 0.38, colour: str = INK) -> Area:
+    """The head of an arrow that points the way (x, y)."""
+    (x, y), (dx, dy) = tip, way
+    back = x - HEAD * dx, y - HEAD * dy
+    sides = [(back[0] - half * dy * k, back[1] + half * dx * k) for k in (-1, 1)]
+    return Area([tip, *sides], colour)
 
 
 def title(text: str, y: float) -> Text:

@@ -12,7 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.drawing.layout import Box, Edge, arrange
+from spart_blocks.drawing.faced import WAYS, for_layout, port_of
+from spart_blocks.drawing.layout import Box, Edge, Layout, arrange, junctions
 from spart_blocks.drawing.router import Point, Router, hits, runs_of
 
 GRID = 10
@@ -81,7 +82,7 @@ def _arranged(boxes: Boxes, ports: Ports, connections: Sequence[Connection]) -> 
         Edge(index[source], outputs[source][output], index[target], inputs[target][port])
         for (source, output), (target, port) in connections
     ]
-    layout = arrange(list(boxes.values()), edges)
+    layout = arrange([for_layout(box) for box in boxes.values()], edges)
     spots = {
         name: Spot(x * GRID, y * GRID) for name, (x, y) in zip(boxes, layout.corners, strict=True)
     }
@@ -89,7 +90,43 @@ def _arranged(boxes: Boxes, ports: Ports, connections: Sequence[Connection]) -> 
         one: tuple((x * GRID, y * GRID) for x, y in points)
         for one, points in zip(connections, layout.routes, strict=True)
     }
+    if any(box.facing != "right" for box in boxes.values()):
+        usual = {name: for_layout(box) for name, box in boxes.items()}
+        routes = _routes(boxes, ports, connections, spots, Drawn(spots, routes, usual))
     return Drawn(spots, routes, boxes)
+
+
+def arrange_faced(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
+    """As `arrange`, for boxes of which some face other sides than the right."""
+    layout = arrange([for_layout(box) for box in boxes], edges)
+    if all(box.facing == "right" for box in boxes):
+        return layout
+    named = {str(k): box for k, box in enumerate(boxes)}
+    ports = {
+        name: ([str(k) for k in range(len(box.inputs))], [str(k) for k in range(len(box.outputs))])
+        for name, box in named.items()
+    }
+    wires = [((str(e.source), str(e.output)), (str(e.target), str(e.input))) for e in edges]
+    spots = {
+        name: Spot(x * GRID, y * GRID) for name, (x, y) in zip(named, layout.corners, strict=True)
+    }
+    before = {
+        one: tuple((x * GRID, y * GRID) for x, y in points)
+        for one, points in zip(wires, layout.routes, strict=True)
+    }
+    usual = {name: for_layout(box) for name, box in named.items()}
+    found = _routes(named, ports, wires, spots, Drawn(spots, before, usual))
+    routes = [tuple((x / GRID, y / GRID) for x, y in found[one]) for one in wires]
+    corners = [*layout.corners, *(point for points in routes for point in points)]
+    left, top = (min(0.0, *(point[k] for point in corners)) for k in (0, 1))
+    width = max([layout.width, *(x for x, _ in corners)]) - left
+    height = max([layout.height, *(y for _, y in corners)]) - top
+
+    def moved(points: Sequence[Point]) -> tuple[Point, ...]:
+        return tuple((x - left, y - top) for x, y in points)
+
+    ways = tuple(moved(points) for points in routes)
+    return Layout(moved(layout.corners), ways, tuple(junctions(edges, ways)), width, height)
 
 
 def _settled(
@@ -259,7 +296,9 @@ def _routes(
                 router.keep(connections[k][0], ways[k])
     routes = dict(zip(connections, ways, strict=True))
     for k in sorted(left):
-        routes[connections[k]] = router.route(connections[k][0], *ends[k])
+        (source, _), (target, _) = connections[k]
+        ways_of = WAYS[boxes[source].facing], WAYS[boxes[target].facing]
+        routes[connections[k]] = router.route(connections[k][0], *ends[k], ways_of)
     return routes
 
 
@@ -275,10 +314,16 @@ def _ends(
 
     found = []
     for (source, output), (target, port) in connections:
-        left, right = spots[source], spots[target]
-        start = (left.x + GRID * boxes[source].width, left.y + GRID * offsets(source, 1)[output])
-        found.append((start, (right.x, right.y + GRID * offsets(target, 0)[port])))
+        start = _at(spots[source], boxes[source], True, offsets(source, 1)[output])
+        end = _at(spots[target], boxes[target], False, offsets(target, 0)[port])
+        found.append((start, end))
     return found
+
+
+def _at(spot: Spot, box: Box, output: bool, offset: float) -> Point:
+    """The place of a port on the sheet."""
+    x, y = port_of(box, output, offset)
+    return spot.x + GRID * x, spot.y + GRID * y
 
 
 def _around(points: Sequence[Point]) -> NDArray[np.float64]:

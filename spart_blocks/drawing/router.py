@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.drawing.faced import Way
 from spart_blocks.drawing.layout import simplified
 
 Point = tuple[float, float]
 Net = tuple[str, str]
+Ways = tuple[Way, Way]
+"""The directions in which a wire leaves its output and comes to its input."""
+RIGHT: Ways = (1, 0), (1, 0)
 
 STUB = 20.0
 """Length of the straight piece at an output and at an input."""
@@ -59,9 +63,21 @@ class Router:
         """Which blocks a route crosses."""
         return np.asarray(hits(runs_of([points])[0], self.boxes, -1.0).any(axis=0))
 
-    def route(self, net: Net, start: Point, end: Point) -> tuple[Point, ...]:
+    def route(self, net: Net, start: Point, end: Point, ways: Ways = RIGHT) -> tuple[Point, ...]:
         """The cheapest of some routes from an output to an input. It is recorded."""
         near = self._near(start, end)
+        best = self._right(net, start, end, near) if ways == RIGHT else ()
+        for _ in range(_DETOURS):
+            if best and self.is_free(best):
+                break
+            if best:
+                near = np.unique(np.concatenate([near, self.boxes[self._crossed(best)]]), axis=0)
+            best = self._detour(net, start, end, ways, near) or best or _plain(start, end, ways)
+        self.keep(net, best)
+        return best
+
+    def _right(self, net: Net, start: Point, end: Point, near: Boxes) -> tuple[Point, ...]:
+        """The cheapest route with few bends from an output at the right to an input at the left."""
         turns = _turns(start, end, near)
         cost = _costs(start, end, turns, near)
         best: tuple[Point, ...] = (start, end)
@@ -74,12 +90,6 @@ class Router:
             whole = float(cost[k]) + _SHARED * self._shared(way, net)
             if whole < least:
                 best, least = way, whole
-        for _ in range(_DETOURS):
-            if self.is_free(best):
-                break
-            near = np.unique(np.concatenate([near, self.boxes[self._crossed(best)]]), axis=0)
-            best = self._detour(net, start, end, near) or best
-        self.keep(net, best)
         return best
 
     def _near(self, start: Point, end: Point) -> Boxes:
@@ -94,14 +104,16 @@ class Router:
             found = found[np.argsort(away, kind="stable")[:_MOST_NEAR]]
         return found
 
-    def _detour(self, net: Net, start: Point, end: Point, near: Boxes) -> tuple[Point, ...]:
+    def _detour(
+        self, net: Net, start: Point, end: Point, ways: Ways, near: Boxes
+    ) -> tuple[Point, ...]:
         """The cheapest route with any number of bends along lines beside the blocks, where none
         with few bends passes them; empty if there is none. It is a shortest path between the
         crossings of these lines, in two layers: for runs across, and for upright ones."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import dijkstra
 
-        out, into = (start[0] + STUB, start[1]), (end[0] - STUB, end[1])
+        out, into = _stubs(start, end, ways)
         xs, ys = (_lines(near, axis, out[axis], into[axis]) for axis in (0, 1))
         count = len(ys) * len(xs)
         node = np.arange(count).reshape(len(ys), len(xs))
@@ -123,7 +135,8 @@ class Router:
         joined = np.concatenate(ends).T
         graph = coo_array((np.concatenate(costs), (joined[0], joined[1])), (2 * count, 2 * count))
         first, at = (
-            int(node[ys.searchsorted(one[1]), xs.searchsorted(one[0])]) for one in (out, into)
+            int(node[ys.searchsorted(one[1]), xs.searchsorted(one[0])]) + count * (way[0] == 0)
+            for one, way in zip((out, into), ways, strict=True)
         )
         _, previous = dijkstra(graph.tocsr(), False, first, return_predecessors=True)
         way = [end, into]
@@ -166,6 +179,19 @@ class Router:
                     if other != net and a < high and low < b and abs(where - at) < _APART:
                         count += 1
         return count
+
+
+def _stubs(start: Point, end: Point, ways: Ways) -> tuple[Point, Point]:
+    """The ends of the straight pieces at an output and at an input."""
+    (a, b), (c, d) = ways
+    return (start[0] + STUB * a, start[1] + STUB * b), (end[0] - STUB * c, end[1] - STUB * d)
+
+
+def _plain(start: Point, end: Point, ways: Ways) -> tuple[Point, ...]:
+    """A route with right angles that passes no block around."""
+    out, into = _stubs(start, end, ways)
+    corner = (into[0], out[1]) if ways[0][0] else (out[0], into[1])
+    return simplified([start, out, corner, into, end])
 
 
 def _turns(start: Point, end: Point, near: Boxes) -> NDArray[np.float64]:

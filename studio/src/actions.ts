@@ -118,7 +118,7 @@ export function leave(): void {
 }
 
 const NOTHING = {
-  selection: [], wires: [], trial: [], drawing: null, adding: null, renaming: null, filling: null,
+  selection: [], wires: [], marks: [], writing: null, menu: null, onto: null, trial: [], drawing: null, adding: null, renaming: null, filling: null,
   dialog: null, hover: null, reveal: null,
 } as const;
 
@@ -188,6 +188,11 @@ export async function rewrite(revision: string, changes: LineChange[]): Promise<
   const at = now().sheet?.at;
   if (changed && at !== undefined && at !== changed.sheet.at && at.startsWith(changed.sheet.at)) await showSheet(changed.sheet.at);
   return changed;
+}
+
+/** As `edit`, with blocks of the sheet moved to places in the same step. */
+export function editAndPlace(places: Record<string, Point>, ...operations: Operation[]): Promise<Changed | null> {
+  return change("edit", () => ({ revision: now().opened?.revision, operations, places }));
 }
 
 export async function undo(): Promise<void> {

@@ -224,6 +224,27 @@ export interface Sheet {
   wires: SheetWire[];
   /** Of a state machine, which has no blocks: its chart. */
   chart?: Chart;
+  notes: SheetNote[];
+  areas: SheetArea[];
+}
+
+/** A text on a sheet. index: of the note in the file. */
+export interface SheetNote {
+  index: number;
+  text: string;
+  /** Its upper left corner. */
+  x: number;
+  y: number;
+  /** The block that it stays with, or null. */
+  by: string | null;
+}
+
+/** A coloured rectangle around blocks. index: of the area in the file. */
+export interface SheetArea {
+  index: number;
+  title: string;
+  colour: Colour;
+  blocks: string[];
 }
 
 export interface SheetBlock {
@@ -247,6 +268,12 @@ export interface SheetBlock {
   face: BlockFace;
   /** The middle of its name and face, from its left edge: between the texts at its ports. */
   centre: number;
+  /** The side to which its outputs lead. */
+  facing: Facing;
+  /** Its own colour; null for that of its class. */
+  colour: Colour | null;
+  /** Whether its name is shown. */
+  named: boolean;
   problems: Problem[];
 }
 
@@ -264,7 +291,7 @@ export interface SheetPort {
   name: string;
   /** The text at the port: its name, or the operator of a sum or product; may be empty. */
   label: string;
-  /** From the block's upper edge. */
+  /** From the block's upper edge; from its left edge where it faces up or down. */
   offset: number;
   wired: boolean;
   /** Shape and unit where they are known: "3", "[rad/s]". */
@@ -307,6 +334,8 @@ export interface SheetChange {
   base: number;
   blocks: (SheetBlock | Range)[];
   wires: (SheetWire | Range)[];
+  notes: SheetNote[];
+  areas: SheetArea[];
 }
 
 /** The answer of "edit", "undo", "redo", "place", "tidy", "choose". With `version`, that of the
@@ -316,7 +345,8 @@ export interface Changed {
   sheet: Sheet | SheetChange;
 }
 
-// do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing.
+// do: "edit" {path, at, revision, operations, places?}; do: "try" with the same arguments writes
+// nothing. places: {[block]: Point} to which blocks of the sheet are moved in the same step.
 // do: "undo" | "redo" {path, at}. do: "place" {path, at, places: {[block]: Point}} moves blocks;
 // do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
 // the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running.
@@ -477,6 +507,15 @@ export interface ForEachOperation {
   within: string;
 }
 
+/** Change the drawing of a sheet: `looks.BLOCK.facing`, `notes[0].text`; `notes` and `areas`
+ * append. text: YAML; null removes the entry. */
+export interface DrawOperation {
+  op: "draw";
+  path: string;
+  text: string | null;
+  within: string;
+}
+
 export interface GroupOperation {
   op: "group";
   name: string;
@@ -493,7 +532,7 @@ export interface TextOperation {
   changes: LineChange[];
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | WrapOperation | TextOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.
@@ -645,6 +684,12 @@ export interface ChartLine {
 
 // The class of a block, by which it is drawn.
 export type Look = "source" | "sink" | "function" | "continuous" | "sampled" | "subsystem" | "border" | "variant";
+
+// The colours of areas and of blocks that have their own.
+export type Colour = "red" | "orange" | "yellow" | "green" | "blue" | "violet" | "grey";
+
+// The side to which the outputs of a block lead.
+export type Facing = "right" | "down" | "left" | "up";
 
 /** do: "types" -> BlockType[], by subjects in the order of lists. */
 export interface BlockType {

@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import type { BlockType, Fits, Opened, Problem, Project, Sheet, SheetWire } from "./protocol";
+import type { BlockType, Fits, Opened, Point, Problem, Project, Sheet, SheetWire } from "./protocol";
 import { Connection, type LinkState } from "./socket";
 
 export interface Notice {
@@ -29,7 +29,16 @@ export interface Adding {
 /** The tabs under the diagram. */
 export type Panel = "scopes" | "motion" | "tune" | "debug" | "tests" | "runs" | "loops";
 
-export type Dialog = "help" | "search" | "group" | "wire" | "retype" | "kind";
+/** A note or an area that is being written; index: in the file, null for a new one, which lies at a place or
+ * around blocks. */
+export interface Writing {
+  of: "note" | "area";
+  index: number | null;
+  at?: Point;
+  blocks?: readonly string[];
+}
+
+export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind";
 
 export interface State {
   link: LinkState;
@@ -42,6 +51,17 @@ export interface State {
   selection: readonly string[];
   /** Selected wires, by `wireKey`. */
   wires: readonly string[];
+  /** Selected notes and areas, "note 0" and "area 1" by their numbers in the file. */
+  marks: readonly string[];
+  writing: Writing | null;
+  /** The menu of commands, and where it is on the page. */
+  menu: { x: number; y: number } | null;
+  /** The wire or the block that gets what is being dragged. */
+  onto: string | null;
+  /** Whether wires show the names of their signals. */
+  names: boolean;
+  /** Whether the whole sheet is shown in a corner. */
+  minimap: boolean;
   types: readonly BlockType[];
   /** Mistakes that the value being typed would make. */
   trial: readonly Problem[];
@@ -82,6 +102,12 @@ const FIRST: State = {
   sheet: null,
   selection: [],
   wires: [],
+  marks: [],
+  writing: null,
+  menu: null,
+  onto: null,
+  names: false,
+  minimap: false,
   types: [],
   trial: [],
   drawing: null,

@@ -23,14 +23,15 @@ def random_request(sheet, opened, rng):
         slot = rng.choice(opened["variants"])
         return "choose", {"slot": slot["slot"], "choice": rng.choice(slot["choices"])}
     operations = [random_operation(sheet, names, within, rng) for _ in range(rng.randint(1, 3))]
-    return "edit", {"revision": opened["revision"], "operations": operations}
+    moved = {name: [rng.randrange(900), 40]} if rng.random() < 0.2 else None
+    return "edit", {"revision": opened["revision"], "operations": operations, "places": moved}
 
 
 def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
     if "chart" in sheet and rng.random() < 0.9:
         return random_change_of_chart(sheet["chart"], rng)
-    name, kind = rng.choice(names), rng.randrange(14)
+    name, kind = rng.choice(names), rng.randrange(16)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -80,6 +81,15 @@ def random_operation(sheet, names, within, rng):
         return {"op": "text", "changes": [[first, first + rng.randrange(3), lines]]}
     if kind == 12:
         return random_kind(sheet, name, within, rng)
+    if kind in (13, 14):
+        path, text = rng.choice([
+            (f"looks.{name}.facing", rng.choice(["left", "up", "down", "right", None])),
+            (f"looks.{name}.colour", rng.choice(["red", "pink", None])),
+            ("notes", f"{{text: n, at: [3, 4], by: {name}}}"), ("notes[0].at", "[5, 6]"),
+            ("notes[0]", None), ("areas", f"{{title: t, blocks: [{name}]}}"),
+            ("areas[0].title", "other"), ("areas[0]", None), ("looks", None), ("a[", "b"),
+        ])  # fmt: skip
+        return {"op": "draw", "path": path, "text": text, "within": within}
     path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
 

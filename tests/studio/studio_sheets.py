@@ -18,6 +18,14 @@ def assert_apart(sheet):
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], sheet["at"]
 
 
+def port_place(block, port, output):
+    """Where a port of a block is, whichever side it faces."""
+    facing, offset = block["facing"], port["offset"]
+    if facing in ("right", "left"):
+        return [block["x"] + block["width"] * ((facing == "right") == output), block["y"] + offset]
+    return [block["x"] + offset, block["y"] + block["height"] * ((facing == "down") == output)]
+
+
 def assert_routed(sheet):
     """Each wire is right-angled, from its output to its input."""
     found = blocks(sheet)
@@ -26,8 +34,8 @@ def assert_routed(sheet):
         out = next(p for p in start["outputs"] if p["name"] == wire["from"]["port"])
         into = next(p for p in end["inputs"] if p["name"] == wire["to"]["port"])
         points = wire["points"]
-        assert points[0] == [start["x"] + start["width"], start["y"] + out["offset"]]
-        assert points[-1] == [end["x"], end["y"] + into["offset"]]
+        assert points[0] == port_place(start, out, True)
+        assert points[-1] == port_place(end, into, False)
         for (x0, y0), (x1, y1) in pairwise(points):
             assert (x0 == x1) != (y0 == y1), points
 

@@ -20,13 +20,14 @@ from spart_blocks.diagram.build.registry import BlockType, name_problem, new_clo
 from spart_blocks.diagram.build.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.levels import check_tags
+from spart_blocks.diagram.sections.drawing_section import check_drawing
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.robot_section import read_tunable
 from spart_blocks.diagram.sections.schema import AnyFile, DiagramSection, PartSection, validate
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
 from spart_blocks.diagram.written.files import MAX_BYTES, Robots, UsedFiles, existing, inside
 from spart_blocks.diagram.written.references import MAX_EXPANDED, Resolved, Resolver, Scope
-from spart_blocks.diagram.written.sheets import File, Sheet
+from spart_blocks.diagram.written.sheets import GATES, File, Sheet
 from spart_blocks.robot import Robot
 
 MAX_USES = 2000
@@ -147,6 +148,9 @@ class _Content(Generic[AnyFile]):
         self.catalogue = Catalogue(
             {**self.catalogue.robots, **robots}, {**self.catalogue.clocks, **clocks}
         )
+        top = self.file.top
+        names = {*top.blocks, *self.file.slots, *(GATES if top.has_gates else ())}
+        check_drawing(sections.drawing, names, self.document, (), self.faults)
         broken = check_subsystems(sections.subsystems, sections.blocks, self.document, self.faults)
         builder = Builder(
             file=self.file,
@@ -280,6 +284,7 @@ class DiagramContent(_Content[DiagramSection]):
             places=product.places,
             origins=product.origins.origins(),
             tunable=tunable,
+            drawing=sections.drawing,
             files=tuple(self.files.read),
             packages=frozenset(product.packages),
         )

@@ -11,6 +11,7 @@ from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault
 from spart_blocks.diagram.build.arguments import MAX_PORTS
 from spart_blocks.diagram.build.registry import find_type, name_problem
+from spart_blocks.diagram.sections.drawing_section import check_drawing
 from spart_blocks.diagram.sections.schema import BlockSection, PartSection, SubsystemSection
 from spart_blocks.diagram.written.conditions import (
     CONDITIONS,
@@ -20,6 +21,7 @@ from spart_blocks.diagram.written.conditions import (
     wrong_values,
 )
 from spart_blocks.diagram.written.references import Resolved
+from spart_blocks.diagram.written.sheets import GATES
 
 MAX_BLOCKS = 20_000
 MAX_LEVELS = 16
@@ -60,6 +62,8 @@ def _bad_names(
         message = f"the subsystem name {name[:60]!r} {problem}"
         faults.append(Fault(message, document.key_place("subsystems", name)))
     check_ports(section, ("subsystems", name), document, faults)
+    blocks = {*section.blocks, *GATES}
+    check_drawing(section.drawing, blocks, document, ("subsystems", name), faults)
     return len(faults) > before
 
 

@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from spart_blocks.base.document import Document, Key, Keys
 from spart_blocks.base.errors import Fault, brief, did_you_mean
+from spart_blocks.diagram.sections.drawing_section import NO_DRAWING, DrawingSection
 from spart_blocks.diagram.sections.robot_section import RobotSection
 from spart_blocks.diagram.sections.run_options import solver_hint
 from spart_blocks.diagram.sections.table import FILE_SECTIONS, MAPPING, STRUCTURE, Sections, rows
@@ -45,6 +46,7 @@ def _empty_list(value: Any) -> Any:
 _List = BeforeValidator(_empty_list)
 Params = Annotated[dict[StrictStr, Any], MAPPING]
 Wires = Annotated[tuple[StrictStr, ...], _List]
+Drawing = Annotated[DrawingSection, MAPPING]
 
 
 class _Section(BaseModel):
@@ -138,6 +140,7 @@ class SubsystemSection(_Section, Conditional):
     outputs: Wires = Field((), description="names of the output ports, inputs of block `out`")
     blocks: Annotated[dict[StrictStr, BlockSection], MAPPING] = Field(default_factory=dict)
     wires: Wires = Field(())
+    drawing: Drawing = Field(NO_DRAWING, description="notes, areas and looks of its drawing")
 
 
 class VariantSection(_Section):
@@ -162,6 +165,7 @@ class FileSection(_Section):
     wires: Wires = Field(
         (), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope` or `plant.* -> ctrl`"
     )
+    drawing: Drawing = Field(NO_DRAWING, description="notes, areas and looks of its drawing")
 
 
 class PartSection(FileSection, Conditional):
@@ -204,8 +208,11 @@ def json_schema(model: type[FileSection] = DiagramSection) -> str:
             definitions[name]["properties"][key] = _or_reference(entry)
     for holder in (schema, definitions["SubsystemSection"]):
         for key in _MAY_BE_EMPTY:
-            if key in holder["properties"]:
-                holder["properties"][key]["type"] = [holder["properties"][key]["type"], "null"]
+            entry = holder["properties"].get(key, {})
+            if "type" in entry:
+                entry["type"] = [entry["type"], "null"]
+            elif "$ref" in entry:
+                entry["anyOf"] = [{"$ref": entry.pop("$ref")}, {"type": "null"}]
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -70,6 +70,7 @@ STRUCTURE: Mapping[str, SectionRow] = {
         settable=True, named=True, may_be_empty=False, in_lines=True, of_runs=True
     ),
     "wires": SectionRow(in_lines=True, of_runs=True),
+    "drawing": SectionRow(named=True, in_lines=True),
 }
 """The sections that say what a diagram is made of, and its texts, in the order of a file. Their
 models are in schema.py. References in blocks are those of each block."""

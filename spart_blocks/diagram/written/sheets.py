@@ -111,8 +111,14 @@ class Sheet:
 
     @property
     def rest(self) -> dict[str, Any]:
-        """Its entries without blocks and wires."""
-        return {key: one for key, one in self.section.items() if key not in ("blocks", "wires")}
+        """Its entries without blocks, wires and what only its drawing has."""
+        others = "blocks", "wires", "drawing"
+        return {key: one for key, one in self.section.items() if key not in others}
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """Its section `drawing`; empty if there is none."""
+        return mapping_at(self.section, "drawing")
 
     @cached_property
     def wire_texts(self) -> dict[int, str]:

@@ -16,6 +16,6 @@ from __future__ import annotations
 
 from spart_blocks.drawing.layout.graph import Box, Edge, Layout
 from spart_blocks.drawing.layout.place import arrange
-from spart_blocks.drawing.layout.routes import simplified
+from spart_blocks.drawing.layout.routes import junctions, simplified
 
-__all__ = ["Box", "Edge", "Layout", "arrange", "simplified"]
+__all__ = ["Box", "Edge", "Layout", "arrange", "junctions", "simplified"]

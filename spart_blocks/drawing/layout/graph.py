@@ -26,6 +26,7 @@ _MOST_PUT_IN = 2000
 class Box:
     """A block. width, height, and the distance of each port from its top [grid].
 
+    facing: the side to which its outputs lead, see `faced`; the layout takes it to be the right.
     cut: how badly a diagram reads if a wire from this box is drawn as feedback; small for
     integrators, as loops are read from controller to plant.
     """
@@ -35,6 +36,7 @@ class Box:
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
     cut: float = 3.0
+    facing: str = "right"
 
 
 @dataclass(frozen=True, order=True)

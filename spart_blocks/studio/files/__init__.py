@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.drawing.placed import Spot
 from spart_blocks.studio.client import Client, Handler
 from spart_blocks.studio.files.completion import Written, completions
 from spart_blocks.studio.files.contents import contents_of
@@ -110,17 +112,25 @@ def _start(given: Given) -> tuple[str, str, bool]:
     return text_of(start, "block"), text_of(start, "port"), bool(given.get("output"))
 
 
-def _revised(given: Given) -> tuple[str, Asked]:
-    """The revision and the operations of a request."""
+def _revised(file: OpenedFile, given: Given) -> tuple[str, Asked]:
+    """The revision and the operations of a request, with the blocks that move in the same step."""
     asked = asked_of(given.get("operations"))
+    if given.get("places"):
+        sheet = _scope(file, given).key
+        moved = {(sheet, name): spot for name, spot in _places(given).items()}
+        asked = replace(asked, placed={**moved, **asked.placed})
     return text_of(given, "revision"), asked
 
 
 def _place(file: OpenedFile, given: Given) -> None:
+    file.place(_at(given), _places(given))
+
+
+def _places(given: Given) -> dict[str, Spot]:
     places = given.get("places")
     if not isinstance(places, dict) or not places:
         raise InputError("the request needs the places of blocks")
-    file.place(_at(given), {str(name): spot_of(point) for name, point in places.items()})
+    return {str(name): spot_of(point) for name, point in places.items()}
 
 
 def _complete(file: OpenedFile, given: Given) -> Any:
@@ -153,8 +163,8 @@ HANDLERS: dict[str, Handler] = {
     "fits": _of_file(lambda file, given: fits_of(_scope(file, given), *_start(given))),
     "unfit": _of_file(lambda file, given: unfit_types(_scope(file, given), *_start(given))),
     "contents": _of_file(lambda file, given: contents_of(file.reading)),
-    "edit": _changing(lambda file, given: file.edit(*_revised(given))),
-    "try": _of_file(lambda file, given: file.tried(*_revised(given))),
+    "edit": _changing(lambda file, given: file.edit(*_revised(file, given))),
+    "try": _of_file(lambda file, given: file.tried(*_revised(file, given))),
     "text": _of_file(lambda file, given: file.text_at(_at(given))),
     "complete": _of_file(_complete),
     "undo": _changing(lambda file, given: file.undo()),

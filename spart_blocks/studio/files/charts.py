@@ -86,7 +86,7 @@ def chart_sheet(found: MachineScope, at: str, mistakes: Mistakes) -> dict[str, A
     scope = found.scope
     problems = _Problems(found, mistakes if scope.within is not None else Mistakes())
     chart = _Chart(found, Texts(scope.reading, scope.within is not None), problems)
-    empty: dict[str, Any] = {"runs": [], "blocks": [], "wires": []}
+    empty: dict[str, Any] = {"runs": [], "blocks": [], "wires": [], "notes": [], "areas": []}
     return {"at": at, "within": scope.within, **empty, "chart": chart.data()}
 
 

@@ -19,6 +19,7 @@ from spart_blocks.versions.edits import (
     AddSubsystem,
     AddWire,
     Append,
+    Draw,
     ForEach,
     Group,
     LineChange,
@@ -285,6 +286,18 @@ def _for_each(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     return [ForEach(name, within=_within(given))], f"for each of {name}"
 
 
+def _draw(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, text = text_of(given, "path"), given.get("text")
+    value = None if text is None else parse_value(text_of(given, "text"), path)
+    part, _, name = path.partition(".")
+    part = part.partition("[")[0].removesuffix("s")
+    label = f"look of {name.partition('.')[0]}" if part == "look" else part
+    done = "change" if name or "[" in path else "add"
+    if text is None and part != "look":
+        done = "remove"
+    return [Draw(path, value, _within(given))], f"{done} {label}"
+
+
 def _wrap(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     slot, choice, wires = text_of(given, "slot"), text_of(given, "choice"), given.get("wires")
     if not isinstance(wires, list) or not all(isinstance(text, str) for text in wires):
@@ -328,6 +341,7 @@ _KINDS = {
     "wire": _wire,
     "unwire": _unwire,
     "group": _group,
+    "draw": _draw,
     "wrap": _wrap,
     "text": _text,
     "subsystem": _subsystem,

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 from spart_blocks.block_support.ports import Port
 from spart_blocks.diagram.diagram_drawing import OPERATORS, port_labels
+from spart_blocks.diagram.sections.drawing_section import PLAIN
 from spart_blocks.diagram.written.connections import Connection
 from spart_blocks.diagram.written.sheets import GATES, Sheet
 from spart_blocks.diagram.written.wires import selection_text
-from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box
+from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box, upright_box
+from spart_blocks.drawing.faced import is_upright
 from spart_blocks.drawing.layout import Box
 from spart_blocks.drawing.placed import GRID, Drawn, Ports, Spots, lay_out
 from spart_blocks.drawing.placed import Connection as Connected
 from spart_blocks.state_machines.written import MACHINES
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
+from spart_blocks.studio.files.drawings import areas_of, looks_of, notes_of
 from spart_blocks.studio.files.faces import Face, face_of
 from spart_blocks.studio.files.kinds import kind_face, marks_of, runs_of
 from spart_blocks.studio.files.mistakes import Mistakes
@@ -45,8 +48,10 @@ def sheet_parts(scope: Scope, mistakes: Mistakes) -> SheetParts:
     looks = {name: block_look(scope, name) for name in web.sides}
     margins = {name: _margins(scope, name, web) for name in web.sides}
     faces = {name: _face(scope, name) for name in web.sides}
+    drawings = {**dict.fromkeys(web.sides, PLAIN), **looks_of(scope)}
     boxes = {
-        name: _box(scope, name, looks[name], web, faces[name], margins[name]) for name in web.sides
+        name: _box(scope, name, looks[name], web, faces[name], margins[name], drawings[name].facing)
+        for name in web.sides
     }
     sides = described_sides(scope, web)
     return SheetParts(
@@ -55,10 +60,13 @@ def sheet_parts(scope: Scope, mistakes: Mistakes) -> SheetParts:
         {name: (left.names, right.names) for name, (left, right) in web.sides.items()},
         [ends_of(one) for one in web.connections],
         [
-            _block(
-                scope, name, looks[name], faces[name], margins[name], sides[name], boxes[name],
-                mistakes,
-            )
+            {
+                **_block(scope, name, looks[name], faces[name], sides[name], boxes[name], mistakes),
+                "facing": drawings[name].facing,
+                "colour": drawings[name].colour,
+                "named": drawings[name].name,
+                "centre": _centre(boxes[name], margins[name]),
+            }
             for name in web.sides
         ],
         [_wire(scope, one, mistakes) for one in web.connections],
@@ -101,7 +109,8 @@ def make_sheet(
     ]
     scope = parts.scope
     about = {"at": scope.at, "within": scope.within, "runs": runs_of(scope)}
-    data = {**about, "blocks": blocks, "wires": wires}
+    more = {"notes": notes_of(scope, drawn.spots), "areas": areas_of(scope, drawn.spots)}
+    data = {**about, "blocks": blocks, "wires": wires, **more}
     return MadeSheet(parts, drawn, data)
 
 
@@ -139,7 +148,6 @@ def _block(
     name: str,
     look: str,
     face: Face,
-    margins: tuple[float, float],
     ports: PortSides,
     box: Box,
     mistakes: Mistakes,
@@ -167,9 +175,17 @@ def _block(
         "file": file,
         "clock": clock if isinstance(clock, str) else None,
         "face": face.data,
-        "centre": (GRID * box.width + margins[0] - margins[1]) / 2,
         "problems": mistakes.blocks.get((scope.keys, name), []) if own else [],
     }
+
+
+def _centre(box: Box, margins: tuple[float, float]) -> float:
+    """The middle of name and face from the left edge of a block [px]. margins: the widths of what
+    stands at its inputs and outputs."""
+    if is_upright(box.facing):
+        return GRID * box.width / 2
+    left, right = margins if box.facing == "right" else reversed(margins)
+    return (GRID * box.width + left - right) / 2
 
 
 def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> list[dict[str, Any]]:
@@ -314,7 +330,13 @@ _NARROW, _WIDE = set("iljtfrI.,:;|!'()[]{} -/"), set("mwMW@%")
 
 
 def _box(
-    scope: Scope, name: str, look: str, web: Web, face: Face, margins: tuple[float, float]
+    scope: Scope,
+    name: str,
+    look: str,
+    web: Web,
+    face: Face,
+    margins: tuple[float, float],
+    facing: str,
 ) -> Box:
     """The box of a block that its texts fit into. look: a key of LOOKS."""
     left, right = margins
@@ -325,7 +347,19 @@ def _box(
     wide = (left + middle + right) / GRID
     least = LEAST_HEIGHT + (2 if face != Face() else 0)
     inputs, outputs = (len(side.ports) for side in web.sides[name])
-    return sized_box(min(wide, _MOST_WIDTH), (inputs, outputs), least, look_of(look).cut)
+    cut = look_of(look).cut
+    if is_upright(facing):
+        labels = _label_width(scope, name, web, 0), _label_width(scope, name, web, 1)
+        wide = min(middle / GRID, _MOST_WIDTH)
+        return upright_box(wide, labels, (inputs, outputs), least, cut, facing)
+    box = sized_box(min(wide, _MOST_WIDTH), (inputs, outputs), least, cut)
+    return replace(box, facing=facing)
+
+
+def _label_width(scope: Scope, name: str, web: Web, side: int) -> float:
+    """The width of the widest text at the ports of one side of a block, in units of the grid."""
+    labels = labels_of(scope, name, web.sides[name][side], bool(side))
+    return max((text_width(label, SMALL) for label in labels), default=0.0) / GRID
 
 
 def _margins(scope: Scope, name: str, web: Web) -> tuple[float, float]:

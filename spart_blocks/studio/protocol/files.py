@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from spart_blocks.studio.protocol.charts import Chart
 from spart_blocks.studio.protocol.problems import Point, Problem, WrapOperation
-from spart_blocks.studio.protocol.types import Field, Look
+from spart_blocks.studio.protocol.types import Colour, Facing, Field, Look
 
 
 class Project(TypedDict):
@@ -85,6 +85,29 @@ class Sheet(TypedDict):
     wires: list[SheetWire]
     # Of a state machine, which has no blocks: its chart.
     chart: NotRequired[Chart]
+    notes: list[SheetNote]
+    areas: list[SheetArea]
+
+
+class SheetNote(TypedDict):
+    """A text on a sheet. index: of the note in the file."""
+
+    index: int
+    text: str
+    # Its upper left corner.
+    x: float
+    y: float
+    # The block that it stays with, or null.
+    by: str | None
+
+
+class SheetArea(TypedDict):
+    """A coloured rectangle around blocks. index: of the area in the file."""
+
+    index: int
+    title: str
+    colour: Colour
+    blocks: list[str]
 
 
 class SheetBlock(TypedDict):
@@ -108,6 +131,12 @@ class SheetBlock(TypedDict):
     face: BlockFace
     # The middle of its name and face, from its left edge: between the texts at its ports.
     centre: float
+    # The side to which its outputs lead.
+    facing: Facing
+    # Its own colour; null for that of its class.
+    colour: Colour | None
+    # Whether its name is shown.
+    named: bool
     problems: list[Problem]
 
 
@@ -126,7 +155,7 @@ class SheetPort(TypedDict):
     name: str
     # The text at the port: its name, or the operator of a sum or product; may be empty.
     label: str
-    # From the block's upper edge.
+    # From the block's upper edge; from its left edge where it faces up or down.
     offset: float
     wired: bool
     # Shape and unit where they are known: "3", "[rad/s]".
@@ -171,6 +200,8 @@ class SheetChange(TypedDict):
     base: int
     blocks: list[SheetBlock | Range]
     wires: list[SheetWire | Range]
+    notes: list[SheetNote]
+    areas: list[SheetArea]
 
 
 class Changed(TypedDict):
@@ -181,7 +212,8 @@ class Changed(TypedDict):
     sheet: Sheet | SheetChange
 
 
-# do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing.
+# do: "edit" {path, at, revision, operations, places?}; do: "try" with the same arguments writes
+# nothing. places: {[block]: Point} to which blocks of the sheet are moved in the same step.
 # do: "undo" | "redo" {path, at}. do: "place" {path, at, places: {[block]: Point}} moves blocks;
 # do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
 # the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running.
@@ -358,6 +390,16 @@ class ForEachOperation(TypedDict):
     within: str
 
 
+class DrawOperation(TypedDict):
+    """Change the drawing of a sheet: `looks.BLOCK.facing`, `notes[0].text`; `notes` and `areas`
+    append. text: YAML; null removes the entry."""
+
+    op: Literal["draw"]
+    path: str
+    text: str | None
+    within: str
+
+
 class GroupOperation(TypedDict):
     op: Literal["group"]
     name: str
@@ -398,6 +440,7 @@ Operation = (
     | RenameSubsystem
     | ConditionOperation
     | ForEachOperation
+    | DrawOperation
     | WrapOperation
     | TextOperation
 )

@@ -9,6 +9,12 @@ Look = Literal[
     "source", "sink", "function", "continuous", "sampled", "subsystem", "border", "variant"
 ]
 
+# The colours of areas and of blocks that have their own.
+Colour = Literal["red", "orange", "yellow", "green", "blue", "violet", "grey"]
+
+# The side to which the outputs of a block lead.
+Facing = Literal["right", "down", "left", "up"]
+
 
 class BlockType(TypedDict):
     """do: "types" -> BlockType[], by subjects in the order of lists."""

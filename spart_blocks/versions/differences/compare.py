@@ -17,6 +17,7 @@ from spart_blocks.diagram.written.connections import Ports
 from spart_blocks.diagram.written.files import Robots
 from spart_blocks.robot import Robot
 from spart_blocks.versions.differences.changes import ABSENT, Change, Difference
+from spart_blocks.versions.differences.drawing_changes import drawing_changes
 from spart_blocks.versions.differences.entry_changes import block_changes, section_changes
 from spart_blocks.versions.differences.matched_versions import (
     DiagramVersion,
@@ -98,6 +99,7 @@ class _Comparison:
         changes = [
             *block_changes(pair, references, (_params(old), _params(new))),
             *wire_changes(pair),
+            *drawing_changes(pair),
             *section_changes(pair, references, old.data, new.data),
         ]
         notes: list[str] = []

@@ -166,7 +166,7 @@ def _size(sheet: Keys, half: DiagramVersion) -> str:
 
 _TEXTS = ("name", "description")
 """Sections of texts for people, in which names are words."""
-_ELSEWHERE = ("blocks", "wires", "subsystems", "variants")
+_ELSEWHERE = ("blocks", "wires", "subsystems", "variants", "drawing")
 _SUBJECTS = {"params": "parameter of the diagram", "clocks": "clock", "robots": "robot"}
 
 

@@ -1,5 +1,6 @@
 """Edits of diagram files that keep their text: all other lines stay the same, byte for byte."""
 
+from spart_blocks.versions.edits.draw import Draw
 from spart_blocks.versions.edits.files import (
     Edited,
     EditedFile,
@@ -53,6 +54,7 @@ __all__ = [
     "AddSubsystem",
     "AddWire",
     "Append",
+    "Draw",
     "Edited",
     "EditedFile",
     "ForEach",

@@ -21,6 +21,7 @@ from spart_blocks.diagram.written.references import reference_of
 from spart_blocks.diagram.written.sheets import VARIANT, File, Sheet, Slot, is_slot
 from spart_blocks.diagram.written.wires import WireSyntaxError
 from spart_blocks.diagram.written.wrapper import wrapper_of
+from spart_blocks.versions.edits.drawings import drawing_of, moved_out, without_blocks
 from spart_blocks.versions.edits.grouping import grouped
 from spart_blocks.versions.edits.renaming import (
     NewNames,
@@ -188,6 +189,7 @@ class RemoveBlock(Operation):
         sheet = sheet_of(file, self.within)
         home = home_of(file, sheet, self.name)
         steps = [*wire_steps(sheet, lambda wire: wire.without(lambda e: e.block == self.name))]
+        steps += without_blocks(sheet, {self.name})
         if sheet.keys:
             return ordered([*steps, RemoveValue(home)])
         used = []
@@ -357,6 +359,10 @@ class Group(Operation):
             for name in self.blocks
         }
         steps = [*part.steps, *signals_renamed(file.data, names)]
+        drawing = drawing_of(sheet.drawing, set(blocks))
+        if drawing:
+            part.section["drawing"] = drawing
+        steps += moved_out(sheet, set(blocks), self.name)
         steps += [RemoveValue(home) for home in homes]
         steps += [InsertItem((*sheet.keys, "wires"), text) for text in part.outer]
         after = Put(("subsystems", self.name), part.section).steps(file)

@@ -11,6 +11,7 @@ from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.sections.table import Sections
 from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP, VARIANT, File, Name, blocks_path
+from spart_blocks.versions.edits.drawings import renamed_blocks
 from spart_blocks.versions.edits.steps import Operation, RenameKey, SetValue, Step, ordered
 
 SECTIONS = tuple(Sections.model_fields)
@@ -116,6 +117,7 @@ class Rename(Operation):
                 text = wire.renamed(names)
                 if text != wire.text:
                     steps.append(SetValue((*sheet.keys, "wires", number), text))
+            steps += renamed_blocks(sheet, names)
         steps += self._references(file)
         steps += signals_renamed(file.data, self._signals(file))
         for path, keys in self._keys():

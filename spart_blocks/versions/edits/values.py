@@ -68,7 +68,8 @@ def _shifted(line: str, by: int) -> str:
 WIDTH = 100
 """Intended longest line [characters], where a value can be broken into lines."""
 _HOLDERS = (*(name for name, row in STRUCTURE.items() if row.in_lines), "choices")
-IN_LINES = (*(name for name, row in FILE_SECTIONS.items() if row.in_lines), "choices", *CLAIMS)
+_LISTS = "choices", "notes", "areas", "looks", *CLAIMS
+IN_LINES = (*(name for name, row in FILE_SECTIONS.items() if row.in_lines), *_LISTS)
 """Sections whose entries are written on lines of their own."""
 _PLAIN = re.compile(r"[^\s'\"][^\n\r\t'\"]*")
 

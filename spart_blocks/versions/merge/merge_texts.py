@@ -16,11 +16,12 @@ from typing import Any
 from spart_blocks.base.document import Document, Keys, mapping_at, parse_document, value_at
 from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.diagram.written.files import project_root
-from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP, File, Name, block_path
+from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP, File, Name, block_path, is_slot
 from spart_blocks.versions.differences.compare import pair_of
 from spart_blocks.versions.differences.matched_versions import DiagramVersion
 from spart_blocks.versions.differences.references import references_of
 from spart_blocks.versions.differences.sides import DiffSide
+from spart_blocks.versions.edits.drawings import with_looks, without_blocks
 from spart_blocks.versions.edits.files import edited_file, mistakes
 from spart_blocks.versions.edits.operations import Put, RenameParameter, data_after
 from spart_blocks.versions.edits.renaming import NewNames, Rename, signals_renamed
@@ -247,14 +248,39 @@ class Move(Operation):
                 steps += Put(block_path(b), block).steps(file)
             else:
                 made.setdefault(name, {})[b] = block
-        new = {name: self._section(name, blocks) for name, blocks in made.items()}
+        steps += self._drawings(file)
+        looks = self._looks(file)
+        new = {name: self._section(name, blocks, looks) for name, blocks in made.items()}
         if new and "subsystems" not in file.data:
             steps.append(SetValue(("subsystems",), new))
         else:
             steps += [SetValue(("subsystems", name), section) for name, section in new.items()]
         return ordered(steps)
 
-    def _section(self, name: str, moved: Mapping[Name, Any]) -> dict[str, Any]:
+    def _drawings(self, file: File) -> Iterator[Step]:
+        """The steps that take moved blocks out of drawings, and their looks to their new sheets."""
+        gone: dict[Keys, set[str]] = {}
+        for (sheet, name), _ in self.moves:
+            gone.setdefault(sheet, set()).add(name)
+        for sheet, names in gone.items():
+            if not is_slot(sheet):
+                yield from without_blocks(file.sheet_at(sheet), names)
+        for sheet, looks in self._looks(file).items():
+            if not sheet or (sheet[:1] == (SUBSYSTEM,) and sheet[1] in file.subsystems):
+                yield from with_looks(file.sheet_at(sheet), looks)
+
+    def _looks(self, file: File) -> dict[Keys, dict[str, Any]]:
+        """The looks of moved blocks, by their new sheets and names."""
+        looks: dict[Keys, dict[str, Any]] = {}
+        for (sheet, name), (other, new) in self.moves:
+            look = mapping_at(file.data, *sheet, "drawing", "looks").get(name)
+            if look is not None:
+                looks.setdefault(other, {})[new] = look
+        return looks
+
+    def _section(
+        self, name: str, moved: Mapping[Name, Any], looks: Mapping[Keys, dict[str, Any]]
+    ) -> dict[str, Any]:
         """A subsystem with its moved blocks as this version has them."""
         section = self.sections[name]
         sheet: Keys = SUBSYSTEM, name
@@ -263,4 +289,11 @@ class Move(Operation):
             if (sheet, block) not in self.targets or (sheet, block) in moved:
                 blocks[block] = moved.get((sheet, block), value)
         blocks |= {block: value for (_, block), value in moved.items() if block not in blocks}
-        return {**section, "blocks": blocks}
+        drawing = dict(mapping_at(section, "drawing"))
+        others = mapping_at(drawing, "looks")
+        own = {key: one for key, one in others.items() if (sheet, key) not in self.targets}
+        drawing["looks"] = own | looks.get(sheet, {})
+        if not drawing["looks"]:
+            del drawing["looks"]
+        made = {**section, "blocks": blocks, "drawing": drawing}
+        return made if drawing else {key: one for key, one in made.items() if key != "drawing"}

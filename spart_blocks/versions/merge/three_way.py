@@ -34,7 +34,7 @@ from spart_blocks.versions.edits.steps import (
 )
 from spart_blocks.versions.edits.values import same as written_alike
 
-_AS_SETS = ("log", "effort", "tunable", "part", "keep", "signals", *CLAIMS)
+_AS_SETS = ("log", "effort", "tunable", "part", "keep", "signals", "notes", "areas", *CLAIMS)
 """Lists in which the order means nothing, by key; claims among them."""
 _Connection = tuple[str, str]
 """The source and the input, each in one spelling."""
@@ -87,7 +87,8 @@ class ThreeWay:
             return
         if base is ABSENT and _is_section(path) and _of(dict, ours, theirs):
             base = {}
-        if base is ABSENT and path[-1:] == ("wires",) and _of(list, ours, theirs):
+        listed = path[-1:] == ("wires",) or (_is_drawing(path) and path[-1] in _AS_SETS)
+        if base is ABSENT and listed and _of(list, ours, theirs):
             base = []
         values = base, ours, theirs
         if len(path) == 2 and path[0] == "clocks" and self._same_clock(path, values):
@@ -267,7 +268,14 @@ def _block_at(path: Keys) -> Name | None:
 
 def _is_section(path: Keys) -> bool:
     """Whether a mapping holds entries that are merged one by one, also where both sides made it."""
-    return len(path) == 1 or (len(path) == 3 and path[0] == "subsystems" and path[2] == "blocks")
+    inner = len(path) == 3 and path[0] == "subsystems" and path[2] in ("blocks", "drawing")
+    return len(path) == 1 or inner or _is_drawing(path)
+
+
+def _is_drawing(path: Keys) -> bool:
+    """Whether this is a list or mapping of a drawing, or the look of a block in it."""
+    inside = path[2:] if path[:1] == ("subsystems",) else path
+    return inside[:1] == ("drawing",) and 2 <= len(inside) <= 3
 
 
 def _step_to(path: Keys, value: Any) -> Step:

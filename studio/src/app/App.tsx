@@ -82,7 +82,7 @@ function Code() {
 }
 
 function Windows() {
-  const needed = useStudio(({ dialog, adding }) => dialog !== null || adding !== null);
+  const needed = useStudio(({ dialog, adding, menu }) => dialog !== null || adding !== null || menu !== null);
   return needed && <Suspense><Dialogs /></Suspense>;
 }
 

@@ -4,19 +4,23 @@ import { QuickAdd } from "../canvas/QuickAdd";
 import { WireDialog } from "../canvas/WireDialog";
 import { useStudio } from "../store";
 import { KindDialog } from "../kinds/KindDialog";
+import { ColourDialog } from "./ColourDialog";
 import { GroupDialog } from "./GroupDialog";
 import { Help } from "./Help";
+import { Menu } from "./Menu";
 import { RetypeDialog } from "./RetypeDialog";
 import { Search } from "./Search";
 
-const DIALOGS = { help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog, kind: KindDialog };
+const DIALOGS = { colour: ColourDialog, help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog, kind: KindDialog };
 
 export default function Dialogs() {
   const dialog = useStudio((state) => state.dialog);
+  const menu = useStudio((state) => state.menu);
   const Shown = dialog && DIALOGS[dialog];
   return (
     <>
       <QuickAdd />
+      {menu && <Menu at={menu} />}
       {Shown && <Shown />}
     </>
   );

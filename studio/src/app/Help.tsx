@@ -12,6 +12,9 @@ const OTHERS = [
   ["drag on the sheet", "select the blocks in a box"],
   ["middle or right button, drag", "pan"],
   ["wheel", "zoom"],
+  ["right click, long touch", "the commands for what is there"],
+  ["drag a block without wires onto a wire", "insert it; a block from the list too"],
+  ["drag from the list onto a block", "replace the block"],
   ["double click on the sheet", "add a block there"],
   ["double click on a block", "open a subsystem"],
   ["drag from port to port", "wire; on the empty sheet: add a block with the wire"],
@@ -27,7 +30,7 @@ export function Help() {
         {allCommands().map(([group, commands]) => (
           <section key={group} aria-label={group}>
             <h3>{group}</h3>
-            <dl>{commands.map(({ keys, what }) => <Row key={what} keys={keys} what={what} />)}</dl>
+            <dl>{commands.filter(({ keys }) => keys.length).map(({ keys, what }) => <Row key={what} keys={keys} what={what} />)}</dl>
           </section>
         ))}
         <section aria-label="Mouse and focus">

@@ -2,11 +2,16 @@
 
 import { useEffect } from "react";
 
+/** What is selected; the sheet where nothing is. */
+export type Subject = "block" | "wire" | "mark" | "sheet";
+
 export interface Command {
   /** As `keyOf` writes them: "Ctrl+Z", "F2", "ArrowLeft". */
   keys: readonly string[];
   what: string;
   run: () => unknown;
+  /** What it is about: the menu of commands has it there. */
+  on?: readonly Subject[];
   /** Whether it does anything now; else the key does what it does elsewhere. */
   when?: () => boolean;
 }

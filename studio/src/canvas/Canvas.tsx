@@ -3,20 +3,23 @@
 import {
   type Connection as Joined, type FinalConnectionState, type OnConnectStartParams, ConnectionLineType, ReactFlow, SelectionMode, useReactFlow, useStore,
 } from "@xyflow/react";
-import { type DragEvent, type FocusEvent, type MouseEvent, useEffect, useMemo } from "react";
+import { type DragEvent, type FocusEvent, lazy, type MouseEvent, Suspense, useEffect, useMemo } from "react";
 
 import { edit, notify, showSheet } from "../actions";
 import { useCommands } from "../app/keys";
-import type { Operation } from "../protocol";
+import type { Operation, SheetBlock } from "../protocol";
 import { now, patch, useStudio } from "../store";
-import { addableHere, addBlock } from "./adding";
+import { addableHere, addBlock, addInto } from "./adding";
+import { Annotations } from "./Annotations";
 import { Backdrop } from "./Backdrop";
 import { BlockNode } from "./BlockNode";
 import { canvasCommands } from "./canvasCommands";
 import { CanvasTools } from "./CanvasTools";
+import { Guides } from "./Guides";
+import { menuHandlers } from "./menu";
 import type { BlockNode as Block, WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
-import { sceneOf } from "./scene";
+import { blockAt, sceneOf, wireNear, type WireShape } from "./scene";
 import { FAR, useShown } from "./shown";
 import { useBlocks } from "./useBlocks";
 import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
@@ -24,6 +27,7 @@ import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
 import { beginWire, endOf, endWire, reasonAgainst, wire } from "./wiring";
 
+const Minimap = lazy(async () => ({ default: (await import("./Minimap")).Minimap }));
 const NODE_TYPES = { block: BlockNode };
 const EDGE_TYPES = { wire: WireEdge };
 const ADDITIVE = ["Shift", "Control", "Meta"];
@@ -38,6 +42,7 @@ export function Canvas() {
   const { shown, under } = useShown(scene);
   const { nodes, edges, onNodesChange, dropped, nudge, what } = useBlocks(scene, shown);
   const far = useStore(({ transform }) => transform[2] < FAR);
+  const minimap = useStudio((state) => state.minimap);
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
   useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
@@ -52,12 +57,14 @@ export function Canvas() {
   }, [flow, toReveal]);
   return (
     <div className={far ? "flow far" : "flow"} onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
-      onPointerEnter={prepare} onPointerMoveCapture={under} onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
+      onPointerEnter={prepare} onDragOver={(event) => allowDrop(flow, event)} onDragLeave={() => now().onto && patch({ onto: null })}
+      onDrop={(event) => drop(flow, event)} {...menuHandlers}
+      onPointerMoveCapture={(event) => { under(event); menuHandlers.onPointerMoveCapture(event); }}>
       <Backdrop scene={scene} what={what} />
       <ReactFlow<Block, Wire> nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => dropped(moved)}
         onSelectionDragStop={(_, moved) => dropped(moved)}
-        onEdgeClick={selectWire} onPaneClick={() => patch({ selection: [], wires: [] })}
+        onEdgeClick={selectWire} onPaneClick={() => patch({ selection: [], wires: [], marks: [] })}
         onEdgeMouseEnter={(event, edge) => hover(event, edge)} onEdgeMouseLeave={() => patch({ hover: null })}
         onConnectStart={begin} onConnectEnd={(event, state) => end(flow, event, state)} onConnect={connect}
         onClickConnectStart={begin} onClickConnectEnd={endWire} onReconnect={reconnect} isValidConnection={isFit}
@@ -65,9 +72,13 @@ export function Canvas() {
         colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null}
         panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Partial}
         panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
-        connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3} />
+        connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3}>
+        <Annotations nudge={nudge} />
+        <Guides />
+      </ReactFlow>
       <CanvasTools />
       <WireHover />
+      {minimap && <Suspense><Minimap /></Suspense>}
       {sheet?.blocks.length === 0 && <p className="foreign">Ctrl+K, or a double click here, adds the first block.</p>}
       {sheet && sheet.runs.length > 0 && <p className="runs">{sheet.runs.map((text) => <span key={text}>{text}</span>)}</p>}
       {sheet?.within === null && <p className="foreign">This sheet is of another file, and can be edited there.</p>}
@@ -91,14 +102,14 @@ function selectWire(event: MouseEvent, { id }: Wire): void {
   const { wires, selection } = now();
   const more = event.shiftKey || event.ctrlKey || event.metaKey;
   if (more) patch({ wires: wires.includes(id) ? wires.filter((one) => one !== id) : [...wires, id] });
-  else patch({ wires: [id], selection: selection.length ? [] : selection });
+  else patch({ wires: [id], marks: [], selection: selection.length ? [] : selection });
 }
 
 /** A block that Tab has come to is selected. */
 function selectFocused(event: FocusEvent): void {
   const id = event.target.classList.contains("react-flow__node") ? event.target.getAttribute("data-id") : null;
   if (!id || !event.target.matches(":focus-visible") || now().selection.includes(id)) return;
-  patch({ selection: [id], wires: [], reveal: [id] });
+  patch({ selection: [id], wires: [], marks: [], reveal: [id] });
 }
 
 function open(_: MouseEvent, { data: { block } }: Block): void {
@@ -122,8 +133,21 @@ function addAt(flow: Flow, { clientX, clientY }: { clientX: number; clientY: num
   patch({ adding: { place: [x, y], from: now().drawing } });
 }
 
-function allowDrop(event: DragEvent): void {
-  if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+/** A block over which a type is dragged is marked, and so is a wire. */
+function allowDrop(flow: Flow, event: DragEvent): void {
+  if (!event.dataTransfer.types.includes(DRAGGED)) return;
+  event.preventDefault();
+  const onto = ontoOf(flow, event);
+  const key = onto.block?.name ?? onto.wire?.id ?? null;
+  if (key !== now().onto) patch({ onto: key });
+}
+
+/** The block or the wire under the pointer. */
+function ontoOf(flow: Flow, { clientX, clientY }: DragEvent): { block?: SheetBlock; wire?: WireShape } {
+  const { x, y } = flow.screenToFlowPosition({ x: clientX, y: clientY });
+  const scene = sceneOf(now().sheet);
+  const block = blockAt(scene, [x, y]);
+  return block ? { block } : { wire: wireNear(scene, [x, y], 10) };
 }
 
 function drop(flow: Flow, event: DragEvent): void {
@@ -131,8 +155,12 @@ function drop(flow: Flow, event: DragEvent): void {
   const type = addableHere().find((one) => one.name === name);
   if (!type) return;
   event.preventDefault();
+  const { block, wire } = ontoOf(flow, event);
+  patch({ onto: null });
   const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-  void addBlock(type, [x, y]);
+  if (block && type.look !== "border" && block.look !== "border") void import("./replacing").then(({ retype }) => retype(block.name, type.name));
+  else if (wire && type.look !== "border") void addInto(type, wire.wire, [x, y]);
+  else void addBlock(type, [x, y]);
 }
 
 // --- wires --------------------------------------------------------------------------------------------

@@ -3,8 +3,12 @@
 import type { BlockFace } from "../protocol";
 import { shapesOf } from "./faces";
 
-export function Face({ face }: { face: BlockFace }) {
-  const { width, height, lines, words } = shapesOf(face);
+const FRAME = "M-13 -10h26v20h-26z";
+
+/** lines: those of a scope, in place of its sign. */
+export function Face({ face, lines: shown = [] }: { face: BlockFace; lines?: readonly string[] }) {
+  const { width, height, lines: drawn, words } = shapesOf(face);
+  const lines = shown.length ? [{ path: FRAME, axis: undefined }, ...shown.map((path) => ({ path, axis: undefined }))] : drawn;
   return (
     <svg className="face" width={width} height={height} viewBox={`${-width / 2} ${-height / 2} ${width} ${height}`} aria-hidden="true">
       {lines.map(({ path, axis }) => <path key={path} className={axis && "axis"} d={path} />)}

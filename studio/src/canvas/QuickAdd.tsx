@@ -9,8 +9,9 @@ import { Chooser } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
 import type { BlockType, Point, Unfit } from "../protocol";
 import { type Adding, connection, type Drawing, now, patch, useStudio } from "../store";
-import { addableHere, addBlock, fitting } from "./adding";
+import { addableHere, addBlock, addInto, fitting } from "./adding";
 import { choiceOf, placeFor } from "./choices";
+import { labelPlace, wireKey } from "./geometry";
 
 export function QuickAdd() {
   const adding = useStudio((state) => state.adding);
@@ -30,7 +31,10 @@ function Open({ adding }: { adding: Adding }) {
   const label = adding.from ? `Add a block wired to ${adding.from.block}.${adding.from.port}` : "Add a block";
   const choose = (type: BlockType): void => {
     close();
-    void addBlock(type, place, adding.from);
+    const { sheet, wires } = now();
+    const into = adding.from || adding.place ? undefined : sheet?.wires.find((wire) => wires.length === 1 && wireKey(wire) === wires[0]);
+    if (into && type.look !== "border") void addInto(type, into, labelPlace(into.points).at);
+    else void addBlock(type, place, adding.from);
   };
   return (
     <Dialog name={label} className="quick" at={[corner.x, corner.y]} onClose={close}>

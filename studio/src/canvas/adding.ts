@@ -1,10 +1,12 @@
 // New blocks: by name, from the palette, or at the end of a wire that was dropped.
 
 import { type Changed, edit, notify, tried } from "../actions";
-import type { BlockType, Operation, Point, Sheet } from "../protocol";
+import type { BlockType, Operation, Point, Sheet, SheetWire } from "../protocol";
 import { now, patch, pathOf, type Drawing } from "../store";
+import { between } from "./dropping";
 import { freePlace } from "./geometry";
 import { asKind, inputFor, type Kind, KINDS, kindOf } from "./kinds";
+import { editable } from "./looks";
 import { freeName, nameOfType } from "./names";
 import { endOf } from "./wiring";
 
@@ -91,6 +93,26 @@ function subsystem(kind: Kind, { name, within, place }: Operation & { op: "add" 
   if (!from) return made;
   const source = now().sheet?.blocks.find((block) => block.name === from.block)?.type ?? "";
   return [...made, wireTo(from, `${name}.${from.output ? inputFor(kind, source) : "y"}`, within)];
+}
+
+/** Add a block that a wire leads through: to the ports at which the fewest mistakes arise. */
+export async function addInto(type: BlockType, wire: SheetWire, [x, y]: Point): Promise<string | null> {
+  const { sheet } = now();
+  const within = sheet && editable();
+  if (!sheet || within === null) return null;
+  if (type.inputs.length === 0 || type.outputs.length === 0) {
+    notify(`${type.name} has no ${type.inputs.length ? "output" : "input"}, so no wire leads through it`, "fault");
+    return null;
+  }
+  const name = freeName(nameOfType(type.name), sheet.blocks.map((block) => block.name));
+  const add: Operation = { op: "add", name, type: type.name, within, place: round([x - 50, y - 30]) };
+  const inputs = type.inputs.length > 1 ? type.inputs.slice(0, MOST_TRIED).map((port) => `${name}.${port}`) : [name];
+  const output = type.outputs.length > 1 ? `${name}.${type.outputs[0]}` : name;
+  const ways = inputs.map((input) => [add, ...between(wire, input, output, within)]);
+  const counts = ways.length > 1 ? await Promise.all(ways.map(async (way) => (await tried(...way)).problems.length)) : [0];
+  if (!(await edit(...ways[counts.indexOf(Math.min(...counts))]!))) return null;
+  patch({ selection: [name], wires: [], renaming: name, fresh: name, reveal: [name], said: `${name} inserted` });
+  return name;
 }
 
 /** The place of a block one of whose ports is where a wire was dropped. */

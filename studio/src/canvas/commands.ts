@@ -1,24 +1,27 @@
 // What keys and buttons do with the selection.
 
-import { edit, notify, place } from "../actions";
+import { edit, place } from "../actions";
 import type { Operation } from "../protocol";
 import { now, patch } from "../store";
 import type { Alignment } from "./align";
 import { boxesOf, wireKey } from "./geometry";
 import { asKind, type Kind } from "./kinds";
+import { editable } from "./looks";
+import { left, removalOf } from "./marks";
 
 /** Take the selected blocks and wires away. */
 export async function removeSelected(): Promise<void> {
-  const { sheet, selection, wires } = now();
-  if (!sheet || selection.length + wires.length === 0) return;
-  const { within } = sheet;
-  if (within === null) return notify("This sheet is of another file: open that file to edit it", "fault");
+  const { sheet, selection, wires, marks } = now();
+  if (!sheet || selection.length + wires.length + marks.length === 0) return;
+  const within = editable();
+  if (within === null) return;
   const gone = new Set(selection);
   const cut = sheet.wires
     .filter((wire) => wires.includes(wireKey(wire)) && !gone.has(wire.from.block) && !gone.has(wire.to.block))
     .map(({ source, target }): Operation => ({ op: "unwire", source, target, within }));
   const blocks: Operation[] = selection.length ? [{ op: "remove", names: [...selection], within }] : [];
-  if (await edit(...cut, ...blocks)) patch({ selection: [], wires: [] });
+  const notes = left(gone, { ...sheet, notes: sheet.notes.filter(({ index }) => !marks.includes(`note ${index}`)) }, within);
+  if (await edit(...notes, ...cut, ...removalOf(marks, within), ...blocks)) patch({ selection: [], wires: [], marks: [] });
 }
 
 /** Put the focus into the form of the selected block, at the first field that needs a value. */

@@ -1,6 +1,7 @@
 // Places, boxes and routes of the sheet, in pixels at zoom 1.
 
 import type { Point, SheetBlock, SheetWire } from "../protocol";
+import { RIGHT, type Way } from "./facing";
 
 export interface Box {
   x: number;
@@ -54,15 +55,27 @@ function towards(from: Point, to: Point, length: number): Point {
 
 export const ARROW = 7;
 
-/** The head of a wire that comes from the left, with its tip at a point. */
-export function arrowAt([x, y]: Point): string {
-  return `M${x} ${y}l${-ARROW} -3v6z`;
+/** The head of a wire that comes a way, with its tip at a point. */
+export function arrowAt([x, y]: Point, [dx, dy]: Way = RIGHT): string {
+  const [bx, by] = [x - ARROW * dx, y - ARROW * dy];
+  return `M${x} ${y}L${bx - 3 * dy} ${by - 3 * dx}L${bx + 3 * dy} ${by + 3 * dx}z`;
+}
+
+/** A route that ends within the head of its arrow. */
+export function toHead(points: readonly Point[], [dx, dy]: Way): Point[] {
+  const [x, y] = points.at(-1) ?? [0, 0];
+  return [...points.slice(0, -1), [x - (ARROW - 1) * dx, y - (ARROW - 1) * dy]];
 }
 
 const STUB = 14;
 
 /** A right-angled route from an output to an input while no better one is known. */
-export function simpleRoute([sx, sy]: Point, [tx, ty]: Point): Point[] {
+export function simpleRoute([sx, sy]: Point, [tx, ty]: Point, out: Way = RIGHT, into: Way = RIGHT): Point[] {
+  if (out[0] !== 1 || into[0] !== 1) {
+    const [a, b]: Point[] = [[sx + STUB * out[0], sy + STUB * out[1]], [tx - STUB * into[0], ty - STUB * into[1]]];
+    const corner: Point = out[0] ? [b![0], a![1]] : [a![0], b![1]];
+    return [[sx, sy], a!, corner, b!, [tx, ty]];
+  }
   if (Math.abs(sy - ty) < 0.5 && tx > sx) return [[sx, sy], [tx, ty]];
   if (tx - sx >= 2 * STUB) {
     const middle = (sx + tx) / 2;

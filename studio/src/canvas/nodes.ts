@@ -1,8 +1,9 @@
 // The part of a sheet that is in the page, as nodes and edges of React Flow.
 
-import { type Edge, type Node, Position } from "@xyflow/react";
+import type { Edge, Node } from "@xyflow/react";
 
-import type { SheetBlock } from "../protocol";
+import type { SheetBlock, SheetPort } from "../protocol";
+import { portPlace, sideOf } from "./facing";
 import type { Scene, WireShape } from "./scene";
 
 export type BlockNode = Node<{ block: SheetBlock }, "block">;
@@ -44,17 +45,18 @@ function nodeOf(block: SheetBlock, selected: boolean, hidden: boolean): BlockNod
     ariaLabel: labelOf(block),
     data: { block },
     handles: [
-      ...block.inputs.map(({ name: id, offset }) => handle(id, "target", 0, offset)),
-      ...block.outputs.map(({ name: id, offset }) => handle(id, "source", width, offset)),
+      ...block.inputs.map((port) => handle(block, port, false)),
+      ...block.outputs.map((port) => handle(block, port, true)),
     ],
   };
 }
 
 const HANDLE = 10;
 
-function handle(id: string, type: "source" | "target", x: number, y: number) {
-  const position = type === "source" ? Position.Right : Position.Left;
-  return { id, type, position, x: x - HANDLE / 2, y: y - HANDLE / 2, width: HANDLE, height: HANDLE };
+function handle(block: SheetBlock, { name, offset }: SheetPort, output: boolean) {
+  const [x, y] = portPlace(block, offset, output);
+  const [type, position] = [output ? "source" as const : "target" as const, sideOf(block.facing, output)];
+  return { id: name, type, position, x: x - HANDLE / 2, y: y - HANDLE / 2, width: HANDLE, height: HANDLE };
 }
 
 function labelOf({ name, type, opens, problems }: SheetBlock): string {

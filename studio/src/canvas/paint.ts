@@ -1,7 +1,8 @@
 // Blocks and wires painted on a canvas: the same picture as that of their elements.
 
-import type { Point, SheetBlock } from "../protocol";
+import type { Colour, Point, SheetBlock } from "../protocol";
 import { FONT, hasFace, isTelling, shapesOf } from "./faces";
+import { isUpright, portPlace, wayOf } from "./facing";
 import { ARROW, type Box, simpleRoute } from "./geometry";
 import { blocksIn, overlap, type Scene, type WireShape, wiresIn, wiresOf } from "./scene";
 import { FAR } from "./shown";
@@ -15,7 +16,7 @@ export interface Colours {
   fault: string;
   wire: string;
   /** Fill and edge of each look. */
-  looks: Record<SheetBlock["look"], readonly [fill: string, edge: string]>;
+  looks: Record<Tone, readonly [fill: string, edge: string]>;
 }
 
 /** What differs from the sheet as served. moved: how far blocks are from their places; absent: what is not
@@ -28,6 +29,8 @@ export interface Shifted {
 }
 
 const LOOKS = ["source", "sink", "function", "continuous", "sampled", "subsystem", "border", "variant"] as const;
+const TINTS = ["red", "orange", "yellow", "green", "blue", "violet", "grey"] as const;
+type Tone = SheetBlock["look"] | Colour;
 /** The least zooms at which names, other texts, and round corners are painted. */
 const [NAMED, ROUND] = [0.28, 0.2];
 
@@ -35,10 +38,11 @@ export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element);
   const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const base = { source: "source", sink: "sink", function: "function", continuous: "continuous", sampled: "sampled" } as Record<string, string>;
+  const tints = TINTS.map((tint) => [tint, [colour(tint), colour(`${tint}-edge`)]]);
   const looks = LOOKS.map((look) => [look, [colour(base[look] ?? "subsystem"), colour(`${base[look] ?? "subsystem"}-edge`)]]);
   return {
     ink: colour("ink"), muted: colour("muted"), accent: colour("accent"), fault: colour("fault"), wire: colour("wire"),
-    looks: Object.fromEntries(looks) as Colours["looks"],
+    looks: Object.fromEntries([...looks, ...tints]) as Colours["looks"],
   };
 }
 
@@ -68,7 +72,7 @@ function strokeRoutes(brush: Brush, wires: readonly WireShape[], width: number, 
     bars(brush, points, Math.max(width, 0.7 / zoom));
     if (zoom < ROUND) continue;
     for (const [x, y] of dots) brush.fillRect(x - 2.2, y - 2.2, 4.4, 4.4);
-    head(brush, points.at(-1));
+    head(brush, points);
   }
 }
 
@@ -80,20 +84,22 @@ function bars(brush: Brush, points: readonly Point[], width: number): void {
   }
 }
 
-function head(brush: Brush, tip: Point | undefined): void {
+function head(brush: Brush, points: readonly Point[]): void {
+  const tip = points.at(-1);
   if (!tip) return;
-  const [x, y] = tip;
+  const [[x, y], [dx, dy]] = [tip, wayOf(points)];
+  const [bx, by] = [x - ARROW * dx, y - ARROW * dy];
   brush.beginPath();
   brush.moveTo(x, y);
-  brush.lineTo(x - ARROW, y - 3);
-  brush.lineTo(x - ARROW, y + 3);
+  brush.lineTo(bx - 3 * dy, by - 3 * dx);
+  brush.lineTo(bx + 3 * dy, by + 3 * dx);
   brush.fill();
 }
 
 function paintBlocks(brush: Brush, blocks: readonly SheetBlock[], zoom: number, colours: Colours, { selected }: Shifted): void {
-  for (const look of LOOKS) {
-    const [fill, edge] = colours.looks[look];
-    boxes(brush, blocks.filter((one) => one.look === look), zoom, fill, edge, look === "border" ? 20 : 9);
+  for (const tone of [...LOOKS, ...TINTS]) {
+    const [fill, edge] = colours.looks[tone];
+    boxes(brush, blocks.filter((one) => (one.colour ?? one.look) === tone), zoom, fill, edge, tone === "border" ? 20 : 9);
   }
   outline(brush, blocks.filter(({ problems }) => problems.length > 0), colours.fault, Math.max(1.5, 1 / zoom));
   outline(brush, blocks.filter(({ name }) => selected.has(name)), colours.accent, Math.max(3, 1.5 / zoom));
@@ -132,18 +138,18 @@ function outline(brush: Brush, blocks: readonly SheetBlock[], colour: string, wi
 
 /** Name, type, face and texts at ports, about where their elements are. */
 function texts(brush: Brush, block: SheetBlock, zoom: number, { ink, muted, looks }: Colours): void {
-  const { x, y, width, height, centre, name, type, look } = block;
+  const { x, y, height, centre, name, type, look, colour, named, facing } = block;
   const far = zoom < FAR;
   const [shows, tells] = [hasFace(block), isTelling(block)];
   const faceHeight = shows ? shapesOf(block.face).height : 0;
-  let line = y + height / 2 - (16 + (tells ? 0 : 12.5) + faceHeight) / 2 + 8;
+  let line = y + height / 2 - ((named ? 16 : 0) + (tells ? 0 : 12.5) + faceHeight) / 2 + 8;
   brush.textAlign = "center";
   brush.textBaseline = "middle";
   brush.fillStyle = ink;
   brush.font = `700 ${far ? 15 : 13}px system-ui, sans-serif`;
-  brush.fillText(name, x + centre, line);
+  if (named) brush.fillText(name, x + centre, line);
   if (far) return;
-  line += 14.5;
+  if (named) line += 14.5;
   if (!tells) {
     brush.fillStyle = muted;
     brush.font = "10px system-ui, sans-serif";
@@ -151,11 +157,16 @@ function texts(brush: Brush, block: SheetBlock, zoom: number, { ink, muted, look
     line += 12.5;
   }
   if (shows) face(brush, block, x + centre, line - 6.5 + faceHeight / 2, ink, muted);
-  brush.fillStyle = looks[look][1];
+  brush.fillStyle = looks[colour ?? look][1];
   brush.font = "10px system-ui, sans-serif";
-  for (const [ports, at, align] of [[block.inputs, x + 9.5, "left"], [block.outputs, x + width - 9.5, "right"]] as const) {
-    brush.textAlign = align;
-    for (const { label, offset } of ports) if (label) brush.fillText(label, at, y + offset);
+  for (const output of [false, true]) {
+    for (const { label, offset } of output ? block.outputs : block.inputs) {
+      if (!label) continue;
+      const [px, py] = portPlace(block, offset, output);
+      brush.textAlign = isUpright(facing) ? "center" : px ? "right" : "left";
+      if (isUpright(facing)) brush.fillText(label, x + px, y + (py ? py - 9 : 9));
+      else brush.fillText(label, x + (px ? px - 9.5 : 9.5), y + py);
+    }
   }
 }
 
@@ -198,6 +209,6 @@ function shifted(shape: WireShape, moved: ReadonlyMap<string, Point>): WireShape
   const [[sx, sy], [tx, ty]] = [points[0] ?? [0, 0], points.at(-1) ?? [0, 0]];
   const route = ax === bx && ay === by
     ? points.map(([x, y]): Point => [x + ax, y + ay])
-    : simpleRoute([sx + ax, sy + ay], [tx + bx, ty + by]);
+    : simpleRoute([sx + ax, sy + ay], [tx + bx, ty + by], wayOf(points, true), wayOf(points));
   return { ...shape, wire: { ...wire, points: route }, dots: [] };
 }

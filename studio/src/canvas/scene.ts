@@ -10,6 +10,8 @@ export interface WireShape {
   id: string;
   wire: SheetWire;
   shape: string;
+  /** The name of what it carries, at the first wire of each source. */
+  name: string;
   dots: readonly Point[];
 }
 
@@ -46,10 +48,17 @@ function shapesOf({ blocks, wires }: Sheet): WireShape[] {
   const drawn = new Set<string>();
   return wires.map((wire) => {
     const net = `${wire.from.block}.${wire.from.port}`;
-    const own = drawn.has(net) ? [] : (dots.get(net) ?? []);
+    const first = !drawn.has(net);
     drawn.add(net);
-    return { id: wireKey(wire), wire, shape: shapes.get(net) ?? "", dots: own };
+    const [own, name] = first ? [dots.get(net) ?? [], signalName(wire)] : [[], ""];
+    return { id: wireKey(wire), wire, shape: shapes.get(net) ?? "", name, dots: own };
   });
+}
+
+/** What a signal is called on its sheet: its port, or its block where that has no names of ports. */
+export function signalName({ from, source }: SheetWire): string {
+  const part = /\[[^\]]*\]$/.exec(source)?.[0] ?? "";
+  return (/^\d*$/.test(from.port) ? from.block : from.port) + part;
 }
 
 // --- what lies where ----------------------------------------------------------------------------

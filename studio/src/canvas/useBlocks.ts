@@ -3,9 +3,10 @@
 import { applyNodeChanges, type NodeChange, useStoreApi } from "@xyflow/react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
-import { place } from "../actions";
 import type { Point, SheetBlock } from "../protocol";
 import { now, patch, useStudio } from "../store";
+import { endDrag, snapped } from "./dragging";
+import { putDown } from "./dropping";
 import { edgesOf, nodesOf, type BlockNode as Block, type WireEdge as Wire } from "./nodes";
 import type { Shifted } from "./paint";
 import { blocksIn, type Scene, sceneOf } from "./scene";
@@ -35,24 +36,26 @@ export function useBlocks(scene: Scene, shown: Shown) {
     const others = changes.filter((change) => change.type !== "select");
     if (others.length < changes.length) select(changes, store);
     if (others.length === 0) return;
-    setNodes((before) => applyNodeChanges(others, before));
-    for (const change of others) {
+    const { transform: [x, y, zoom], width, height } = store.getState();
+    const placed = snapped(others, { x, y, zoom, width, height });
+    setNodes((before) => applyNodeChanges(placed, before));
+    for (const change of placed) {
       if (change.type === "position" && change.dragging && change.position) return carry(carriedAlong(change.id, change.position, store));
     }
   }, [store, carry]);
-  const putBack = useCallback(async (moved: readonly Block[], along: Moved) => {
+  const putBack = useCallback(async (moved: readonly Block[], along: Moved, byHand = false) => {
     const places = moved.map(({ id, position: { x, y } }): [string, Point] => [id, [x, y]]);
     for (const [name, [dx, dy]] of along) {
       const block = blockOf(name);
       if (block) places.push([name, [block.x + dx, block.y + dy]]);
     }
-    if (await place(Object.fromEntries(places.map(([name, [x, y]]) => [name, [Math.round(x), Math.round(y)]])))) return;
+    if (await putDown(Object.fromEntries(places.map(([name, [x, y]]) => [name, [Math.round(x), Math.round(y)]])), byHand)) return;
     carry(NONE);
     setNodes(nodesOf(sceneOf(now().sheet), shown.blocks, known.current, now().selection, []));
   }, [shown.blocks, carry]);
   const nudge = useNudge(setNodes, carried, carry, putBack);
   const what = useShifted(nodes, carried.current, shown);
-  const dropped = useCallback((moved: readonly Block[]) => void putBack(moved, carried.current), [putBack, carried]);
+  const dropped = useCallback((moved: readonly Block[]) => void putBack(endDrag(moved), carried.current, true), [putBack, carried]);
   return { nodes, edges, onNodesChange, dropped, nudge, what };
 }
 
@@ -86,8 +89,8 @@ function useNudge(
   carry: (moved: Moved) => void, putBack: (moved: Block[], along: Moved) => Promise<void>,
 ) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  return useCallback((dx: number, dy: number) => {
-    const chosen = new Set(now().selection);
+  return useCallback((dx: number, dy: number, names: readonly string[] = now().selection) => {
+    const chosen = new Set(names);
     if (chosen.size === 0) return;
     setNodes((before) => {
       const after = before.map((node) => {
@@ -135,7 +138,7 @@ function select(changes: readonly NodeChange<Block>[], store: Store): void {
     if (change.selected) chosen.add(change.id);
     else chosen.delete(change.id);
   }
-  patch({ selection: [...chosen], wires: [] });
+  patch({ selection: [...chosen], wires: [], ...(chosen.size ? { marks: [] } : {}) });
 }
 
 /** Selects what a box touches on a large sheet, of which React Flow knows only the elements. */

@@ -3,6 +3,7 @@
 import { getViewportForBounds, type ReactFlowInstance, type Viewport } from "@xyflow/react";
 
 import { now } from "../store";
+import { areaBoxes, noteBox } from "./annotations";
 import { boundsOf, boxesOf, type Box } from "./geometry";
 
 export const ZOOM = { least: 0.02, most: 4, fit: 1.5 };
@@ -34,7 +35,8 @@ export function restoreView(flow: Flow): void {
 
 export function fitAll(flow: Flow): void {
   const { sheet } = now();
-  whole = show(flow, boundsOf(sheet?.blocks ?? [], sheet?.wires));
+  const more = sheet ? [...areaBoxes(sheet), ...sheet.notes.map(noteBox)] : [];
+  whole = show(flow, boundsOf([...(sheet?.blocks ?? []), ...more], sheet?.wires));
 }
 
 /** Show all of the sheet in its new room, if all of it was shown before. */
