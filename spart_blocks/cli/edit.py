@@ -56,14 +56,14 @@ def edit(
 
     The verbs: set PATH=VALUE..., unset PATH..., append PATH=VALUE... (to lists), add NAME TYPE
     [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW, clocks.OLD
-    NEW, robots.OLD NEW, subsystems.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a -> b,
-    c'..., unwire 'a -> b'..., group NAME BLOCK... (they become a subsystem), wrap SLOT.CHOICE
-    'in.a -> block.b'... (a choice of variants gets other ports), subsystem NAME (a new one, and a
-    block of it), condition SUBSYSTEM KIND [INPUT] (it runs on that condition: enabled, triggered
-    or reset), uncondition SUBSYSTEM KIND, for-each BLOCK [INPUT]... (a copy for each entry), and
-    undo, which takes the last edit of the file back. Ports of a subsystem: append
-    subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove inputs.NAME --in
-    SUBSYSTEM; outputs too. States of machines: rename BLOCK.states.OLD NEW, remove
+    NEW, robots.OLD NEW, subsystems.OLD NEW, or BUS.OLD NEW, a signal of a bus), retype NAME TYPE
+    [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they become
+    a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other ports),
+    subsystem NAME (a new one, and a block of it), condition SUBSYSTEM KIND [INPUT] (it runs on that
+    condition: enabled, triggered or reset), uncondition SUBSYSTEM KIND, for-each BLOCK [INPUT]...
+    (a copy for each entry), and undo, which takes the last edit of the file back. Ports of a
+    subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove
+    inputs.NAME --in SUBSYSTEM; outputs too. States of machines: rename BLOCK.states.OLD NEW, remove
     BLOCK.states.NAME, move BLOCK.states.NAME BLOCK.states.OTHER [BEFORE] (into another state, or
     into BLOCK), move BLOCK.transitions[K] INDEX. Nothing is written if the diagram would then have
     mistakes that it has not now.
@@ -143,6 +143,8 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
             return [edits.RenamePort(name, new, section, within)]
         if section == "subsystems" and name:
             return [edits.RenameSubsystem(name, new)]
+        if name:  # a signal of a bus
+            return [edits.RenameSignal(section, name, new, within)]
         return [edits.RenameBlock(words[0], words[1], within)]
     if verb == "retype":
         return [edits.Retype(words[0], words[1], dict(_settings(words[2:])), within=within)]

@@ -45,6 +45,7 @@ from spart_blocks.versions.edits.operations import (
 )
 from spart_blocks.versions.edits.patches import Patch, applied, inverse
 from spart_blocks.versions.edits.ports import RemovePort, RenamePort
+from spart_blocks.versions.edits.signals import RenameSignal
 from spart_blocks.versions.edits.steps import Operation
 from spart_blocks.versions.edits.texts import LineChange, ReplaceLines
 
@@ -75,6 +76,7 @@ __all__ = [
     "RenameParameter",
     "RenamePort",
     "RenameState",
+    "RenameSignal",
     "RenameSubsystem",
     "ReplaceLines",
     "Retype",

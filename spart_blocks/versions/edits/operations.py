@@ -19,7 +19,7 @@ from spart_blocks.diagram.sections.schema import is_whole
 from spart_blocks.diagram.written.paths import editable_path_in
 from spart_blocks.diagram.written.references import reference_of
 from spart_blocks.diagram.written.sheets import VARIANT, File, Sheet, Slot, is_slot
-from spart_blocks.diagram.written.wires import WireSyntaxError
+from spart_blocks.diagram.written.wires import WireSyntaxError, WrittenWire
 from spart_blocks.diagram.written.wrapper import wrapper_of
 from spart_blocks.versions.edits.drawings import drawing_of, moved_out, without_blocks
 from spart_blocks.versions.edits.grouping import grouped
@@ -260,9 +260,22 @@ class AddWire(Operation):
         if double:
             raise InputError(f"there is already a wire {double[0][0]} -> {double[0][1]}")
         path = (*sheet.keys, "wires")
+        listed = list(_new_signals(sheet, read_wire(self.text)))
         if isinstance(sheet.section.get("wires"), list):
-            return [InsertItem(path, self.text)]
-        return [SetValue(path, [self.text])]
+            return [*listed, InsertItem(path, self.text)]
+        return [SetValue(path, [self.text]), *listed]
+
+
+def _new_signals(sheet: Sheet, wire: WrittenWire) -> Iterator[InsertItem]:
+    """The signals that a wire adds to the lists of those that blocks BUS_CREATOR have."""
+    for end in wire.ends:
+        block = sheet.blocks.get(end.block)
+        if block is None or block.type != "BUS_CREATOR" or end.port is None:
+            continue
+        signals = block.section.get("signals")
+        known = signals if isinstance(signals, list) else [end.port]
+        if not any(f"{one}.".startswith(f"{end.port}.") for one in known):
+            yield InsertItem((*block.keys, "signals"), end.port)
 
 
 @dataclass(frozen=True)
