@@ -1,4 +1,5 @@
-"""How fast the studio's page is: first drawing, frames while panning, large diagrams, its size.
+"""How fast the studio's page is: first drawing, frames of a pan and a drag, wheel zooms, large
+diagrams, bytes of a move, elements, its size.
 
 python benchmarks/studio_page.py [--repeats 3]
 
@@ -10,6 +11,7 @@ may take longer here than on a screen.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import statistics
 import sys
@@ -22,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
 
 from browsers import SOFTWARE_GL, chromium  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
 from studio_pages import served  # noqa: E402
 
 from spart_blocks.base.web_build import STUDIO, built  # noqa: E402
@@ -66,6 +69,18 @@ wires: [ramp -> scope]
 run: {T: 1}
 """
 MOVES = 150
+LONGEST = """
+window.longest = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+}).observe({ type: 'longtask' });
+"""
+ELEMENTS = "return document.querySelectorAll('*').length"
+OF_BLOCK = """
+const node = document.querySelector(`.react-flow__node[data-id="${arguments[0]}"]`);
+const block = node.getBoundingClientRect();
+return [block.left + block.width / 2, block.top + block.height / 2];
+"""
 
 
 def chain(count: int, width: int = 20) -> str:
@@ -95,8 +110,13 @@ def collapsed(count: int, within: int = 100) -> str:
     return "\n".join([*blocks, *wires, "run: {T: 1}", ""])
 
 
-CASES = {"100 blocks": chain(100), "500 blocks": chain(500), "10,000 blocks": collapsed(10_000)}
-SHOWN = {"100 blocks": 100, "500 blocks": 20, "10,000 blocks": 20}
+CASES = {
+    "100 blocks": chain(100),
+    "2,000 blocks": chain(2000),
+    "10,000 blocks": chain(10_000),
+    "10,000 blocks in subsystems": collapsed(10_000),
+}
+SHOWN = {"100 blocks": 100, "10,000 blocks in subsystems": 20}
 """Blocks that are on the screen when the first drawing is done, at the least."""
 
 
@@ -113,20 +133,62 @@ def measure(text: str, shown: int, page: Path, pan: bool) -> dict[str, float]:
             browser.driver.set_script_timeout(120)
             browser.visit(studio.gate.link)
             found = {"first drawing [s]": browser.run_async(FIRST, shown) / 1000}
+            found["elements"] = browser.run(ELEMENTS)
             if pan:
-                found |= panned(browser)
+                found |= panned(browser) | zoomed(browser) | dragged(browser)
             browser.driver.get("about:blank")
             return found
 
 
 def panned(browser: Any) -> dict[str, float]:
-    """Frames while the canvas is dragged about. The page's work is its tasks in the browser's
-    main thread: scripts, styles, layout, paint."""
+    """Frames while the canvas is dragged about with the middle button."""
+    before = browser.run(VIEW)
+    found = moved(browser, browser.run(PANE), "middle", "pan")
+    assert browser.run(VIEW) != before, "nothing was moved"
+    return found
+
+
+def dragged(browser: Any) -> dict[str, float]:
+    """Frames while a block is dragged, seen from near, and what the server sends after it."""
+    name = browser.run("return document.querySelector('.react-flow__node').dataset.id")
+    browser.press("/")
+    browser.wait("document.querySelector('dialog[open] [role=option]')")
+    browser.press(name, Keys.ENTER)
+    browser.wait(f"document.querySelector('.selected[data-id=\"{name}\"]')")
+    time.sleep(1)
+    browser.driver.get_log("performance")
+    found = moved(browser, browser.run(OF_BLOCK, name), "left", "drag")
+    time.sleep(2)
+    log = (json.loads(one["message"])["message"] for one in browser.driver.get_log("performance"))
+    found["bytes of a move"] = sum(
+        len(one["params"]["response"]["payloadData"])
+        for one in log
+        if one["method"] == "Network.webSocketFrameReceived"
+    )
+    return found
+
+
+def zoomed(browser: Any) -> dict[str, float]:
+    """The longest task while the wheel zooms in, until texts can be read, and out again."""
+    x, y = browser.run(PANE)
+    browser.run(LONGEST)
+    for way in (-100, 100):
+        for _ in range(25):
+            given = {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": way}
+            browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", given)
+    time.sleep(1)
+    return {"longest task of a zoom [ms], 0 below 50": browser.run("return window.longest")}
+
+
+def moved(browser: Any, start: Any, button: str, what: str) -> dict[str, float]:
+    """Frames while the mouse moves with a button held. The page's work is its tasks in the
+    browser's main thread: scripts, styles, layout, paint."""
     driver = browser.driver
-    x, y = driver.execute_script(PANE)
+    x, y = start
+    held = {"left": 1, "middle": 4}[button]
 
     def mouse(kind: str, x: float, y: float) -> None:
-        given = {"type": kind, "x": x, "y": y, "button": "middle", "buttons": 4, "clickCount": 1}
+        given = {"type": kind, "x": x, "y": y, "button": button, "buttons": held, "clickCount": 1}
         driver.execute_cdp_cmd("Input.dispatchMouseEvent", given)
 
     def work() -> float:
@@ -134,7 +196,6 @@ def panned(browser: Any) -> dict[str, float]:
         return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
 
     driver.execute_cdp_cmd("Performance.enable", {})
-    before = driver.execute_script(VIEW)
     mouse("mousePressed", x, y)
     driver.execute_script(FRAMES)
     begun, worked = time.perf_counter(), work()
@@ -143,12 +204,11 @@ def panned(browser: Any) -> dict[str, float]:
     lasted, worked = time.perf_counter() - begun, work() - worked
     frames = driver.execute_script("return window.frames_seen")[2:]
     mouse("mouseReleased", x, y)
-    assert driver.execute_script(VIEW) != before, "nothing was moved"
     return {
-        "frames a second": 1000 / statistics.median(frames),
-        "slowest of 20 frames [ms]": sorted(frames)[-max(len(frames) // 20, 1)],
-        "work for a move [ms]": 1000 * worked / MOVES,
-        "moves a second": MOVES / lasted,
+        f"{what}: frames a second": 1000 / statistics.median(frames),
+        f"{what}: slowest of 20 frames [ms]": sorted(frames)[-max(len(frames) // 20, 1)],
+        f"{what}: work for a move [ms]": 1000 * worked / MOVES,
+        f"{what}: moves a second": MOVES / lasted,
     }
 
 
@@ -175,14 +235,18 @@ def loaded(page: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--case", choices=CASES, action="append", help="only this one; repeatable")
+    given = parser.parse_args()
+    repeats = given.repeats
     page = built(STUDIO, print)
     warm_up()
     for when, size in loaded(page.parent).items():
         print(f"{when}: {size / 1000:.1f} kB compressed")
     for name, text in CASES.items():
-        pan = not name.startswith("10,000")
-        runs = [measure(text, SHOWN[name], page.parent, pan) for _ in range(repeats)]
+        if given.case and name not in given.case:
+            continue
+        pan = "in subsystems" not in name
+        runs = [measure(text, SHOWN.get(name, 2), page.parent, pan) for _ in range(repeats)]
         told = (f"{key} {statistics.median(r[key] for r in runs):.3g}" for key in runs[0])
         print(f"{name}: {', '.join(told)}", flush=True)
 
