@@ -284,6 +284,7 @@ class Builder:
                 for name, value in one.items() if isinstance(one, dict) else ():
                     self.claim_value(name, value)
                 self.changes(lambda: person.does(page.press_text, "Add the claim"), kind)
+                page.wait("!document.querySelector('.claim-form')")
 
     def claim_value(self, name, value):
         field = self.page.wait(
