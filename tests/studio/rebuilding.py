@@ -35,7 +35,7 @@ class Builder:
     def __init__(self, page, person, asking, path):
         self.page, self.person, self.asking, self.path = page, person, asking, path
         self.data = read(asking.session.root / path)
-        self.defined = set()
+        self.defined, self.kinds = set(), {}
         asking.ok("open", path=path)
 
     def build(self):
@@ -116,7 +116,7 @@ class Builder:
         for key, value in given.items():
             self.parameter(kind, key, value)
         if chart:
-            self.chart(name, chart)
+            self.chart(at, name, chart)
 
     def add(self, kind, name):
         self.person.does(self.page.press, "Ctrl+k")
@@ -143,7 +143,9 @@ class Builder:
         self.person.does(self.page.press, "ESCAPE")
         self.person.does(self.page.press, "Ctrl+f")
         self.choose(name)
-        self.page.wait("document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form or name)
+        self.page.wait(
+            "document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form or name
+        )
 
     def parameter(self, kind, key, value, where=".form-panel"):
         page = self.page
@@ -156,7 +158,10 @@ class Builder:
         page.wait(f"document.querySelector('{where} .field [name={key}]')")
         field = page.browser.find(f"{where} .field [name={key}]")
         if field.tag_name == "select":
-            self.person.does(Select(field).select_by_visible_text, written(value) if not isinstance(value, str) else value)
+            self.person.does(
+                Select(field).select_by_visible_text,
+                written(value) if not isinstance(value, str) else value,
+            )
         else:
             page.browser.run("arguments[0].scrollIntoView({block: 'center'})", field)
             self.person.does(field.click)
@@ -200,12 +205,16 @@ class Builder:
     def subsystem(self, at, name, section):
         """A subsystem of the file, with the block by which it is made."""
         self.defined.add(name)
+        self.kinds[at] = name
         page, person = self.page, self.person
         self.add("Subsystem", name)
         page.until(lambda: name in (self.now().get("subsystems") or {}), name)
         self.select(name)
         person.does(page.press, "ENTER")
-        page.wait("[...document.querySelectorAll('.breadcrumbs button')].at(-1).innerText === arguments[0]", name)
+        page.wait(
+            "[...document.querySelectorAll('.breadcrumbs button')].at(-1).innerText === arguments[0]",
+            name,
+        )
         conditions = {key: dict(section[key]) for key in CONDITIONS if key in section}
         by = {one["by"]: key for key, one in conditions.items()}
         for gate, side in (("in", "inputs"), ("out", "outputs")):
@@ -219,7 +228,10 @@ class Builder:
                     self.new_port(side, port)
             for port in made:
                 if port not in wanted:
-                    self.changes(lambda port=port: person.does(page.button, f"Remove {port} with"), f"{port} removed")
+                    self.changes(
+                        lambda port=port: person.does(page.button, f"Remove {port} with"),
+                        f"{port} removed",
+                    )
         for key, value in section.get("params", {}).items():
             self.own_parameter(name, key, value)
         for kind, one in conditions.items():
@@ -229,7 +241,10 @@ class Builder:
         person.does(page.press, "ESCAPE")
         person.does(page.press, "BACKSPACE")
         outside = at.rpartition("/")[0]
-        page.until(lambda: page.browser.run("return location.hash").partition("::")[2] == outside, "outside")
+        page.until(
+            lambda: page.browser.run("return location.hash").partition("::")[2] == outside,
+            "outside",
+        )
 
     def select_gate(self, gate):
         self.select(gate, {"in": "Inputs", "out": "Outputs"}[gate])
@@ -244,7 +259,10 @@ class Builder:
         for place, port in enumerate(wanted):
             while (now := self.now()["subsystems"][name][side]).index(port) > place:
                 self.select_gate(gate)
-                self.changes(lambda port=port: self.person.does(self.page.button, f"Move {port} up"), f"{now}")
+                self.changes(
+                    lambda port=port: self.person.does(self.page.button, f"Move {port} up"),
+                    f"{now}",
+                )
 
     def condition(self, name, kind, section):
         """It runs on a condition."""
@@ -263,6 +281,99 @@ class Builder:
             field = page.browser.find(f"[aria-label='Name of {made}']")
             person.does(field.click)
             self.changes(lambda: self.types("Ctrl+a", section["by"], "ENTER"), section["by"])
+
+    # --- state machines ---------------------------------------------------------------------
+
+    def chart(self, at, name, chart):
+        """The states and transitions of a machine, on its chart."""
+        page, person = self.page, self.person
+        self.select(name)
+        person.does(page.press, "ENTER")
+        page.wait("document.querySelector('.react-flow__node .state-name')")
+        for key in ("outputs", "variables"):
+            if key in chart:
+                self.parameter("", key, chart[key])
+        machine = (*self.place_of(at), "blocks", name)
+        for state in list(self.at(machine)["states"]):
+            if state not in chart["states"]:
+                self.select_state(state)
+                self.changes(lambda: person.does(page.press, "DELETE"), f"without {state}")
+        self.states(machine, chart)
+        for one in chart.get("transitions", ()):
+            self.transition(one)
+        person.does(page.press, "ESCAPE")
+        person.does(page.press, "BACKSPACE")
+        page.wait("!document.querySelector('.react-flow__node .state-name')")
+
+    def place_of(self, at):
+        """The path of the sheet that is shown, in the file."""
+        return ("subsystems", self.kinds[at]) if at else ()
+
+    def at(self, path):
+        found = self.now()
+        for key in path:
+            found = found[key]
+        return found
+
+    def states(self, holder, section):
+        """The states within the machine, or within a state."""
+        page, person = self.page, self.person
+        around = holder[-1] if holder[-2] == "states" else None
+        for name, state in section["states"].items():
+            if name in self.at(holder).get("states", {}):
+                self.select_state(name)
+            else:
+                if around:
+                    self.select_state(around)
+                else:
+                    person.does(page.press, "ESCAPE")
+                person.does(page.press, "s" if around else "a")
+                page.wait("document.activeElement.matches('input.state-name')")
+                self.changes(lambda name=name: self.types("Ctrl+a", name, "ENTER"), name)
+            for when in ("entry", "during", "exit"):
+                if when in state:
+                    self.actions(when, state[when])
+            if "states" in state:
+                self.states((*holder, "states", name), state)
+        initial = section.get("initial")
+        if initial and self.at(holder).get("initial") != initial:
+            self.select_state(initial)
+            self.changes(lambda: person.does(page.press, "i"), f"{initial} first")
+
+    def select_state(self, name):
+        """By the arrow keys, through the states in the order written."""
+        page = self.page
+        self.person.does(page.press, "ESCAPE")
+        self.person.does(page.press, "ESCAPE")
+        for _ in range(99):
+            self.person.does(page.press, "ARROW_DOWN")
+            if page.browser.run("return document.querySelector('.form-name')?.value") == name:
+                return
+        raise AssertionError(f"there is no state {name}")
+
+    def actions(self, name, given):
+        text = "; ".join(f"{key} = {value if isinstance(value, str) else written(value)}"
+                         for key, value in given.items())  # fmt: skip
+        self.fill(name, text)
+
+    def transition(self, given):
+        self.select_state(given["from"])
+        self.person.does(self.page.press, "w")
+        self.changes(lambda: self.choose(given["to"]), f"to {given['to']}")
+        self.page.wait("document.activeElement.name === 'when'")
+        for key, value in given.items():
+            if key == "do":
+                self.actions(key, value)
+            elif key not in ("from", "to"):
+                self.fill(key, value if isinstance(value, str) else written(value))
+
+    def fill(self, name, text):
+        """A field of the form, with a text."""
+        found = f".form-panel .field [name={name}]"
+        self.page.wait(f"document.querySelector('{found}')")
+        field = self.page.browser.find(found)
+        self.person.does(field.click)
+        self.changes(lambda: self.types("Ctrl+a", text, "ENTER"), f"{name}: {text}")
 
     # --- how it runs, and what it must show -------------------------------------------------
 
@@ -289,7 +400,9 @@ class Builder:
     def claim_value(self, name, value):
         field = self.page.wait(
             "[...document.querySelectorAll('.claim-form label')].find((one) => "
-            "one.innerText.split(/[ *\\n]/)[0] === arguments[0])?.querySelector('input, select')", name)
+            "one.innerText.split(/[ *\\n]/)[0] === arguments[0])?.querySelector('input, select')",
+            name,
+        )
         if field.tag_name == "select":
             return self.person.does(Select(field).select_by_visible_text, written(value))
         self.person.does(field.click)
