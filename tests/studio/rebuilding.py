@@ -1,4 +1,4 @@
-"""Builds a diagram from nothing in the page: what it does follows from the diagram that it is to be."""
+"""Builds a diagram from nothing in the page, as one that there is."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ OPTIONS = (
     ".map((one) => one.textContent.trim())"
 )
 KEYS = ("ENTER", "TAB", "END", "BACKSPACE", "F2", "Ctrl+a")
+CHART = ("states", "transitions", "initial", "outputs", "variables")
 CONDITIONS = {"enabled": "Enabled", "triggered": "Triggered", "reset": "Resettable"}
 
 
@@ -29,8 +30,8 @@ def written(value):
 
 
 class Builder:
-    """Builds a file like a given one. page: a DiagramPage; person: counts what is done; asking: asks
-    a studio that has the given file, for its sheets."""
+    """Builds a file like a given one. page: a DiagramPage; person: counts what is done; asking: a
+    session with the given file, for its sheets."""
 
     def __init__(self, page, person, asking, path):
         self.page, self.person, self.asking, self.path = page, person, asking, path
@@ -109,8 +110,7 @@ class Builder:
             self.add(kind, name)
         self.until_there(name)
         machine = kind in ("STATE_MACHINE", "STATE_MACHINE_S")
-        chart = {key: given.pop(key) for key in ("states", "transitions", "initial", "outputs",
-                                                 "variables") if machine and key in given}  # fmt: skip
+        chart = {key: given.pop(key) for key in CHART if machine and key in given}
         if given or chart:
             self.select(name)
         for key, value in given.items():
@@ -211,10 +211,7 @@ class Builder:
         page.until(lambda: name in (self.now().get("subsystems") or {}), name)
         self.select(name)
         person.does(page.press, "ENTER")
-        page.wait(
-            "[...document.querySelectorAll('.breadcrumbs button')].at(-1).innerText === arguments[0]",
-            name,
-        )
+        page.until(lambda: page.crumbs()[-1:] == [name], f"{name} open")
         conditions = {key: dict(section[key]) for key in CONDITIONS if key in section}
         by = {one["by"]: key for key, one in conditions.items()}
         for gate, side in (("in", "inputs"), ("out", "outputs")):
@@ -268,7 +265,8 @@ class Builder:
         """It runs on a condition."""
         page, person = self.page, self.person
         person.does(page.press, "Ctrl+Shift+g")
-        label = f"//section[@aria-label='Kind of subsystem']//label[normalize-space(.)='{CONDITIONS[kind]}']/input"
+        label = "//section[@aria-label='Kind of subsystem']//label"
+        label += f"[normalize-space(.)='{CONDITIONS[kind]}']/input"
         page.until(lambda: page.driver.find_elements("xpath", label), f"a choice {kind}")
         self.changes(lambda: person.does(page.driver.find_element("xpath", label).click), kind)
         made = self.now()["subsystems"][name][kind]["by"]
@@ -290,14 +288,18 @@ class Builder:
         self.select(name)
         person.does(page.press, "ENTER")
         page.wait("document.querySelector('.react-flow__node .state-name')")
+        machine = (*self.place_of(at), "blocks", name)
+        self.select_state("on")  # of those that a new machine has
+        self.changes(lambda: person.does(page.press, "DELETE"), "without on")
+        self.select_state("off")
+        self.fill("entry", "")
+        person.does(page.press, "ESCAPE")
+        person.does(page.press, "F2")
+        first = next(iter(chart["states"]))
+        self.changes(lambda: self.types("Ctrl+a", first, "ENTER"), first)
         for key in ("outputs", "variables"):
             if key in chart:
                 self.parameter("", key, chart[key])
-        machine = (*self.place_of(at), "blocks", name)
-        for state in list(self.at(machine)["states"]):
-            if state not in chart["states"]:
-                self.select_state(state)
-                self.changes(lambda: person.does(page.press, "DELETE"), f"without {state}")
         self.states(machine, chart)
         for one in chart.get("transitions", ()):
             self.transition(one)
