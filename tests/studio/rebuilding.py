@@ -243,6 +243,13 @@ class Builder:
             "outside",
         )
 
+    def own_parameter(self, name, key, value):
+        self.person.does(self.page.press, "ESCAPE")
+        found = f"[aria-label='Name of a new parameter of {name}']"
+        self.page.wait(f"document.querySelector(`{found}`)")
+        self.person.does(self.page.browser.find(found).click)
+        self.changes(lambda: self.types(key, "TAB", written(value), "ENTER"), key)
+
     def select_gate(self, gate):
         self.select(gate, {"in": "Inputs", "out": "Outputs"}[gate])
 

@@ -96,7 +96,8 @@ def _changing(work: Callable[[OpenedFile, Given], None]) -> Handler:
 
 def _form(file: OpenedFile, given: Given) -> Any:
     block = text_of(given, "block")
-    return form_of(_scope(file, given), block) if block else file_form(file.reading)
+    scope = _scope(file, given)
+    return form_of(scope, block) if block else file_form(scope)
 
 
 def _scope(file: OpenedFile, given: Given) -> Scope:

@@ -80,14 +80,16 @@ def form_of(scope: Scope, name: str) -> dict[str, Any]:
     }
 
 
-def file_form(reading: Reading) -> dict[str, Any]:
-    """The form of a file's own settings: its run options and parameters."""
+def file_form(scope: Scope) -> dict[str, Any]:
+    """The form of what is a file's own: its run options and parameters, and the parameters of the
+    subsystem whose sheet is shown."""
+    reading = scope.reading
     return {
         "block": "",
         "type": "",
         "summary": str(reading.data.get("description") or ""),
         "description": [],
-        "fields": [*run_fields(reading), *param_fields(reading)],
+        "fields": [*run_fields(reading), *param_fields(reading), *_own_fields(scope)],
         "ports": [],
     }
 
@@ -222,6 +224,13 @@ def param_fields(reading: Reading) -> list[dict[str, Any]]:
     ]
 
 
+def _own_fields(scope: Scope) -> Iterator[dict[str, Any]]:
+    """A field for each parameter of the subsystem that a sheet shows, if it is of this file."""
+    if scope.within:
+        for field, value in _entries(scope.reading, "subsystems", scope.within, "params"):
+            yield field | {"kind": _kind_of_value(value)}
+
+
 def robot_fields(reading: Reading) -> list[dict[str, Any]]:
     """A field for each entry of the file's section `robots`."""
     doc = "a file, relative to this one, and how its base is held"
@@ -234,12 +243,13 @@ def clock_fields(reading: Reading) -> list[dict[str, Any]]:
     return [field | {"doc": doc} for field, _ in _entries(reading, "clocks")]
 
 
-def _entries(reading: Reading, section: str) -> Iterator[tuple[dict[str, Any], Any]]:
+def _entries(reading: Reading, *section: str) -> Iterator[tuple[dict[str, Any], Any]]:
     """A field for each entry of a section, and its value."""
     texts = Texts(reading)
-    for name, value in mapping_at(reading.data, section).items():
-        text = texts.text((section, name), value)
-        yield field_of(name, path=f"{section}.{name}", required=True, text=text), value
+    for name, value in mapping_at(reading.data, *section).items():
+        keys = (*section, name)
+        text = texts.text(keys, value)
+        yield field_of(name, path=written_path(keys), required=True, text=text), value
 
 
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:

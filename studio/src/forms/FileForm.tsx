@@ -11,6 +11,7 @@ import { useForm } from "./useForm";
 
 export function FileForm() {
   const opened = useStudio((state) => state.opened);
+  const within = useStudio((state) => state.sheet?.within);
   const form = useForm("");
   if (!opened) return null;
   const about = (field: Field) => (problem: Problem): boolean => !problem.block && problem.argument === field.name;
@@ -21,6 +22,15 @@ export function FileForm() {
     <section className="form" aria-label="File">
       <h2>{opened.name}</h2>
       {opened.description && <p>{opened.description}</p>}
+      {within && (
+        <>
+          <h3>Parameters of {within}</h3>
+          {form?.fields.filter(({ path }) => path.startsWith(`subsystems.${within}.params.`)).map((field) => (
+            <FieldInput key={field.path} field={field} problems={[]} isOwn={() => true} tools={<Remove field={field} />} />
+          ))}
+          <NewEntry section={`subsystems.${within}.params`} what={`parameter of ${within}`} example="value" />
+        </>
+      )}
       <h3>Parameters</h3>
       {opened.params.map((field) => <Entry key={field.path} {...common(field)} renaming={(name, to) => ({ op: "rename-parameter", name, to })} />)}
       <NewEntry section="params" what="parameter" example="value" />
@@ -112,7 +122,7 @@ function NewRobot() {
 export const NAME = "\\s*[A-Za-z_][A-Za-z0-9_]*\\s*";
 export const NAME_RULE = "letters, digits and _, a letter first";
 
-function NewEntry({ section, what, example }: { section: "params" | "clocks"; what: string; example: string }) {
+function NewEntry({ section, what, example }: { section: string; what: string; example: string }) {
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const first = useRef<HTMLInputElement>(null);
