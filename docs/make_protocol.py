@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "spart_blocks" / "studio" / "protocol"
-MODULES = ("messages", "problems", "files", "charts", "types", "runs", "claims")
+MODULES = ("messages", "problems", "files", "charts", "types", "runs", "claims", "jobs", "changes")
 WRITTEN = ROOT / "studio" / "src" / "protocol.ts"
 
 _NAMES = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "unknown"}

@@ -8,23 +8,28 @@ from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.versions.edits import (
     AddBlock,
+    AddChoice,
     AddCondition,
     AddSubsystem,
     AddWire,
     Draw,
+    Fix,
     ForEach,
     Group,
     Put,
     RemoveBlock,
+    RemoveChoice,
     RemoveCondition,
     RemovePort,
     RemoveWire,
     RenameBlock,
+    RenameChoice,
     RenameEntry,
     RenameParameter,
     RenamePort,
     RenameSubsystem,
     Retype,
+    Vary,
     Wrap,
     edited,
 )
@@ -69,7 +74,7 @@ def holders(value, path=()):
 
 def random_operation(data, rng):
     """An operation; it may be one that the data does not allow."""
-    kind = rng.randrange(16)
+    kind = rng.randrange(18)
     slots = File.of(data).slots
     blocks = list(data.get("blocks") or {}) or ["none"]
     block = rng.choice(blocks)
@@ -115,6 +120,15 @@ def random_operation(data, rng):
             Draw("notes", {"text": rng.choice(TEXTS), "at": [1, 2], "by": block}),
             Draw("areas", {"title": "a", "blocks": [block, rng.choice(blocks)]}),
             Draw(rng.choice(["notes[0]", "areas[0]", f"looks.{block}"]), None),
+        ])  # fmt: skip
+    if kind == 15:
+        return Vary(block, f"choice{rng.randrange(9)}")
+    if kind == 16 and slots:
+        slot = rng.choice(list(slots))
+        choice, new = rng.choice(["none", *slots[slot].choices]), f"choice{rng.randrange(9)}"
+        return rng.choice([
+            Fix(slot, choice), AddChoice(slot, new, like=choice), AddChoice(slot, new, "GAIN"),
+            RenameChoice(slot, choice, new), RemoveChoice(slot, choice),
         ])  # fmt: skip
     return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
 

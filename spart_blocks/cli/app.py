@@ -82,13 +82,18 @@ def app(called: str = "") -> typer.Typer:
         help="Generate code from a diagram or some of its blocks, which runs without this package.",
     )
     for words in [one for one in COMMANDS if one.split()[0] == called] or COMMANDS:
-        module, _, name = COMMANDS[words].partition(".")
-        made = getattr(import_module(f"spart_blocks.cli.{module}"), name)
+        made = function_of(words)
         group = export if words.startswith("export ") else whole
         group.command(words.split()[-1], epilog=epilog(*examples_of(made)))(made)
     if export.registered_commands:
         whole.add_typer(export)
     return whole
+
+
+def function_of(words: str) -> Any:
+    """The function of a command: "export c"."""
+    module, _, name = COMMANDS[words].partition(".")
+    return getattr(import_module(f"spart_blocks.cli.{module}"), name)
 
 
 def _group(name: str, *examples: str, **more: Any) -> typer.Typer:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Verb = Literal[
     "set", "unset", "append", "add", "remove", "rename", "move", "retype", "wire", "unwire",
-    "group", "wrap", "subsystem", "condition", "uncondition", "for-each", "undo",
+    "group", "wrap", "vary", "fix", "subsystem", "condition", "uncondition", "for-each", "undo",
 ]  # fmt: skip
 
 
@@ -59,11 +59,14 @@ def edit(
     NEW, robots.OLD NEW, subsystems.OLD NEW, or BUS.OLD NEW, a signal of a bus), retype NAME TYPE
     [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they become
     a subsystem), wrap SLOT.CHOICE 'in.a -> block.b'... (a choice of variants gets other ports),
-    subsystem NAME (a new one, and a block of it), condition SUBSYSTEM KIND [INPUT] (it runs on that
-    condition: enabled, triggered or reset), uncondition SUBSYSTEM KIND, for-each BLOCK [INPUT]...
-    (a copy for each entry), and undo, which takes the last edit of the file back. Ports of a
-    subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW --in SUBSYSTEM, remove
-    inputs.NAME --in SUBSYSTEM; outputs too. States of machines: rename BLOCK.states.OLD NEW, remove
+    vary NAME CHOICE (a block becomes a slot of variants, with this choice), fix SLOT CHOICE (a slot
+    becomes a block again), subsystem NAME (a new one, and a block of it), condition SUBSYSTEM KIND
+    [INPUT] (it runs on that condition: enabled, triggered or reset), uncondition SUBSYSTEM KIND,
+    for-each BLOCK [INPUT]... (a copy for each entry), and undo, which takes the last edit of the
+    file back. Ports of a subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW
+    --in SUBSYSTEM, remove inputs.NAME --in SUBSYSTEM; outputs too. Choices of a slot: add
+    SLOT.CHOICE TYPE, rename SLOT.OLD NEW, remove SLOT.CHOICE. States of machines: rename
+    BLOCK.states.OLD NEW, remove
     BLOCK.states.NAME, move BLOCK.states.NAME BLOCK.states.OTHER [BEFORE] (into another state, or
     into BLOCK), move BLOCK.transitions[K] INDEX. Nothing is written if the diagram would then have
     mistakes that it has not now.
@@ -107,8 +110,8 @@ def _changes(found: EditedFile) -> list[str]:
 def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation]:
     from spart_blocks.versions import edits
 
-    if within and verb == "wrap":
-        raise InputError("--in does not go with wrap: slots are of the whole diagram")
+    if within and verb in ("wrap", "vary", "fix"):
+        raise InputError(f"--in does not go with {verb}: slots are of the whole diagram")
     if within and verb in ("set", "unset", "append", "move"):
         hint = f"write the whole path: subsystems.{within}.blocks.NAME.PARAMETER"
         raise InputError(Fault(f"--in does not go with {verb}", hint=hint))
@@ -123,6 +126,9 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
     if verb == "append":
         return [edits.Append(path, value) for path, value in _settings(words)]
     if verb == "add":
+        slot, dot, choice = words[0].partition(".")
+        if dot:
+            return [edits.AddChoice(slot, choice, words[1], dict(_settings(words[2:])))]
         return [edits.AddBlock(words[0], words[1], dict(_settings(words[2:])), within)]
     if verb == "remove":
         return [_removed(name, within) for name in words]
@@ -143,8 +149,9 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
             return [edits.RenamePort(name, new, section, within)]
         if section == "subsystems" and name:
             return [edits.RenameSubsystem(name, new)]
-        if name:  # a signal of a bus
-            return [edits.RenameSignal(section, name, new, within)]
+        if name:  # a choice of a slot, or a signal of a bus
+            signal = edits.RenameSignal(section, name, new, within)
+            return [edits.OfSlot(section, edits.RenameChoice(section, name, new), signal)]
         return [edits.RenameBlock(words[0], words[1], within)]
     if verb == "retype":
         return [edits.Retype(words[0], words[1], dict(_settings(words[2:])), within=within)]
@@ -152,6 +159,10 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
         return [edits.Group(words[0], tuple(words[1:]), within)]
     if verb in _KINDS:
         return _kinds(verb, words, within)
+    if verb == "vary":
+        return [edits.Vary(words[0], words[1])]
+    if verb == "fix":
+        return [edits.Fix(words[0], words[1])]
     if verb == "wrap":
         slot, _, choice = words[0].partition(".")
         return [edits.Wrap(slot, choice, tuple(words[1:]))]
@@ -186,6 +197,8 @@ def _removed(word: str, within: str) -> Operation:
     side, _, name = word.partition(".")
     if side in ("inputs", "outputs") and name:
         return edits.RemovePort(name, side, within)
+    if name:
+        return edits.RemoveChoice(side, name)
     return edits.RemoveBlock(word, within)
 
 
@@ -205,6 +218,8 @@ _USAGE = {
     "condition": (2, "SUBSYSTEM KIND [INPUT]"),
     "uncondition": (2, "SUBSYSTEM KIND"),
     "for-each": (1, "BLOCK [INPUT]..."),
+    "vary": (2, "NAME CHOICE"),
+    "fix": (2, "SLOT CHOICE"),
     "wrap": (2, "SLOT.CHOICE 'in.PORT -> block.PORT'... 'block.PORT -> out.PORT'..."),
 }
 

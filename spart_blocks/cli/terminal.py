@@ -10,11 +10,11 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import typer
 
@@ -270,7 +270,11 @@ _PERIOD = 0.1  # s between updates
 
 
 class ProgressBar:
-    """The progress bar of a run, called with (t, T); invisible if stderr is not a terminal."""
+    """The progress bar of a run, called with (t, T); invisible if stderr is not a terminal. heard:
+    functions that are called with (done, all, unit) too, where a process shows it elsewhere."""
+
+    heard: ClassVar[list[Callable[[float, float, str], None]]] = []
+    unit: ClassVar[str] = "s"
 
     def __init__(self, *, wanted: bool) -> None:
         self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")
@@ -296,6 +300,8 @@ class ProgressBar:
         now = time.perf_counter()
         if self.start is None:
             self.start, self.begun = t, now
+        for listener in self.heard:
+            listener(t - self.start, end - self.start, self.unit)
         if now < self.due:
             return
         self.due = now + _PERIOD
@@ -312,6 +318,8 @@ class ProgressBar:
 
 class RunsBar(ProgressBar):
     """The progress bar of a sweep, called with (completed runs, all runs)."""
+
+    unit = "runs"
 
     def _text(self, t: float, end: float) -> str:
         done = t - (self.start or 0.0)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from spart_blocks.base.errors import Place
 from spart_blocks.diagram.build.origins import Origins, shared_arguments
 from spart_blocks.diagram.sections.comparison import CompareOptions
+from spart_blocks.diagram.sections.declarations import Declarations
 from spart_blocks.diagram.sections.drawing_section import NO_DRAWING, DrawingSection
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.exporting import ExportOptions
@@ -50,6 +51,7 @@ class Diagram:
     sections: Sections = field(default_factory=lambda: Sections.model_validate({}))
     robots: Mapping[str, Robot] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
+    declared: Declarations = field(default_factory=dict)
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     origins: Origins = field(default_factory=dict)

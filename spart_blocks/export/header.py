@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spart_blocks import __version__
@@ -57,7 +57,7 @@ def header_text(part: Subdiagram, schedule: Schedule, interface: Interface, real
     structs = [
         _struct(f"{name}_inputs", interface.inputs, real, units),
         _struct(f"{name}_outputs", interface.outputs, real, units),
-        _struct(f"{name}_parameters", interface.parameters, real, units),
+        _struct(f"{name}_parameters", interface.parameters, real, units, part.docs),
         *(_typedef(members, kind) for kind, members in kept),
         _typedef(states, f"{name}_state"),
     ]
@@ -79,13 +79,20 @@ def header_text(part: Subdiagram, schedule: Schedule, interface: Interface, real
     )
 
 
-def _struct(name: str, members: Sequence[Member], real: Real, units: Any) -> str:
+NO_DOCS: Mapping[str, str] = {}
+
+
+def _struct(
+    name: str, members: Sequence[Member], real: Real, units: Any, docs: Mapping[str, str] = NO_DOCS
+) -> str:
     lines = []
     for member in members:
         size = f"[{member.size}]" if member.shape else ""
         shape = f"({', '.join(map(str, member.shape))})" if len(member.shape) > 1 else ""
         unit = f"[{units[member.name]}]" if member.name in units else ""
-        note = " ".join(filter(None, (c_comment(member.name), shape, c_comment(unit))))
+        doc = f": {docs[member.name]}" if member.name in docs else ""
+        words = (c_comment(member.name), shape, c_comment(unit))
+        note = " ".join(filter(None, words)) + c_comment(doc)
         lines.append(f"{real} {member.field}{size}; /* {note} */")
     return "\n".join(["typedef struct {", *indented(lines or ["char none;"]), f"}} {name};"])
 

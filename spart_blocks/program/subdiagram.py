@@ -29,6 +29,8 @@ from spart_blocks.diagram.network.algebraic_loops import uncut
 from spart_blocks.diagram.network.clocks import Clock, clocks_of
 from spart_blocks.diagram.network.display import aliases_of, signal_names
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node, Source
+from spart_blocks.diagram.sections.declarations import Declarations
+from spart_blocks.program.declared import declared_parameters
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.tracing.cuts import Inlet, only
 from spart_blocks.program.tracing.gains import wired
@@ -53,8 +55,8 @@ class Subdiagram:
     places in p, whose values are those at the start of the diagram. outputs: signals that leave,
     with their places among the signals; without cut wires those that are shown, or all.
     parameters: the rest of p. bounds: for each parameter the range of its numbers, if its block
-    or the file gives one. around: clocks of blocks outside that sample the outputs or hold the
-    inputs.
+    or the file gives one. docs: what each means, if the file declares it. around: clocks of blocks
+    outside that sample the outputs or hold the inputs.
     """
 
     program: Program
@@ -62,6 +64,7 @@ class Subdiagram:
     outputs: tuple[Slot, ...]
     parameters: tuple[Slot, ...]
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    docs: Mapping[str, str] = field(default_factory=dict)
     around: tuple[Clock, ...] = ()
 
     def __repr__(self) -> str:
@@ -112,6 +115,7 @@ def subdiagram_of(
         raise InputError(_without_outputs(wiring, title))
     inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
     parameters = tuple(slot for slot in program.parameters if slot.name not in inputs)
+    declared = declared_parameters(diagram.declared, program.parameters, program.origins)
     return Subdiagram(
         program=replace(program, name=title).seeing(named),
         inputs=tuple(
@@ -122,8 +126,13 @@ def subdiagram_of(
         outputs=tuple(signals[name] for name in named),
         parameters=parameters,
         bounds=_bounds(
-            diagram, wiring, inside, {slot.name: program.p[slot.part] for slot in parameters}
+            diagram,
+            wiring,
+            inside,
+            {slot.name: program.p[slot.part] for slot in parameters},
+            declared,
         ),
+        docs={name: one.doc for name, one in declared.items() if one.doc},
         around=clocks_of(_sampled_around(wiring, inside), diagram.run.first_tick),
     )
 
@@ -140,10 +149,15 @@ def _program(diagram: Diagram, wiring: FlatDiagram) -> Program:
 
 
 def _bounds(
-    diagram: Diagram, wiring: FlatDiagram, inside: Collection[int], parameters: Mapping[str, Floats]
+    diagram: Diagram,
+    wiring: FlatDiagram,
+    inside: Collection[int],
+    parameters: Mapping[str, Floats],
+    declared: Declarations,
 ) -> Mapping[str, tuple[float, float]]:
-    """The bounds of the subdiagram's parameters: what their blocks take, narrowed by the file.
-    Those that the file gives for other blocks are ignored."""
+    """The bounds of the subdiagram's parameters: what their blocks take, narrowed by what the file
+    declares, and by its section `export:`. Those that the file gives for other blocks are
+    ignored."""
     others = {
         owner for node in wiring.nodes if node.index not in inside for owner in _owners(node.name)
     }
@@ -157,6 +171,10 @@ def _bounds(
         if name not in parameters and name.rpartition(".")[0] not in others
     ]
     found = dict(_declared_bounds(wiring, inside, parameters))
+    for name, one in declared.items():
+        if name in parameters and one.bounded:
+            (low, high), (least, most) = one.range, found.get(name, (-math.inf, math.inf))
+            found[name] = max(low, least), min(high, most)
     for name, (low, high) in diagram.export.bounds.items():
         if name in parameters:
             least, most = found.get(name, (-math.inf, math.inf))

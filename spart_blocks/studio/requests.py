@@ -17,6 +17,8 @@ _HOMES = (
     "spart_blocks.studio.runs.handlers",
     "spart_blocks.studio.runs.debugging",
     "spart_blocks.studio.claims.handlers",
+    "spart_blocks.studio.jobs.handlers",
+    "spart_blocks.studio.changes.handlers",
 )
 _LOG = logging.getLogger(__name__)
 

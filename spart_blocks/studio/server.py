@@ -25,6 +25,7 @@ from spart_blocks.base.errors import SpartError
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.downloads import download
 from spart_blocks.studio.gate import MOST_PAGES, AccessGate, RequestPace
+from spart_blocks.studio.jobs.handlers import job_file
 from spart_blocks.studio.project import thumbnail
 from spart_blocks.studio.requests import all_handlers, answer
 
@@ -97,7 +98,9 @@ class _Guarded:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *more]}
+                given = {name for name, _ in message["headers"]}
+                added = [(name, value) for name, value in more if name not in given]
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         return sent
@@ -131,6 +134,11 @@ def application(session: Session, gate: AccessGate, page: Path, say: Say = print
             lambda: download(session, given.get("path", ""), run, given.get("kind", "")), save=True
         )
 
+    async def job(request: Request) -> Response:
+        given = request.query_params
+        view = given.get("view") == "1"
+        return await _job_file(session, given.get("job", ""), given.get("file", ""), view)
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
@@ -143,6 +151,7 @@ def application(session: Session, gate: AccessGate, page: Path, say: Say = print
         WebSocketRoute("/socket", socket),
         Route("/thumbnail", picture),
         Route("/download", file),
+        Route("/job", job),
         Mount("/page", _PageFiles(directory=page.parent)),
     ]
     return _Guarded(Starlette(routes=routes, lifespan=lifespan), gate, say)
@@ -177,6 +186,54 @@ async def _found(
     if save:
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return Response(data, media_type=kind, headers=headers)
+
+
+_VIEWED = {
+    ".html": "text/html; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".csv": "text/plain; charset=utf-8",
+    ".json": "text/plain; charset=utf-8",
+    ".yaml": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+    ".c": "text/plain; charset=utf-8",
+    ".h": "text/plain; charset=utf-8",
+}
+"""Media types of the files that a browser shows."""
+_APART = "; ".join(
+    (
+        "sandbox allow-scripts allow-downloads allow-popups",
+        "default-src 'none'",
+        "img-src data: blob: 'self'",
+        "style-src 'unsafe-inline'",
+        "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:",
+        "worker-src blob:",
+        "connect-src data: blob:",
+        "font-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+    )
+)
+"""The policy for a file that a job has written: it is shown as a page of another site, without
+access to the studio and to the network."""
+
+
+async def _job_file(session: Session, number: str, name: str, view: bool) -> Response:
+    """A file of a job, or an archive of all. view: whether the browser shows it."""
+    try:
+        path = await job_file(session, number, name)
+    except SpartError as error:
+        return Response(escape(str(error)), 404, media_type="text/plain")
+    headers = {"Cache-Control": "no-store"}
+    kind = _VIEWED.get(path.suffix) if view else None
+    if kind is not None:
+        headers["Content-Security-Policy"] = _APART
+        return FileResponse(path, media_type=kind, headers=headers)
+    shown = f"job-{path.name}" if not name else path.name
+    return FileResponse(
+        path, media_type="application/octet-stream", filename=shown, headers=headers
+    )
 
 
 async def _converse(socket: WebSocket, session: Session, handlers: dict[str, Handler]) -> None:

@@ -40,6 +40,19 @@ export interface TestTold {
   test: Test;
 }
 
+export interface JobTold {
+  tell: "job";
+  path: string;
+  job: Job;
+}
+
+/** A job is no longer kept. */
+export interface JobDropped {
+  tell: "job-dropped";
+  path: string;
+  job: number;
+}
+
 export interface LoopEnded {
   tell: "loop-ended";
   loop: string;
@@ -52,7 +65,7 @@ export interface BreakpointsTold {
   breakpoints: Breakpoint[];
 }
 
-export type Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded | BreakpointsTold;
+export type Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | JobTold | JobDropped | LoopEnded | BreakpointsTold;
 
 export interface Answers {
   "project": Project;
@@ -107,6 +120,16 @@ export interface Answers {
   "test": Test;
   "stop-test": null;
   "record": Test;
+  "job-options": JobKind[];
+  "job": Job;
+  "jobs": Job[];
+  "stop-job": null;
+  "resume-job": Job;
+  "forget-job": null;
+  "sweep-table": SweepTable;
+  "sweep-run": Run;
+  "revisions": Revisions;
+  "changes": Changes;
 }
 
 // Answers, and what is wrong, with the edit that corrects it.
@@ -200,7 +223,9 @@ export interface Opened {
 export interface Slot {
   slot: string;
   choices: string[];
+  /** The one that is shown and run, and the file's own. */
   chosen: string;
+  default: string;
 }
 
 /** How a file is run. */
@@ -532,7 +557,37 @@ export interface TextOperation {
   changes: LineChange[];
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation;
+/** Make a slot of variants of a block of the whole diagram; choice: the name of what it was. */
+export interface VaryOperation {
+  op: "vary";
+  name: string;
+  choice: string;
+}
+
+/** Add a choice to a slot: of a type, or like another choice. */
+export interface AddChoiceOperation {
+  op: "add-choice";
+  slot: string;
+  choice: string;
+  type?: string;
+  like?: string;
+}
+
+export interface RenameChoiceOperation {
+  op: "rename-choice";
+  slot: string;
+  choice: string;
+  to: string;
+}
+
+/** fix: make a block of a slot again, which is one of its choices. */
+export interface ChoiceOperation {
+  op: "remove-choice" | "fix";
+  slot: string;
+  choice: string;
+}
+
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation | VaryOperation | AddChoiceOperation | RenameChoiceOperation | ChoiceOperation;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.
@@ -756,6 +811,9 @@ export interface Field {
   choices: string[];
   /** Whether it is a text, such as a formula, or a list of them. */
   lines: boolean;
+  /** The bounds that the file declares of a parameter of its own. */
+  min?: number | null;
+  max?: number | null;
   required: boolean;
   /** YAML text of the default; "" where there is none. */
   default: string;
@@ -922,6 +980,9 @@ export interface Tunable {
   first: string;
   unit: string;
   doc: string;
+  /** Its bounds, where it has some. */
+  min: number | null;
+  max: number | null;
   /** Of a parameter of the file: those of blocks that take their value from it, such as "ctrl.kp";
    * they are not listed by themselves. */
   used: string[];
@@ -1065,3 +1126,163 @@ export interface Finding {
 
 // For each kind of claim, the texts of its values.
 export type Suggested = Record<string, Record<string, string>>;
+
+// Jobs: sweeps, comparisons and exports, as commands of `spart` in processes of their own.
+
+/** do: "job-options" -> JobKind[]: the commands that the page can give. */
+export interface JobKind {
+  /** What "job" names. */
+  kind: string;
+  /** "export c". */
+  command: string;
+  title: string;
+  /** Whether it is an export. */
+  export: boolean;
+  /** File types to choose from; the first is the usual one. */
+  formats: string[];
+  options: JobOption[];
+}
+
+/** An option of a command, as its help has it. */
+export interface JobOption {
+  /** Without "--". */
+  name: string;
+  doc: string;
+  /** The word for its value: "PATH=VALUE". */
+  value: string;
+  choices: string[];
+  /** Whether it has no value. */
+  flag: boolean;
+  /** Whether it may be repeated. */
+  several: boolean;
+  required: boolean;
+  default: string;
+}
+
+/** do: "job" {path, kind, options, format?, other?} -> Job: does what the command does for the
+ * file as it is on disk, in a folder of its own. options: texts, lists of texts, or true, by name.
+ * other: a second diagram, for "compare".
+ * do: "jobs" {path} -> Job[]: those that are kept. do: "stop-job" {job}. do: "forget-job" {job}.
+ * do: "resume-job" {job} -> Job: goes on with a sweep that was stopped.
+ * Jobs go on when the page is closed; they end with the studio. */
+export interface Job {
+  job: number;
+  path: string;
+  kind: string;
+  title: string;
+  state: "running" | "ended" | "stopped" | "failed";
+  /** How far it is: seconds of a run, or runs of a sweep; 0 of 0 where that is not known. */
+  done: number;
+  all: number;
+  unit: "s" | "runs";
+  /** The last lines of its output; those that begin with "! " are messages and errors. */
+  lines: string[];
+  /** The exit code of the command. */
+  code: number | null;
+  /** Once it is over: GET /job?job=...&file=...; without a file all of them in one archive, and
+   * with &view=1 to look at. */
+  files: JobFile[];
+  problem: Problem | null;
+}
+
+/** A file of a job: its path in the job's folder, and its size [bytes]. */
+export interface JobFile {
+  name: string;
+  size: number;
+}
+
+/** do: "sweep-table" {job, start, sort?, down?}: rows of the table of a sweep, one for each run.
+ * do: "sweep-run" {job, run, speed?} -> Run: starts a run with the values of one of the sweep. */
+export interface SweepTable {
+  columns: string[];
+  /** Those of the columns that are metrics. */
+  metrics: string[];
+  /** null is no value. */
+  rows: ((number | string | boolean | null)[])[];
+  /** The number of the first row that is here, of all that there are. */
+  start: number;
+  count: number;
+  planned: number;
+  failed: number;
+}
+
+// Differences of the file from its versions in git, and from other files.
+
+export type MarkState = "added" | "removed" | "changed";
+
+/** do: "revisions" {path}: what the file can be compared with. */
+export interface Revisions {
+  /** The commits that have changed it, the latest first. */
+  commits: Commit[];
+  /** Why there are none: no git, no repository, never committed. */
+  why: string | null;
+}
+
+export interface Commit {
+  id: string;
+  /** ISO 8601. */
+  when: string;
+  author: string;
+  subject: string;
+}
+
+/** do: "changes" {path, commit?, other?}: what has changed in the file as it is on disk, since
+ * one of its commits, or from another file of the project. */
+export interface Changes {
+  old: string;
+  /** Of the text that was compared. */
+  revision: string;
+  groups: ChangeGroup[];
+  /** By the `within` of a sheet. */
+  sheets: Record<string, Marks>;
+  notes: string[];
+}
+
+/** Changes under one heading: "blocks", "wires". */
+export interface ChangeGroup {
+  heading: string;
+  changes: ChangeLine[];
+}
+
+export interface ChangeLine {
+  sign: "+" | "-" | "~" | ">";
+  /** What has changed: "law.kp". */
+  what: string;
+  /** Empty where it was not there, or is not there any more. */
+  before: string;
+  after: string;
+  unit: string;
+  /** The sheet that shows it, and the block; null where no block does. */
+  at: string | null;
+  block: string | null;
+}
+
+/** What is marked on a sheet. */
+export interface Marks {
+  /** Those that are there. */
+  blocks: Record<string, MarkState>;
+  /** Those that are gone. */
+  gone: GoneBlock[];
+  /** Wires that came, by source and target as in the file. */
+  wires: MarkedWire[];
+  /** Wires that are gone, between blocks of the sheet or gone ones. */
+  lost: LostWire[];
+}
+
+export interface GoneBlock {
+  name: string;
+  type: string;
+}
+
+export interface MarkedWire {
+  source: string;
+  target: string;
+}
+
+/** A wire that is gone: its ends in words, and their blocks. */
+export interface LostWire {
+  source: string;
+  target: string;
+  start: string;
+  end: string;
+}

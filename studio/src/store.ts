@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import type { BlockType, Fits, Opened, Point, Problem, Project, Sheet, SheetWire } from "./protocol";
+import type { BlockType, Changes, Fits, Opened, Point, Problem, Project, Sheet, SheetWire } from "./protocol";
 import { Connection, type LinkState } from "./socket";
 
 export interface Notice {
@@ -27,7 +27,7 @@ export interface Adding {
 }
 
 /** The tabs under the diagram. */
-export type Panel = "scopes" | "motion" | "tune" | "debug" | "tests" | "runs" | "loops";
+export type Panel = "scopes" | "motion" | "tune" | "debug" | "tests" | "runs" | "jobs" | "changes" | "loops";
 
 /** A note or an area that is being written; index: in the file, null for a new one, which lies at a place or
  * around blocks. */
@@ -38,7 +38,7 @@ export interface Writing {
   blocks?: readonly string[];
 }
 
-export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind";
+export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind" | "export" | "sweep" | "compare";
 
 export interface State {
   link: LinkState;
@@ -88,6 +88,10 @@ export interface State {
   hover: { wire: SheetWire; x: number; y: number } | null;
   /** The blocks to bring into view; empty for all. */
   reveal: readonly string[] | null;
+  /** What has changed in the file since a commit, or from another file; null where it is not compared. */
+  changes: Changes | null;
+  /** The block that is gone which is to be brought into view. */
+  gone: string | null;
   /** The file has changed outside and cannot be read. */
   conflict: Problem | null;
   notices: readonly Notice[];
@@ -123,6 +127,8 @@ const FIRST: State = {
   breaking: null,
   hover: null,
   reveal: null,
+  changes: null,
+  gone: null,
   conflict: null,
   notices: [],
   said: "",

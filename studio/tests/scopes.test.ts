@@ -105,6 +105,9 @@ describe("tuning", () => {
     expect(rangeOf(0, 0)).toEqual({ min: -1, max: 1 });
     expect(rangeOf(2, -1)).toEqual({ min: -4, max: 4 });
     expect(rangeOf(2, 10)).toEqual({ min: 0, max: 20 });
+    expect(rangeOf(2, 2, { min: -1, max: 5 })).toEqual({ min: -1, max: 5 });
+    expect(rangeOf(2, 2, { min: null, max: 3 })).toEqual({ min: 0, max: 3 });
+    expect(rangeOf(2, 2, { min: 1, max: null })).toEqual({ min: 1, max: 4 });
   });
 
   it("knows numbers of YAML", () => {

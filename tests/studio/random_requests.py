@@ -31,7 +31,7 @@ def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
     if "chart" in sheet and rng.random() < 0.9:
         return random_change_of_chart(sheet["chart"], rng)
-    name, kind = rng.choice(names), rng.randrange(16)
+    name, kind = rng.choice(names), rng.randrange(18)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -90,7 +90,18 @@ def random_operation(sheet, names, within, rng):
             ("areas[0].title", "other"), ("areas[0]", None), ("looks", None), ("a[", "b"),
         ])  # fmt: skip
         return {"op": "draw", "path": path, "text": text, "within": within}
-    path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
+    if kind == 15:
+        return {"op": "vary", "name": name, "choice": f"choice{rng.randrange(4)}"}
+    if kind == 16:
+        about = {"slot": rng.choice(["law", name]), "choice": f"choice{rng.randrange(4)}"}
+        more = rng.choice([{"op": "fix"}, {"op": "remove-choice"},
+                           {"op": "rename-choice", "to": f"choice{rng.randrange(4)}"},
+                           {"op": "add-choice", "type": "GAIN"},
+                           {"op": "add-choice", "like": "choice0"}])  # fmt: skip
+        return {**about, **more}
+    path = rng.choice(
+        ["declare.k.max", f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"]
+    )
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
 
 

@@ -249,7 +249,7 @@ def alive(process):
 
 def test_a_test_is_stopped_and_ends_with_its_page_and_the_session(folder, monkeypatch):
     (folder / "servo.yaml").write_text(LONG + CLAIMS)
-    monkeypatch.setattr(testing, "STOPPING", 60.0)
+    monkeypatch.setattr(testing.FileTest, "patience", 60.0)
 
     async def begun(page):
         await page.ask("open", path="servo.yaml")

@@ -20,6 +20,7 @@ from spart_blocks.diagram.build.registry import BlockType, name_problem, new_clo
 from spart_blocks.diagram.build.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.network.levels import check_tags
+from spart_blocks.diagram.sections.declarations import check_declared
 from spart_blocks.diagram.sections.drawing_section import check_drawing
 from spart_blocks.diagram.sections.expectations import ExpectSection
 from spart_blocks.diagram.sections.robot_section import read_tunable
@@ -266,6 +267,8 @@ class DiagramContent(_Content[DiagramSection]):
         wiring = builder.level(bd, self.file.top, sections.blocks, scope, broken=known_bad)
         self._check_content(sections, dropped)
         sections.check(wiring)
+        values = {name: item.value for name, item in scope.values.items()}
+        check_declared(sections.declare, values, self.document, self.faults)
         if sections.expect is not None:
             self._check_success(sections.expect)
             self._baseline(sections.expect)
@@ -279,6 +282,7 @@ class DiagramContent(_Content[DiagramSection]):
             bd=bd,
             sections=sections.alone(),
             robots={name: robot for name, robot in robots.items() if robot is not None},
+            declared=sections.declare,
             params={name: arrays(item.value) for name, item in scope.values.items()},
             source=source,
             places=product.places,

@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from spart_blocks.base.document import Document, Key, Keys
 from spart_blocks.base.errors import Fault, brief, did_you_mean
+from spart_blocks.diagram.sections.declarations import Declaration
 from spart_blocks.diagram.sections.drawing_section import NO_DRAWING, DrawingSection
 from spart_blocks.diagram.sections.robot_section import RobotSection
 from spart_blocks.diagram.sections.run_options import solver_hint
@@ -180,6 +181,10 @@ class _WholeFile(FileSection):
 
     variants: Annotated[dict[StrictStr, VariantSection], MAPPING] = Field(
         default_factory=dict, description="blocks by name, and the alternatives for each"
+    )
+    declare: Annotated[dict[StrictStr, Declaration], MAPPING] = Field(
+        default_factory=dict,
+        description="unit, bounds and meaning of parameters: kp: {unit: N m, min: 0, max: 10}",
     )
     tunable: Wires = Field(
         (), description="robots' quantities that stay parameters: ROBOT.mass, ROBOT.inertia"

@@ -61,6 +61,7 @@ STRUCTURE: Mapping[str, SectionRow] = {
     "inputs": SectionRow(divided=False, of_runs=True),
     "outputs": SectionRow(divided=False, of_runs=True),
     "params": SectionRow(settable=True, named=True, divided=False, of_runs=True),
+    "declare": SectionRow(named=True, in_lines=True, of_runs=True),
     "tunable": SectionRow(settable=True, of_runs=True),
     "robots": SectionRow(refers=True, settable=True, named=True, in_lines=True, of_runs=True),
     "clocks": SectionRow(refers=True, settable=True, named=True, in_lines=True, of_runs=True),

@@ -176,8 +176,9 @@ def _number(value: float) -> str:
 
 def _common(variable: Variable) -> dict[str, str]:
     attributes = {"name": variable.name, "valueReference": str(variable.reference)}
-    if variable.title != variable.name:
-        attributes["description"] = _text(variable.title)
+    title = variable.title if variable.title != variable.name else ""
+    if title or variable.doc:
+        attributes["description"] = _text(": ".join(filter(None, (title, variable.doc))))
     attributes |= {"causality": variable.causality, "variability": variable.variability}
     return attributes
 

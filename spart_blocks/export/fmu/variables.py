@@ -29,7 +29,7 @@ class Variable:
 
     name: in the FMU. title: name in the diagram. reference: index of its first entry. start: start
     values of its entries, if given. derivative: reference of the state of which it is the
-    derivative. bounds: the least and the largest value that may be set.
+    derivative. bounds: the least and the largest value that may be set. doc: its meaning.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Variable:
     unit: str | None = None
     derivative: int | None = None
     bounds: tuple[float, float] | None = None
+    doc: str = ""
 
     @property
     def size(self) -> int:
@@ -167,6 +168,7 @@ def _parameters(part: Subdiagram, namer: _Namer) -> list[Variable]:
                 start,
                 _unit(part, slot.name),
                 bounds=part.bounds.get(slot.name),
+                doc=part.docs.get(slot.name, ""),
             )
         )
     return found

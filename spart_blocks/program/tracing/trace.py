@@ -16,6 +16,7 @@ from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.network.clocks import clocks_of
 from spart_blocks.diagram.network.display import display_of
 from spart_blocks.diagram.network.flatten import FlatDiagram, Node
+from spart_blocks.program.declared import with_units
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.tracing.evaluation import Evaluation
 from spart_blocks.program.tracing.faults import of_block, tracing
@@ -61,7 +62,12 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
     return Program(
         name=diagram.name,
         run=diagram.run,
-        display=display_of(wiring),
+        display=with_units(
+            display_of(wiring),
+            diagram.declared,
+            traced.parameters.slots,
+            traced.parameters.origins,
+        ),
         states=traced.states,
         discrete=traced.discrete,
         parameters=traced.parameters.slots,

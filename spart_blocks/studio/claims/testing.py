@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.errors import Fault, InputError, SpartError
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.claims.baselines import record
 from spart_blocks.claims.outcome import Change
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.opened import Stamp, stamp_of
 from spart_blocks.studio.files.session import opened_files
-from spart_blocks.studio.requests import problem_of
-from spart_blocks.workers.async_process import AsyncWorker, Standby
-from spart_blocks.workers.frames import error_from_json
+from spart_blocks.studio.jobs.process import Job
+from spart_blocks.workers.async_process import Standby
 
 WORKER = "spart_blocks.studio.claims.worker"
-STOPPING = 3.0
-"""How long a test may take to stop [s] before its process is ended."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +30,46 @@ class Proposed:
     stamps: tuple[Stamp, Stamp]
 
 
-@dataclass
-class FileTest:
-    """A test of a file. facts: its description for the page, as `Test` of the protocol. stamp: of
-    the file when the test began."""
+class FileTest(Job):
+    """A test of a file. facts: as `Test` of the protocol. stamp: of the file when the test began.
+    root: the project's folder."""
 
-    path: Path
-    stamp: Stamp
-    facts: dict[str, Any]
-    process: AsyncWorker | None = None
-    proposed: list[Proposed] = field(default_factory=list)
+    def __init__(
+        self, facts: dict[str, Any], told: Callable[[bool], None], path: Path, root: Path
+    ) -> None:
+        super().__init__(facts, told)
+        self.path, self.root, self.stamp = path, root, stamp_of(path)
+        self.proposed: list[Proposed] = []
 
-    @property
-    def active(self) -> bool:
-        """Whether it has not ended yet."""
-        return bool(self.facts["state"] == "running")
+    def heard(self, what: str, header: dict[str, Any], body: bytes) -> None:
+        """Take the outcome of a test case."""
+        case, cases = header["case"], [*self.facts["cases"], header["case"]]
+        self.change(cases=cases)
+        if case["change"] is None or case["change"]["written"]:
+            return
+        path = self.root / case["change"]["file"]
+        change = Change(path, body.decode(), tuple(case["change"]["lines"]))
+        self.proposed.append(Proposed(len(cases) - 1, change, (self.stamp, stamp_of(path))))
+
+    async def record(self) -> None:
+        """Write the proposed baselines. Raises InputError if there are none, or if the diagram or a
+        baseline has changed since."""
+        if not self.proposed:
+            raise InputError(_NO_BASELINE)
+        for one in self.proposed:
+            if one.stamps != (stamp_of(self.path), stamp_of(one.change.path)):
+                text = "the diagram or its baseline has changed since they were compared"
+                raise InputError(Fault(text, hint="update the baseline again"))
+        while self.proposed:
+            await asyncio.to_thread(record, self.proposed[0].change)
+            cases = list(self.facts["cases"])
+            case = cases[self.proposed[0].case]
+            cases[self.proposed[0].case] = {**case, "change": {**case["change"], "written": True}}
+            self.change(cases=cases)
+            del self.proposed[0]
+
+
+_NO_BASELINE = Fault("no baseline is to be written", hint="update it first")
 
 
 class FileTests:
@@ -62,8 +85,8 @@ class FileTests:
     async def begin(self, name: str, path: Path, update: bool) -> dict[str, Any]:
         """Start a test of a file. One that is still active is ended."""
         await self._end(name)
+        root = self.session.root.resolve()
         facts = {
-            "state": "running",
             "update": update,
             "revision": "",
             "running": "",
@@ -71,46 +94,24 @@ class FileTests:
             "all": 0.0,
             "unit": "s",
             "cases": [],
-            "problem": None,
         }
-        test = self.tests[name] = FileTest(path, stamp_of(path), facts)
-        process = test.process = await self._standby.take(
-            lambda header, body: self._received(name, test, header, body),
-            lambda why: self._ended(name, test, why),
-        )
-        file = {
-            "path": str(path),
-            "root": str(self.session.root.resolve()),
-            "blocks": list(self.session.blocks),
-        }
-        await process.send({"file": file, "update": update})
+        test = FileTest(facts, lambda needed: self._tell(name, test, needed), path, root)
+        self.tests[name] = test
+        file = {"path": str(path), "root": str(root), "blocks": list(self.session.blocks)}
+        await test.begin(self._standby.take, {"file": file, "update": update})
         return test.facts
 
     async def stop(self, name: str) -> None:
-        """Interrupt the test of a file, as Ctrl-C does. If it does not stop, its process is
-        ended."""
-        test = self.tests.get(name)
-        if test is None or not test.active or test.process is None:
-            return
-        await test.process.send({"do": "stop"})
-        if not await test.process.gone(STOPPING):
-            self._tell(name, test, state="stopped")
-            await test.process.close()
+        """Interrupt the test of a file, as Ctrl-C does."""
+        if name in self.tests:
+            await self.tests[name].stop()
 
     async def record(self, name: str) -> dict[str, Any]:
-        """Write the baselines that the last test of a file proposes to change. Raises InputError if
-        there are none, or if the diagram or a baseline has changed since."""
-        test = self.tests.get(name)
-        if test is None or not test.proposed:
-            raise InputError(Fault("no baseline is to be written", hint="update it first"))
-        for one in test.proposed:
-            if one.stamps != (stamp_of(test.path), stamp_of(one.change.path)):
-                text = "the diagram or its baseline has changed since they were compared"
-                raise InputError(Fault(text, hint="update the baseline again"))
-        while test.proposed:
-            await self._write(name, test, test.proposed[0].case, test.proposed[0].change)
-            del test.proposed[0]
-        return test.facts
+        """Write the baselines that the last test of a file proposes to change; see `FileTest`."""
+        if name not in self.tests:
+            raise InputError(_NO_BASELINE)
+        await self.tests[name].record()
+        return self.tests[name].facts
 
     async def close(self) -> None:
         """End all processes."""
@@ -120,58 +121,12 @@ class FileTests:
 
     async def _end(self, name: str) -> None:
         """End the process of a test at once."""
-        test = self.tests.get(name)
-        if test is None:
-            return
-        if test.active:
-            self._tell(name, test, state="stopped")
-        if test.process is not None:
-            await test.process.close()
+        if name in self.tests:
+            await self.tests[name].end()
 
-    # --- what a process tells -----------------------------------------------------------------
-
-    def _received(self, name: str, test: FileTest, header: dict[str, Any], body: bytes) -> None:
-        what = header.pop("tell")
-        if what in ("began", "progress"):
-            self._tell(name, test, **header)
-        elif what == "tested":
-            self._tested(name, test, header["case"], body.decode())
-        elif what == "failed":
-            self._tell(
-                name, test, state="failed", problem=problem_of(error_from_json(header["error"]))
-            )
-        else:
-            self._tell(name, test, state={"done": "ended", "stopped": "stopped"}[what])
-
-    def _tested(self, name: str, test: FileTest, case: dict[str, Any], text: str) -> None:
-        cases = [*test.facts["cases"], case]
-        self._tell(name, test, cases=cases)
-        if case["change"] is None or case["change"]["written"]:
-            return
-        path = self.session.root.resolve() / case["change"]["file"]
-        change = Change(path, text, tuple(case["change"]["lines"]))
-        stamps = test.stamp, stamp_of(path)
-        test.proposed.append(Proposed(len(cases) - 1, change, stamps))
-
-    def _ended(self, name: str, test: FileTest, why: SpartError) -> None:
-        if test.active:
-            self._tell(name, test, state="failed", problem=problem_of(why))
-        test.process = None
-
-    async def _write(self, name: str, test: FileTest, case: int, change: Change) -> None:
-        await asyncio.to_thread(record, change)
-        cases = list(test.facts["cases"])
-        cases[case] = {**cases[case], "change": {**cases[case]["change"], "written": True}}
-        self._tell(name, test, cases=cases)
-
-    def _tell(self, name: str, test: FileTest, **facts: Any) -> None:
-        test.facts = {**test.facts, **facts}
+    def _tell(self, name: str, test: FileTest, needed: bool) -> None:
         if self.tests.get(name) is test:
-            needed = facts.keys() != _PROGRESS
             self.session.tell({"tell": "test", "path": name, "test": test.facts}, needed=needed)
-
-
-_PROGRESS = {"running", "done", "all", "unit"}
 
 
 def tests_of(session: Session) -> FileTests:

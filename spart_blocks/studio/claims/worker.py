@@ -7,9 +7,7 @@ The first message is the job, {"file": {path, root, blocks}, "update"}. Messages
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -25,37 +23,17 @@ from spart_blocks.claims.outcome import CaseOutcome, Failure
 from spart_blocks.studio.claims.listing import keys_in
 from spart_blocks.studio.files.mistakes import called
 from spart_blocks.studio.requests import problem_of_fault
-from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
+from spart_blocks.workers.frames import Inbox, Outbox
+from spart_blocks.workers.job import Say, serve_job
 from spart_blocks.workers.progress import Report, throttled
-
-_Say = Callable[..., None]
 
 
 def serve(inbox: Inbox, outbox: Outbox) -> None:
     """Perform the test of the job, and send its findings."""
-    job, _ = inbox.receive()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Thread(target=_interrupt, args=(inbox,), daemon=True).start()
-    try:
-        _test(job, outbox.send)
-    except KeyboardInterrupt:
-        outbox.send({"tell": "stopped"})
-    except Exception as error:
-        outbox.send({"tell": "failed", "error": error_as_json(error)})
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over, or one is enough
+    serve_job(inbox, outbox, _test)
 
 
-def _interrupt(inbox: Inbox) -> None:
-    """Interrupt the main thread when a message comes."""
-    main_thread = threading.main_thread().ident
-    assert main_thread is not None
-    while inbox.receive():
-        signal.pthread_kill(main_thread, signal.SIGINT)
-
-
-def _test(job: dict[str, Any], say: _Say) -> None:
-
+def _test(job: dict[str, Any], say: Say) -> None:
     file = job["file"]
     path, root = Path(file["path"]), Path(file["root"])
     text = read_file(path)[1]
@@ -70,7 +48,6 @@ def _test(job: dict[str, Any], say: _Say) -> None:
         change = outcome.change
         body = b"" if change is None or written else change.text.encode()
         say({"tell": "tested", "case": case_data(outcome, keys, root, written)}, body)
-    say({"tell": "done"})
 
 
 def _recorded(outcome: CaseOutcome) -> tuple[CaseOutcome, bool]:
@@ -86,7 +63,7 @@ def _recorded(outcome: CaseOutcome) -> tuple[CaseOutcome, bool]:
     return outcome, True
 
 
-def _reporter(say: _Say, name: str, unit: str) -> Report:
+def _reporter(say: Say, name: str, unit: str) -> Report:
     """A function that reports the progress of a test case."""
     message = {"tell": "progress", "running": name, "unit": unit}
     return throttled(lambda done, whole: say({**message, "done": done, "all": whole}))

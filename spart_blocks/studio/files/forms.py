@@ -14,6 +14,7 @@ from spart_blocks.base.document import Keys, mapping_at
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.paths import written_path
 from spart_blocks.diagram.build.registry import BlockType, Parameter
+from spart_blocks.diagram.sections.declarations import NOTHING, declarations_of
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.written.sheets import Sheet
 from spart_blocks.studio.files.connections import Web, web_of
@@ -217,11 +218,15 @@ def field_of(name: str, **given: Any) -> dict[str, Any]:
 
 
 def param_fields(reading: Reading) -> list[dict[str, Any]]:
-    """A field for each entry of the file's section `params`."""
-    return [
-        field | {"kind": _kind_of_value(value), "tunable": reading.parameters.get(field["name"])}
-        for field, value in _entries(reading, "params")
-    ]
+    """A field for each entry of the file's section `params`, with what the file declares of it."""
+    declared = declarations_of(reading.data)
+    found = []
+    for field, value in _entries(reading, "params"):
+        one = declared.get(field["name"], NOTHING)
+        about = {"doc": one.doc or "", "unit": one.unit or "", "min": one.min, "max": one.max}
+        tunable = reading.parameters.get(field["name"])
+        found.append(field | about | {"kind": _kind_of_value(value), "tunable": tunable})
+    return found
 
 
 def _own_fields(scope: Scope) -> Iterator[dict[str, Any]]:

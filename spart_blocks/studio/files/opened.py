@@ -130,7 +130,12 @@ class OpenedFile:
             "undo": self.history[-1].label if self.history else None,
             "redo": self.undone[-1].label if self.undone else None,
             "variants": [
-                {"slot": name, "choices": list(slot.choices), "chosen": reading.chosen[name]}
+                {
+                    "slot": name,
+                    "choices": list(slot.choices),
+                    "chosen": reading.chosen[name],
+                    "default": slot.default or "",
+                }
                 for name, slot in slots_of(reading.file).items()
             ],
             "subsystems": list(reading.file.subsystems),

@@ -15,11 +15,13 @@ from spart_blocks.studio.files.ports import kind_of
 from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.versions.edits import (
     AddBlock,
+    AddChoice,
     AddCondition,
     AddSubsystem,
     AddWire,
     Append,
     Draw,
+    Fix,
     ForEach,
     Group,
     LineChange,
@@ -28,11 +30,13 @@ from spart_blocks.versions.edits import (
     Operation,
     Put,
     RemoveBlock,
+    RemoveChoice,
     RemoveCondition,
     RemovePort,
     RemoveState,
     RemoveWire,
     RenameBlock,
+    RenameChoice,
     RenameEntry,
     RenameParameter,
     RenamePort,
@@ -42,6 +46,7 @@ from spart_blocks.versions.edits import (
     Retype,
     Set,
     Unset,
+    Vary,
     Wrap,
 )
 
@@ -322,6 +327,34 @@ def _line_change(given: Any) -> LineChange:
     return LineChange(first, last, tuple(lines))
 
 
+def _vary(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name = text_of(given, "name")
+    return [Vary(name, text_of(given, "choice"))], f"make variants of {name}"
+
+
+def _fix(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    slot, choice = text_of(given, "slot"), text_of(given, "choice")
+    return [Fix(slot, choice)], f"make {slot} a block, {choice}"
+
+
+def _add_choice(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    slot, choice = text_of(given, "slot"), text_of(given, "choice")
+    kind, like = text_of(given, "type", ""), text_of(given, "like", "")
+    if bool(kind) == bool(like):
+        raise InputError("the operation needs a type, or the choice that the new one is like")
+    return [AddChoice(slot, choice, kind, like=like)], f"add {slot}.{choice}"
+
+
+def _rename_choice(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    slot, choice = text_of(given, "slot"), text_of(given, "choice")
+    return [RenameChoice(slot, choice, text_of(given, "to"))], f"rename {slot}.{choice}"
+
+
+def _remove_choice(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    slot, choice = text_of(given, "slot"), text_of(given, "choice")
+    return [RemoveChoice(slot, choice)], f"remove {slot}.{choice}"
+
+
 _KINDS = {
     "set": _set,
     "unset": _unset,
@@ -349,6 +382,11 @@ _KINDS = {
     "condition": _condition,
     "uncondition": _uncondition,
     "for-each": _for_each,
+    "vary": _vary,
+    "fix": _fix,
+    "add-choice": _add_choice,
+    "rename-choice": _rename_choice,
+    "remove-choice": _remove_choice,
 }
 
 

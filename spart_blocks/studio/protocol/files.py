@@ -59,7 +59,9 @@ class Slot(TypedDict):
 
     slot: str
     choices: list[str]
+    # The one that is shown and run, and the file's own.
     chosen: str
+    default: str
 
 
 class RunOptions(TypedDict):
@@ -418,6 +420,39 @@ class TextOperation(TypedDict):
     changes: list[LineChange]
 
 
+class VaryOperation(TypedDict):
+    """Make a slot of variants of a block of the whole diagram; choice: the name of what it was."""
+
+    op: Literal["vary"]
+    name: str
+    choice: str
+
+
+class AddChoiceOperation(TypedDict):
+    """Add a choice to a slot: of a type, or like another choice."""
+
+    op: Literal["add-choice"]
+    slot: str
+    choice: str
+    type: NotRequired[str]
+    like: NotRequired[str]
+
+
+class RenameChoiceOperation(TypedDict):
+    op: Literal["rename-choice"]
+    slot: str
+    choice: str
+    to: str
+
+
+class ChoiceOperation(TypedDict):
+    """fix: make a block of a slot again, which is one of its choices."""
+
+    op: Literal["remove-choice", "fix"]
+    slot: str
+    choice: str
+
+
 Operation = (
     SetOperation
     | UnsetOperation
@@ -443,6 +478,10 @@ Operation = (
     | DrawOperation
     | WrapOperation
     | TextOperation
+    | VaryOperation
+    | AddChoiceOperation
+    | RenameChoiceOperation
+    | ChoiceOperation
 )
 
 # do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
+from spart_blocks.studio.protocol.changes import Changes, Revisions
 from spart_blocks.studio.protocol.claims import Claims, Suggested, Test
 from spart_blocks.studio.protocol.files import (
     Changed,
@@ -25,6 +26,7 @@ from spart_blocks.studio.protocol.files import (
     Tried,
     Unfit,
 )
+from spart_blocks.studio.protocol.jobs import Job, JobKind, SweepTable
 from spart_blocks.studio.protocol.problems import Problem
 from spart_blocks.studio.protocol.runs import (
     Active,
@@ -76,6 +78,20 @@ class TestTold(TypedDict):
     test: Test
 
 
+class JobTold(TypedDict):
+    tell: Literal["job"]
+    path: str
+    job: Job
+
+
+class JobDropped(TypedDict):
+    """A job is no longer kept."""
+
+    tell: Literal["job-dropped"]
+    path: str
+    job: int
+
+
 class LoopEnded(TypedDict):
     tell: Literal["loop-ended"]
     loop: str
@@ -88,7 +104,17 @@ class BreakpointsTold(TypedDict):
     breakpoints: list[Breakpoint]
 
 
-Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold | LoopEnded | BreakpointsTold
+Told = (
+    FileChanged
+    | FileConflict
+    | RunTold
+    | RunDropped
+    | TestTold
+    | JobTold
+    | JobDropped
+    | LoopEnded
+    | BreakpointsTold
+)
 
 ANSWERS: Mapping[str, Any] = {
     "project": Project,
@@ -143,5 +169,15 @@ ANSWERS: Mapping[str, Any] = {
     "test": Test,
     "stop-test": None,
     "record": Test,
+    "job-options": list[JobKind],
+    "job": Job,
+    "jobs": list[Job],
+    "stop-job": None,
+    "resume-job": Job,
+    "forget-job": None,
+    "sweep-table": SweepTable,
+    "sweep-run": Run,
+    "revisions": Revisions,
+    "changes": Changes,
 }
 """What each request is answered with. Those of "signals" are binary: Rows are their header."""

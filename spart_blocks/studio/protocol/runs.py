@@ -171,6 +171,9 @@ class Tunable(TypedDict):
     first: str
     unit: str
     doc: str
+    # Its bounds, where it has some.
+    min: float | None
+    max: float | None
     # Of a parameter of the file: those of blocks that take their value from it, such as "ctrl.kp";
     # they are not listed by themselves.
     used: list[str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 # The class of a block, by which it is drawn.
 Look = Literal[
@@ -85,6 +85,9 @@ class Field(TypedDict):
     choices: list[str]
     # Whether it is a text, such as a formula, or a list of them.
     lines: bool
+    # The bounds that the file declares of a parameter of its own.
+    min: NotRequired[float | None]
+    max: NotRequired[float | None]
     required: bool
     # YAML text of the default; "" where there is none.
     default: str

@@ -14,6 +14,7 @@ from spart_blocks.animation.page import page_of
 from spart_blocks.base.document import parse_value
 from spart_blocks.base.errors import InputError
 from spart_blocks.diagram.build.companions import AUDIT
+from spart_blocks.diagram.sections.declarations import NOTHING
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.results import Results
 from spart_blocks.run.engines.native import Native
@@ -29,7 +30,7 @@ from spart_blocks.studio.runs.record import (
 )
 from spart_blocks.studio.runs.runner import Answer, Runner, file_of_job
 from spart_blocks.studio.runs.suggestions import suggested
-from spart_blocks.studio.runs.tuning import listed, text_now
+from spart_blocks.studio.runs.tuning import declared_in, listed, text_now
 from spart_blocks.studio.runs.values import names_at, rates_of, values_at
 
 MOST_STATES = 200
@@ -112,12 +113,23 @@ def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
         return [], b""
     engine = now.engine
     assert isinstance(engine, Native)
-    found = []
+    found, known = [], declared_in(now.file)
     for name, used in listed(replace(now, engine=first)).items():
         values = [text_now(one, name) for one in (engine, first)]
         if len(values[0]) <= MOST_TEXT:
-            about = {"unit": engine.display.units.get(name, ""), "doc": "", "used": used}
-            found.append({"name": name, "text": values[0], "first": values[1], **about})
+            slots = engine.program.given.get(name, (name,))
+            units = (engine.display.units.get(slot, "") for slot in slots)
+            one = known.get(name) or NOTHING
+            found.append({
+                "name": name,
+                "text": values[0],
+                "first": values[1],
+                "unit": next(units, ""),
+                "doc": one.doc or "",
+                "min": one.min,
+                "max": one.max,
+                "used": used,
+            })  # fmt: skip
     return found, b""
 
 

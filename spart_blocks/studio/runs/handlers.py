@@ -31,7 +31,7 @@ Given = dict[str, Any]
 async def run(client: Client, given: Given) -> Given:
     """Start a run of a file. A run of it that is still active is stopped first."""
     path, job = job_of(client.session, text_of(given, "path"))
-    job |= {"speed": _speed(given), "T": _end(given), "paused": given.get("paused") is True}
+    job |= {"speed": speed_of(given), "T": _end(given), "paused": given.get("paused") is True}
     job["breakpoints"] = enabled_breakpoints(client.session, path)
     return (await runs_of(client.session).begin(path, job, "run {}")).facts
 
@@ -41,7 +41,7 @@ async def go_on(client: Client, given: Given) -> Given:
     path, job = job_of(client.session, text_of(given, "path"))
     registry = runs_of(client.session)
     entry, t = registry.entry(path, given.get("run")), number_of(given, "t")
-    job |= {"speed": _speed(given), "T": _end(given), "paused": given.get("paused") is True}
+    job |= {"speed": speed_of(given), "T": _end(given), "paused": given.get("paused") is True}
     job["breakpoints"] = enabled_breakpoints(client.session, path)
     states = given.get("states") or {}
     if not isinstance(states, dict) or not all(isinstance(x, list) for x in states.values()):
@@ -77,7 +77,7 @@ async def stop(client: Client, given: Given) -> None:
 
 
 async def speed(client: Client, given: Given) -> None:
-    await steer(client, given, "speed", speed=_speed(given))
+    await steer(client, given, "speed", speed=speed_of(given))
 
 
 async def tune(client: Client, given: Given) -> Any:
@@ -203,7 +203,8 @@ async def _still(job: Given) -> bytes:
         await process.close()
 
 
-def _speed(given: Given) -> float | None:
+def speed_of(given: Given) -> float | None:
+    """The speed of a request, as a multiple of real time; None for as fast as it goes."""
     if given.get("speed") is None:
         return None
     found = number_of(given, "speed")

@@ -274,6 +274,8 @@ async def tunables(session: Session, path: str) -> list[Given]:
             "first": one.first[row["name"]],
             "unit": row["unit"],
             "doc": "an input" if row["kind"] == "input" else "",
+            "min": row["bounds"][0],
+            "max": row["bounds"][1],
             "used": [],
         }
         for row in rows

@@ -461,10 +461,11 @@ def _bytes(table: Floats) -> bytes:
 
 
 def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
-    """The diagram file of a job, with its variants and packages of blocks."""
+    """The diagram file of a job, with its overrides, variants and packages of blocks."""
     file = job["file"]
     return DiagramFile(
         Path(file["path"]),
+        tuple(file.get("overrides", ())),
         root=Path(file["root"]),
         variants=tuple(file["variants"]),
         blocks=tuple(file["blocks"]),

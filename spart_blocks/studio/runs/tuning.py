@@ -13,6 +13,7 @@ import numpy as np
 from spart_blocks.base.document import parse_value, read_document
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.base.paths import named
+from spart_blocks.diagram.sections.declarations import Declaration, declarations_of
 from spart_blocks.program.parameter_paths import target_at
 from spart_blocks.program.slots import Target
 from spart_blocks.run.engines.engine import Engine, Floats
@@ -47,6 +48,7 @@ def tuned(before: Tuned, name: str, text: str) -> Tuned:
     value = parse_value(text, name)
     target = _target(before, name, value)
     name = _users(before).get(_short(name), name)
+    _check_bounds(before, name, value)
     texts = {**before.texts, name: text}
     if target is None:
         return _retraced(replace(before, texts=texts), name, text)
@@ -60,6 +62,22 @@ def tuned(before: Tuned, name: str, text: str) -> Tuned:
 def needs_trace(before: Tuned, name: str, text: str) -> bool:
     """Whether setting a parameter needs a new trace, which takes some time."""
     return _target(before, name, parse_value(text, name)) is None
+
+
+def declared_in(file: DiagramFile) -> dict[str, Declaration]:
+    """What a diagram file declares of its parameters."""
+    return declarations_of(read_document(file.path).data)
+
+
+def _check_bounds(before: Tuned, name: str, value: Any) -> None:
+    """Raise InputError for a value beyond the bounds that the file declares. name: of a parameter
+    of the file, or of one of a block that takes its value from it; it may have an index."""
+    base = named(_short(name), tunables(before.engine))[0]
+    base = _references(before.file).get(base, base)
+    declared = declared_in(before.file).get(base)
+    problem = None if declared is None else declared.problem(name, value)
+    if problem is not None:
+        raise InputError(problem)
 
 
 def _short(name: str) -> str:

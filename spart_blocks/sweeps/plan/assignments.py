@@ -15,15 +15,18 @@ again. If a block refuses values, only the runs with these values fail.
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, SpartError, warn
+from spart_blocks.diagram.sections.declarations import Declarations, declarations_of
 from spart_blocks.program import Program
 from spart_blocks.program.tracing.rules import random_entries
 from spart_blocks.run.engines.from_file import DiagramFile
@@ -147,6 +150,8 @@ class Assigner:
                 group.switched,
                 group.fault.at,
             )
+            for k, text in self._beyond_bounds(group.values):
+                rows.wrong.setdefault(k, text)
             good = np.ones(len(group.runs), dtype=bool)
             for k, text in rows.wrong.items():
                 good[k] = False
@@ -164,6 +169,25 @@ class Assigner:
                 p = np.concatenate([p for _, p in rows_of])[order]
                 works.append(Work(program, runs_of[order], p, file=structure.file))
         return works, failed
+
+    def _beyond_bounds(self, values: Mapping[str, Values]) -> Iterator[tuple[int, str]]:
+        """The rows of values that are beyond the bounds that the file declares, with the reason."""
+        for path, column in values.items():
+            name = re.split(r"[.\[]", dotted(path).removeprefix("params."))[0]
+            declared = self.declared.get(name)
+            if declared is None or column.dtype.kind not in "fiu":
+                continue
+            low, high = declared.range
+            wrong = ((column < low) | (column > high)).reshape(len(column), -1).any(axis=1)
+            for k in np.flatnonzero(wrong):
+                yield int(k), declared.problem(path, column[k]) or ""
+
+    @cached_property
+    def declared(self) -> Declarations:
+        """What the diagram's file declares of its parameters."""
+        if isinstance(self.source, FileSource):
+            return declarations_of(self.source.document().data)
+        return {}
 
     def _of_file(self, group: _Group) -> FileWork:
         """The work of a group whose diagram cannot be traced."""

@@ -28,7 +28,7 @@ from spart_blocks.versions.differences.matched_versions import (
 from spart_blocks.versions.differences.references import References, references_of
 from spart_blocks.versions.differences.robots import robot_changes
 from spart_blocks.versions.differences.sides import DiffSide, check_uses, two_sides
-from spart_blocks.versions.differences.union import Union, unions_of
+from spart_blocks.versions.differences.union import SheetMarks, Union, marks_of, unions_of
 from spart_blocks.versions.differences.wire_changes import wire_changes
 
 TEXT = "text"
@@ -79,9 +79,19 @@ def union_of(old: DiffSide, new: DiffSide, found: Difference) -> list[Union]:
     """Both files in one drawing: the diagram, and each subsystem that differs. found: the
     difference of the files."""
     with collector_paused():
-        changed = {one.new for one in found.files if one}
-        files = {given for given in new.file.used if new.beside(given) in changed}
-        return unions_of(pair_of(old, new), found.changes, files)
+        return unions_of(pair_of(old, new), found.changes, _changed_files(new, found))
+
+
+def marks_between(old: DiffSide, new: DiffSide, found: Difference) -> list[SheetMarks]:
+    """What to mark on the sheets of the new file. found: the difference of the files."""
+    with collector_paused():
+        return marks_of(pair_of(old, new), found.changes, _changed_files(new, found))
+
+
+def _changed_files(new: DiffSide, found: Difference) -> set[str]:
+    """The used files that differ, as the new file names them."""
+    changed = {one.new for one in found.files if one}
+    return {given for given in new.file.used if new.beside(given) in changed}
 
 
 @dataclass

@@ -129,6 +129,36 @@ class Revision:
         return target
 
 
+@dataclass(frozen=True)
+class Commit:
+    """A commit. id: its whole hash. when: date and time of its author. subject: the first line of
+    its message."""
+
+    id: str
+    when: str
+    author: str
+    subject: str
+
+
+MOST_COMMITS = 300
+_FORMAT = "%x1f".join(("%H", "%aI", "%an", "%s"))
+
+
+def commits_of(path: Path, most: int = MOST_COMMITS) -> list[Commit]:
+    """The last commits that have changed a file, the latest first. Raises InputError if there is no
+    git or no repository; without a commit there is none."""
+    folder = path.parent
+    top_of(folder)
+    try:
+        head = git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=folder).decode().strip()
+    except InputError:
+        return []  # a repository without commits
+    asked = ("rev-list", f"--max-count={most}", f"--format={_FORMAT}", head, "--")
+    listed = git(*asked, f":(literal){path.name}", cwd=folder).decode(errors="replace")
+    parts = (line.split("\x1f", 3) for line in listed.splitlines())
+    return [Commit(*part) for part in parts if len(part) == 4]
+
+
 def _entries(listed: bytes) -> Iterator[tuple[str, tuple[str, int]]]:
     """The plain files in git's listing of a revision: path, hash and size."""
     for entry in listed.split(b"\0"):

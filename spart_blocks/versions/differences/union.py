@@ -4,7 +4,7 @@ changed."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -242,3 +242,42 @@ def _kept(
     kept = [name for name in states if name in near]
     kept = kept if len(kept) <= MOST_BLOCKS else [name for name in states if name in first]
     return kept[:MOST_BLOCKS]
+
+
+# --- marks on sheets that are drawn already -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SheetMarks:
+    """What differs on a sheet, to be marked on its drawing. sheet: its path in the new file.
+    blocks: the state of each block that differs, by its new name. gone: types of the removed ones.
+    added, removed: connections that only one file has, with new names of blocks."""
+
+    sheet: Keys
+    blocks: Mapping[str, State]
+    gone: Mapping[str, str]
+    added: tuple[Connection, ...]
+    removed: tuple[Connection, ...]
+
+
+def marks_of(
+    pair: MatchedVersions, changes: Sequence[Change], changed_files: Collection[str] = ()
+) -> list[SheetMarks]:
+    """The marks of each sheet on which something differs. The arguments are as for `unions_of`."""
+    touched = set(_touched(pair, changes, changed_files))
+    found = []
+    for sheet, other in pair.sheets.items():
+        if not is_slot(sheet):
+            one = _SheetUnion(pair, sheet, other, touched)
+            wires = one._wires()
+            blocks = {name: state for name, state in one._states(wires).items()
+                      if state != "common"}  # fmt: skip
+            gone = {name: one._block(name, "removed").kind for name, state in blocks.items()
+                    if state == "removed"}  # fmt: skip
+            come, left = (
+                tuple(dict.fromkeys(wire for wire, _, mark in wires if mark == state))
+                for state in ("added", "removed")
+            )
+            if blocks or come or left:
+                found.append(SheetMarks(other, blocks, gone, come, left))
+    return found

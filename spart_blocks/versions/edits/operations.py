@@ -219,7 +219,10 @@ class RenameBlock(Operation):
         _free(file, sheet, self.new)
         wires_of(sheet)  # raises for one that cannot be read
         if is_slot(home):
-            return Rename(NewNames({home: (VARIANT, self.new)})).steps(file)
+            renamed = Rename(NewNames({home: (VARIANT, self.new)})).steps(file)
+            swept = ("sweep", "variants", self.name)
+            named = self.name in mapping_at(file.data, *swept[:-1])
+            return ordered([*renamed, *([RenameKey(swept, self.new)] if named else [])])
         return Rename(NewNames(blocks={(sheet.keys, self.name): self.new})).steps(file)
 
 
@@ -320,7 +323,12 @@ class RenameParameter(Operation):
             if not is_key and word.search(text)
         ]
         moved = parameter_renamed(file.data, self.name, self.new)
-        return ordered([*steps, *moved, RenameKey(("params", self.name), self.new)])
+        declared = [
+            RenameKey(("declare", self.name), self.new)
+            for name in mapping_at(file.data, "declare")
+            if name == self.name
+        ]
+        return ordered([*steps, *moved, *declared, RenameKey(("params", self.name), self.new)])
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ import { hashOf } from "../actions";
 import { Canvas } from "../canvas/Canvas";
 import { Palette } from "../canvas/Palette";
 import { FormPanel } from "../forms/FormPanel";
+import { JOB_COMMANDS } from "../jobs/commands";
 import { BottomPanel } from "../run/BottomPanel";
 import { RunBar } from "../run/RunBar";
 import { useStudio } from "../store";
 import { Edge } from "./Edge";
 import { Header } from "./Header";
-import { useKeys } from "./keys";
+import { useCommands, useKeys } from "./keys";
 import { Notices } from "./Notices";
 import { Problems } from "./Problems";
 
@@ -30,6 +31,7 @@ export function App() {
 
 function Diagram() {
   useKeys();
+  useCommands(JOB_COMMANDS);
   return (
     <ReactFlowProvider>
       <Header />

@@ -2,6 +2,7 @@
 
 import { QuickAdd } from "../canvas/QuickAdd";
 import { WireDialog } from "../canvas/WireDialog";
+import { CompareDialog, ExportDialog, SweepDialog } from "../jobs/JobDialog";
 import { useStudio } from "../store";
 import { KindDialog } from "../kinds/KindDialog";
 import { ColourDialog } from "./ColourDialog";
@@ -11,7 +12,10 @@ import { Menu } from "./Menu";
 import { RetypeDialog } from "./RetypeDialog";
 import { Search } from "./Search";
 
-const DIALOGS = { colour: ColourDialog, help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog, kind: KindDialog };
+const DIALOGS = {
+  colour: ColourDialog, help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog, kind: KindDialog,
+  export: ExportDialog, sweep: SweepDialog, compare: CompareDialog,
+};
 
 export default function Dialogs() {
   const dialog = useStudio((state) => state.dialog);

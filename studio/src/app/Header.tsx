@@ -19,6 +19,7 @@ export function Header() {
           disabled={!opened.redo} onClick={() => void redo()} />
         <Tool icon="code" name="Text" keys="Ctrl+E" onClick={() => patch({ code: now().code ? null : "file" })} />
         <Tool icon="search" name="Search" keys="Ctrl+F" onClick={() => patch({ dialog: "search" })} />
+        <Tool icon="export" name="Export" keys="Shift+E" onClick={() => patch({ dialog: "export" })} />
       </div>
       <Variants />
       <span className="grow" />

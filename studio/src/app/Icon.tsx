@@ -15,6 +15,8 @@ const PATHS = {
   tidy: "M2 3h4v4H2zM10 3h4v4h-4zM10 10h4v4h-4zM6 5h4M8 5v7h2",
   picture: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3",
   enter: "M8 3v8M4.5 7.5L8 11l3.5-3.5M3 14h10",
+  about: "M8 7v5M8 4v.6",
+  export: "M8 2v8M4.5 6.5L8 10l3.5-3.5M2.5 11v3h11v-3",
   fault: "M8 2l6.5 11.5h-13zM8 6.5v3M8 11.3v.6",
   left: "M3 2v12M6 4h7v3H6zM6 9h4v3H6z",
   centre: "M8 1.5v13M4 4h8v3H4zM5.5 9h5v3h-5z",

@@ -32,6 +32,7 @@ const NODE_TYPES = { block: BlockNode };
 const EDGE_TYPES = { wire: WireEdge };
 const ADDITIVE = ["Shift", "Control", "Meta"];
 const PAN = [1, 2];
+const ChangesLayer = lazy(() => import("../changes/ChangesLayer"));
 const PRO = { hideAttribution: true };
 
 export function Canvas() {
@@ -43,6 +44,7 @@ export function Canvas() {
   const { nodes, edges, onNodesChange, dropped, nudge, what } = useBlocks(scene, shown);
   const far = useStore(({ transform }) => transform[2] < FAR);
   const minimap = useStudio((state) => state.minimap);
+  const comparing = useStudio((state) => state.changes !== null);
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
   useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
@@ -75,6 +77,7 @@ export function Canvas() {
         connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3}>
         <Annotations nudge={nudge} />
         <Guides />
+        {comparing && <Suspense><ChangesLayer /></Suspense>}
       </ReactFlow>
       <CanvasTools />
       <WireHover />

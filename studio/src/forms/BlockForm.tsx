@@ -12,6 +12,7 @@ import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
 
 const KindsForm = lazy(() => import("../kinds/KindsForm"));
+const VariantForm = lazy(() => import("./VariantForm"));
 
 export function BlockForm({ name }: { name: string }) {
   const sheet = useStudio((state) => state.sheet);
@@ -33,6 +34,7 @@ export function BlockForm({ name }: { name: string }) {
         {form && <span>{form.summary}</span>}
       </p>
       <Openers block={block} />
+      {sheet.at === "" && !readOnly && <Suspense><VariantForm name={name} type={block.type} /></Suspense>}
       {others.map((problem) => (
         <p className="wrong-text" key={problem.message}>{problem.message} <Mend problem={problem} /> <span className="hint">{problem.hint}</span></p>
       ))}

@@ -1,6 +1,6 @@
 // What is the file's own: its parameters and how it runs.
 
-import { useRef, useState } from "react";
+import { lazy, Suspense, useRef, useState } from "react";
 
 import { edit } from "../actions";
 import { Tool } from "../app/Header";
@@ -46,6 +46,8 @@ export function FileForm() {
   );
 }
 
+const Declaration = lazy(async () => ({ default: (await import("./Declaration")).Declaration }));
+
 function entry(section: "clocks" | "robots"): Renaming {
   return (name, to) => ({ op: "rename-entry", section, name, to });
 }
@@ -56,6 +58,7 @@ type Renaming = (name: string, to: string) => Operation;
 function Entry({ renaming, ...given }: Parameters<typeof FieldInput>[0] & { renaming: Renaming }) {
   const { name } = given.field;
   const [naming, setNaming] = useState(false);
+  const [about, setAbout] = useState(false);
   const rename = async (typed: string): Promise<void> => {
     setNaming(false);
     const to = typed.trim();
@@ -69,17 +72,29 @@ function Entry({ renaming, ...given }: Parameters<typeof FieldInput>[0] & { rena
         if (event.key === "Escape") setNaming(false);
       }} />
   );
+  const { min, max } = given.field;
+  const bounds = min == null && max == null ? "" : `${min ?? "−∞"} to ${max ?? "∞"}`;
+  const isParameter = given.field.path.startsWith("params.");
+  const declared = isParameter && (min != null || max != null || given.field.unit || given.field.doc);
   const tools = (
     <>
+      {isParameter && <Tool icon="about" name={`Unit, bounds and meaning of ${name}`} onClick={() => setAbout(!about)} />}
       <Tool icon="rename" name={`Rename ${name}, also where it is used`} onClick={() => setNaming(true)} />
-      <Remove field={given.field} />
+      <Remove field={given.field} also={declared ? `declare.${name}` : undefined} />
     </>
   );
-  return <FieldInput {...given} heading={heading} tools={tools} />;
+  const field = bounds ? { ...given.field, doc: [given.field.doc, bounds].filter(Boolean).join("; ") } : given.field;
+  return (
+    <>
+      <FieldInput {...given} field={field} heading={heading} tools={tools} />
+      {about && <Suspense><Declaration field={given.field} onClose={() => setAbout(false)} /></Suspense>}
+    </>
+  );
 }
 
-function Remove({ field: { name, path } }: { field: Field }) {
-  return <Tool icon="close" name={`Remove ${name}`} onClick={() => void edit({ op: "unset", path })} />;
+function Remove({ field: { name, path }, also }: { field: Field; also?: string | undefined }) {
+  const operations: Operation[] = [path, ...(also ? [also] : [])].map((one) => ({ op: "unset", path: one }));
+  return <Tool icon="close" name={`Remove ${name}`} onClick={() => void edit(...operations)} />;
 }
 
 /** A robot from a file of the project: chosen, named, added. */

@@ -16,6 +16,8 @@ const TABS: Record<Panel, { name: string; Panel: ComponentType<{ runs: Runs }> }
   debug: { name: "Debug", Panel: lazy(async () => ({ default: (await import("./DebugPanel")).DebugPanel })) },
   tests: { name: "Tests", Panel: lazy(async () => ({ default: (await import("../claims/TestsPanel")).TestsPanel })) },
   runs: { name: "Runs", Panel: lazy(async () => ({ default: (await import("./RunsPanel")).RunsPanel })) },
+  jobs: { name: "Jobs", Panel: lazy(async () => ({ default: (await import("../jobs/JobsPanel")).JobsPanel })) },
+  changes: { name: "Changes", Panel: lazy(async () => ({ default: (await import("../changes/ChangesPanel")).ChangesPanel })) },
   loops: { name: "Loops", Panel: lazy(async () => ({ default: (await import("./LoopsPanel")).LoopsPanel })) },
 };
 
@@ -27,6 +29,11 @@ export function BottomPanel() {
 function Results({ runs }: { runs: Runs }) {
   const tab = useStudio((state) => state.panel);
   const [chosen, setOpen] = useState<boolean | null>(null);
+  const [last, setLast] = useState(tab);
+  if (tab !== last) {
+    setLast(tab);
+    setOpen(true); // something asks for it
+  }
   const run = useRun(runs);
   const breaking = useStudio((state) => state.breaking !== null);
   useEffect(() => void (breaking && setOpen(true)), [breaking]);

@@ -16,7 +16,7 @@ function Live({ runs, tunable }: { runs: Runs; tunable: Tunable }) {
   return (
     <span className="field-tuner">
       <span className="note">{changed ? "● in this run" : "in this run"}</span>
-      <Value name={`${tunable.name} in this run`} first={tunable.first} text={text} set={set} />
+      <Value name={`${tunable.name} in this run`} first={tunable.first} text={text} set={set} bounds={tunable} />
     </span>
   );
 }

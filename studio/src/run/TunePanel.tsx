@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Tunable } from "../protocol";
 import { found } from "../scopes/edit";
 import { useRun, useRunsState } from "./book";
-import { listOf, numberOf, rangeOf, withElement } from "./ranges";
+import { type Bounds, listOf, numberOf, rangeOf, withElement } from "./ranges";
 import { keep } from "./requests";
 import { isOver, type Runs } from "./runs";
 import { change, useTunables, useTuned } from "./tuning";
@@ -55,7 +55,7 @@ function Row({ runs, tunable }: { runs: Runs; tunable: Tunable }) {
         {name}
         {used.length > 0 && <span className="note" title={used.join(", ")}>{`, used by ${usersOf(used)}`}</span>}
       </th>
-      <td><Value name={name} first={first} text={text} set={set} /></td>
+      <td><Value name={name} first={first} text={text} set={set} bounds={tunable} /></td>
       <td className="note">{unit}</td>
       <td>{changed && <button type="button" aria-label={`Reset ${name}`} onClick={() => set(first)}>{`Reset to ${first}`}</button>}</td>
     </tr>
@@ -74,22 +74,23 @@ export interface ValueProps {
   first: string;
   text: string;
   set: (text: string) => void;
+  bounds?: Bounds | undefined;
 }
 
 /** A slider and a field for each number; a field alone for anything else. */
-export function Value({ name, first, text, set }: ValueProps) {
+export function Value({ name, first, text, set, bounds }: ValueProps) {
   const [firsts, list] = [listOf(first), listOf(text)];
-  if (!firsts || !list || firsts.length !== list.length) return <Single name={name} first={first} text={text} set={set} />;
+  if (!firsts || !list || firsts.length !== list.length) return <Single name={name} first={first} text={text} set={set} bounds={bounds} />;
   return list.map((element, index) => (
-    <Single key={index} name={`${name}[${index}]`} first={String(firsts[index])} text={String(element)}
+    <Single key={index} name={`${name}[${index}]`} first={String(firsts[index])} text={String(element)} bounds={bounds}
       set={(next) => Number.isFinite(numberOf(next)) && set(withElement(text, index, next))} />
   ));
 }
 
-function Single({ name, first, text, set }: ValueProps) {
+function Single({ name, first, text, set, bounds }: ValueProps) {
   const [start, value] = [numberOf(first), numberOf(text)];
   if (Number.isNaN(start)) return <Text name={name} text={text} set={set} />;
-  const range = rangeOf(start, value);
+  const range = rangeOf(start, value, bounds);
   return (
     <span className="tune-value">
       <input type="range" aria-label={`${name}, slider`} {...range} step="any" value={Number.isNaN(value) ? start : value}
@@ -110,7 +111,7 @@ function short(value: number): number {
 }
 
 /** A text that counts when it is finished: by Enter, or when the field is left. */
-function Text({ name, text, set }: Omit<ValueProps, "first">) {
+function Text({ name, text, set }: Omit<ValueProps, "first" | "bounds">) {
   const [typing, setTyping] = useState<string | null>(null);
   const finish = (): void => {
     if (typing !== null && typing.trim() && typing !== text) set(typing.trim());

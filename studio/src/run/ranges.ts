@@ -5,8 +5,21 @@ export interface Range {
   max: number;
 }
 
-/** What a slider covers: from 0 to twice a value, wider where it has gone beyond. */
-export function rangeOf(first: number, value: number): Range {
+/** The bounds of a parameter, where it has some. */
+export interface Bounds {
+  min: number | null;
+  max: number | null;
+}
+
+/** What a slider covers: from bound to bound; without bounds from 0 to twice a value, wider where it has
+ * gone beyond. */
+export function rangeOf(first: number, value: number, bounds: Bounds = { min: null, max: null }): Range {
+  const { min, max } = free(first, value);
+  const [low, high] = [bounds.min ?? Math.min(min, bounds.max ?? min), bounds.max ?? Math.max(max, bounds.min ?? max)];
+  return low < high ? { min: low, max: high } : { min: low, max: low + 1 };
+}
+
+function free(first: number, value: number): Range {
   const least = first === 0 ? 1 : 2 * Math.abs(first);
   const most = Math.max(least, Math.abs(value) > least ? 2 * Math.abs(value) : 0);
   const signed = first === 0 || Math.sign(value) * Math.sign(first) < 0;
