@@ -223,7 +223,9 @@ def param_fields(reading: Reading) -> list[dict[str, Any]]:
     found = []
     for field, value in _entries(reading, "params"):
         one = declared.get(field["name"], NOTHING)
-        about = {"doc": one.doc or "", "unit": one.unit or "", "min": one.min, "max": one.max}
+        about: dict[str, Any] = {"doc": one.doc or "", "unit": one.unit or ""}
+        bounds = {"min": one.min, "max": one.max}
+        about |= {name: bound for name, bound in bounds.items() if bound is not None}
         tunable = reading.parameters.get(field["name"])
         found.append(field | about | {"kind": _kind_of_value(value), "tunable": tunable})
     return found
