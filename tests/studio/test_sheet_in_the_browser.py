@@ -182,6 +182,7 @@ def test_a_block_is_inserted_into_a_wire_by_key_drop_and_drag(page):
     assert "gain -> x" not in loop.text
     loop.press("ESCAPE", "Ctrl+z")
     loop.until(lambda: loop.text == SPARE, "undone")
+    loop.wait(f"document.querySelector(`{edge} .line`)")
     line = loop.browser.find(f"{edge} .line").rect
     spare = loop.node("spare")
     at = spare.rect
