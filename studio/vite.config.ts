@@ -24,7 +24,11 @@ export default defineConfig({
     outDir: "dist",
     target: "es2022",
     license: { fileName: "licenses.txt" },
-    modulePreload: { polyfill: false },
+    // Parts that are loaded later find their scripts by themselves; the page need not list them.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_, needed, { hostType }) => (hostType === "html" ? needed : needed.filter((name) => name.endsWith(".css"))),
+    },
   },
   resolve: {
     dedupe: ["three"],

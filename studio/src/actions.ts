@@ -1,7 +1,8 @@
 // What a person can do: requests to the server, and the state after them.
 
 import { changedSheet, kept } from "./canvas/scene";
-import type { Changed as Answered, LineChange, Operation, Opened, Point, Problem, Sheet } from "./protocol";
+import { FIRST } from "./panels/layout";
+import type { Changed as Answered, LineChange, Operation, Opened, Panels, Point, Problem, Sheet } from "./protocol";
 import { Refused } from "./socket";
 import { connection, now, patch, type Notice } from "./store";
 
@@ -73,9 +74,16 @@ export async function newFile(path: string, name: string): Promise<boolean> {
 }
 
 async function begin(opened: Opened, at: string): Promise<void> {
-  const sheet = await connection.ask("sheet", { path: opened.path, at });
-  if (now().opened?.path !== opened.path) closeFile();
-  patch({ opened, sheet, conflict: null, ...NOTHING });
+  const { path } = opened;
+  const isNew = now().opened?.path !== path;
+  const [sheet, panels] = await Promise.all([
+    connection.ask("sheet", { path, at }),
+    isNew ? connection.ask("panels", { path }).catch((): Panels => ({})) : null,
+  ]);
+  const arranged = panels?.["layout"];
+  const layout = arranged ? (await import("./panels/all")).readLayout(arranged) : FIRST;
+  if (isNew) closeFile();
+  patch({ opened, sheet, conflict: null, ...NOTHING, ...(panels && { kept: panels, layout, maximised: null }) });
 }
 
 function closeFile(): void {

@@ -88,6 +88,8 @@ export interface Answers {
   "place": Changed;
   "tidy": Changed;
   "choose": Changed;
+  "panels": Panels;
+  "keep-panels": null;
   "types": BlockType[];
   "run": Run;
   "continue": Run;
@@ -588,6 +590,10 @@ export interface ChoiceOperation {
 }
 
 export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation | VaryOperation | AddChoiceOperation | RenameChoiceOperation | ChoiceOperation;
+
+// do: "panels" {path}; do: "keep-panels" {path, panels}: the layout of the panels, the dashboard and
+// the sliders that the user set up for a file. The server keeps them and does not read them.
+export type Panels = Record<string, unknown>;
 
 // do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 // "block.port", null where a wire fits, or the reason why not.

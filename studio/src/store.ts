@@ -2,7 +2,8 @@
 
 import { useSyncExternalStore } from "react";
 
-import type { BlockType, Changes, Fits, Opened, Point, Problem, Project, Sheet, SheetWire } from "./protocol";
+import { FIRST as FIRST_LAYOUT, type Layout } from "./panels/layout";
+import type { BlockType, Changes, Fits, Opened, Panels, Point, Problem, Project, Sheet, SheetWire } from "./protocol";
 import { Connection, type LinkState } from "./socket";
 
 export interface Notice {
@@ -26,8 +27,8 @@ export interface Adding {
   from: Drawing | null;
 }
 
-/** The tabs under the diagram. */
-export type Panel = "scopes" | "motion" | "tune" | "debug" | "tests" | "runs" | "jobs" | "changes" | "loops";
+/** What is shown beside the diagram. */
+export type Panel = "scopes" | "motion" | "dashboard" | "tune" | "debug" | "tests" | "runs" | "jobs" | "changes" | "loops";
 
 /** A note or an area that is being written; index: in the file, null for a new one, which lies at a place or
  * around blocks. */
@@ -38,7 +39,7 @@ export interface Writing {
   blocks?: readonly string[];
 }
 
-export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind" | "export" | "sweep" | "compare";
+export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind" | "export" | "sweep" | "compare" | "panels";
 
 export interface State {
   link: LinkState;
@@ -76,10 +77,18 @@ export interface State {
   dialog: Dialog | null;
   /** Whether the mistakes are listed. */
   listing: boolean;
-  /** The tab under the diagram. */
+  /** The panel that was gone to last. */
   panel: Panel;
   /** The text beside the sheet: that of the whole file, or of the selected block. */
   code: "file" | "block" | null;
+  /** Where the panels are. */
+  layout: Layout;
+  /** Panels in windows of their own. */
+  windows: readonly Panel[];
+  /** The panel that has the whole page. */
+  maximised: Panel | null;
+  /** What is kept for the file besides it: the layout, and what parts of the page read by themselves. */
+  kept: Panels;
   /** The signal about which a claim is to be written. */
   claiming: string | null;
   /** The beginning of the condition of a breakpoint to be set. */
@@ -123,6 +132,10 @@ const FIRST: State = {
   listing: false,
   panel: "scopes",
   code: null,
+  layout: FIRST_LAYOUT,
+  windows: [],
+  maximised: null,
+  kept: {},
   claiming: null,
   breaking: null,
   hover: null,

@@ -26,6 +26,7 @@ PARTS = {
     "several": ("file", "document.querySelector('.align')", "Ctrl+a"),
     "adding": ("file", "document.querySelector('[role=option]')", "Ctrl+k"),
     "search": ("file", "document.querySelector('[role=option]')", "Ctrl+f"),
+    "panels": ("file", "document.querySelector('[role=option]')", "Ctrl+j"),
     "keys": ("file", "document.querySelector('dialog.help')", "?"),
     "wiring": ("file", "document.querySelector('[role=option]')", "gain", "w"),
     "grouping": ("file", "document.querySelector('dialog[open] form')", "gain", "Ctrl+g"),
@@ -37,6 +38,9 @@ PANELS = {
     "scopes": ("loop.yaml", "document.querySelector('.legend output')?.textContent"),
     "signals": ("loop.yaml", "document.querySelector('dialog [role=option]')", "Signals…"),
     "measuring": ("loop.yaml", "document.querySelector('.looking output')", "Measure from here"),
+    "sliders": ("loop.yaml", "document.querySelector('dialog [role=option]')", "Sliders…"),
+    "dashboard": ("loop.yaml", "document.querySelector('.dashboard')"),
+    "widget": ("loop.yaml", "document.querySelector('.widget-dialog [role=option]')", "Add…"),
     "motion": ("robot.yaml", "document.querySelector('.push-form form')", "By numbers"),
     "tune": ("loop.yaml", "document.querySelector('.tune tr')"),
     "debug": ("loop.yaml", "document.querySelector('.debug h2')"),
@@ -44,7 +48,13 @@ PANELS = {
     "continuing": ("loop.yaml", "document.querySelector('.state-block')", "Continue from the"),
     "loops": ("loop.yaml", "document.querySelector('.panel-page')"),
 }
-TABS = {"signals": "scopes", "measuring": "scopes", "continuing": "runs"}
+TABS = {
+    "signals": "scopes",
+    "measuring": "scopes",
+    "sliders": "scopes",
+    "widget": "dashboard",
+    "continuing": "runs",
+}
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])

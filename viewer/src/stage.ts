@@ -34,7 +34,7 @@ export class Stage {
   private readonly lights = new Group();
   private readonly renderer: WebGLRenderer | null;
   private readonly key = new DirectionalLight(0xffffff, 1.9);
-  private readonly resized = new ResizeObserver(() => this.resize());
+  private resized: ResizeObserver | null = null;
   private stale = true;
   private pixelRatio = 2;
   private slowFrames = 0;
@@ -51,7 +51,7 @@ export class Stage {
     this.overlay.add(new HemisphereLight(0xffffff, 0xb4b8c0, 3));
     this.renderer = newRenderer(this.canvas);
     this.element.append(this.renderer ? this.canvas : withoutWebGL());
-    this.resized.observe(this.element);
+    this.watchSize();
   }
 
   /** Measure the space of the motion anew: its tracks have changed. */
@@ -63,7 +63,7 @@ export class Stage {
 
   /** Give back what the graphics card holds; the stage is not used afterwards. */
   dispose(): void {
-    this.resized.disconnect();
+    this.resized?.disconnect();
     this.renderer?.dispose();
     this.renderer?.forceContextLoss();
   }
@@ -108,6 +108,14 @@ export class Stage {
   lightAround(point: Vector3): void {
     this.lights.position.copy(point);
     this.lights.updateMatrixWorld();
+  }
+
+  /** Follow its size, in the window that it is in. */
+  watchSize(): void {
+    this.resized?.disconnect();
+    const Observer = (this.element.ownerDocument.defaultView ?? window).ResizeObserver;
+    this.resized = new Observer(() => this.resize());
+    this.resized.observe(this.element);
   }
 
   resize(): void {

@@ -18,6 +18,7 @@ from spart_blocks.studio.files.forms import file_form, form_of
 from spart_blocks.studio.files.kind_forms import kinds_form
 from spart_blocks.studio.files.opened import OpenedFile
 from spart_blocks.studio.files.operations import Asked, asked_of, spot_of
+from spart_blocks.studio.files.panels import store_panels, stored_panels
 from spart_blocks.studio.files.ports import palette_types
 from spart_blocks.studio.files.reading import LOADING
 from spart_blocks.studio.files.scopes import Scope, scope_at
@@ -144,6 +145,13 @@ def _complete(file: OpenedFile, given: Given) -> Any:
     return completions(file.reading, place)
 
 
+def _keep_panels(file: OpenedFile, given: Given) -> None:
+    panels = given.get("panels")
+    if not isinstance(panels, dict):
+        raise InputError("the request needs the panels")
+    store_panels(file.path, panels)
+
+
 async def _types(client: Client, given: Given) -> Any:
     return await asyncio.to_thread(all_types)
 
@@ -175,5 +183,7 @@ HANDLERS: dict[str, Handler] = {
     "choose": _changing(
         lambda file, given: file.choose(text_of(given, "slot"), text_of(given, "choice"))
     ),
+    "panels": _of_file(lambda file, given: stored_panels(file.path)),
+    "keep-panels": _of_file(_keep_panels),
     "types": _types,
 }

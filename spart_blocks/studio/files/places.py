@@ -22,7 +22,7 @@ MOST_BYTES = 8_000_000
 
 def stored(path: Path) -> dict[str, dict[str, Spot]]:
     """The stored block positions of a file by sheet; empty if they cannot be read."""
-    file = _file(path)
+    file = kept_file(path, "json")
     try:
         if file is None or file.stat().st_size > MOST_BYTES:
             return {}
@@ -37,7 +37,7 @@ def stored(path: Path) -> dict[str, dict[str, Spot]]:
 
 def store(path: Path, places: Places) -> None:
     """Store the positions of all sheets on which the user has moved a block."""
-    file = _file(path)
+    file = kept_file(path, "json")
     if file is None:
         return
     kept = {
@@ -52,9 +52,11 @@ def store(path: Path, places: Places) -> None:
         write_whole(file, json.dumps(kept).encode())
 
 
-def _file(path: Path) -> Path | None:
+def kept_file(path: Path, suffix: str) -> Path | None:
+    """The file of the cache folder for what the user set up for a diagram file; None without a
+    cache folder."""
     folder = cache_folder()
-    return None if folder is None else folder / "studio" / f"{key_of(str(path.resolve()))}.json"
+    return None if folder is None else folder / "studio" / f"{key_of(str(path.resolve()))}.{suffix}"
 
 
 def _spot(given: Any) -> Spot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from spart_blocks.studio.protocol.charts import Chart
 from spart_blocks.studio.protocol.problems import Point, Problem, WrapOperation
@@ -483,6 +483,10 @@ Operation = (
     | RenameChoiceOperation
     | ChoiceOperation
 )
+
+# do: "panels" {path}; do: "keep-panels" {path, panels}: the layout of the panels, the dashboard and
+# the sliders that the user set up for a file. The server keeps them and does not read them.
+Panels = dict[str, Any]
 
 # do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
 # "block.port", null where a wire fits, or the reason why not.

@@ -8,7 +8,7 @@ import { Canvas } from "../canvas/Canvas";
 import { Palette } from "../canvas/Palette";
 import { FormPanel } from "../forms/FormPanel";
 import { JOB_COMMANDS } from "../jobs/commands";
-import { BottomPanel } from "../run/BottomPanel";
+import { Contents, Panels } from "../panels/Panels";
 import { RunBar } from "../run/RunBar";
 import { useStudio } from "../store";
 import { Edge } from "./Edge";
@@ -20,9 +20,10 @@ import { Problems } from "./Problems";
 export function App() {
   const opened = useStudio((state) => state.opened !== null);
   const said = useStudio((state) => state.said);
+  const { hides } = useStudio((state) => state.layout);
   useAddress();
   return (
-    <div className="app">
+    <div className="app" data-hides={hides.join(" ")}>
       {opened ? <Diagram /> : <Suspense><ProjectList /><Notices /></Suspense>}
       <div className="unseen" role="status">{said}</div>
     </div>
@@ -45,6 +46,7 @@ function Diagram() {
             <Notices />
           </div>
           <Code />
+          <Panels side="right" />
           <Edge name="Width of the parameters" of="form" first={290} way="left" />
         </main>
         <FormPanel />
@@ -52,7 +54,8 @@ function Diagram() {
       <section aria-label="Run">
         <RunBar />
       </section>
-      <BottomPanel />
+      <Panels side="bottom" />
+      <Contents />
       <Windows />
     </ReactFlowProvider>
   );

@@ -10,22 +10,28 @@ interface Props {
   first: number;
   /** The way in which the panel grows. */
   way: "right" | "left" | "up";
+  /** Its size as it is kept, and how a new one is; without, the browser keeps it. */
+  kept?: { size: number | undefined; set: (size: number) => void };
+  /** The largest share of the page. */
+  share?: number;
 }
 
 const LEAST = 120;
 const WAYS = { right: 1, left: -1, up: -1 };
 
-export function Edge({ name, of, first, way }: Props) {
+export function Edge({ name, of, first, way, kept, share = way === "up" ? 0.8 : 0.4 }: Props) {
   const key = `spart-${of}`;
-  const [size, setSize] = useState(() => Number(localStorage.getItem(key)) || first);
+  const [own, setOwn] = useState(() => Number(localStorage.getItem(key)) || first);
+  const size = kept ? Number(kept.size) || first : own;
   const from = useRef<[at: number, size: number] | null>(null);
   const upright = way !== "up";
-  const most = Math.round(upright ? 0.4 * innerWidth : 0.8 * innerHeight);
+  const most = Math.round(share * (upright ? innerWidth : innerHeight));
   const shown = Math.min(size, most);
   useLayoutEffect(() => document.documentElement.style.setProperty(`--${of}`, `${shown}px`), [of, shown]);
   const resize = (wanted: number): void => {
     const next = Math.round(Math.min(Math.max(wanted, LEAST), most));
-    setSize(next);
+    if (kept) return kept.set(next);
+    setOwn(next);
     localStorage.setItem(key, String(next));
   };
   const at = (event: PointerEvent): number => (upright ? event.clientX : event.clientY);

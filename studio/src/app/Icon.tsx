@@ -26,6 +26,8 @@ const PATHS = {
   bottom: "M2 13h12M4 3v7h3V3zM9 6v4h3V6z",
   across: "M2 2v12M14 2v12M6 5h4v6H6z",
   down: "M2 2h12M2 14h12M5 6h6v4H5z",
+  more: "M8 3v.1M8 8v.1M8 13v.1",
+  grow: "M3 6V3h3M13 10v3h-3M3 3l4 4M13 13L9 9",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -9,7 +9,7 @@ export interface Command {
   /** As `keyOf` writes them: "Ctrl+Z", "F2", "ArrowLeft". */
   keys: readonly string[];
   what: string;
-  run: () => unknown;
+  run: (key: string) => unknown;
   /** What it is about: the menu of commands has it there. */
   on?: readonly Subject[];
   /** Whether it does anything now; else the key does what it does elsewhere. */
@@ -47,14 +47,16 @@ export function keyOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" |
 /** Whether a key belongs to the control that has the focus, and not to the page. */
 function isTaken(event: KeyboardEvent): boolean {
   const target = event.target as Element;
-  if (event.defaultPrevented || document.querySelector("dialog[open]")) return true;
+  const { body } = target.ownerDocument;
+  if (event.defaultPrevented || body.querySelector("dialog[open]")) return true;
+  if ((event.altKey && /^(\d|Enter)$/.test(event.key)) || event.key === "F6") return false; // to panels
   const control = event.ctrlKey || event.metaKey;
-  if (control && ["Enter", ".", "k", "f"].includes(event.key)) return false; // run, stop, add a block, search
+  if (control && ["Enter", ".", "k", "f", "j"].includes(event.key)) return false; // run, stop, add a block, search, panels
   if (control && /^[zy]$/i.test(event.key) && target.matches(".field [name]:not([data-draft])")) return false;
   if (control && isUntouchedName(target) && !/^[acvx]$/i.test(event.key)) return false; // undo the adding
   if (target.closest("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return true;
   if (control || /^([?,.p]|F\d+)$/i.test(event.key)) return false;
-  if (target === document.body) return false;
+  if (target === body) return false;
   return !target.closest(".sheet") || target.closest("button, summary, a") !== null;
 }
 
@@ -65,17 +67,21 @@ function isUntouchedName(target: Element): boolean {
 
 /** Do what keys say. */
 export function useKeys(): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (isTaken(event)) return;
-      const key = keyOf(event);
-      if (key === "Ctrl+C" && getSelection()?.isCollapsed === false) return; // text is copied
-      const command = [...groups.values()].flat().find(({ keys, when }) => keys.includes(key) && (when?.() ?? true));
-      if (!command) return;
-      event.preventDefault();
-      command.run();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, []);
+  useEffect(() => hearKeys(window), []);
+}
+
+/** Do what keys say in a window; returns what ends it. of: the names of the commands that it has. */
+export function hearKeys(target: Window, of?: readonly string[]): () => void {
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (isTaken(event)) return;
+    const key = keyOf(event);
+    if (key === "Ctrl+C" && getSelection()?.isCollapsed === false) return; // text is copied
+    const known = [...groups].flatMap(([name, commands]) => (of?.includes(name) ?? true) ? commands : []);
+    const command = known.find(({ keys, when }) => keys.includes(key) && (when?.() ?? true));
+    if (!command) return;
+    event.preventDefault();
+    command.run(key);
+  };
+  target.addEventListener("keydown", onKeyDown);
+  return () => target.removeEventListener("keydown", onKeyDown);
 }

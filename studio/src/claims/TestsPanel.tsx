@@ -8,6 +8,7 @@ import { seconds } from "../run/RunBar";
 import { useRun } from "../run/book";
 import type { Runs } from "../run/runs";
 import { withScope } from "../scopes/edit";
+import { showPanel } from "../panels/kept";
 import { patch, useStudio } from "../store";
 import { ClaimForm } from "./ClaimForm";
 import { type Found, judged, others, removing, summary, type Verdict, wordsOf } from "./claim";
@@ -212,7 +213,7 @@ function jump(runs: Runs, element: string, t: number): void {
   const known = runs.run?.signals.some(({ name }) => name === signal) ?? false;
   if (known && !scopes.some(({ signals }) => signals.includes(signal))) runs.patch({ scopes: withScope(scopes, [signal]) });
   runs.timeline.goTo(t);
-  patch({ panel: "scopes" });
+  void showPanel("scopes");
 }
 
 /** What is of no claim in the list. */

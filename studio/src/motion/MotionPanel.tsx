@@ -8,6 +8,7 @@ import { notify } from "../actions";
 import { hearPoses, useRun } from "../run/book";
 import { atNextFrame } from "../run/frames";
 import { isOver, type Runs } from "../run/runs";
+import { hearMoves } from "../run/sizes";
 import { Refused } from "../socket";
 import { connection, useStudio } from "../store";
 import "./motion.css";
@@ -61,7 +62,7 @@ function usePlayer(runs: Runs, host: React.RefObject<HTMLDivElement | null>): { 
         setProblem(null);
         if (number === null || !made.current?.take(recording)) { // the robots of a run stay as they are looked at
           made.current?.dispose();
-          made.current = window.spart = new Player(host.current, recording, (force) => push(runs.path, force));
+          made.current = window.spart = new Player(host.current, recording, (force) => push(runs.path, force), { atNextFrame, hearMoves });
           setPlayer(made.current);
         }
         made.current.show(runs.timeline.time);

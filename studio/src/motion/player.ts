@@ -11,6 +11,12 @@ import { type Force, Pushing } from "./push";
 
 const TRAILS_EVERY = 500; // ms, while tracks grow
 
+/** What the page says of its windows and their frames. */
+interface Page {
+  atNextFrame: (work: () => void) => void;
+  hearMoves: (listener: () => void) => () => void;
+}
+
 export class Player {
   readonly pushing: Pushing;
   private readonly motion: Motion;
@@ -22,6 +28,7 @@ export class Player {
   private before = performance.now();
   private trailsDrawn = 0;
   private over = false;
+  private readonly endMoves: () => void;
   private readonly dark = matchMedia("(prefers-color-scheme: dark)");
   private readonly setTheme = (): void => this.theatre.stage.setTheme(this.dark.matches);
 
@@ -29,6 +36,7 @@ export class Player {
     private readonly host: HTMLElement,
     recording: Recording,
     send: (force: Force) => Promise<unknown>,
+    private readonly page: Page,
   ) {
     this.motion = readMotion(recording);
     this.theatre = new Theatre(this.motion);
@@ -39,6 +47,7 @@ export class Player {
     this.dark.addEventListener("change", this.setTheme);
     stage.canvas.addEventListener("keydown", (event) => this.press(event));
     stage.resize();
+    this.endMoves = page.hearMoves(() => stage.watchSize());
     this.setTheme();
     this.fit();
     this.frame();
@@ -100,6 +109,7 @@ export class Player {
 
   dispose(): void {
     this.over = true;
+    this.endMoves();
     this.pushing.letGo();
     this.dark.removeEventListener("change", this.setTheme);
     this.theatre.stage.dispose();
@@ -150,6 +160,6 @@ export class Player {
     this.before = now;
     this.pushing.show();
     this.theatre.stage.draw();
-    requestAnimationFrame(this.frame);
+    this.page.atNextFrame(this.frame);
   };
 }

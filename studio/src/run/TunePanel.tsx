@@ -106,12 +106,12 @@ function Single({ name, first, text, set, bounds }: ValueProps) {
   );
 }
 
-function short(value: number): number {
+export function short(value: number): number {
   return Number(value.toPrecision(4));
 }
 
 /** A text that counts when it is finished: by Enter, or when the field is left. */
-function Text({ name, text, set }: Omit<ValueProps, "first" | "bounds">) {
+export function Text({ name, text, set }: Omit<ValueProps, "first" | "bounds">) {
   const [typing, setTyping] = useState<string | null>(null);
   const finish = (): void => {
     if (typing !== null && typing.trim() && typing !== text) set(typing.trim());

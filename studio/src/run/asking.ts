@@ -1,6 +1,7 @@
 // Asks for the condition of a breakpoint, of what is selected on the sheet.
 
 import { wireKey } from "../canvas/geometry";
+import { showPanel } from "../panels/kept";
 import type { Chart } from "../protocol";
 import { now, patch, pathOf } from "../store";
 import { spelled } from "./spelled";
@@ -13,7 +14,8 @@ export function askForBreakpoint(): void {
   const wire = sheet?.wires.find((one) => wires.length === 1 && wireKey(one) === wires[0]);
   const name = sheet?.chart?.block ?? (selection.length === 1 ? pathOf(sheet?.at ?? "", selection[0]!) : "");
   const block = name && `event(${spelled(name)})`;
-  patch({ panel: "debug", breaking: wire?.signal ? `${spelled(wire.signal)} > ` : block });
+  void showPanel("debug");
+  patch({ breaking: wire?.signal ? `${spelled(wire.signal)} > ` : block });
 }
 
 /** The condition that the state of a chart at a path is active; undefined without one. */

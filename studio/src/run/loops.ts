@@ -33,7 +33,7 @@ export async function detach(): Promise<void> {
 function watchScopes(runs: Runs, loop: string): () => void {
   let before = "";
   const watch = (): void => {
-    const names = [...new Set(runs.state.scopes.flatMap(({ signals }) => signals))];
+    const names = runs.wanted;
     if (names.join() === before) return;
     before = names.join();
     void attempt(() => connection.ask("watch", { loop, names }));

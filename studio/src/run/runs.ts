@@ -22,6 +22,8 @@ export interface RunsState {
   /** The end of the next run [s]; null for the file's own. */
   T: number | null;
   scopes: readonly ScopeOf[];
+  /** Signals that are shown besides those of scopes. */
+  others: readonly string[];
   looking: Looking;
   /** The time [s] from which scopes measure to the one that is shown; null where they do not. */
   mark: number | null;
@@ -37,6 +39,7 @@ const FIRST: RunsState = {
   speed: 1,
   T: null,
   scopes: [],
+  others: [],
   looking: { how: "whole" },
   mark: null,
   clock: null,
@@ -112,6 +115,12 @@ export class Runs {
       const run = this.runOf(number);
       return run ? [{ run, record: this.recordOf(run.run) }] : [];
     });
+  }
+
+  /** The signals that are shown. */
+  get wanted(): string[] {
+    const { scopes, others } = this.current;
+    return [...new Set([...scopes.flatMap(({ signals }) => signals), ...others])];
   }
 
   /** What scopes show of the time axis now. */
@@ -235,8 +244,7 @@ export class Runs {
     for (const { run } of this.together) {
       if (run.state === "preparing" || this.isLoop) continue;
       const known = new Set(run.signals.map(({ name }) => name));
-      const wanted = new Set(this.current.scopes.flatMap(({ signals }) => signals));
-      const names = [...wanted].filter((name) => known.has(name) && !this.asked.has(`${run.run}:${name}`));
+      const names = this.wanted.filter((name) => known.has(name) && !this.asked.has(`${run.run}:${name}`));
       if (names.length) void this.askFor(run, names);
     }
   }
@@ -260,9 +268,8 @@ export class Runs {
 
   private async refine(): Promise<void> {
     const [from, to] = this.view;
-    const wanted = [...new Set(this.current.scopes.flatMap(({ signals }) => signals))];
     for (const { run, record } of this.together) {
-      const names = wanted.filter((name) => record.has(name));
+      const names = this.wanted.filter((name) => record.has(name));
       if (!names.some((name) => record.lacks(name, [from, to])) || this.isLoop) continue;
       const part: View = [from - (to - from), to + (to - from)];
       try {

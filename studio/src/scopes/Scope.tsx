@@ -4,20 +4,26 @@ import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 
 import { setText } from "../../../viewer/src/dom";
 import { valueText } from "../../../viewer/src/numbers";
+import { showPanel } from "../panels/kept";
 import { useRunsState } from "../run/book";
 import { atNextFrame, notAtNextFrame } from "../run/frames";
 import type { Runs } from "../run/runs";
-import { patch } from "../store";
+import { hearSize } from "../run/sizes";
+import { patch, useStudio } from "../store";
+import { useDark } from "./dark";
 import { titleOf, toggleLine, withoutScope } from "./edit";
 import { type Line, linesOf, partsOf, type ScopeOf, unitsOf } from "./lines";
 import { Plot } from "./plot";
 import { signPath, styleOf } from "./styles";
 
 const SignalDialog = lazy(async () => ({ default: (await import("./SignalDialog")).SignalDialog }));
+const ScopeSliders = lazy(async () => ({ default: (await import("./ScopeSliders")).ScopeSliders }));
 const VALUES_EVERY = 80; // ms
 
 export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
   const [choosing, setChoosing] = useState(false);
+  const [pinning, setPinning] = useState(false);
+  const pinned = useStudio((state) => state.kept["sliders"] !== undefined);
   const host = useRef<HTMLDivElement>(null);
   const figure = useRef<HTMLElement>(null);
   const hover = useRef<HTMLOutputElement>(null);
@@ -34,6 +40,7 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
         <strong>{title}</strong>
         <span className="scope-tools" role="toolbar" aria-label={`Of ${title}`}>
           <button type="button" onClick={() => setChoosing(true)}>Signals…</button>
+          <button type="button" title="Put sliders of parameters beside this scope" onClick={() => setPinning(true)}>Sliders…</button>
           <ClaimButton title={title} signals={runs.path.startsWith("loop:") ? [] : scope.signals} />
           <button type="button" title="Save the picture as PNG" onClick={() => void save("savePng")}>PNG</button>
           <button type="button" title="Save the picture as SVG" onClick={() => void save("saveSvg")}>SVG</button>
@@ -44,6 +51,7 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
       <div className="scope-plot" ref={host} tabIndex={0} role="img" aria-label={`${title} over time`} />
       <output className="scope-hover" ref={hover} aria-live="off" />
       <Legend runs={runs} scope={scope} />
+      <Suspense>{(pinned || pinning) && <ScopeSliders runs={runs} title={title} choosing={pinning} onClose={() => setPinning(false)} />}</Suspense>
       <Suspense>{choosing && <SignalDialog runs={runs} scope={scope} onClose={() => setChoosing(false)} />}</Suspense>
     </figure>
   );
@@ -51,7 +59,10 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
 
 /** Begins a claim about one of the signals. */
 function ClaimButton({ title, signals }: { title: string; signals: readonly string[] }) {
-  const claim = (signal: string): void => patch({ claiming: signal, panel: "tests" });
+  const claim = (signal: string): void => {
+    patch({ claiming: signal });
+    void showPanel("tests");
+  };
   const about = "Claim what a signal must show";
   if (signals.length < 2) {
     return <button type="button" disabled={!signals.length} title={about} onClick={() => claim(signals[0]!)}>Claim…</button>;
@@ -115,33 +126,20 @@ function usePlot(runs: Runs, lines: Line[], { host, figure, hover }: Elements): 
       }
     };
     const soon = (): void => atNextFrame(draw);
-    const resized = new ResizeObserver(() => {
+    const resized = (): void => {
       plot.resize(element.clientWidth, element.clientHeight);
       soon();
-    });
-    resized.observe(element);
-    const ends = [runs.hear(soon), runs.hearRows(soon), timeline.hear(soon)];
+    };
+    const ends = [hearSize(element, resized), runs.hear(soon), runs.hearRows(soon), timeline.hear(soon)];
     soon();
     return () => {
       ends.forEach((end) => end());
-      resized.disconnect();
       notAtNextFrame(draw);
       plot.destroy();
       made.current = null;
     };
   }, [runs, lines, dark, host, figure, hover]);
   return made;
-}
-
-function useDark(): boolean {
-  const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  useEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)");
-    const change = (): void => setDark(query.matches);
-    query.addEventListener("change", change);
-    return () => query.removeEventListener("change", change);
-  }, []);
-  return dark;
 }
 
 /** Put the values at a time into the legend, and how far they are from those at another, without

@@ -92,7 +92,7 @@ function zoom(runs: Runs, factor: number): void {
 /** Keys of scopes: the cursor of time, nearer and farther. */
 function press(event: KeyboardEvent, runs: Runs): void {
   const { target, key } = event;
-  if (!(target instanceof HTMLElement) || !target.classList.contains("scope-plot")) return;
+  if (!(target as Element).classList.contains("scope-plot")) return; // perhaps of another window
   const step = event.shiftKey ? 0.001 : 0.01;
   const [from, to] = runs.view;
   const by = (share: number): void => runs.timeline.goTo(runs.timeline.time + share * (to - from));
