@@ -60,6 +60,7 @@ def test_panels_are_split_moved_and_closed_by_keyboard_and_kept_for_the_file(pag
     page.press("Alt+4")
     page.command("tune right")
     page.groups("right 0: Tune", "bottom 0: 3-D", "bottom 1: Scopes")
+    page.wait("document.activeElement.id === 'tab-tune'")
     page.press("F6")
     page.wait("document.activeElement.id === 'tab-motion'")
     page.press("F6", "F6")
