@@ -53,7 +53,7 @@ export function Menu({ at }: { at: { x: number; y: number } }) {
   const run = ({ run }: Command): void => {
     close();
     // The focus is back in the page then.
-    queueMicrotask(() => void run());
+    queueMicrotask(() => void run(""));
   };
   return (
     <Dialog name="Commands" className="menu" at={[at.x, at.y]} onClose={close}>
