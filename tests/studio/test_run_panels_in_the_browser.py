@@ -51,7 +51,7 @@ blocks:
 wires: [rates -> x, x -> scope]
 run: {T: 2}
 """
-LEGEND = "document.querySelector('.scope output[data-line]').textContent"
+LEGEND = "document.querySelector('.scope output[data-line]')?.textContent"
 TIME = "document.querySelector('.time-bar [type=range]').valueAsNumber"
 SAID = "document.querySelector('.run-state [role=status]')?.textContent"
 

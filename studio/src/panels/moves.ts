@@ -54,13 +54,13 @@ export const LAYOUTS: Record<string, Layout> = {
   Edit: { ...FIRST, open: false },
   Run: {
     ...FIRST,
-    bottom: [{ tabs: ["scopes", "motion", "tests", "runs", "loops"], at: "scopes" }, { tabs: ["dashboard", "tune", "debug"], at: "tune" }],
+    bottom: [{ tabs: ["scopes", "motion", "tests", "runs", "jobs", "changes", "loops"], at: "scopes" }, { tabs: ["dashboard", "tune", "debug"], at: "tune" }],
     open: true,
     hides: ["palette"],
   },
   "3-D": {
     ...FIRST,
-    bottom: [{ tabs: ["scopes", "dashboard", "tune", "debug", "tests", "runs", "loops"], at: "scopes" }],
+    bottom: [{ tabs: ["scopes", "dashboard", "tune", "debug", "tests", "runs", "jobs", "changes", "loops"], at: "scopes" }],
     right: [{ tabs: ["motion"], at: "motion" }],
     open: true,
     hides: ["palette"],
