@@ -28,8 +28,9 @@ def page(browser, tmp_path_factory):
 
 @pytest.fixture
 def loop(page, request):
-    page.browser.run("document.querySelector('#tab-tests')?.click()")
-    return page.open(f"{request.node.name}.yaml", LOOP)
+    page.open(f"{request.node.name}.yaml", LOOP)
+    page.browser.find("#tab-tests").click()
+    return page
 
 
 def press(page, text):

@@ -34,14 +34,16 @@ export interface ToolProps {
   name: string;
   keys?: string;
   disabled?: boolean;
+  /** Tab passes by: what it does has a key. */
+  aside?: boolean;
   onClick: () => void;
 }
 
 /** A button with a picture. */
-export function Tool({ icon, name, keys, disabled, onClick }: ToolProps) {
+export function Tool({ icon, name, keys, disabled, aside, onClick }: ToolProps) {
   return (
     <button type="button" className="tool" aria-label={name} title={keys ? `${name} (${keys})` : name}
-      disabled={disabled} onClick={onClick}>
+      disabled={disabled} tabIndex={aside ? -1 : undefined} onClick={onClick}>
       <Icon name={icon} />
     </button>
   );

@@ -65,7 +65,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, beside = [], head
             open={hasWindow(field) && !readOnly ? () => setWindow(yamlOf(field, shown)) : undefined} />
         )}
         {hasWindow(field) && !readOnly && (
-          <Tool icon="window" name={`Open ${field.name} in a window`} keys="F4" onClick={() => setWindow(yamlOf(field, shown))} />
+          <Tool icon="window" name={`Open ${field.name} in a window`} keys="F4" aside onClick={() => setWindow(yamlOf(field, shown))} />
         )}
         {tools}
         {field.text !== null && !field.required && !readOnly && (
