@@ -160,6 +160,7 @@ def test_a_test_is_stopped(page):
     text = LOOP.replace("{T: 1}", "{T: 1500, max_step: 1e-3}")
     claim = "expect: {final: [{signal: x, value: 1, within: 0.1}]}\n"
     loop = page.open("long.yaml", text + claim)
+    loop.browser.find("#tab-tests").click()
     press(loop, "Run the test")
     loop.wait("document.querySelector('.test-progress progress')?.value > 0")
     assert " of 1500 s" in loop.browser.find(".test-progress").text
