@@ -46,7 +46,7 @@ def checkbox(page, name):
 
 
 def labels(page, block):
-    ports = f"document.querySelectorAll(`[data-id='{block}'] .port-name.in`)"
+    ports = f"document.querySelectorAll(`[data-id='{block}'] .port-name.at-left`)"
     return page.browser.run(f"return [...{ports}].map((one) => one.textContent)")
 
 
