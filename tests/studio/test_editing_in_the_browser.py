@@ -369,6 +369,7 @@ def test_a_diagram_with_mistakes_says_so_when_it_is_run(loop):
     loop.press("Ctrl+ENTER")
     loop.wait("document.querySelector('.problems li')")  # they are listed
     loop.wait("document.querySelector('.sheet .notice.fault')")
+    loop.browser.drawn()  # the list has taken room from the sheet
     loop.drag(loop.port("gain", "0", True), loop.port("x", "0", False))
     loop.wait("!document.querySelector('.notice.fault')")  # what is mended is no fault any more
     loop.wait("!document.querySelector('.said').innerText.includes('mended')")

@@ -13,6 +13,7 @@ from spart_blocks.versions.edits.operations import (
     AddBlock,
     Put,
     check_name,
+    check_new_subsystem,
     home_of,
     sheet_of,
 )
@@ -43,7 +44,7 @@ class AddSubsystem(Operation):
 
     def steps(self, file: File) -> list[Step]:
         block = AddBlock(self.name, self.name, within=self.within).steps(file)
-        _free(file, self.name)
+        check_new_subsystem(file, self.name)
         section = {"inputs": ["u"], "outputs": ["y"], "wires": ["in.u -> out.y"]}
         return ordered([*Put((SUBSYSTEM, self.name), section).steps(file), *block])
 
@@ -60,13 +61,8 @@ class RenameSubsystem(Operation):
         if not keys:
             raise InputError("name the subsystem")
         check_name(self.new)
-        _free(file, self.new)
+        check_new_subsystem(file, self.new)
         return Rename(NewNames(sheets={keys: (SUBSYSTEM, self.new)})).steps(file)
-
-
-def _free(file: File, name: str) -> None:
-    if name in file.subsystems:
-        raise InputError(f"there is already a subsystem {name!r}")
 
 
 @dataclass(frozen=True)

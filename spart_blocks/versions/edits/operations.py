@@ -364,8 +364,7 @@ class Group(Operation):
     def steps(self, file: File) -> list[Step]:
         sheet = sheet_of(file, self.within)
         _free(file, sheet, self.name)
-        if self.name in file.subsystems:
-            raise InputError(f"there is already a subsystem {self.name!r}")
+        check_new_subsystem(file, self.name)
         if not self.blocks:
             raise InputError("name the blocks of the group")
         homes = [home_of(file, sheet, name) for name in self.blocks]
@@ -491,6 +490,12 @@ def home_of(file: File, sheet: Sheet, name: str) -> Keys:
         hint = did_you_mean(name, [*sheet.blocks, *slots])
         raise InputError(Fault(f"there is no block {name!r}", hint=hint))
     return found.keys
+
+
+def check_new_subsystem(file: File, name: str) -> None:
+    """Raise InputError if the file has a subsystem of this name."""
+    if name in file.subsystems:
+        raise InputError(f"there is already a subsystem {name!r}")
 
 
 def _free(file: File, sheet: Sheet, name: str) -> None:

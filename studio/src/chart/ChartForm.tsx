@@ -1,8 +1,7 @@
 // The form of what is selected in a chart: a state, a transition, or the machine.
 
-import { useEffect, useState } from "react";
-
 import { Tool } from "../app/Header";
+import { CommittedInput } from "../forms/CommittedInput";
 import { FieldInput } from "../forms/FieldInput";
 import { useFilling } from "../forms/useForm";
 import type { Chart, ChartState, ChartTransition, Field, Problem } from "../protocol";
@@ -40,16 +39,10 @@ function Several({ count, readOnly }: { count: number; readOnly: boolean }) {
 }
 
 function StateForm({ state, readOnly }: { state: ChartState; readOnly: boolean }) {
-  const [typed, setTyped] = useState(state.name);
-  useEffect(() => setTyped(state.name), [state.name]);
   return (
     <section className="form" aria-label={`State ${state.name}`}>
-      <input className="form-name" aria-label="Name of the state" value={typed} readOnly={readOnly} spellCheck={false}
-        onChange={(event) => setTyped(event.target.value)} onBlur={() => void renameState(state, typed.trim())}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") event.currentTarget.blur();
-          if (event.key === "Escape") setTyped(state.name);
-        }} />
+      <CommittedInput className="form-name" aria-label="Name of the state" value={state.name} readOnly={readOnly}
+        commit={(to) => renameState(state, to)} />
       <p className="form-type"><strong>state</strong><span>{aboutState(state)}</span></p>
       <Fields path={state.path} fields={state.fields} problems={state.problems} readOnly={readOnly} />
       {!readOnly && <Order what={`state ${state.name}`} />}

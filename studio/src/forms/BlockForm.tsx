@@ -1,6 +1,6 @@
 // The form of one block, made from what its type says of its parameters.
 
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense } from "react";
 
 import { openFile, showSheet } from "../actions";
 import { Mend } from "../app/Mend";
@@ -8,6 +8,7 @@ import { renameBlock } from "../canvas/commands";
 import type { Form, SheetBlock } from "../protocol";
 import { askForBreakpoint } from "../run/asking";
 import { patch, pathOf, useStudio } from "../store";
+import { CommittedInput } from "./CommittedInput";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
 
@@ -28,7 +29,7 @@ export function BlockForm({ name }: { name: string }) {
   const others = own.filter(({ argument }) => !argument || !known.has(argument));
   return (
     <section className="form" aria-label={name} aria-busy={!form}>
-      <Name name={name} readOnly={readOnly} />
+      <CommittedInput className="form-name" aria-label="Name of the block" value={name} readOnly={readOnly} commit={(to) => renameBlock(name, to)} />
       <p className="form-type">
         {readOnly ? <strong>{block.type}</strong> : <button type="button" title="Another type" onClick={() => patch({ dialog: "retype" })}>{block.type}</button>}
         {form && <span>{form.summary}</span>}
@@ -46,19 +47,6 @@ export function BlockForm({ name }: { name: string }) {
       {block.opens !== null && block.look === "subsystem" && <Suspense><KindsForm block={name} /></Suspense>}
       {form && <About form={form} />}
     </section>
-  );
-}
-
-function Name({ name, readOnly }: { name: string; readOnly: boolean }) {
-  const [typed, setTyped] = useState(name);
-  useEffect(() => setTyped(name), [name]);
-  return (
-    <input className="form-name" aria-label="Name of the block" value={typed} readOnly={readOnly} spellCheck={false}
-      onChange={(event) => setTyped(event.target.value)} onBlur={() => void renameBlock(name, typed.trim())}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key === "Escape") setTyped(name);
-      }} />
   );
 }
 

@@ -6,6 +6,7 @@ import { edit } from "../actions";
 import { Tool } from "../app/Header";
 import type { Field, ModelFile, Operation, Problem } from "../protocol";
 import { connection, patch, useStudio } from "../store";
+import { NewName } from "./CommittedInput";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
 
@@ -59,19 +60,11 @@ function Entry({ renaming, ...given }: Parameters<typeof FieldInput>[0] & { rena
   const { name } = given.field;
   const [naming, setNaming] = useState(false);
   const [about, setAbout] = useState(false);
-  const rename = async (typed: string): Promise<void> => {
+  const rename = async (to: string | null): Promise<void> => {
     setNaming(false);
-    const to = typed.trim();
     if (to && to !== name && (await edit(renaming(name, to)))) patch({ filling: to });
   };
-  const heading = naming && (
-    <input aria-label={`New name of ${name}`} defaultValue={name} autoFocus spellCheck={false} onFocus={(event) => event.target.select()}
-      onBlur={(event) => void rename(event.target.value)}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key === "Escape") setNaming(false);
-      }} />
-  );
+  const heading = naming && <NewName name={name} onDone={rename} />;
   const { min, max } = given.field;
   const bounds = min == null && max == null ? "" : `${min ?? "−∞"} to ${max ?? "∞"}`;
   const isParameter = given.field.path.startsWith("params.");

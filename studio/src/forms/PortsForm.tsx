@@ -1,12 +1,13 @@
 // The ports of a subsystem, or of a file that others use: its blocks `in` and `out`.
 
-import { useEffect, useState } from "react";
+import { useState } from "react";
 
 import { edit, notify } from "../actions";
 import { Tool } from "../app/Header";
 import { addPort, pathOfPorts, type Ports } from "../canvas/adding";
 import type { Sheet } from "../protocol";
 import { useStudio } from "../store";
+import { CommittedInput } from "./CommittedInput";
 import { NAME, NAME_RULE } from "./FileForm";
 
 export function PortsForm({ gate }: { gate: "in" | "out" }) {
@@ -30,7 +31,8 @@ export function PortsForm({ gate }: { gate: "in" | "out" }) {
         {ports.map(({ name, label }, k) => (
           <li key={name} className="field-row">
             {label !== name && <abbr title="A condition on which the subsystem runs">{label.split(" ")[0]}</abbr>}
-            <PortName name={name} readOnly={readOnly} rename={(to) => void edit({ op: "rename-port", name, to, side, within: sheet.within ?? "" })} />
+            <CommittedInput aria-label={`Name of ${name}`} value={name} readOnly={readOnly} pattern={NAME} title={NAME_RULE}
+              commit={(to) => edit({ op: "rename-port", name, to, side, within: sheet.within ?? "" })} />
             {!readOnly && (
               <>
                 <button type="button" disabled={k === 0} aria-label={`Move ${name} up`} title="Up" onClick={() => void reorder(sheet, side, names, k)}>↑</button>
@@ -51,24 +53,6 @@ function reorder(sheet: Sheet, side: Ports, names: readonly string[], k: number)
   const moved = [...names];
   moved.splice(k - 1, 2, names[k]!, names[k - 1]!);
   return edit({ op: "set", path: pathOfPorts(sheet, side), text: `[${moved.join(", ")}]` });
-}
-
-function PortName({ name, readOnly, rename }: { name: string; readOnly: boolean; rename: (to: string) => void }) {
-  const [typed, setTyped] = useState(name);
-  useEffect(() => setTyped(name), [name]);
-  const commit = (): void => {
-    const to = typed.trim();
-    if (to !== name && new RegExp(`^${NAME}$`).test(to)) rename(to);
-    else setTyped(name);
-  };
-  return (
-    <input aria-label={`Name of ${name}`} value={typed} readOnly={readOnly} spellCheck={false} onBlur={commit}
-      onChange={(event) => setTyped(event.target.value)}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") commit();
-        if (event.key === "Escape") setTyped(name);
-      }} />
-  );
 }
 
 function NewPort({ side, taken, add }: { side: string; taken: readonly string[]; add: (name: string) => Promise<unknown> }) {

@@ -7,6 +7,7 @@ import { Tool } from "../app/Header";
 import { freeName, nameOfType } from "../canvas/names";
 import type { Slot } from "../protocol";
 import { now, patch, useStudio } from "../store";
+import { NewName } from "./CommittedInput";
 import { NAME, NAME_RULE } from "./FileForm";
 
 /** Make a slot of a block; its only choice is what it has been. */
@@ -53,20 +54,14 @@ function Choices({ slot }: { slot: Slot }) {
 
 function Choice({ slot: { slot, chosen, default: first, choices }, choice }: { slot: Slot; choice: string }) {
   const [naming, setNaming] = useState(false);
-  const rename = async (typed: string): Promise<void> => {
+  const rename = async (to: string | null): Promise<void> => {
     setNaming(false);
-    const to = typed.trim();
     if (to && to !== choice) await edit({ op: "rename-choice", slot, choice, to });
   };
   return (
     <div className="field-row">
       {naming ? (
-        <input aria-label={`New name of ${choice}`} defaultValue={choice} autoFocus spellCheck={false} onFocus={(event) => event.target.select()}
-          onBlur={(event) => void rename(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") event.currentTarget.blur();
-            if (event.key === "Escape") setNaming(false);
-          }} />
+        <NewName name={choice} onDone={rename} />
       ) : (
         <label className="choice">
           <input type="radio" name={`choice of ${slot}`} checked={choice === chosen} onChange={() => void choose(slot, choice)} />

@@ -1,12 +1,13 @@
 // The form of the selected wire: its ends in the notation of wires, entries of a vector included.
 
-import { useEffect, useId, useState } from "react";
+import { useId } from "react";
 
 import { edit } from "../actions";
 import { wireKey } from "../canvas/geometry";
 import type { SheetWire } from "../protocol";
 import { askForBreakpoint } from "../run/asking";
 import { now, patch, useStudio } from "../store";
+import { CommittedInput } from "./CommittedInput";
 import { useFilling } from "./useForm";
 
 export function WireForm({ wire }: { wire: SheetWire }) {
@@ -33,28 +34,16 @@ interface EndProps {
   text: string;
   readOnly: boolean;
   doc: string;
-  /** Answers whether it was written. */
-  write: (text: string) => Promise<boolean>;
+  write: (text: string) => Promise<void>;
 }
 
 function End({ name, text, readOnly, doc, write }: EndProps) {
   const id = useId();
-  const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
-  const commit = (): void => {
-    if (typed.trim() !== text && typed.trim()) void write(typed.trim());
-    else setTyped(text);
-  };
   return (
     <div className="field">
       <label htmlFor={id}>{name}</label>
       <div className="field-row">
-        <input id={id} name={name} value={typed} readOnly={readOnly} spellCheck={false} autoComplete="off" aria-describedby={`${id}-doc`}
-          onChange={(event) => setTyped(event.target.value)} onBlur={commit}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") event.currentTarget.blur();
-            if (event.key === "Escape") setTyped(text);
-          }} />
+        <CommittedInput id={id} name={name} value={text} readOnly={readOnly} aria-describedby={`${id}-doc`} commit={write} />
       </div>
       <p className="doc" id={`${id}-doc`}>{doc}</p>
     </div>
@@ -62,12 +51,11 @@ function End({ name, text, readOnly, doc, write }: EndProps) {
 }
 
 /** Give a wire other ends. It stays selected. */
-async function rewire(wire: SheetWire, source: string, target: string): Promise<boolean> {
+async function rewire(wire: SheetWire, source: string, target: string): Promise<void> {
   const within = now().sheet?.within;
-  if (within == null) return false;
+  if (within == null) return;
   const ends = { source: wire.source, target: wire.target };
   const changed = await edit({ op: "unwire", ...ends, within }, { op: "wire", source, target, within });
   const fresh = changed?.sheet.wires.find((one) => one.source === source && one.target === target);
   if (fresh) patch({ wires: [wireKey(fresh)], said: `${source} wired to ${target}` });
-  return changed !== null;
 }
