@@ -453,6 +453,8 @@ def test_ports_of_a_subsystem_are_added_as_blocks_and_removed(law):
     law.selects("in")
     law.button("Remove input with its wires")
     law.written("inputs: [goal, angle]\n")
+    law.wait("!document.querySelector(`[aria-label^='Remove input with']`)")
+    law.browser.drawn()  # ports are where they are shown now
     law.drag(law.port("e", "0", True), (20, 60), (20, 60))
     law.choose("output port")
     law.written("outputs: [u, output]", "- e -> out.output")
