@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 from typing import Any
 
@@ -114,6 +115,7 @@ def named_box(
     return NamedBox(name, kind, look, inputs, outputs, box, centre, tint, named)
 
 
+@lru_cache(maxsize=4096)
 def sized_box(
     width: float, ports: tuple[int, int], least_height: int = LEAST_HEIGHT, cut: float = 3.0
 ) -> Box:

@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from spart_blocks.base.errors import SpartError
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.downloads import download
+from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.gate import MOST_PAGES, AccessGate, RequestPace
 from spart_blocks.studio.jobs.handlers import job_file
 from spart_blocks.studio.project import thumbnail
@@ -119,6 +120,8 @@ def application(session: Session, gate: AccessGate, page: Path, say: Say = print
     handlers = all_handlers()
 
     async def first_page(request: Request) -> Response:
+        if session.opened is not None:
+            opened_files(session).read_ahead(session.opened)
         return FileResponse(page, headers={"Cache-Control": "no-store"})
 
     async def socket(connection: WebSocket) -> None:

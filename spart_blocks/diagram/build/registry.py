@@ -350,8 +350,10 @@ def find_type(name: str) -> BlockType | None:
     info = runtime()._blocklibrary.get(name)
     if info is None or info.get("deprecated"):
         return None
-    with redirect_stdout(StringIO()):
-        cls = runtime()._resolve_block_class(name)
+    cls = info["class"]
+    if not isinstance(cls, type):  # it is imported when it is first needed
+        with redirect_stdout(StringIO()):
+            cls = runtime()._resolve_block_class(name)
     return _block_type(name, cls, info["package"])
 
 

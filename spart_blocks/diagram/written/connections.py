@@ -42,6 +42,12 @@ class Connection:
     wire: int = field(default=0, compare=False)
     ends: tuple[str, str] = field(default=("", ""), compare=False)
 
+    def between(self, output: str | None, port: str | None) -> Connection:
+        """The connection between these ports."""
+        return Connection(
+            self.source, output, self.part, self.target, port, self.several, self.wire, self.ends
+        )
+
     @property
     def start(self) -> str:
         """The source as a wire has it."""
@@ -63,17 +69,17 @@ def connections_of(sheet: Sheet, blocks: Mapping[str, WrittenBlock]) -> list[Con
     braces gives one for each signal. blocks: those of the sheet."""
     in_order = {name for name, block in blocks.items() if block.kind in FILLED_IN_ORDER}
     return [
-        replace(one, wire=number, ends=(str(wire.source), str(end)))
+        one
         for number, wire in sheet.wires.items()
         for end in wire.ends
-        for one in _as_written(wire.source, end, end.block in in_order)
+        for one in _as_written(wire.source, end, end.block in in_order, number)
     ]
 
 
-def _as_written(source: End, end: End, in_order: bool) -> Iterator[Connection]:
+def _as_written(source: End, end: End, in_order: bool, number: int) -> Iterator[Connection]:
     """The connections from a source to one end. in_order: whether the inputs of its block are
-    filled in order."""
-    part = selected(source.selection)
+    filled in order. number: of the wire."""
+    part, ends = selected(source.selection), (str(source), str(end))
     for name in source.names or (None,):
         output, port = source.port, end.port
         if name is not None:
@@ -83,7 +89,7 @@ def _as_written(source: End, end: End, in_order: bool) -> Iterator[Connection]:
         if in_order and end.port is None:
             port = IN_ORDER
         several = source.names == ()
-        yield Connection(source.block, output, part, end.block, port, several)
+        yield Connection(source.block, output, part, end.block, port, several, number, ends)
 
 
 def selected(selection: Selection | None) -> str:
@@ -134,11 +140,10 @@ def _input(one: Connection, ports: PortsOf) -> tuple[str, str | None]:
 
 def _named(one: Connection, ports: PortsOf) -> Connection:
     """A connection with the names of its ports, where they are known."""
-    return replace(
-        one,
-        output=port_named(one.output, ports(one.source)[1]),
-        input=one.input if one.input == IN_ORDER else port_named(one.input, ports(one.target)[0]),
-    )
+    output, port = port_named(one.output, ports(one.source)[1]), one.input
+    if port != IN_ORDER:
+        port = port_named(port, ports(one.target)[0])
+    return one if (output, port) == (one.output, one.input) else one.between(output, port)
 
 
 def port_named(written: str | None, names: Ports) -> str | None:

@@ -38,7 +38,7 @@ class WrittenBlock:
     keys: Keys
     written: Any
 
-    @property
+    @cached_property
     def section(self) -> dict[str, Any]:
         """Its entries; empty if it is not a mapping."""
         return mapping_at(self.written)
@@ -54,7 +54,7 @@ class WrittenBlock:
         kind = self.section.get("use" if self.uses else "type")
         return kind if isinstance(kind, str) else repr(kind)
 
-    @property
+    @cached_property
     def type(self) -> str | None:
         """Its type, or the name of a subsystem."""
         return _text(self.section.get("type"))

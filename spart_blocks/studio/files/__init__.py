@@ -152,6 +152,15 @@ def _keep_panels(file: OpenedFile, given: Given) -> None:
     store_panels(file.path, panels)
 
 
+async def _sheet(client: Client, given: Given) -> Any:
+    files = opened_files(client.session)
+    file = files.of(given)
+    found = await with_file(file, file.sheet, _at(given))
+    file.shown = True
+    files.settle(file)
+    return found
+
+
 async def _types(client: Client, given: Given) -> Any:
     return await asyncio.to_thread(all_types)
 
@@ -166,7 +175,7 @@ HANDLERS: dict[str, Handler] = {
     "open": _open,
     "new": _new,
     "close": _close,
-    "sheet": _of_file(lambda file, given: file.sheet(_at(given))),
+    "sheet": _sheet,
     "form": _of_file(_form),
     "kinds": _of_file(lambda file, given: kinds_form(_scope(file, given), text_of(given, "block"))),
     "fits": _of_file(lambda file, given: fits_of(_scope(file, given), *_start(given))),

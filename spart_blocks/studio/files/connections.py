@@ -4,7 +4,7 @@ possible."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, count
 
 from spart_blocks.diagram.written.connections import (
@@ -95,7 +95,7 @@ def _connections(scope: Scope, sides: Mapping[str, Sides]) -> list[Connection]:
             target = _next(inputs, taken[one.target])
         else:
             target = port_named(target, inputs) or (inputs[0] if len(inputs) == 1 else "")
-        made.append(replace(one, output=output, input=target))
+        made.append(one.between(output, target))
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.base.errors import InputError
@@ -27,7 +27,7 @@ class Face:
     @property
     def data(self) -> dict[str, str]:
         """The face as data for the page."""
-        return asdict(self)
+        return {"glyph": self.glyph, "over": self.over, "under": self.under}
 
 
 _GLYPHS = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.base.document import mapping_at, parse_document, read_document, read_file
+from spart_blocks.base.document import mapping_at, parse_document, read_file
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Drawn, Spot, Spots
@@ -25,7 +25,9 @@ from spart_blocks.studio.files.reading import (
     built,
     checked_only,
     is_large,
+    many_objects,
     read,
+    read_first,
     slots_of,
     unbuilt,
 )
@@ -82,7 +84,7 @@ _VERSIONS = itertools.count(time.time_ns() // 1000)
 class OpenedFile:
     """A file that is open in the page. name: its path relative to the project's root, with slashes.
     stamp: of the file when it was last read. lock: held while a request reads or changes it.
-    problem: why it cannot be read at present, or None."""
+    problem: why it cannot be read at present, or None. shown: whether a sheet was asked for."""
 
     path: Path
     name: str
@@ -95,6 +97,7 @@ class OpenedFile:
     undone: list[Step] = field(default_factory=list)
     drawn: dict[str, Drawn] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    shown: bool = False
     problem: dict[str, Any] | None = None
     clients: set[Any] = field(default_factory=set)
     mistakes_known: tuple[Reading | None, Mistakes | None] = (None, None)
@@ -106,7 +109,7 @@ class OpenedFile:
         stamp = stamp_of(path)
         state = FileState(stored(path))
         try:
-            reading = read(path, root, File(read_document(path)), {})
+            reading = read_first(path, root)
         except DiagramError as error:
             raise DiagramError([called(fault, root) for fault in error.faults]) from None
         found = OpenedFile(path, name, root, reading, replace(state, chosen=reading.chosen), stamp)
@@ -167,10 +170,11 @@ class OpenedFile:
         scope = scope_at(self.reading, at)
         reading, last = self.made.get(at, (None, None))
         parts = last.parts if last is not None and reading is self.reading else None
-        if parts is None:
-            parts = sheet_parts(scope, self.mistakes)
         known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
-        made = make_sheet(parts, known, before, last)
+        with many_objects():
+            if parts is None:
+                parts = sheet_parts(scope, self.mistakes)
+            made = make_sheet(parts, known, before, last)
         spots = made.drawn.spots
         self.drawn[scope.key] = made.drawn
         self.state = self.state.with_spots(scope.key, spots)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from spart_blocks.block_support.ports import Port, input_ports, output_ports
@@ -30,7 +30,7 @@ class Side:
     ports: tuple[Port, ...]
     known: bool = True
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the ports; a number for a port without a name."""
         return tuple(port.name for port in self.ports)
@@ -51,7 +51,12 @@ def described(name: str) -> dict[str, Any]:
 def port_text(kind: Any, side: str, name: str) -> dict[str, str]:
     """The description of a port of a block type; empty if it has none. side: "inputs" or
     "outputs"."""
-    rows = described(kind).get(side, ()) if isinstance(kind, str) else ()
+    return _port_text(kind, side, name) if isinstance(kind, str) else {}
+
+
+@lru_cache(maxsize=4096)
+def _port_text(kind: str, side: str, name: str) -> dict[str, str]:
+    rows = described(kind).get(side, ())
     return next((row for row in rows if name in (row["name"], row["port"])), {})
 
 

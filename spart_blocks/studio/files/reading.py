@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.base.cache import key_of
-from spart_blocks.base.document import Document
+from spart_blocks.base.document import Document, read_document
 from spart_blocks.base.errors import Fault, InputError, SpartWarning
 from spart_blocks.diagram.build.loader import attempt, structure_faults
 from spart_blocks.diagram.check.first_values import named_shapes, start_values
@@ -30,8 +32,10 @@ MOST_EVALUATED = 20_000
 """Largest number of blocks for which signals are evaluated to find their shapes."""
 
 AT_ONCE = 2000
-"""Largest number of blocks of a diagram that is built before the answer is sent; larger ones are
-built in the background."""
+"""Largest number of blocks of a diagram that is built before a change of it is answered; larger
+ones are built in the background."""
+OPENED_AT_ONCE = 300
+"""The same when it is opened."""
 _DEEPEST = 16
 
 Shape = tuple[int, ...]
@@ -120,9 +124,37 @@ def read(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Readi
     return reading if is_large(reading.file) else built(reading)
 
 
+def read_first(path: Path, root: Path) -> Reading:
+    """Read a file that is opened; build it unless it is larger than OPENED_AT_ONCE."""
+    with many_objects():
+        reading = unbuilt(path, root, File(read_document(path)), {})
+    return reading if blocks_in(reading.file) > min(OPENED_AT_ONCE, AT_ONCE) else built(reading)
+
+
 def is_large(file: File) -> bool:
-    """Whether a diagram is built in the background."""
+    """Whether a diagram is built in the background after a change."""
     return blocks_in(file) > AT_ONCE
+
+
+_UNCOLLECTED = threading.Lock()
+_uncollected = 0
+
+
+@contextmanager
+def many_objects() -> Iterator[None]:
+    """While many objects are made that stay, the garbage collector rests: it would look through all
+    of them again and again. It is off for the whole process."""
+    global _uncollected
+    with _UNCOLLECTED:
+        _uncollected += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _UNCOLLECTED:
+            _uncollected -= 1
+            if not _uncollected:
+                gc.enable()
 
 
 def checked_only(reading: Reading) -> Reading:

@@ -32,6 +32,7 @@ class OpenedFiles:
     session: Session
     files: dict[str, OpenedFile] = field(default_factory=dict)
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    ahead: asyncio.Task[None] | None = None
     watch: asyncio.Task[None] | None = None
     building: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     closed: list[Callable[[str], Awaitable[None]]] = field(default_factory=list)
@@ -42,6 +43,13 @@ class OpenedFiles:
     async def open(self, client: Client, given: str) -> OpenedFile:
         """Open a file, or return it if it is open. Raises InputError if it is not in the project,
         and DiagramError if it cannot be read."""
+        file = await self._opened(given)
+        file.clients.add(client)
+        self._begin()
+        self.settle(file)
+        return file
+
+    async def _opened(self, given: str) -> OpenedFile:
         path, name = path_in(self.session.root, given)
         async with self.opening:
             file = self.files.get(name)
@@ -52,10 +60,18 @@ class OpenedFiles:
                     OpenedFile.of, path, name, self.session.root.resolve()
                 )
                 self.files[name] = file
-        file.clients.add(client)
-        self._begin()
-        self.settle(file)
         return file
+
+    def read_ahead(self, given: str) -> None:
+        """Begin to read a file and to make its sheet, as a page that is loading will ask for it."""
+        if self.ahead is None:
+            self.ahead = asyncio.get_running_loop().create_task(self._read_ahead(given))
+            self._end_with_session()
+
+    async def _read_ahead(self, given: str) -> None:
+        with suppress(SpartError):  # the page is told when it opens the file
+            file = await self._opened(given)
+            await with_file(file, file.sheet, "")
 
     def of(self, given: Mapping[str, Any]) -> OpenedFile:
         """The opened file that a request names. Raises InputError if it is not open."""
@@ -95,19 +111,23 @@ class OpenedFiles:
     def _begin(self) -> None:
         if self.watch is None or self.watch.done():
             self.watch = asyncio.get_running_loop().create_task(self._watched())
-            if self._end not in self.session.closing:
-                self.session.closing.append(self._end)
+            self._end_with_session()
+
+    def _end_with_session(self) -> None:
+        if self._end not in self.session.closing:
+            self.session.closing.append(self._end)
 
     async def _end(self) -> None:
-        for task in (self.watch, *self.building.values()):
+        for task in (self.ahead, self.watch, *self.building.values()):
             if task is not None:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
 
     def settle(self, file: OpenedFile) -> None:
-        """Build a large diagram in the background, then send its mistakes to the pages."""
-        if file.reading.pending and file.name not in self.building:
+        """Build a large diagram in the background, then send its mistakes to the pages. It is not
+        begun before the first sheet is made, which it would delay."""
+        if file.reading.pending and file.shown and file.name not in self.building:
             task = asyncio.get_running_loop().create_task(self._built(file))
             self.building[file.name] = task
 

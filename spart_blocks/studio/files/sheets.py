@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -46,14 +47,18 @@ def sheet_parts(scope: Scope, mistakes: Mistakes) -> SheetParts:
     """The parts of a sheet."""
     web = web_of(scope)
     looks = {name: block_look(scope, name) for name in web.sides}
-    margins = {name: _margins(scope, name, web) for name in web.sides}
+    labels = {name: _labels(scope, name, sides) for name, sides in web.sides.items()}
+    margins = {name: _margins(labels[name]) for name in web.sides}
     faces = {name: _face(scope, name) for name in web.sides}
     drawings = {**dict.fromkeys(web.sides, PLAIN), **looks_of(scope)}
     boxes = {
-        name: _box(scope, name, looks[name], web, faces[name], margins[name], drawings[name].facing)
+        name: _box(
+            scope, name, looks[name], labels[name], faces[name], margins[name],
+            drawings[name].facing,
+        )
         for name in web.sides
-    }
-    sides = described_sides(scope, web)
+    }  # fmt: skip
+    sides = described_sides(scope, web, labels)
     return SheetParts(
         scope,
         boxes,
@@ -198,24 +203,33 @@ def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> list[dict
 
 
 PortSides = Mapping[bool, Sequence[Mapping[str, Any]]]
+Labels = tuple[tuple[str, ...], tuple[str, ...]]
+"""The texts at the inputs and at the outputs of a block."""
 
 
-def described_sides(scope: Scope, web: Web) -> dict[str, PortSides]:
+def described_sides(
+    scope: Scope, web: Web, labels: Mapping[str, Labels] | None = None
+) -> dict[str, PortSides]:
     """For each block its ports with shape and unit: inputs under False, outputs under True. known:
-    whether the shape of an output is known; exact: whether an input takes only that shape."""
+    whether the shape of an output is known; exact: whether an input takes only that shape. labels:
+    the texts at ports, if they are known already."""
     inputs, outputs = web.wired()
+    if labels is None:
+        labels = {name: _labels(scope, name, sides) for name, sides in web.sides.items()}
     return {
         name: {
             output: [
                 _port(scope, name, output, port, label, wired)
-                for port, label in zip(
-                    side.ports, labels_of(scope, name, side, output), strict=True
-                )
+                for port, label in zip(side.ports, labels[name][output], strict=True)
             ]
             for output, side, wired in ((False, left, inputs), (True, right, outputs))
         }
         for name, (left, right) in web.sides.items()
     }
+
+
+def _labels(scope: Scope, name: str, sides: tuple[Side, Side]) -> Labels:
+    return labels_of(scope, name, sides[0], False), labels_of(scope, name, sides[1], True)
 
 
 def labels_of(scope: Scope, name: str, side: Side, output: bool) -> tuple[str, ...]:
@@ -333,7 +347,7 @@ def _box(
     scope: Scope,
     name: str,
     look: str,
-    web: Web,
+    labels: Labels,
     face: Face,
     margins: tuple[float, float],
     facing: str,
@@ -346,31 +360,24 @@ def _box(
     middle = max(BOLD * text_width(name, NAME), *under)
     wide = (left + middle + right) / GRID
     least = LEAST_HEIGHT + (2 if face != Face() else 0)
-    inputs, outputs = (len(side.ports) for side in web.sides[name])
+    inputs, outputs = map(len, labels)
     cut = look_of(look).cut
     if is_upright(facing):
-        labels = _label_width(scope, name, web, 0), _label_width(scope, name, web, 1)
+        widths = _widest(labels[0]) / GRID, _widest(labels[1]) / GRID
         wide = min(middle / GRID, _MOST_WIDTH)
-        return upright_box(wide, labels, (inputs, outputs), least, cut, facing)
+        return upright_box(wide, widths, (inputs, outputs), least, cut, facing)
     box = sized_box(min(wide, _MOST_WIDTH), (inputs, outputs), least, cut)
     return replace(box, facing=facing)
 
 
-def _label_width(scope: Scope, name: str, web: Web, side: int) -> float:
-    """The width of the widest text at the ports of one side of a block, in units of the grid."""
-    labels = labels_of(scope, name, web.sides[name][side], bool(side))
-    return max((text_width(label, SMALL) for label in labels), default=0.0) / GRID
+def _widest(labels: Sequence[str]) -> float:
+    """The width of the widest text at the ports of one side of a block."""
+    return max((text_width(label, SMALL) for label in labels), default=0.0)
 
 
-def _margins(scope: Scope, name: str, web: Web) -> tuple[float, float]:
+def _margins(labels: Labels) -> tuple[float, float]:
     """The widths of what stands at the ports at the left and at the right of a block."""
-    left, right = (
-        max(
-            (text_width(label, SMALL) for label in labels_of(scope, name, side, output)),
-            default=0.0,
-        )
-        for output, side in zip((False, True), web.sides[name], strict=True)
-    )
+    left, right = map(_widest, labels)
     return (left + 16 if left else 10 * BARE), (right + 16 if right else 10 * BARE)
 
 
@@ -383,6 +390,7 @@ def _face_width(face: Face) -> float:
     return GLYPH * glyphs + text
 
 
+@lru_cache(maxsize=20_000)
 def text_width(text: str, size: float) -> float:
     """The approximate width of a text in common browser fonts."""
     ems = 0.0
