@@ -41,12 +41,12 @@ async def project(client: Client, given: dict[str, Any]) -> dict[str, Any]:
     session = client.session
     diagrams = await asyncio.to_thread(diagrams_of, session.root)
     folder = f"{FOLDER}/" if (session.root / FOLDER).is_dir() else ""
-    return {
-        "name": session.root.name,
-        "diagrams": diagrams,
-        "folder": folder,
-        "opened": session.opened,
-    }
+    return {"name": session.root.name, "diagrams": diagrams, "folder": folder}
+
+
+async def named(client: Client, given: dict[str, Any]) -> str | None:
+    """The file that the command line named."""
+    return client.session.opened
 
 
 def diagrams_of(root: Path) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ def _kind(path: Path) -> str | None:
 _ROBOTS = {"bodies": "bodies", "links": "links", "man": "dh"}
 
 
-HANDLERS: dict[str, Handler] = {"project": project, "models": models}
+HANDLERS: dict[str, Handler] = {"project": project, "named": named, "models": models}
 
 
 # --- thumbnails: boxes and wires without texts ----------------------------------------------------

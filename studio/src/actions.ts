@@ -282,13 +282,19 @@ export function start(): void {
 }
 
 async function greet(): Promise<void> {
-  const project = await attempt(() => connection.ask("project"));
-  if (!project) return;
   const { opened, sheet } = now();
   if (opened) await meetAgain(opened.path, sheet?.at);
-  else if (!location.hash && project.opened) await openFile(project.opened);
-  else await follow();
-  patch({ project });
+  else {
+    const named = location.hash ? null : await attempt(() => connection.ask("named"));
+    if (named) await openFile(named);
+    else await follow();
+  }
+  // All diagrams are read for their list, so that it is asked for where it is shown.
+  if (!now().opened) {
+    const project = await attempt(() => connection.ask("project"));
+    if (!project) return;
+    patch({ project });
+  }
   if (now().types.length) return;
   void attempt(async () => patch({ types: await connection.ask("types") })); // takes a while at first
 }
@@ -304,12 +310,13 @@ async function meetAgain(path: string, at = ""): Promise<void> {
 async function reload(opened: Opened): Promise<void> {
   const at = now().sheet?.at ?? "";
   const lost = now().opened?.undo && !opened.undo;
+  const isNew = now().opened?.revision !== opened.revision;
   patch({ opened, conflict: null });
   const answer = await connection.ask("sheet", { path: opened.path, at }).catch(() => null);
   if (answer && now().opened?.path === opened.path) show({ opened, sheet: answer });
   else await showSheet("");
   const more = lost ? "; what was done here before cannot be undone any more" : "";
-  notify(`${opened.path} has changed outside and was read again${more}`);
+  if (isNew) notify(`${opened.path} has changed outside and was read again${more}`);
 }
 
 // --- the address: #path or #path::at -------------------------------------------------------------------

@@ -69,6 +69,7 @@ export type Told = FileChanged | FileConflict | RunTold | RunDropped | TestTold 
 
 export interface Answers {
   "project": Project;
+  "named": string | null;
   "models": ModelFile[];
   "open": Opened;
   "new": Opened;
@@ -178,14 +179,12 @@ export interface WrapOperation {
 
 // The project, and a file with its sheets.
 
-/** do: "project". */
+/** do: "project". do: "named" -> string | null: the file that the command line named. */
 export interface Project {
   name: string;
   diagrams: ProjectDiagram[];
   /** Where a new diagram goes: "diagrams/", or "" for the root. */
   folder: string;
-  /** The file that the command line named, or null. */
-  opened: string | null;
 }
 
 export interface ProjectDiagram {

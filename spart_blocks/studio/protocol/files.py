@@ -10,14 +10,12 @@ from spart_blocks.studio.protocol.types import Colour, Facing, Field, Look
 
 
 class Project(TypedDict):
-    """do: "project"."""
+    """do: "project". do: "named" -> string | null: the file that the command line named."""
 
     name: str
     diagrams: list[ProjectDiagram]
     # Where a new diagram goes: "diagrams/", or "" for the root.
     folder: str
-    # The file that the command line named, or null.
-    opened: str | None
 
 
 class ProjectDiagram(TypedDict):

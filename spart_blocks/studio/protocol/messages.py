@@ -119,6 +119,7 @@ Told = (
 
 ANSWERS: Mapping[str, Any] = {
     "project": Project,
+    "named": str | None,
     "models": list[ModelFile],
     "open": Opened,
     "new": Opened,
