@@ -77,6 +77,7 @@ export interface Answers {
   "sheet": Sheet;
   "form": Form;
   "kinds": Kinds;
+  "bus": Bus;
   "fits": Fits;
   "unfit": Unfit;
   "contents": Content[];
@@ -324,6 +325,28 @@ export interface SheetPort {
   shape: string;
   unit: string;
   doc: string;
+  /** Whether it stands for all signals of a bus. */
+  bus: boolean;
+}
+
+/** A signal of a bus. A dot in its name makes a bus within the bus. */
+export interface BusSignal {
+  name: string;
+  shape: string;
+  unit: string;
+}
+
+/** do: "bus" {path, at, block}: the form of a block of buses. */
+export interface Bus {
+  /** The block's path for "set"; "" where it cannot be edited. */
+  path: string;
+  /** The signals of the bus that is wired to a selector or an assignment. */
+  incoming: BusSignal[];
+  /** The signals of a creator, and the buses within its bus. */
+  own: string[];
+  /** Those that the block names. */
+  signals: string[];
+  outputs: string[];
 }
 
 /** A port of a block on a sheet. */
@@ -344,6 +367,8 @@ export interface SheetWire extends _WireFrom {
   points: Point[];
   /** The signal that `values` names, `*` for the numbers of copies; null where it has none. */
   signal: string | null;
+  /** The signals of a wire that is a bus, by their names in it; else empty. */
+  bus: BusSignal[];
   problems: Problem[];
 }
 
@@ -510,6 +535,16 @@ export interface SubsystemOperation {
   place?: Point;
 }
 
+/** A signal of a bus gets another name, wherever the bus leads and where it is named. block: one
+ * of buses; name: as the bus has it, "arm.qm"; to: without the bus within the bus, "angle". */
+export interface RenameSignal {
+  op: "rename-signal";
+  block: string;
+  name: string;
+  to: string;
+  within: string;
+}
+
 /** A subsystem gets another name, also where it is the type of a block. */
 export interface RenameSubsystem {
   op: "rename-subsystem";
@@ -588,7 +623,7 @@ export interface ChoiceOperation {
   choice: string;
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation | VaryOperation | AddChoiceOperation | RenameChoiceOperation | ChoiceOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | RenameSignal | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation | VaryOperation | AddChoiceOperation | RenameChoiceOperation | ChoiceOperation;
 
 // do: "panels" {path}; do: "keep-panels" {path, panels}: the layout of the panels, the dashboard and
 // the sliders that the user set up for a file. The server keeps them and does not read them.

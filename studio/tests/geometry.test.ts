@@ -13,7 +13,7 @@ const boxes = [
 function wire(points: Point[], to = "b"): SheetWire {
   return {
     source: "a.y", target: `${to}.u`, from: { block: "a", port: "y" }, to: { block: to, port: "u" },
-    points, signal: null, problems: [],
+    points, signal: null, bus: [], problems: [],
   };
 }
 

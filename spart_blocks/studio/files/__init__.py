@@ -11,6 +11,7 @@ from typing import Any
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.drawing.placed import Spot
 from spart_blocks.studio.client import Client, Handler
+from spart_blocks.studio.files.bus_forms import bus_form
 from spart_blocks.studio.files.completion import Written, completions
 from spart_blocks.studio.files.contents import contents_of
 from spart_blocks.studio.files.fits import fits_of, unfit_types
@@ -177,6 +178,7 @@ HANDLERS: dict[str, Handler] = {
     "close": _close,
     "sheet": _sheet,
     "form": _of_file(_form),
+    "bus": _of_file(lambda file, given: bus_form(_scope(file, given), text_of(given, "block"))),
     "kinds": _of_file(lambda file, given: kinds_form(_scope(file, given), text_of(given, "block"))),
     "fits": _of_file(lambda file, given: fits_of(_scope(file, given), *_start(given))),
     "unfit": _of_file(lambda file, given: unfit_types(_scope(file, given), *_start(given))),

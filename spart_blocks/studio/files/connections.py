@@ -15,6 +15,7 @@ from spart_blocks.diagram.written.connections import (
     port_named,
 )
 from spart_blocks.diagram.written.sheets import GATES
+from spart_blocks.studio.files.bundles import Place, bundled
 from spart_blocks.studio.files.ports import Side, is_counted, sides_of, with_named, with_spare
 from spart_blocks.studio.files.scopes import Scope
 
@@ -34,6 +35,9 @@ class Web:
 
     sides: dict[str, Sides]
     connections: list[Connection] = field(default_factory=list)
+    # The inputs and the outputs that are buses, and for each connection the signals of its bus.
+    buses: tuple[set[Place], set[Place]] = field(default_factory=lambda: (set(), set()))
+    carried: list[tuple[str, ...]] = field(default_factory=list)
 
     def wired(self) -> tuple[set[Port], set[Port]]:
         """The connected inputs and the connected outputs."""
@@ -42,8 +46,15 @@ class Web:
 
 
 def web_of(scope: Scope) -> Web:
-    """The ports and connections of a diagram. Blocks and ports that do not exist but are named by a
-    wire are included, so that each connection has two ends."""
+    """The ports and connections of a diagram as it is drawn: one for each bus."""
+    web = signals_of(scope)
+    found = bundled(scope, web.sides, web.connections)
+    return Web(found.sides, found.connections, found.buses, found.carried)
+
+
+def signals_of(scope: Scope) -> Web:
+    """The ports and connections of a diagram, each of one signal. Blocks and ports that do not
+    exist but are named by a wire are included, so that each connection has two ends."""
     sides = {name: sides_of(scope, name) for name in scope.blocks}
     if scope.sheet.has_gates:
         for name in GATES:

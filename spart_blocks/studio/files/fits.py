@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.late_blocks import BUSES
 from spart_blocks.diagram.build.registry import BlockType, block_types
+from spart_blocks.diagram.written.connections import ALL
+from spart_blocks.studio.files.bundles import TAKERS
 from spart_blocks.studio.files.connections import web_of
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import PortSides, described_sides
@@ -23,13 +26,20 @@ def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str 
     own = _own(sides, block, port, output)
     written = scope.within is not None
     found: dict[str, str | None] = {}
+    start = _end_text(block, port)
     for name, both in sides.items():
         for other in both[not output]:
-            key = f"{name}.{other['name']}"
             source, target = (own, other) if output else (other, own)
-            labels = (f"{block}.{port}", key) if output else (key, f"{block}.{port}")
-            found[key] = _reason(source, target, *labels) if written else _FOREIGN
+            end = _end_text(name, other["name"])
+            labels = (start, end) if output else (end, start)
+            reason = _reason(source, target, *labels) if written else _FOREIGN
+            found[f"{name}.{other['name']}"] = reason
     return found
+
+
+def _end_text(block: str, port: str) -> str:
+    """A port as a wire has it; all signals of a block are the block."""
+    return block if port == ALL else f"{block}.{port}"
 
 
 def _own(sides: Mapping[str, PortSides], block: str, port: str, output: bool) -> Mapping[str, Any]:
@@ -46,15 +56,20 @@ def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, 
     each with the reason. output: whether the given port is an output. Raises InputError if it does
     not exist."""
     own = _own(described_sides(scope, web_of(scope)), block, port, output)
-    side = "inputs" if output else "outputs"
-    found = {
-        name: f"it has no {side}"
-        for name, sheet in scope.file.subsystems.items()
-        if not (sheet.inputs if output else sheet.outputs)
-    }
+    side, start = "inputs" if output else "outputs", _end_text(block, port)
+    found = {}
+    for name, sheet in scope.file.subsystems.items():
+        ports = sheet.inputs if output else sheet.outputs
+        if not ports:
+            found[name] = f"it has no {side}"
+        elif own["bus"] and output and not any("." in one for one in ports):
+            found[name] = f"{start} is a bus, and it takes single signals"
     for kind in block_types():
+        if own["bus"] and output and kind.name not in (*BUSES, *TAKERS):
+            found[kind.name] = f"{start} is a bus, and it takes single signals"
+            continue
         specs = kind.declared[0 if output else 1]
-        reasons = [_against(own, spec, kind, f"{block}.{port}", output) for spec in specs]
+        reasons = [_against(own, spec, kind, start, output) for spec in specs]
         if reasons and all(reasons):
             more = f", and its other {side} do not fit either" if len(reasons) > 1 else ""
             found[kind.name] = f"{reasons[0]}{more}"
@@ -99,8 +114,12 @@ _FOREIGN = "this sheet is of another file: open that to change it"
 def _reason(
     source: Mapping[str, Any], target: Mapping[str, Any], start: str, end: str
 ) -> str | None:
-    if target["wired"]:
+    if target["wired"] and not (target["name"] == ALL and target["takes"]):
         return f"{end} has a wire already"
+    if source["bus"] and not (target["bus"] or target["takes"]):
+        return f"{start} is a bus, {end} takes one signal"
+    if target["bus"] and not source["bus"] and not target["takes"]:
+        return f"{end} takes a bus, {start} is one signal"
     a, b = source["shape"], target["shape"]
     if target["exact"] and source["known"] and a != b:
         return f"{start} is {_shape(a)}, {end} takes {_shape(b)}"

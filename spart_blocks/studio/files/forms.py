@@ -17,7 +17,7 @@ from spart_blocks.diagram.build.registry import BlockType, Parameter
 from spart_blocks.diagram.sections.declarations import NOTHING, declarations_of
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.written.sheets import Sheet
-from spart_blocks.studio.files.connections import Web, web_of
+from spart_blocks.studio.files.connections import Web, signals_of
 from spart_blocks.studio.files.ports import described, kind_of
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
@@ -56,7 +56,7 @@ def plain_text(value: Any) -> str:
 
 def form_of(scope: Scope, name: str) -> dict[str, Any]:
     """The form of a block: its type, fields and ports. Raises InputError for an unknown block."""
-    web = web_of(scope)
+    web = signals_of(scope)
     if name not in web.sides:
         raise InputError(f"there is no block {name[:200]!r}")
     kind = type_of(scope, name)

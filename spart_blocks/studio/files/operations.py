@@ -40,6 +40,7 @@ from spart_blocks.versions.edits import (
     RenameEntry,
     RenameParameter,
     RenamePort,
+    RenameSignal,
     RenameState,
     RenameSubsystem,
     ReplaceLines,
@@ -276,6 +277,11 @@ def _rename_subsystem(given: Mapping[str, Any]) -> tuple[Sequence[Operation], st
     return [RenameSubsystem(name, to)], f"rename {name}"
 
 
+def _rename_signal(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    block, name, to = (text_of(given, key) for key in ("block", "name", "to"))
+    return [RenameSignal(block, name, to, _within(given))], f"rename {block}.{name}"
+
+
 def _condition(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     kind, within = text_of(given, "kind"), _within(given)
     return [AddCondition(kind, within, text_of(given, "by", ""))], f"{within or 'file'} {kind}"
@@ -379,6 +385,7 @@ _KINDS = {
     "text": _text,
     "subsystem": _subsystem,
     "rename-subsystem": _rename_subsystem,
+    "rename-signal": _rename_signal,
     "condition": _condition,
     "uncondition": _uncondition,
     "for-each": _for_each,

@@ -10,6 +10,7 @@ from typing import Any
 from spart_blocks.block_support.ports import Port, input_ports, output_ports
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.subjects import place_of
+from spart_blocks.diagram.build.late_blocks import BUSES
 from spart_blocks.diagram.build.own_blocks import add_installed
 from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
 from spart_blocks.diagram.diagram_drawing import CLASSES, OPERATORS
@@ -116,6 +117,8 @@ def unbuilt_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
     kind = kind_of(section.get("type"))
     if kind is None:
         return Side((), False), Side((), False)
+    if kind.name in BUSES:
+        return _bus_sides(kind.name, section)
     inputs, outputs = port_names_of(kind.name, section)
     count = _count(kind.name, section)
     if count is not None and inputs is None:
@@ -131,6 +134,24 @@ def unbuilt_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
     if not left.ports and not left.known and type_look(kind) == "source":
         left = Side(())
     return left, right
+
+
+def _bus_sides(kind: str, section: Mapping[str, Any]) -> tuple[Side, Side]:
+    """The ports of a block of buses as far as its parameters name them."""
+    signals, given = texts(section.get("signals")), texts(section.get("outputs"))
+    inputs, outputs = signals, signals
+    if kind == "BUS_SELECTOR":
+        inputs, outputs = [], given or [name.rpartition(".")[2] for name in signals]
+    elif kind == "BUS_ASSIGNMENT":
+        outputs = []  # those of the bus
+    left, right = (tuple(map(Port, dict.fromkeys(ports))) for ports in (inputs, outputs))
+    return Side(left, False), Side(right, False)
+
+
+def texts(value: Any) -> list[str]:
+    """A list of texts, which a file may have as one text; anything else as no texts."""
+    given = [value] if isinstance(value, str) else value
+    return [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
 
 
 def _count(kind: str, section: Mapping[str, Any]) -> int | None:

@@ -9,9 +9,10 @@ from itertools import repeat
 from typing import Any
 
 from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.build.late_blocks import BUSES
 from spart_blocks.diagram.diagram_drawing import OPERATORS, port_labels
 from spart_blocks.diagram.sections.drawing_section import PLAIN
-from spart_blocks.diagram.written.connections import Connection
+from spart_blocks.diagram.written.connections import ALL, Connection
 from spart_blocks.diagram.written.sheets import GATES, Sheet
 from spart_blocks.diagram.written.wires import selection_text
 from spart_blocks.drawing.boxes import BARE, LEAST_HEIGHT, look_of, sized_box, upright_box
@@ -20,12 +21,13 @@ from spart_blocks.drawing.layout import Box
 from spart_blocks.drawing.placed import GRID, Drawn, Ports, Spots, lay_out
 from spart_blocks.drawing.placed import Connection as Connected
 from spart_blocks.state_machines.written import MACHINES
+from spart_blocks.studio.files.bundles import CREATOR, TAKERS
 from spart_blocks.studio.files.connections import Web, ends_of, web_of
 from spart_blocks.studio.files.drawings import areas_of, looks_of, notes_of
 from spart_blocks.studio.files.faces import Face, face_of
 from spart_blocks.studio.files.kinds import kind_face, marks_of, runs_of
 from spart_blocks.studio.files.mistakes import Mistakes
-from spart_blocks.studio.files.ports import Side, block_look, port_text
+from spart_blocks.studio.files.ports import Side, block_look, port_text, sides_of
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 
@@ -74,7 +76,10 @@ def sheet_parts(scope: Scope, mistakes: Mistakes) -> SheetParts:
             }
             for name in web.sides
         ],
-        [_wire(scope, one, mistakes) for one in web.connections],
+        [
+            _wire(scope, one, names, mistakes)
+            for one, names in zip(web.connections, web.carried, strict=True)
+        ],
     )  # fmt: skip
 
 
@@ -195,7 +200,7 @@ def _centre(box: Box, margins: tuple[float, float]) -> float:
 
 def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> list[dict[str, Any]]:
     """The ports of one side with their offsets [px]."""
-    keys = ("name", "label", "wired", "shape", "unit", "doc")
+    keys = ("name", "label", "wired", "shape", "unit", "doc", "bus")
     return [
         {**{key: port[key] for key in keys}, "offset": float(GRID * offset)}
         for port, offset in zip(ports, offsets, strict=True)
@@ -211,15 +216,18 @@ def described_sides(
     scope: Scope, web: Web, labels: Mapping[str, Labels] | None = None
 ) -> dict[str, PortSides]:
     """For each block its ports with shape and unit: inputs under False, outputs under True. known:
-    whether the shape of an output is known; exact: whether an input takes only that shape. labels:
-    the texts at ports, if they are known already."""
+    whether the shape of an output is known; exact: whether an input takes only that shape. bus:
+    whether a port is a bus; takes: whether inputs of the block take buses and single signals.
+    labels: the texts at ports, if they are known already."""
     inputs, outputs = web.wired()
     if labels is None:
         labels = {name: _labels(scope, name, sides) for name, sides in web.sides.items()}
+    takers = {name for name in web.sides if type_of(scope, name) in TAKERS}
     return {
         name: {
             output: [
                 _port(scope, name, output, port, label, wired)
+                | {"bus": (name, port.name) in web.buses[output], "takes": name in takers}
                 for port, label in zip(side.ports, labels[name][output], strict=True)
             ]
             for output, side, wired in ((False, left, inputs), (True, right, outputs))
@@ -240,7 +248,16 @@ def labels_of(scope: Scope, name: str, side: Side, output: bool) -> tuple[str, .
         marks = marks_of(sheet)
         return tuple(f"{marks[port]} {port}" if port in marks else port for port in side.names)
     operators = section.get(OPERATORS[kind][0]) if kind in OPERATORS else None
+    if kind in BUSES or ALL in side.names:
+        return tuple(_bus_label(kind, name, output) for name in side.names)
     return port_labels(kind, side.names, operators)
+
+
+def _bus_label(kind: str, name: str, output: bool) -> str:
+    """The text at a port of a block of buses, or at that of all signals of another block."""
+    if name != ALL:
+        return name
+    return "+" if kind == CREATOR and not output else "bus" if kind in BUSES else "all"
 
 
 def _definition(scope: Scope, name: str) -> Sheet | None:
@@ -280,7 +297,23 @@ def shape_text(shape: tuple[int, ...] | None) -> str:
     return " × ".join(map(str, shape)) if shape else ""
 
 
-def _wire(scope: Scope, one: Connection, mistakes: Mistakes) -> dict[str, Any]:
+def carried_signals(
+    scope: Scope, block: str, names: Sequence[str], head: str = ""
+) -> list[dict[str, str]]:
+    """The signals of a bus with shape and unit, by their names in it. names: outputs of a block;
+    head: what their names begin with outside of the bus."""
+    ports = {port.name: port for port in sides_of(scope, block)[1].ports} if names else {}
+    found = []
+    for name in names:
+        told = _port(scope, block, True, ports.get(name, Port(name)), name, set())
+        inside = name.removeprefix(head)
+        found.append({"name": inside, "shape": told["shape"], "unit": told["unit"].strip("[]")})
+    return found
+
+
+def _wire(
+    scope: Scope, one: Connection, names: Sequence[str], mistakes: Mistakes
+) -> dict[str, Any]:
     own = scope.within is not None
     start, end = ends_of(one)
     signal, selection = signal_of(scope, *start), scope.sheet.wires[one.wire].source.selection
@@ -290,7 +323,8 @@ def _wire(scope: Scope, one: Connection, mistakes: Mistakes) -> dict[str, Any]:
         "target": one.ends[1],
         "from": {"block": start[0], "port": start[1]},
         "to": {"block": end[0], "port": end[1]},
-        "signal": f"{signal}{part}" if signal is not None else None,
+        "signal": f"{signal}{part}" if signal is not None and not names else None,
+        "bus": carried_signals(scope, start[0], names, f"{start[1]}."),
         "problems": mistakes.wires.get((scope.keys, one.wire), []) if own else [],
     }
 

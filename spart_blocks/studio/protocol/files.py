@@ -162,6 +162,30 @@ class SheetPort(TypedDict):
     shape: str
     unit: str
     doc: str
+    # Whether it stands for all signals of a bus.
+    bus: bool
+
+
+class BusSignal(TypedDict):
+    """A signal of a bus. A dot in its name makes a bus within the bus."""
+
+    name: str
+    shape: str
+    unit: str
+
+
+class Bus(TypedDict):
+    """do: "bus" {path, at, block}: the form of a block of buses."""
+
+    # The block's path for "set"; "" where it cannot be edited.
+    path: str
+    # The signals of the bus that is wired to a selector or an assignment.
+    incoming: list[BusSignal]
+    # The signals of a creator, and the buses within its bus.
+    own: list[str]
+    # Those that the block names.
+    signals: list[str]
+    outputs: list[str]
 
 
 class WireEnd(TypedDict):
@@ -182,6 +206,8 @@ class SheetWire(_WireFrom):
     points: list[Point]
     # The signal that `values` names, `*` for the numbers of copies; null where it has none.
     signal: str | None
+    # The signals of a wire that is a bus, by their names in it; else empty.
+    bus: list[BusSignal]
     problems: list[Problem]
 
 
@@ -364,6 +390,17 @@ class SubsystemOperation(TypedDict):
     place: NotRequired[Point]
 
 
+class RenameSignal(TypedDict):
+    """A signal of a bus gets another name, wherever the bus leads and where it is named. block: one
+    of buses; name: as the bus has it, "arm.qm"; to: without the bus within the bus, "angle"."""
+
+    op: Literal["rename-signal"]
+    block: str
+    name: str
+    to: str
+    within: str
+
+
 class RenameSubsystem(TypedDict):
     """A subsystem gets another name, also where it is the type of a block."""
 
@@ -471,6 +508,7 @@ Operation = (
     | GroupOperation
     | SubsystemOperation
     | RenameSubsystem
+    | RenameSignal
     | ConditionOperation
     | ForEachOperation
     | DrawOperation

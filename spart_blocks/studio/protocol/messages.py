@@ -14,6 +14,7 @@ from typing import Any, Literal, TypedDict
 from spart_blocks.studio.protocol.changes import Changes, Revisions
 from spart_blocks.studio.protocol.claims import Claims, Suggested, Test
 from spart_blocks.studio.protocol.files import (
+    Bus,
     Changed,
     Completion,
     Content,
@@ -127,6 +128,7 @@ ANSWERS: Mapping[str, Any] = {
     "sheet": Sheet,
     "form": Form,
     "kinds": Kinds,
+    "bus": Bus,
     "fits": Fits,
     "unfit": Unfit,
     "contents": list[Content],

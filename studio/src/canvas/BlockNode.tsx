@@ -72,7 +72,7 @@ function Port({ block, port, output }: { block: SheetBlock; port: SheetPort; out
   const style = isUpright(block.facing) ? { left: port.offset } : { top: port.offset };
   return (
     <>
-      <Handle id={port.name} type={output ? "source" : "target"} position={side} className={`port ${state}`} style={style}
+      <Handle id={port.name} type={output ? "source" : "target"} position={side} className={`port ${state}${port.bus ? " bus" : ""}`} style={style}
         title={reason ?? about(port)} />
       {port.label && <span className={`port-name at-${side}`} style={style}>{port.label}</span>}
     </>

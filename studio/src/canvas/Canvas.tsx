@@ -25,7 +25,7 @@ import { useBlocks } from "./useBlocks";
 import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
-import { beginWire, endOf, endWire, reasonAgainst, wire } from "./wiring";
+import { beginWire, endsOf, endWire, reasonAgainst, wire } from "./wiring";
 
 const Minimap = lazy(async () => ({ default: (await import("./Minimap")).Minimap }));
 const NODE_TYPES = { block: BlockNode };
@@ -180,7 +180,8 @@ function isFit({ source, sourceHandle, target, targetHandle }: Joined | Wire): b
 }
 
 function connect({ source, sourceHandle, target, targetHandle }: Joined): void {
-  void wire(endOf(source, sourceHandle ?? "", true), endOf(target, targetHandle ?? "", false));
+  const ends = endsOf({ block: source, port: sourceHandle ?? "" }, { block: target, port: targetHandle ?? "" });
+  void wire(ends.source, ends.target);
 }
 
 /** A wire that ends at a port that does not fit is explained; on the empty sheet it gets a block. */
@@ -198,7 +199,7 @@ function reconnect({ data }: Wire, { source, sourceHandle, target, targetHandle 
   const within = now().sheet?.within;
   if (!data || within == null) return;
   const old = { source: data.wire.source, target: data.wire.target };
-  const fresh = { source: endOf(source, sourceHandle ?? "", true), target: endOf(target, targetHandle ?? "", false) };
+  const fresh = endsOf({ block: source, port: sourceHandle ?? "" }, { block: target, port: targetHandle ?? "" });
   const operations: Operation[] = [{ op: "unwire", ...old, within }, { op: "wire", ...fresh, within }];
   void edit(...operations);
 }

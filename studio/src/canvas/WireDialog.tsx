@@ -5,10 +5,10 @@ import { useState } from "react";
 import { edit } from "../actions";
 import { Chooser, type Choice } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
-import type { SheetWire } from "../protocol";
+import type { SheetPort, SheetWire } from "../protocol";
 import { type Drawing, now, patch, useStudio } from "../store";
 import { wireKey } from "./geometry";
-import { beginWire, endOf, wire } from "./wiring";
+import { beginWire, endsOf as textsOf, WHOLE, wire } from "./wiring";
 
 export function WireDialog() {
   const sheet = useStudio((state) => state.sheet);
@@ -18,11 +18,11 @@ export function WireDialog() {
   const close = (): void => patch({ dialog: null, drawing: null });
   if (!sheet || !block) return null;
   const ports: Choice<[string, boolean]>[] = [
-    ...block.outputs.map((port) => portChoice(port.name, true, port.doc)),
-    ...block.inputs.map((port) => portChoice(port.name, false, port.doc)),
+    ...block.outputs.map((port) => portChoice(port, true)),
+    ...block.inputs.map((port) => portChoice(port, false)),
   ];
   const begin = ([port, output]: [string, boolean]): void => void beginWire(block.name, port, output).then(setFrom);
-  const label = from ? `Where ${block.name}.${from.port} is wired to` : `A wire from which port of ${block.name}`;
+  const label = from ? `Where ${placeName(block.name, from.port)} is wired to` : `A wire from which port of ${block.name}`;
   return (
     <Dialog name={label} onClose={close}>
       {from ? (
@@ -35,14 +35,18 @@ export function WireDialog() {
   );
 }
 
-function portChoice(name: string, output: boolean, doc: string): Choice<[string, boolean]> {
+function portChoice({ name, label, doc }: SheetPort, output: boolean): Choice<[string, boolean]> {
   const side = output ? "output" : "input";
-  return { key: `${side} ${name}`, thing: [name, output], name: `${side} ${name}`, note: doc };
+  return { key: `${side} ${name}`, thing: [name, output], name: `${side} ${name === WHOLE ? label : name}`, note: doc };
+}
+
+/** A port as it is written; all signals of a block are the block. */
+function placeName(block: string, port: string): string {
+  return port === WHOLE ? block : `${block}.${port}`;
 }
 
 /** What can be done with a port: change or cut its wires, or draw one to a port that fits. */
 function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promise<unknown>>[] {
-  const own = endOf(from.block, from.port, from.output);
   const mine = wires.filter((one) => {
     const end = from.output ? one.from : one.to;
     return end.block === from.block && end.port === from.port;
@@ -57,18 +61,13 @@ function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promis
     name: `remove ${one.source} → ${one.target}`,
     thing: () => cut(one),
   }));
-  const ends = Object.entries(from.fits ?? {}).map(([port, reason]) => ({
-    key: port,
-    name: port,
-    reason: reason ?? undefined,
-    thing: () => (from.output ? wire(own, endAt(port, false)) : wire(endAt(port, true), own)),
-  }));
+  const ends = Object.entries(from.fits ?? {}).map(([key, reason]) => {
+    const cut = key.indexOf(".");
+    const other = { block: key.slice(0, cut), port: key.slice(cut + 1) };
+    const { source, target } = from.output ? textsOf(from, other) : textsOf(other, from);
+    return { key, name: placeName(other.block, other.port), reason: reason ?? undefined, thing: () => wire(source, target) };
+  });
   return [...ends, ...changes, ...cuts];
-}
-
-function endAt(place: string, output: boolean): string {
-  const cut = place.indexOf(".");
-  return endOf(place.slice(0, cut), place.slice(cut + 1), output);
 }
 
 async function cut({ source, target }: SheetWire): Promise<void> {

@@ -23,7 +23,7 @@ export const WireEdge = memo(function WireEdge(props: EdgeProps<Shown>) {
   const line = lineThrough(toHead(route, into));
   const wrong = wire.problems.length > 0;
   return (
-    <g className={`wire${selected ? " chosen" : ""}${onto ? " onto" : ""}${wrong ? " wrong" : ""}`}>
+    <g className={`wire${selected ? " chosen" : ""}${onto ? " onto" : ""}${wire.bus.length ? " bus" : ""}${wrong ? " wrong" : ""}`}>
       <path className="react-flow__edge-interaction" d={line} fill="none" strokeOpacity={0} strokeWidth={14} />
       <path className="line" d={line} />
       <path className="head" d={arrowAt(route.at(-1) as Point, into)} />

@@ -8,7 +8,7 @@ import { freePlace } from "./geometry";
 import { asKind, inputFor, type Kind, KINDS, kindOf } from "./kinds";
 import { editable } from "./looks";
 import { freeName, nameOfType } from "./names";
-import { endOf } from "./wiring";
+import { endOf, intoBus } from "./wiring";
 
 /** What can be added: types of blocks and the subsystems of the file. */
 export function addable(): BlockType[] {
@@ -128,6 +128,7 @@ const MOST_TRIED = 6;
 
 /** The wire to the port of a new block at which the fewest mistakes arise; the first of equals. */
 async function bestWire(add: Operation & { op: "add" }, type: BlockType, from: Drawing, within: string): Promise<Operation> {
+  if (from.output && type.name === "BUS_CREATOR") return { op: "wire", ...intoBus(from, add.name, []), within };
   const ports = from.output ? type.inputs : type.outputs;
   const whole = wireTo(from, add.name, within); // a block of one port needs no name of it
   if (ports.length < 2) return whole;

@@ -65,11 +65,13 @@ function paintWires(brush: Brush, wires: readonly WireShape[], zoom: number, { w
   strokeRoutes(brush, wires.filter(isChosen), 2.2, zoom, accent);
 }
 
+const BUS_WIDTH = 3.2;
+
 /** Routes have right angles: each run is a bar, which is painted faster than a line. */
 function strokeRoutes(brush: Brush, wires: readonly WireShape[], width: number, zoom: number, colour: string): void {
   brush.fillStyle = colour;
-  for (const { wire: { points }, dots } of wires) {
-    bars(brush, points, Math.max(width, 0.7 / zoom));
+  for (const { wire: { points, bus }, dots } of wires) {
+    bars(brush, points, Math.max(bus.length ? BUS_WIDTH : width, 0.7 / zoom));
     if (zoom < ROUND) continue;
     for (const [x, y] of dots) brush.fillRect(x - 2.2, y - 2.2, 4.4, 4.4);
     head(brush, points);

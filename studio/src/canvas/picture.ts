@@ -31,8 +31,8 @@ export function svgOf(sheet: Sheet): string {
     `<rect x="${box.x - MARGIN}" y="${box.y - MARGIN}" width="${width}" height="${height}" fill="#ffffff"/>`,
     ...areas.map(areaOf),
     `<g fill="none" stroke="${WIRE}" stroke-width="1.3">`,
-    ...sheet.wires.map(({ points }) => {
-      return `<path d="${lineThrough(toHead(points, wayOf(points)))}"/>`;
+    ...sheet.wires.map(({ points, bus }) => {
+      return `<path d="${lineThrough(toHead(points, wayOf(points)))}"${bus.length ? ' stroke-width="3.2"' : ""}/>`;
     }),
     `</g><g fill="${WIRE}">`,
     ...sheet.wires.map(({ points }) => `<path d="${arrowAt(points.at(-1) ?? [0, 0], wayOf(points))}"/>`),

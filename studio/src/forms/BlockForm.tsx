@@ -12,8 +12,12 @@ import { CommittedInput } from "./CommittedInput";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
 
+const BusForm = lazy(() => import("./BusForm"));
 const KindsForm = lazy(() => import("../kinds/KindsForm"));
 const VariantForm = lazy(() => import("./VariantForm"));
+
+/** What has a list of its own in the form of a block of buses. */
+const BUS_FIELDS: readonly string[] = ["signals", "bus"];
 
 export function BlockForm({ name }: { name: string }) {
   const sheet = useStudio((state) => state.sheet);
@@ -23,7 +27,8 @@ export function BlockForm({ name }: { name: string }) {
   if (!block || !sheet) return null;
   const path = pathOf(sheet.at, name);
   const readOnly = sheet.within === null;
-  const fields = form?.fields ?? [];
+  const isBus = /^BUS_(CREATOR|SELECTOR|ASSIGNMENT)$/.test(block.type);
+  const fields = (form?.fields ?? []).filter((field) => !isBus || !BUS_FIELDS.includes(field.name));
   const known = new Set(fields.map((field) => field.name));
   const own = problems.filter((problem) => problem.block === path);
   const others = own.filter(({ argument }) => !argument || !known.has(argument));
@@ -39,6 +44,7 @@ export function BlockForm({ name }: { name: string }) {
       {others.map((problem) => (
         <p className="wrong-text" key={problem.message}>{problem.message} <Mend problem={problem} /> <span className="hint">{problem.hint}</span></p>
       ))}
+      {isBus && <Suspense><BusForm name={name} /></Suspense>}
       {fields.map((field) => (
         <FieldInput key={field.path} field={field} readOnly={readOnly} beside={fields}
           problems={own.filter(({ argument }) => argument === field.name)}

@@ -1,29 +1,46 @@
 // A name or text that is written when it is finished: by Enter, or when the field is left.
 
-import { type InputHTMLAttributes, useEffect, useState } from "react";
+import { type InputHTMLAttributes, useEffect, useId, useState } from "react";
+
+import type { Problem } from "../protocol";
 
 interface Props extends Omit<InputHTMLAttributes<HTMLInputElement>, "value"> {
   value: string;
   /** Called with a text other than the value, without blanks around it. */
   commit: (text: string) => unknown;
+  /** Why a text is refused: it stays in the field then, with the reason below it. */
+  check?: (text: string) => Promise<Problem | undefined>;
 }
 
 /** Escape gives the value back, and so does leaving it with no text or one that is not allowed. */
-export function CommittedInput({ value, commit, ...others }: Props) {
+export function CommittedInput({ value, commit, check, ...others }: Props) {
+  const id = useId();
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  const finish = ({ validity }: HTMLInputElement): void => {
-    const text = typed.trim();
-    if (text && text !== value && validity.valid) commit(text);
-    else setTyped(value);
+  const [wrong, setWrong] = useState<Problem>();
+  const show = (text: string): void => {
+    setTyped(text);
+    setWrong(undefined);
   };
+  useEffect(() => show(value), [value]);
+  const finish = async ({ validity }: HTMLInputElement): Promise<void> => {
+    const text = typed.trim();
+    if (!text || text === value || !validity.valid) return show(value);
+    const refused = await check?.(text);
+    setWrong(refused);
+    if (!refused) commit(text);
+  };
+  const about = wrong && { "aria-invalid": true, "aria-describedby": id };
   return (
-    <input {...others} value={typed} spellCheck={false} autoComplete="off" onChange={(event) => setTyped(event.target.value)}
-      onBlur={(event) => finish(event.currentTarget)}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key === "Escape") setTyped(value);
-      }} />
+    <>
+      <input {...others} {...about} value={typed} spellCheck={false} autoComplete="off" onChange={(event) => show(event.target.value)}
+        onBlur={(event) => void finish(event.currentTarget)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && check) void finish(event.currentTarget);
+          else if (event.key === "Enter") event.currentTarget.blur();
+          if (event.key === "Escape") show(value);
+        }} />
+      {wrong && <span className="wrong-text" id={id} role="alert">{wrong.message} {wrong.hint && <span className="hint">{wrong.hint}</span>}</span>}
+    </>
   );
 }
 

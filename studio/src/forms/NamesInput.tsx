@@ -1,29 +1,25 @@
 // A list of names that are chosen from others, in an order.
 
-import { edit } from "../actions";
-
 export interface Choice {
   name: string;
   /** What stands behind it, such as its shape. */
   note?: string;
+  /** Of a bus within a bus. */
+  depth?: number;
 }
 
 interface Props {
   label: string;
-  /** What "set" names. */
-  path: string;
   chosen: readonly string[];
   among: readonly Choice[];
   readOnly?: boolean;
+  write: (names: readonly string[]) => void;
 }
 
 /** The chosen names first, in their order, then the others. */
-export function NamesInput({ label, path, chosen, among, readOnly }: Props) {
-  const notes = new Map(among.map(({ name, note }) => [name, note]));
+export function NamesInput({ label, chosen, among, readOnly, write }: Props) {
+  const known = new Map(among.map((choice) => [choice.name, choice]));
   const others = among.filter(({ name }) => !chosen.includes(name)).map(({ name }) => name);
-  const write = (names: readonly string[]): void => {
-    if (names.length) void edit({ op: "set", path, text: `[${names.join(", ")}]` });
-  };
   const move = (k: number): void => {
     const moved = [...chosen];
     moved.splice(k - 1, 2, chosen[k]!, chosen[k - 1]!);
@@ -36,11 +32,11 @@ export function NamesInput({ label, path, chosen, among, readOnly }: Props) {
         {[...chosen, ...others].map((name, k) => {
           const isChosen = k < chosen.length;
           return (
-            <li key={name}>
+            <li key={name} className={isChosen ? undefined : `tree-${Math.min(known.get(name)?.depth ?? 0, 3)}`}>
               <label>
-                <input type="checkbox" checked={isChosen} disabled={readOnly || (isChosen && chosen.length === 1)}
+                <input type="checkbox" name={label} checked={isChosen} disabled={readOnly || (isChosen && chosen.length === 1)}
                   onChange={() => write(isChosen ? chosen.filter((one) => one !== name) : [...chosen, name])} />
-                {name} <span className="unit">{notes.get(name)}</span>
+                {name} <span className="unit">{known.get(name)?.note}</span>
               </label>
               {isChosen && !readOnly && chosen.length > 1 && (
                 <>

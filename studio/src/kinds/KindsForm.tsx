@@ -74,7 +74,8 @@ function KindRow({ kind, kinds, readOnly }: { kind: Kind; kinds: Kinds; readOnly
 function One({ field, readOnly }: { field: Field; readOnly: boolean }) {
   if (field.name === "over") {
     const chosen = (field.text ?? "").replace(/^\[|\]$/g, "").split(",").map((one) => one.trim()).filter(Boolean);
-    return <NamesInput label="over" path={field.path} chosen={chosen} among={field.choices.map((name) => ({ name }))} readOnly={readOnly} />;
+    const write = (names: readonly string[]): void => void edit({ op: "set", path: field.path, text: `[${names.join(", ")}]` });
+    return <NamesInput label="over" chosen={chosen} among={field.choices.map((name) => ({ name }))} readOnly={readOnly} write={write} />;
   }
   return <FieldInput field={field} readOnly={readOnly} problems={[]} isOwn={({ message }) => message.includes(field.name)} />;
 }
