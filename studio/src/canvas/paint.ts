@@ -3,7 +3,7 @@
 import type { Colour, Point, SheetBlock } from "../protocol";
 import { FONT, hasFace, isTelling, shapesOf } from "./faces";
 import { isUpright, portPlace, wayOf } from "./facing";
-import { ARROW, type Box, simpleRoute } from "./geometry";
+import { ARROW, type Box, simpleRoute, toHead } from "./geometry";
 import { blocksIn, overlap, type Scene, type WireShape, wiresIn, wiresOf } from "./scene";
 import { FAR } from "./shown";
 
@@ -71,7 +71,8 @@ const BUS_WIDTH = 3.2;
 function strokeRoutes(brush: Brush, wires: readonly WireShape[], width: number, zoom: number, colour: string): void {
   brush.fillStyle = colour;
   for (const { wire: { points, bus }, dots } of wires) {
-    bars(brush, points, Math.max(bus.length ? BUS_WIDTH : width, 0.7 / zoom));
+    if (bus.length) bars(brush, toHead(points, wayOf(points)), Math.max(BUS_WIDTH, 1.7 / zoom));
+    else bars(brush, points, Math.max(width, 0.7 / zoom));
     if (zoom < ROUND) continue;
     for (const [x, y] of dots) brush.fillRect(x - 2.2, y - 2.2, 4.4, 4.4);
     head(brush, points);
