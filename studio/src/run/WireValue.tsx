@@ -5,7 +5,7 @@ import { BusTree } from "../canvas/BusTree";
 import { useRuns } from "./book";
 import { useWireValue } from "./values";
 
-export function WireValue({ wire }: { wire: SheetWire }) {
+export default function WireValue({ wire }: { wire: SheetWire }) {
   const value = useWireValue(wire.signal);
   const runs = useRuns();
   return (
