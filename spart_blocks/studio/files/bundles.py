@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spart_blocks.block_support.ports import Port
+from spart_blocks.diagram.build.late_blocks import BUSES
 from spart_blocks.diagram.written.connections import ALL, Connection
 from spart_blocks.diagram.written.sheets import GATES
 from spart_blocks.diagram.written.wires import FILLED_IN_ORDER, End
@@ -38,6 +39,8 @@ class Bundles:
 
 def bundled(scope: Scope, sides: Mapping[str, Sides], found: Sequence[Connection]) -> Bundles:
     """Draw each bus as one. sides, found: the ports and connections of single signals."""
+    if not _has_any(scope, sides, found):
+        return Bundles(dict(sides), list(found), carried=[()] * len(found))
     made = Bundles()
     covered = _draw_wires(scope, sides, found, made)
     wired: tuple[_Ports, _Ports] = {}, {}
@@ -66,6 +69,17 @@ def bundled(scope: Scope, sides: Mapping[str, Sides], found: Sequence[Connection
             made.buses[0].add((name, ALL))
         made.sides[name] = left, right
     return made
+
+
+def _has_any(scope: Scope, sides: Mapping[str, Sides], found: Sequence[Connection]) -> bool:
+    """Whether a sheet may have buses; most large ones have none."""
+    wires = scope.sheet.wires.values()
+    return (
+        len(found) != sum(len(wire.ends) for wire in wires)
+        or any(wire.source.names is not None for wire in wires)
+        or any(_kind(scope, name) in BUSES for name in scope.blocks)
+        or any("." in port.name for both in sides.values() for side in both for port in side.ports)
+    )
 
 
 _Ports = dict[str, dict[str, None]]
