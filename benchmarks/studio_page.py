@@ -57,7 +57,8 @@ return performance.getEntriesByType('resource').concat(performance.getEntriesByT
   .reduce((sum, one) => sum + one.encodedBodySize, 0);
 """
 RUN = """
-document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true, bubbles: true}));
+const key = {key: 'Enter', ctrlKey: true, bubbles: true};
+document.body.dispatchEvent(new KeyboardEvent('keydown', key));
 const look = () => document.querySelector('.scope canvas')
   ? setTimeout(() => done(0), 2000) : requestAnimationFrame(look);
 look();

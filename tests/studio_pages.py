@@ -18,6 +18,7 @@ pytest.importorskip("uvicorn")
 from websockets.sync.client import connect
 
 from spart_blocks.base.web_build import STUDIO, built, found_node, is_fresh
+from spart_blocks.studio import spare
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.gate import AccessGate
 from spart_blocks.studio.serve import serving_at
@@ -88,8 +89,15 @@ class Page:
 
 
 @contextmanager
-def served(root, page, opened=None):
-    """A studio of a folder, in a thread of its own."""
+def served(root, page, opened=None, quiet=1e6):
+    """A studio of a folder, in a thread of its own. quiet: for how long nothing must have happened
+    before a process is made ready for a run [s]; most tests run nothing, and need none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spare, "QUIET", quiet)
+        yield from _served(root, page, opened)
+
+
+def _served(root, page, opened):
     if not page.exists():
         page.mkdir()
         (page / "index.html").write_text("<!doctype html><title>a page</title>")

@@ -132,36 +132,100 @@ class AsyncWorker:
                 await self._reader
 
 
+STANDBY = "spart_blocks.workers.standby"
+
+
 class Standby:
-    """Provides worker processes that serve a module. One is always started in advance and waits for
-    a job."""
+    """Keeps one worker process that was started before there is work for it. order: what it was
+    told to prepare last; doing: what it does for that, as text, if it says so. ready: called when
+    it has done an order."""
 
-    def __init__(self, module: str) -> None:
-        self.module = module
-        self._next: AsyncWorker | None = None
-        self._starting: asyncio.Task[None] | None = None
+    def __init__(self, ready: Callable[[], None]) -> None:
+        self.ready = ready
+        self.order: Mapping[str, Any] | None = None
+        self.doing: str | None = None
+        self._waiting: AsyncWorker | None = None
+        self._done = False
+        self._lock = asyncio.Lock()
 
-    async def take(self, heard: Heard, ended: Callable[[SpartError], None]) -> AsyncWorker:
-        """The waiting process, or a new one if it has ended. The next one is started in the
-        background."""
-        if self._starting is not None:
-            await self._starting
-        found, self._next = self._next, None
-        if found is None or not found.alive:
-            found = AsyncWorker(self.module, heard, ended)
-            await found.start()
-        found.heard, found.ended = heard, ended
-        self._starting = asyncio.create_task(self._start())
-        return found
+    @property
+    def alive(self) -> bool:
+        """Whether there is a process that waits for work."""
+        return self._waiting is not None and self._waiting.alive
 
-    async def _start(self) -> None:
-        """Start the next process. It may end before it gets a job; `take` then starts another."""
-        self._next = AsyncWorker(self.module, lambda *_: None, lambda _: None)
-        await self._next.start()
+    @property
+    def busy(self) -> bool:
+        """Whether it has not done its order yet."""
+        return self.alive and not self._done
+
+    async def prepare(self, order: Mapping[str, Any]) -> None:
+        """Give an order to the waiting process, which is started if there is none. It must not be
+        busy. order: see `workers.standby`."""
+        async with self._lock:
+            if not self.alive:
+                await self._close()
+                self._waiting = AsyncWorker(STANDBY, self._heard, lambda _: None)
+                await self._waiting.start()
+            assert self._waiting is not None
+            self.order, self._done = order, False
+            with suppress(RunError):  # it has ended just now: `alive` says so
+                await self._waiting.send(order)
+
+    async def take(
+        self,
+        module: str,
+        heard: Heard,
+        ended: Callable[[SpartError], None],
+        stage: Callable[[str | None], None] = lambda doing: None,
+    ) -> AsyncWorker:
+        """The waiting process, as a worker of this module; a new one if there is none. stage:
+        called with what it does before the work begins."""
+        async with self._lock:
+            found, doing = self._waiting, self.doing
+            self._waiting = None
+            self._reset()
+            if found is not None and found.alive:
+                found.heard, found.ended = _without_orders(heard, stage), ended
+                with suppress(RunError):
+                    await found.send({"serve": module})
+                    if doing is not None:
+                        stage(doing)
+                    return found
+            if found is not None:
+                found.heard, found.ended = lambda *_: None, lambda _: None
+                await found.close()
+            new = AsyncWorker(module, heard, ended)
+            await new.start()
+            return new
 
     async def close(self) -> None:
         """End the waiting process."""
-        if self._starting is not None:
-            await self._starting
-        if self._next is not None:
-            await self._next.close()
+        async with self._lock:
+            await self._close()
+
+    async def _close(self) -> None:
+        found, self._waiting = self._waiting, None
+        self._reset()
+        if found is not None:
+            await found.close()
+
+    def _reset(self) -> None:
+        self.order, self.doing, self._done = None, None, False
+
+    def _heard(self, header: dict[str, Any], body: bytes) -> None:
+        self.doing = header.get("doing")
+        if header["tell"] == "ready":
+            self._done = True
+            self.ready()
+
+
+def _without_orders(heard: Heard, stage: Callable[[str | None], None]) -> Heard:
+    """The messages of a worker without those about orders that it was still doing."""
+
+    def heard_of_work(header: dict[str, Any], body: bytes) -> None:
+        if header.get("tell") == "doing":
+            stage(header["doing"])
+        elif header.get("tell") != "ready":
+            heard(header, body)
+
+    return heard_of_work

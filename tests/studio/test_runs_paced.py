@@ -13,7 +13,7 @@ import pytest
 from spart_blocks.run import DiagramFile, begin, finish
 from spart_blocks.studio.runs.answers import ANSWERS
 from spart_blocks.studio.runs.pace import LATE, Pace, Strides
-from spart_blocks.studio.runs.runner import Runner
+from spart_blocks.studio.runs.runner import COMPILING, INITIALIZING, LOADING, TRACING, Runner
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 LAG = """
@@ -196,14 +196,16 @@ def test_what_a_run_does_before_and_instead_of_steps_is_told(tmp_path):
     told = [(h["state"], h["doing"]) for h, _ in heard.frames if h.get("tell") == "status"]
     changes = [one for one, before in pairwise([*told, None]) if one != before]
     assert changes == [
-        ("preparing", "tracing"),
+        ("preparing", LOADING),
+        ("preparing", TRACING),
         ("preparing", None),
-        ("preparing", "compiling"),
+        ("preparing", COMPILING),
         ("preparing", None),
+        ("preparing", INITIALIZING),
         ("running", None),
-        ("running", "tracing"),
+        ("running", TRACING),
         ("running", None),
-        ("running", "compiling"),
+        ("running", COMPILING),
         ("running", None),
         ("ended", None),
     ]

@@ -15,7 +15,7 @@ from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.opened import Stamp, stamp_of
 from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.jobs.process import Job
-from spart_blocks.workers.async_process import Standby
+from spart_blocks.studio.spare import SpareWorker
 
 WORKER = "spart_blocks.studio.claims.worker"
 
@@ -78,7 +78,8 @@ class FileTests:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.tests: dict[str, FileTest] = {}
-        self._standby = Standby(WORKER)
+        self.spare = session.part(SpareWorker)
+        self.spare.active.append(lambda: any(test.active for test in self.tests.values()))
         opened_files(session).closed.append(self._end)
         session.closing.append(self.close)
 
@@ -98,7 +99,7 @@ class FileTests:
         test = FileTest(facts, lambda needed: self._tell(name, test, needed), path, root)
         self.tests[name] = test
         file = {"path": str(path), "root": str(root), "blocks": list(self.session.blocks)}
-        await test.begin(self._standby.take, {"file": file, "update": update})
+        await test.begin(self.spare, WORKER, {"file": file, "update": update})
         return test.facts
 
     async def stop(self, name: str) -> None:
@@ -117,7 +118,6 @@ class FileTests:
         """End all processes."""
         for name in list(self.tests):
             await self._end(name)
-        await self._standby.close()
 
     async def _end(self, name: str) -> None:
         """End the process of a test at once."""
@@ -125,6 +125,8 @@ class FileTests:
             await self.tests[name].end()
 
     def _tell(self, name: str, test: FileTest, needed: bool) -> None:
+        if not test.active:
+            self.spare.nudge()
         if self.tests.get(name) is test:
             self.session.tell({"tell": "test", "path": name, "test": test.facts}, needed=needed)
 

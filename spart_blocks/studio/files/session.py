@@ -27,7 +27,8 @@ Found = TypeVar("Found")
 @dataclass
 class OpenedFiles:
     """The opened files of a session, by their paths relative to the root. closed: functions called
-    with the path of a file when no page has it open any more."""
+    with the path of a file when no page has it open any more. settled: functions called with a file
+    after it was opened or has changed."""
 
     session: Session
     files: dict[str, OpenedFile] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class OpenedFiles:
     watch: asyncio.Task[None] | None = None
     building: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     closed: list[Callable[[str], Awaitable[None]]] = field(default_factory=list)
+    settled: list[Callable[[OpenedFile], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.session.leaving.append(self.leave)
@@ -125,11 +127,14 @@ class OpenedFiles:
                     await task
 
     def settle(self, file: OpenedFile) -> None:
-        """Build a large diagram in the background, then send its mistakes to the pages. It is not
-        begun before the first sheet is made, which it would delay."""
+        """Follow a file that was opened or has changed: build a large diagram in the background,
+        then send its mistakes to the pages. It is not begun before the first sheet is made, which
+        it would delay."""
         if file.reading.pending and file.shown and file.name not in self.building:
             task = asyncio.get_running_loop().create_task(self._built(file))
             self.building[file.name] = task
+        for settled in self.settled:
+            settled(file)
 
     async def _built(self, file: OpenedFile) -> None:
         try:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spart_blocks.base.errors import SpartError
 from spart_blocks.studio.requests import problem_of
-from spart_blocks.workers.async_process import AsyncWorker, Heard
+from spart_blocks.studio.spare import SpareWorker
+from spart_blocks.workers.async_process import AsyncWorker
 from spart_blocks.workers.frames import error_from_json
 
 PROGRESS = frozenset({"running", "done", "all", "unit"})
 """The facts that change again soon: a page that is slow can miss them."""
-Take = Callable[[Heard, Callable[[SpartError], None]], Awaitable[AsyncWorker]]
-"""Gives a process, for the functions that are called with its messages and its end."""
 
 
 class Job:
@@ -34,9 +33,9 @@ class Job:
         """Whether it has not ended yet."""
         return bool(self.facts["state"] == "running")
 
-    async def begin(self, take: Take, order: Mapping[str, Any]) -> None:
-        """Give the job to a process. order: its first message."""
-        self.process = await take(self._received, self._ended)
+    async def begin(self, spare: SpareWorker, module: str, order: Mapping[str, Any]) -> None:
+        """Give the job to a process that serves a module. order: its first message."""
+        self.process = await spare.take(module, self._received, self._ended)
         await self.process.send(order)
 
     async def stop(self) -> None:

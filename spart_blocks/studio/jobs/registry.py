@@ -14,7 +14,8 @@ from spart_blocks.base.errors import Fault, InputError, SpartError
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.jobs.kinds import JobKind
 from spart_blocks.studio.jobs.process import Job
-from spart_blocks.workers.async_process import AsyncWorker, Heard
+from spart_blocks.studio.spare import SpareWorker
+from spart_blocks.workers.async_process import AsyncWorker
 
 WORKER = "spart_blocks.cli.job"
 MOST_JOBS, MOST_ACTIVE = 20, 3
@@ -97,6 +98,8 @@ class Jobs:
         self.options: dict[str, Any] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._describing = asyncio.Lock()
+        self.spare = session.part(SpareWorker)
+        self.spare.active.append(lambda: any(job.active for job in self.jobs.values()))
         session.closing.append(self.close)
 
     def of(self, path: str) -> list[CommandJob]:
@@ -143,7 +146,7 @@ class Jobs:
         """Give a job to a process. more: words after those that it has."""
         job.stopping = False
         order = {"arguments": [*job.words, *more], "folder": str(job.folder)}
-        await job.begin(_process, order)
+        await job.begin(self.spare, WORKER, order)
 
     async def described(self, words: list[str]) -> Mapping[str, Any]:
         """The options of commands, by their words; asked of a process once."""
@@ -159,7 +162,8 @@ class Jobs:
                     if not found.done():
                         found.set_exception(why)
 
-                process = await _process(heard, ended)
+                process = AsyncWorker(WORKER, heard, ended)
+                await process.start()
                 await process.send({"describe": words})
                 try:
                     self.options |= await found
@@ -191,16 +195,11 @@ class Jobs:
         self.session.tell(told)
 
     def _tell(self, job: CommandJob, needed: bool) -> None:
+        if not job.active:
+            self.spare.nudge()
         if self.jobs.get(job.number) is job:
             told = {"tell": "job", "path": job.facts["path"], "job": job.facts}
             self.session.tell(told, needed=needed)
-
-
-async def _process(heard: Heard, ended: Callable[[SpartError], None]) -> AsyncWorker:
-    """A new process for a command."""
-    process = AsyncWorker(WORKER, heard, ended)
-    await process.start()
-    return process
 
 
 def jobs_of(session: Session) -> Jobs:

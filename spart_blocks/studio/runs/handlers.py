@@ -11,6 +11,7 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.studio.client import LATER, Client, Handler
+from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.requests import number_of, text_of
 from spart_blocks.studio.runs import loops, opened
 from spart_blocks.studio.runs.kept_breakpoints import enabled_breakpoints
@@ -33,7 +34,7 @@ async def run(client: Client, given: Given) -> Given:
     path, job = job_of(client.session, text_of(given, "path"))
     job |= {"speed": speed_of(given), "T": _end(given), "paused": given.get("paused") is True}
     job["breakpoints"] = enabled_breakpoints(client.session, path)
-    return (await runs_of(client.session).begin(path, job, "run {}")).facts
+    return (await runs_of(client.session).begin(path, job, "run {}")).told
 
 
 async def go_on(client: Client, given: Given) -> Given:
@@ -50,7 +51,7 @@ async def go_on(client: Client, given: Given) -> Given:
     job["states"] = states
     job["tuned"] = _tuned(given.get("tuned"), entry.facts["tuned"])
     label = f"run {{}}, from {entry.facts['label'].partition(',')[0]} at {t:g} s"
-    return (await registry.begin(path, job, label)).facts
+    return (await registry.begin(path, job, label)).told
 
 
 def _tuned(given: Any, before: Mapping[str, str]) -> dict[str, str]:
@@ -114,7 +115,11 @@ async def keep(client: Client, given: Given) -> Any:
 
 async def runs(client: Client, given: Given) -> list[Given]:
     """The runs of a file that are kept."""
-    return [entry.facts for entry in runs_of(client.session).of(text_of(given, "path"))]
+    registry, path = runs_of(client.session), text_of(given, "path")
+    file = opened_files(client.session).files.get(path)
+    if file is not None:
+        registry.look_at(file)
+    return [entry.told for entry in registry.of(path)]
 
 
 async def values(client: Client, given: Given) -> Any:

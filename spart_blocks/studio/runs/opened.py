@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.studio.client import Client, Session
 from spart_blocks.studio.files.opened import OpenedFile
-from spart_blocks.studio.files.reading import Reading
+from spart_blocks.studio.files.reading import Reading, is_large
 from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
 from spart_blocks.versions.edits import Operation
 
+AHEAD = "spart_blocks.studio.runs.ahead"
 _MOST_SHEETS = 50
 
 
@@ -27,6 +29,20 @@ def job_of(session: Session, given: str) -> tuple[str, dict[str, Any]]:
         "variants": [f"{slot}={choice}" for slot, choice in chosen.items()],
     }
     return name, {"file": file}
+
+
+def order_of(session: Session, path: str, trace: bool) -> Mapping[str, Any] | None:
+    """What `runs.ahead` shall prepare of an opened file as it is; None if nothing. trace: whether
+    also a program that is not in the cache. Nothing where there are the user's own blocks: a
+    process that has imported their code would not see that it changes."""
+    file = opened_files(session).files.get(path)
+    if file is None or session.blocks or file.problem is not None:
+        return None
+    reading = file.reading
+    if reading.pending or reading.faults or is_large(reading.file):
+        return None
+    state = [reading.revision, [[str(other), stamp] for other, stamp in file.others.items()]]
+    return {"module": AHEAD, **job_of(session, path)[1], "trace": trace, "state": state}
 
 
 async def keep(client: Client, path: str, at: str, operations: list[Operation]) -> dict[str, Any]:

@@ -15,8 +15,12 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, SpartError
 from spart_blocks.results import Results
 from spart_blocks.studio.client import Session
+from spart_blocks.studio.files.opened import OpenedFile
+from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.requests import problem_of
-from spart_blocks.workers.async_process import PATIENCE, AsyncWorker, Standby
+from spart_blocks.studio.runs.opened import AHEAD, order_of
+from spart_blocks.studio.spare import SpareWorker
+from spart_blocks.workers.async_process import PATIENCE, AsyncWorker
 from spart_blocks.workers.frames import error_from_json
 
 WORKER = "spart_blocks.studio.runs.worker"
@@ -26,24 +30,38 @@ MOST_PROCESSES = 4
 """Largest number of processes of ended runs; the results of older runs are kept in files."""
 STOPPING = 3.0
 """How long a run may take to stop [s] before its process is ended."""
+STARTING = "starting a process"
+QUIETLY = 0.3
+"""What a run does before its first step is told when it lasts longer than this [s]."""
 ACTIVE = ("preparing", "running", "paused")
 
 
 @dataclass
 class RunEntry:
-    """A run. facts: its description for the page, as `Run` of the protocol. saved: the file with
-    its results, once its process has been ended."""
+    """A run. facts: its description, as `Run` of the protocol. saved: the file with its results,
+    once its process has been ended. quiet: whether the page is not told yet what it does."""
 
     number: int
     path: str
     process: AsyncWorker | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     saved: Path | None = None
+    quiet: bool = True
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The facts for the page."""
+        return {**self.facts, "doing": None} if self.quiet else self.facts
 
     @property
     def active(self) -> bool:
         """Whether it has not ended yet."""
         return self.facts.get("state") in ACTIVE
+
+    @property
+    def computes(self) -> bool:
+        """Whether its process is at work."""
+        return self.active and self.facts["state"] != "paused"
 
 
 def facts_of_run(**known: Any) -> dict[str, Any]:
@@ -76,10 +94,28 @@ class RunRegistry:
         self.entries: dict[int, RunEntry] = {}
         self.shows_motion: set[str] = set()
         self._last = self._files = 0
-        self._standby = Standby(WORKER)
+        self._opened: str | None = None
+        self._has_run: set[str] = set()
+        self.spare = session.part(SpareWorker)
+        self.spare.imports, self.spare.order = AHEAD, self._order
+        self.spare.active.append(lambda: any(one.computes for one in self.entries.values()))
+        opened_files(session).settled.append(self.look_at)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         session.closing.append(self.close)
+
+    # --- what is prepared -----------------------------------------------------------------------
+
+    def look_at(self, file: OpenedFile) -> None:
+        """Note that a file was opened or has changed, for which a process is made ready."""
+        self._opened = file.name
+        self._later(self.spare.changed())
+
+    def _order(self) -> Mapping[str, Any] | None:
+        """What a process shall prepare now. Only a file that has been run is traced and compiled
+        ahead; the program of another is loaded if it is in the cache."""
+        path = self._opened
+        return None if path is None else order_of(self.session, path, path in self._has_run)
 
     # --- finding ----------------------------------------------------------------------------
 
@@ -117,14 +153,23 @@ class RunRegistry:
             label=label.format(entry.number),
             T=job.get("T") or 0.0,
             speed=job.get("speed"),
-            doing="starting",
+            doing=STARTING,
             warnings=dropped,
         )
         self.entries[entry.number] = entry
-        entry.process = await self._standby.take(
+        self._opened = path
+        asyncio.get_running_loop().call_later(QUIETLY, self._speak, entry)
+        process = await self.spare.take(
+            WORKER,
             lambda header, body: self._received(entry, header, body, dropped),
             lambda why: self._ended(entry, why),
+            lambda doing: self._tell(entry, doing=doing or STARTING),
         )
+        self._has_run.add(path)
+        if not entry.active:  # stopped meanwhile
+            await process.close()
+            return entry
+        entry.process = process
         await entry.process.send(job)
         if path in self.shows_motion:
             self._later(_quietly(entry.process, "poses"))
@@ -174,7 +219,10 @@ class RunRegistry:
 
     async def end(self, entry: RunEntry) -> None:
         """Stop a run. If it does not answer, its process is ended."""
-        if not entry.active or entry.process is None:
+        if not entry.active:
+            return
+        if entry.process is None:  # `begin` is starting one
+            self._tell(entry, state="ended", doing=None, stopped="stopped before it began")
             return
         preparing = entry.facts["state"] == "preparing"
         patience = STOPPING if entry.facts["doing"] is None else PATIENCE
@@ -191,7 +239,6 @@ class RunRegistry:
         for process in processes:
             if process is not None:
                 await process.close()
-        await self._standby.close()
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -227,8 +274,16 @@ class RunRegistry:
     def _tell(self, entry: RunEntry, **facts: Any) -> None:
         before, entry.facts = entry.facts, {**entry.facts, **facts}
         needed = {**before, "t": entry.facts["t"]} != entry.facts
-        message = {"tell": "run", "path": entry.path, "run": entry.facts}
+        message = {"tell": "run", "path": entry.path, "run": entry.told}
         self.session.tell(message, needed=needed)
+        if before["state"] in ACTIVE and not entry.active:
+            self.spare.nudge()
+
+    def _speak(self, entry: RunEntry) -> None:
+        """Tell the page from now on what a run does."""
+        entry.quiet = False
+        if entry.active and entry.facts["doing"] is not None:
+            self._tell(entry)
 
 
 def _at_block(problem: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
 from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
 
 if TYPE_CHECKING:
+    from spart_blocks.base.document import Document
+    from spart_blocks.diagram import Diagram
     from spart_blocks.studio.runs.posing import Posing
 
 MOST_ROWS = 200
@@ -38,8 +41,31 @@ LAST_ROWS = 100
 """Number of the last rows that suffice for values near the present time of the run."""
 LISTED_PER_SECOND = 5_000
 """Signals listed per second: with more of them, the status is sent less often."""
+LOADING, TRACING, COMPILING = "loading the diagram", "tracing the diagram", "compiling"
+INITIALIZING = "initializing"
+"""The stages of a run before its first step, as the page says them."""
 STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
 """Time between two messages of a kind [s]."""
+
+
+@dataclass(frozen=True)
+class ToldFile(DiagramFile):
+    """A diagram file that tells when it is loaded, and when that is done. stage: called with
+    LOADING and TRACING."""
+
+    stage: Callable[[str], None] = field(default=lambda doing: None, compare=False, kw_only=True)
+
+    @classmethod
+    def of(cls, file: DiagramFile, stage: Callable[[str], None]) -> ToldFile:
+        """The same file, with a function that is told."""
+        return cls(**vars(file), stage=stage)
+
+    def load(self, document: Document | None = None) -> Diagram:
+        """Load the diagram. It is traced next."""
+        self.stage(LOADING)
+        diagram = super().load(document)
+        self.stage(TRACING)
+        return diagram
 
 
 class Runner:
@@ -103,7 +129,7 @@ class Runner:
             except Exception as error:
                 problem = error
             self._send_rows()
-            self.run = None
+            self.run = self.doing = None
             self.state = "failed" if problem else "ended"
             self._send_status(problem)
             self._answer()
@@ -120,8 +146,8 @@ class Runner:
         file = file_of_job(self.job)
         options = {"T": self.job["T"]} if self.job.get("T") is not None else {}
         stamp = stamp_of(file)
-        with self._tracing():
-            engine = begin(file, **options).engine
+        with self._tracing(LOADING):
+            engine = begin(ToldFile.of(file, self._stage), **options).engine
             self.setting = Tuned(engine, file, stamp, options)
             for name, text in self.job.get("tuned", {}).items():
                 self.setting = tuned(self.setting, name, text)
@@ -146,10 +172,12 @@ class Runner:
         run.steps_a_report = 0 if first and self.stepping.looks else 1
         self.t = float(run.t)
         if not self.compiled:
-            with self._busy("compiling"):
+            with self._busy(COMPILING):
                 library(run)
             self.compiled = True
-        if self.state != "paused":
+        if self.state == "preparing":
+            self._stage(INITIALIZING)
+        elif self.state != "paused":
             self._set_state("running")
         self.pace.starts(self.t, self.now())
         self._process_commands()
@@ -157,12 +185,15 @@ class Runner:
             return self._finished(run)
         return self._changed()  # before its first step
 
+    def _stage(self, doing: str) -> None:
+        """Report an activity during which the run does not advance."""
+        self.doing = doing
+        self._send_status()
+
     @contextmanager
     def _busy(self, what: str) -> Iterator[None]:
-        """Report an activity during which the run does not advance, such as compiling, and its
-        end."""
-        self.doing = what
-        self._send_status()
+        """As `_stage`, and report its end."""
+        self._stage(what)
         try:
             yield
         finally:
@@ -170,9 +201,10 @@ class Runner:
             self._send_status()
 
     @contextmanager
-    def _tracing(self) -> Iterator[None]:
-        """As `_busy`, for tracing the diagram. The program must be compiled again afterwards."""
-        with self._busy("tracing"):
+    def _tracing(self, first: str = TRACING) -> Iterator[None]:
+        """As `_busy`, for tracing the diagram. The program must be compiled again afterwards.
+        first: the stage that comes before."""
+        with self._busy(first):
             yield
         self.compiled = False
 
@@ -209,6 +241,9 @@ class Runner:
         run, now, stepping = self.run, self.now(), self.stepping
         assert run is not None
         self.t = t
+        if self.doing == INITIALIZING:
+            self.doing = None
+            self._set_state("running")
         if stepping.reached(run):
             self._set_state("paused")
         elif stepping.looks and not self._keeps_pace and now - self._looked < 0.5 * PERIOD:
