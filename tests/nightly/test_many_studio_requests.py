@@ -12,8 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "studio"))
 pytest.importorskip("starlette")
 
-from asking import ARM, Asking
-from random_requests import check_sequence
+from asking import Asking
+from random_requests import COMPANY, check_sequence
 
 from spart_blocks.studio.files import opened, reading
 
@@ -31,7 +31,7 @@ def test_random_requests_undone_give_the_file_byte_for_byte(seed, tmp_path, monk
     monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(opened, "read", unbuilt)
     file = tmp_path / "arm.yaml"
-    file.write_bytes(ARM.replace("\n", ("\n", "\r\n")[seed % 2]).encode())
+    file.write_bytes(COMPANY.replace("\n", ("\n", "\r\n")[seed % 2]).encode())
     asking, rng, done = Asking(tmp_path), random.Random(1000 + seed), 0
     asking.ok("open", path="arm.yaml")
     for _ in range(EACH):

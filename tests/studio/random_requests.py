@@ -2,11 +2,62 @@
 
 from __future__ import annotations
 
+from asking import ARM
 from studio_sheets import assert_routed
 
-TYPES = ("GAIN", "SUM", "STEP", "SCOPE", "INTEGRATOR", "NOTHING", "servo")
+TYPES = ("GAIN", "SUM", "STEP", "SCOPE", "INTEGRATOR", "NOTHING", "servo", "BUS_CREATOR")
 LINES = ("", "# text", "  new: {type: GAIN, K: 2}", "  - step -> new", "  x: [1", "run: {T: 3}")
 TEXTS = ("2", "[1, 2, 3]", "$k", "soon", "{a: [1]}", '"x: y"', "null", "1e-3", "[1", "- 1")
+
+
+COMPANY = ARM.replace(
+    "blocks:\n  step",
+    """\
+  law:
+    inputs: [state.x, state.low.y, go]
+    outputs: [u, seen.x]
+    enabled: {by: go}
+    blocks: {pick: {type: BUS_SELECTOR, signals: [x, low]}, sum: {type: SUM, signs: "++"}}
+    wires: [in.state -> pick, pick.x -> sum.0, pick.low.y -> sum.1, sum -> out.u,
+            in.state.x -> out.seen.x]
+variants:
+  law:
+    default: p
+    choices:
+      p: {type: GAIN, K: 2}
+      i: {type: INTEGRATOR}
+blocks:
+  low: {type: BUS_CREATOR}
+  all: {type: BUS_CREATOR, signals: [x, low]}
+  parts: {type: law}
+  some: {type: BUS_SELECTOR, signals: [low], outputs: [y]}
+  new: {type: BUS_ASSIGNMENT, signals: [x]}
+  modes:
+    type: STATE_MACHINE_S
+    arguments: [u]
+    outputs: {y: 0}
+    clock: tick
+    initial: off
+    states:
+      off: {entry: {y: 0}}
+      on: {states: {up: {}, down: {}}, initial: up}
+    transitions:
+      - {from: off, to: on, when: u > 1}
+      - {from: up, to: down, when: u > 2}
+  step""",
+    1,
+).replace(
+    "wires:\n  - step -> one\n",
+    """\
+wires:
+  - step -> one, modes.u, low.y, law # all of it
+  - two.x -> all.x, parts.go, new.x
+  - low -> all.low
+  - all -> parts.state, some, new.bus, scope
+""",
+    1,
+)
+"""A diagram with a bit of everything: buses, a machine, variants, a condition, clocks."""
 
 
 def random_request(sheet, opened, rng):
@@ -31,7 +82,7 @@ def random_operation(sheet, names, within, rng):
     """One operation on a sheet."""
     if "chart" in sheet and rng.random() < 0.9:
         return random_change_of_chart(sheet["chart"], rng)
-    name, kind = rng.choice(names), rng.randrange(18)
+    name, kind = rng.choice(names), rng.randrange(20)
     home = f"subsystems.{within}.blocks" if within else "blocks"
     port = rng.choice(["", ".0", ".1", ".x", ".goal"])
     if kind == 0:
@@ -99,10 +150,24 @@ def random_operation(sheet, names, within, rng):
                            {"op": "add-choice", "type": "GAIN"},
                            {"op": "add-choice", "like": "choice0"}])  # fmt: skip
         return {**about, **more}
+    if kind == 17:
+        return random_rename_of_signal(sheet, within, rng)
     path = rng.choice(
         ["declare.k.max", f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"]
     )
     return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
+
+
+def random_rename_of_signal(sheet, within, rng):
+    """A signal of a bus gets another name."""
+    signals = {
+        signal["name"]: wire["from"]["block"] for wire in sheet["wires"] for signal in wire["bus"]
+    } or {"x": "arm"}
+    buses = [block["name"] for block in sheet["blocks"] if block["type"].startswith("BUS")]
+    name = rng.choice(list(signals))
+    block = rng.choice([signals[name], *buses])
+    return {"op": "rename-signal", "block": block, "name": rng.choice([name, name.split(".")[0]]),
+            "to": rng.choice([f"s{rng.randrange(6)}", "a b"]), "within": within}  # fmt: skip
 
 
 def random_change_of_chart(chart, rng):

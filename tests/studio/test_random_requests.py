@@ -5,26 +5,16 @@ from __future__ import annotations
 import random
 
 import pytest
-from asking import ARM, Asking
+from asking import Asking
 from chart_pages import MODES
-from random_requests import check_sequence
-
-VARIANTS = """
-variants:
-  law:
-    default: p
-    choices:
-      p: {type: GAIN, K: 2}
-      i: {type: INTEGRATOR}
-"""
+from random_requests import COMPANY, check_sequence
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_requests_undone_give_the_file_byte_for_byte(seed, tmp_path, monkeypatch):
     monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "arm.yaml"
-    text = ARM + (VARIANTS if seed % 2 else "")
-    file.write_bytes(text.replace("\n", "\r\n" if seed % 3 == 2 else "\n").encode())
+    file.write_bytes(COMPANY.replace("\n", "\r\n" if seed % 3 == 2 else "\n").encode())
     asking, rng, done = Asking(tmp_path), random.Random(seed), 0
     asking.ok("open", path="arm.yaml")
     for _ in range(3):

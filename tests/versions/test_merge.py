@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -102,19 +103,35 @@ def check_both_are_there(base, ours, theirs, merged):
     for number in reversed(range(len(both) + 1)):
         for kept in combinations(both, number):
             mine, other = ([one for one in kept if one in side] for side in renames)
-            versions = [after(base, kept), after(ours[0], other), after(theirs[0], mine)]
-            if both_are_there(*versions, read(merged)):
-                return
+            sides = after(ours[0], other, kept), after(theirs[0], mine, kept)
+            # A group names its ports after blocks, which have other names if it comes last.
+            for order in ([*mine, *other], [*other, *mine]):
+                if both_are_there(after(base, order, kept), *sides, read(merged)):
+                    return
     raise AssertionError((ours[1], theirs[1], merged))
 
 
-def after(text, operations):
-    """The data of a text after those of some operations that it allows."""
+def after(text, operations, kept):
+    """The data of a text after those of some operations that it allows. kept: all that are done, of
+    which some give blocks other names, or put them into groups."""
     data = read(text)
     for one in operations:
-        with suppress(InputError):
-            data = data_after(data, one)
+        for way in (one, *ways(one, kept)):
+            with suppress(InputError):
+                data = data_after(data, way)
+                break
     return data
+
+
+def ways(operation, kept):
+    """An operation as it is after others, which have renamed or grouped its blocks."""
+    if isinstance(operation, RenameBlock):
+        for one in kept:
+            if isinstance(one, Group) and operation.name in one.blocks:
+                yield replace(operation, within=one.name)
+    if isinstance(operation, Group):
+        names = {one.name: one.new for one in kept if isinstance(one, RenameBlock)}
+        yield replace(operation, blocks=tuple(names.get(one, one) for one in operation.blocks))
 
 
 def changed(base, side):
