@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.build.late_blocks import BUSES
 from spart_blocks.diagram.written.sheets import File
+from spart_blocks.state_machines.written import MACHINES
 from spart_blocks.versions.edits import (
     AddBlock,
     AddChoice,
@@ -16,17 +18,22 @@ from spart_blocks.versions.edits import (
     Fix,
     ForEach,
     Group,
+    MoveItem,
+    MoveState,
     Put,
     RemoveBlock,
     RemoveChoice,
     RemoveCondition,
     RemovePort,
+    RemoveState,
     RemoveWire,
     RenameBlock,
     RenameChoice,
     RenameEntry,
     RenameParameter,
     RenamePort,
+    RenameSignal,
+    RenameState,
     RenameSubsystem,
     Retype,
     Vary,
@@ -52,6 +59,74 @@ VALUES = (
 )
 
 
+COMPANY = """\
+name: arm
+description: two servos   # and a comment
+params:
+  k: 2   # 1/s
+clocks: {tick: {T: 0.1}}
+subsystems:
+  servo:
+    params: {gain: 3}
+    inputs: [goal]
+    outputs: [x]
+    blocks:
+      error: {type: SUM, signs: "+-"}
+      law: {type: GAIN, K: $gain}
+      x: {type: INTEGRATOR}
+    wires:
+      - in.goal -> error.0
+      - error -> law
+      - law -> x
+      - x -> error.1, out.x
+  law:
+    inputs: [state.x, state.low.y, go]
+    outputs: [u, seen.x]
+    enabled: {by: go}
+    blocks: {pick: {type: BUS_SELECTOR, signals: [x, low]}, sum: {type: SUM, signs: "++"}}
+    wires: [in.state -> pick, pick.x -> sum.0, pick.low.y -> sum.1, sum -> out.u,
+            in.state.x -> out.seen.x]
+variants:
+  law:
+    default: p
+    choices:
+      p: {type: GAIN, K: 2}
+      i: {type: INTEGRATOR}
+blocks:
+  low: {type: BUS_CREATOR}
+  all: {type: BUS_CREATOR, signals: [x, low]}
+  parts: {type: law}
+  some: {type: BUS_SELECTOR, signals: [low], outputs: [y]}
+  new: {type: BUS_ASSIGNMENT, signals: [x]}
+  modes:
+    type: STATE_MACHINE_S
+    arguments: [u]
+    outputs: {y: 0}
+    clock: tick
+    initial: off
+    states:
+      off: {entry: {y: 0}}
+      on: {states: {up: {}, down: {}}, initial: up}
+    transitions:
+      - {from: off, to: on, when: u > 1}
+      - {from: up, to: down, when: u > 2}
+  step: {type: STEP, T: 1}
+  one: {type: servo, gain: $k}
+  two: {type: servo}
+  hold: {type: ZOH, clock: tick}
+  scope: {type: SCOPE}
+wires:
+  - step -> one, modes.u, low.y, law # all of it
+  - two.x -> all.x, parts.go, new.x
+  - low -> all.low
+  - all -> parts.state, some, new.bus, scope
+  - one.x -> two.goal, scope
+  - two.x -> scope, hold
+run: {T: 2}
+"""
+"""A diagram with a bit of everything: buses, a machine, variants, a condition, clocks."""
+
+
 def scalars(value, path=()):
     """Paths of all values that hold no others."""
     if isinstance(value, dict | list) and value:
@@ -74,7 +149,7 @@ def holders(value, path=()):
 
 def random_operation(data, rng):
     """An operation; it may be one that the data does not allow."""
-    kind = rng.randrange(18)
+    kind = rng.randrange(20)
     slots = File.of(data).slots
     blocks = list(data.get("blocks") or {}) or ["none"]
     block = rng.choice(blocks)
@@ -130,7 +205,54 @@ def random_operation(data, rng):
             Fix(slot, choice), AddChoice(slot, new, like=choice), AddChoice(slot, new, "GAIN"),
             RenameChoice(slot, choice, new), RemoveChoice(slot, choice),
         ])  # fmt: skip
+    if kind == 17:
+        return random_signal(data, rng)
+    if kind == 18:
+        return random_state(data, rng)
     return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
+
+
+def random_signal(data, rng):
+    """A new name of a signal of a bus."""
+    found = [
+        (sheet.name, block.name, end.port)
+        for sheet in File.of(data).sheets
+        for block in sheet.blocks.values()
+        if block.type in BUSES
+        for wire in sheet.wires.values()
+        for end in (wire.source, *wire.ends)
+        if end.block == block.name and end.port
+    ]
+    within, block, signal = rng.choice(found or [("", "none", "x")])
+    return RenameSignal(block, signal, f"signal{rng.randrange(9)}", within)
+
+
+def random_state(data, rng):
+    """An operation on a state or transition of a machine."""
+    machines = [
+        (path, value)
+        for path, value in ((path, at(data, path)) for path in holders(data))
+        if isinstance(value, dict) and value.get("type") in MACHINES
+    ]
+    home, section = rng.choice(machines or [(("blocks", "none"), {})])
+    states = [
+        (*home, *path)
+        for path in holders(section.get("states") or {}, ("states",))
+        if path[-2:-1] == ("states",)
+    ]
+    state = ".".join(rng.choice(states or [(*home, "states", "none")]))
+    into = rng.choice([state, *(".".join(path) for path in (home, *states))])
+    item, name = f"{'.'.join(home)}.transitions[{rng.randrange(4)}]", f"state{rng.randrange(9)}"
+    return rng.choice([
+        RenameState(state, name), RemoveState(state), MoveState(state, into),
+        MoveState(state, into, rng.choice(["up", "off"])), MoveItem(item, rng.randrange(4)),
+    ])  # fmt: skip
+
+
+def at(data, path):
+    for key in path:
+        data = data[key]
+    return data
 
 
 def random_kind(data, block, rng):

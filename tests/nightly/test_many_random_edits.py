@@ -13,6 +13,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).parents[1] / "versions")]
 import test_merge  # noqa: E402
 import test_random_edits  # noqa: E402
+from random_edits import COMPANY  # noqa: E402
 
 SEQUENCES, PAIRS, PARTS = 10_000, 100_000, 20
 SMALL = """\
@@ -50,6 +51,11 @@ expect:
 @pytest.mark.parametrize("path", test_random_edits.FILES, ids=lambda path: path.stem)
 def test_sequences_of_edits_of_every_file_are_undone(path):
     test_random_edits.check(path, range(1000, 1000 + SEQUENCES // len(test_random_edits.FILES)))
+
+
+def test_sequences_of_edits_of_buses_and_machines_are_undone(tmp_path):
+    (tmp_path / "company.yaml").write_text(COMPANY)
+    test_random_edits.check(tmp_path / "company.yaml", range(SEQUENCES))
 
 
 @pytest.mark.parametrize("part", range(PARTS))

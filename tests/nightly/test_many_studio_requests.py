@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "studio"))
 pytest.importorskip("starlette")
 
 from asking import Asking
-from random_requests import COMPANY, check_sequence
+from random_edits import COMPANY
+from random_requests import check_sequence
 
 from spart_blocks.studio.files import opened, reading
 

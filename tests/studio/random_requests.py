@@ -2,62 +2,11 @@
 
 from __future__ import annotations
 
-from asking import ARM
 from studio_sheets import assert_routed
 
 TYPES = ("GAIN", "SUM", "STEP", "SCOPE", "INTEGRATOR", "NOTHING", "servo", "BUS_CREATOR")
 LINES = ("", "# text", "  new: {type: GAIN, K: 2}", "  - step -> new", "  x: [1", "run: {T: 3}")
 TEXTS = ("2", "[1, 2, 3]", "$k", "soon", "{a: [1]}", '"x: y"', "null", "1e-3", "[1", "- 1")
-
-
-COMPANY = ARM.replace(
-    "blocks:\n  step",
-    """\
-  law:
-    inputs: [state.x, state.low.y, go]
-    outputs: [u, seen.x]
-    enabled: {by: go}
-    blocks: {pick: {type: BUS_SELECTOR, signals: [x, low]}, sum: {type: SUM, signs: "++"}}
-    wires: [in.state -> pick, pick.x -> sum.0, pick.low.y -> sum.1, sum -> out.u,
-            in.state.x -> out.seen.x]
-variants:
-  law:
-    default: p
-    choices:
-      p: {type: GAIN, K: 2}
-      i: {type: INTEGRATOR}
-blocks:
-  low: {type: BUS_CREATOR}
-  all: {type: BUS_CREATOR, signals: [x, low]}
-  parts: {type: law}
-  some: {type: BUS_SELECTOR, signals: [low], outputs: [y]}
-  new: {type: BUS_ASSIGNMENT, signals: [x]}
-  modes:
-    type: STATE_MACHINE_S
-    arguments: [u]
-    outputs: {y: 0}
-    clock: tick
-    initial: off
-    states:
-      off: {entry: {y: 0}}
-      on: {states: {up: {}, down: {}}, initial: up}
-    transitions:
-      - {from: off, to: on, when: u > 1}
-      - {from: up, to: down, when: u > 2}
-  step""",
-    1,
-).replace(
-    "wires:\n  - step -> one\n",
-    """\
-wires:
-  - step -> one, modes.u, low.y, law # all of it
-  - two.x -> all.x, parts.go, new.x
-  - low -> all.low
-  - all -> parts.state, some, new.bus, scope
-""",
-    1,
-)
-"""A diagram with a bit of everything: buses, a machine, variants, a condition, clocks."""
 
 
 def random_request(sheet, opened, rng):

@@ -7,7 +7,8 @@ import random
 import pytest
 from asking import Asking
 from chart_pages import MODES
-from random_requests import COMPANY, check_sequence
+from random_edits import COMPANY
+from random_requests import check_sequence
 
 
 @pytest.mark.parametrize("seed", range(6))

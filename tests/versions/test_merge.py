@@ -22,10 +22,16 @@ from spart_blocks.versions.edits import (
     RemoveBlock,
     RemoveWire,
     RenameBlock,
+    RenameChoice,
     RenameEntry,
     RenameParameter,
+    RenamePort,
+    RenameSignal,
+    RenameState,
+    RenameSubsystem,
     Set,
     Unset,
+    Vary,
     edited,
 )
 from spart_blocks.versions.edits.operations import data_after
@@ -92,7 +98,8 @@ def both_are_there(base, ours, theirs, merged):
     return True
 
 
-RENAMES = (RenameBlock, RenameParameter, RenameEntry, Group)
+RENAMES = (RenameBlock, RenameParameter, RenameEntry, RenamePort, RenameSubsystem, RenameChoice,
+           RenameSignal, RenameState, Vary, Group)  # fmt: skip
 
 
 def check_both_are_there(base, ours, theirs, merged):

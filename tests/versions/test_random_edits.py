@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from random_edits import random_sequence
+from random_edits import COMPANY, random_sequence
 
 from spart_blocks.base.document import parse_document
 from spart_blocks.versions.edits import undone
@@ -34,3 +34,8 @@ def check(path, seeds):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_random_edits_keep_the_rest_and_can_be_undone(path):
     check(path, range(3))
+
+
+def test_random_edits_of_buses_and_machines_keep_the_rest_and_can_be_undone(tmp_path):
+    (tmp_path / "company.yaml").write_text(COMPANY)
+    check(tmp_path / "company.yaml", range(100))
