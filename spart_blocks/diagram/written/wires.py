@@ -110,6 +110,15 @@ class WrittenWire:
                     text = text[:offset] + new + text[offset + len(old) :]
         return text
 
+    def with_only_port(self, blocks: Collection[str], is_source: bool, port: str) -> str:
+        """The text with a port written at the ends of some blocks that name none."""
+        text = self.text
+        for end in (self.source,) if is_source else reversed(self.ends):
+            if end.block in blocks and end.port is None and end.names is None:
+                at = end.offset + len(end.block)
+                text = f"{text[:at]}.{port}{text[at:]}"
+        return text
+
     def without(self, leaves: Callable[[End], bool]) -> str | None:
         """The text without the ends for which `leaves` returns True; None if nothing remains."""
         if leaves(self.source):

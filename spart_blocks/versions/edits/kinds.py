@@ -17,7 +17,7 @@ from spart_blocks.versions.edits.operations import (
     home_of,
     sheet_of,
 )
-from spart_blocks.versions.edits.ports import RemovePort
+from spart_blocks.versions.edits.ports import RemovePort, only_port_named
 from spart_blocks.versions.edits.renaming import NewNames, Rename
 from spart_blocks.versions.edits.steps import (
     InsertItem,
@@ -89,6 +89,7 @@ class AddCondition(Operation):
             path = (*sheet.keys, "inputs")
             listed = isinstance(sheet.section.get("inputs"), list)
             steps.append(InsertItem(path, by) if listed else SetValue(path, [by]))
+            steps += only_port_named(file, sheet, "inputs")
         return ordered(steps)
 
 

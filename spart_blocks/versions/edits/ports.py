@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
@@ -92,6 +92,16 @@ def _port(file: File, within: str, side: str, name: str) -> _Port:
     return _Port(file, sheet, side, name, names.index(name))
 
 
+def only_port_named(file: File, sheet: Sheet, side: str) -> Iterator[Step]:
+    """The steps that name the only port of a side in wires, which need not name it as long as there
+    is no other."""
+    names = sheet.inputs if side == "inputs" else sheet.outputs
+    if len(names) == 1 and "." not in names[0]:
+        for other, blocks, is_source in _port(file, sheet.name, side, names[0]).ends():
+            change = methodcaller("with_only_port", blocks, is_source, names[0])
+            yield from wire_steps(other, change)
+
+
 @dataclass(frozen=True)
 class RenamePort(Operation):
     """Rename a port of a subsystem, also in wires within it and to its instances, and wherever its
@@ -159,8 +169,10 @@ class RemovePort(Operation):
             problem = f"{self.name} of {self.within or 'the file'} is named in"
             raise InputError(Fault(f"{problem} {', '.join(used[:5])}", hint="remove this first"))
         steps: list[Step] = [RemoveValue(port.keys)]
+        alone = len(port.sheet.inputs if self.side == "inputs" else port.sheet.outputs) == 1
+        names = {self.name, None} if alone else {self.name}
         for sheet, blocks, is_source in port.ends():
-            steps += wire_steps(sheet, partial(_without, self.name, blocks, is_source))
+            steps += wire_steps(sheet, partial(_without, names, blocks, is_source))
         steps += self._conditions(port.sheet)
         for block in port.users:
             steps += self._copies(block)
@@ -189,8 +201,11 @@ class RemovePort(Operation):
             yield RemoveValue(keys if alone else (*keys, "over", over.index(self.name)))
 
 
-def _without(port: str, blocks: frozenset[str], is_source: bool, wire: WrittenWire) -> str | None:
-    """The text of a wire without its ends at a port of some blocks; None if nothing remains."""
+def _without(
+    ports: Collection[str | None], blocks: frozenset[str], is_source: bool, wire: WrittenWire
+) -> str | None:
+    """The text of a wire without its ends at a port of some blocks; None if nothing remains. ports:
+    as it is written, None for no name."""
     return wire.without(
-        lambda end: (end is wire.source) == is_source and end.block in blocks and end.port == port
+        lambda end: (end is wire.source) == is_source and end.block in blocks and end.port in ports
     )

@@ -170,7 +170,7 @@ class ThreeWay:
 
     def wires(self, path: Keys, base: list[Any], ours: list[Any], theirs: list[Any]) -> None:
         """The wires of a sheet, by their inputs."""
-        spellings = [_Spelling(half, path[:-1]) for half in self.halves]
+        spellings = [_Spelling(half, path[:-1], self.halves) for half in self.halves]
         try:
             before, mine, other = (
                 _sources(wires, each)
@@ -208,10 +208,12 @@ class ThreeWay:
 @dataclass(frozen=True)
 class _Spelling:
     """One spelling of the ends of a version's wires, with the names of ports if they are known.
-    sheet: path of the sheet of the wires; another path if they belong to no sheet."""
+    sheet: path of the sheet of the wires; another path if they belong to no sheet. every: all
+    versions; an end without a port is the only port that one of them has."""
 
     half: DiagramVersion
     sheet: Keys
+    every: Sequence[DiagramVersion]
 
     def source(self, end: End) -> str:
         """`plant.qm[:2]`; one of several signals as it is written."""
@@ -229,7 +231,11 @@ class _Spelling:
             block = self.half.blocks[self.sheet].get(end.block)
             in_order = block is not None and block.kind in FILLED_IN_ORDER
             if port is not None or side or not in_order:
-                port = port_named(port, self.half.ports(self.sheet, end.block)[side])
+                versions = (self.half, *self.every) if port is None else (self.half,)
+                found = (
+                    port_named(port, one.ports(self.sheet, end.block)[side]) for one in versions
+                )
+                port = next((name for name in found if name is not None), None)
         return end.block if port is None else f"{end.block}.{port}"
 
 
