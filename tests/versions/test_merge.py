@@ -17,6 +17,7 @@ from spart_blocks.base.document import parse_document
 from spart_blocks.base.errors import InputError
 from spart_blocks.versions.edits import (
     AddBlock,
+    AddCondition,
     AddWire,
     Group,
     RemoveBlock,
@@ -99,7 +100,7 @@ def both_are_there(base, ours, theirs, merged):
 
 
 RENAMES = (RenameBlock, RenameParameter, RenameEntry, RenamePort, RenameSubsystem, RenameChoice,
-           RenameSignal, RenameState, Vary, Group)  # fmt: skip
+           RenameSignal, RenameState, Vary, AddCondition, Group)  # fmt: skip
 
 
 def check_both_are_there(base, ours, theirs, merged):
