@@ -121,13 +121,13 @@ def _served(root, page, opened):
 
 
 @contextmanager
-def in_browser(browser, root, opened=None):
-    """The studio of a folder, open in a browser."""
+def in_browser(browser, root, opened=None, **more):
+    """The studio of a folder, open in a browser. more: as `served` takes it."""
     if not (is_fresh(STUDIO) or found_node()):
         pytest.skip("needs Node.js")
     importlib.import_module("bdsim")  # whole before the server's threads use it and tests look
     page = built(STUDIO).parent
-    with served(root, page, opened) as studio:
+    with served(root, page, opened, **more) as studio:
         browser.visit(studio.gate.link)
         yield studio
         browser.driver.get("about:blank")  # its socket closes, so that the server ends at once

@@ -112,8 +112,12 @@ def test_a_panel_as_large_as_the_page_keeps_the_bar_of_runs(page):
     assert not page.node("gain").is_displayed() or page.browser.run(
         "return !document.elementFromPoint(200, 200).closest('.sheet')"
     )
+    for _ in range(12):
+        page.press("TAB")
+        assert page.browser.run("return !document.activeElement.closest('.react-flow')")
     page.press("Alt+ENTER")
     page.wait("document.querySelector('.panel-group').offsetHeight < 0.6 * innerHeight")
+    page.browser.drawn()
     page.click("gain")
     page.selects("gain")
 

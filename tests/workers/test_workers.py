@@ -131,15 +131,35 @@ def test_a_killed_worker_says_by_what(worker):
     assert "without an answer (signal 9)" in str(worker.ended())
 
 
-def test_a_worker_outlives_no_parent(tmp_path):
+PARENT = (
+    "import time; from pathlib import Path\n"
+    "from spart_blocks.workers.process import Worker\n"
+    "worker = Worker({0!r}, Path({1!r}))\n"
+    "worker.send({{'sleep': True}}); print(worker.receive()[0]['pid'], flush=True)\n"
+    "time.sleep(1000)"
+)
+PARENT_OF_STANDBY = (
+    "import asyncio; from spart_blocks.workers.async_process import Standby\n"
+    "async def work():\n"
+    "    standby = Standby(lambda: None)\n"
+    "    await standby.prepare({{'module': {0!r}}})\n"
+    "    while standby.doing is None: await asyncio.sleep(0.01)\n"
+    "    print(standby.doing, flush=True)\n"
+    "    await asyncio.sleep(1000)\n"
+    "asyncio.run(work())"
+)
+
+
+def prepare(order, say):
+    """Of this module in a standby process: says who it is, and works for long."""
+    say({"tell": "doing", "doing": str(os.getpid())})
+    time.sleep(1000)
+
+
+@pytest.mark.parametrize("code", [PARENT, PARENT_OF_STANDBY], ids=["worker", "standby"])
+def test_a_worker_outlives_no_parent(tmp_path, code):
     """The parent is killed, and so cannot end it."""
-    code = (
-        "import time; from pathlib import Path\n"
-        "from spart_blocks.workers.process import Worker\n"
-        f"worker = Worker({__name__!r}, Path({str(tmp_path / 'log.txt')!r}))\n"
-        "worker.send({'sleep': True}); print(worker.receive()[0]['pid'], flush=True)\n"
-        "time.sleep(1000)"
-    )
+    code = code.format(__name__, str(tmp_path / "log.txt"))
     parent = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment(), text=True
     )

@@ -41,7 +41,7 @@ function Diagram() {
         <main className="between" aria-label="Diagram">
           <Edge name="Width of the list of blocks" of="palette" first={205} way="right" />
           <div className="sheet">
-            <Sheet />
+            <Behind />
             <Problems />
             <Notices />
           </div>
@@ -59,6 +59,12 @@ function Diagram() {
       <Windows />
     </ReactFlowProvider>
   );
+}
+
+/** The sheet; Tab does not reach it behind a panel that is as large as the page. */
+function Behind() {
+  const hidden = useStudio((state) => state.maximised !== null);
+  return <div style={{ display: "contents" }} inert={hidden}><Sheet /></div>;
 }
 
 /** Blocks and wires, or the chart of a state machine. */

@@ -9,6 +9,7 @@ const SHOWN: Record<string, string> = {
 
 const OTHERS = [
   ["Tab", "next control or block; Shift: the one before"],
+  ["F4, Alt+Enter in a field", "its value in a window"],
   ["drag on the sheet", "select the blocks in a box"],
   ["middle or right button, drag", "pan"],
   ["wheel", "zoom"],

@@ -125,7 +125,7 @@ function Doing({ run: shown }: { run: Run }) {
     <span className={`run-state ${state}`}>
       <progress aria-label="Progress" max={Math.max(T - start, 1e-9)} value={begun && !waits ? Math.min(t, T) - start : undefined} />
       <span role="status" title={shown.paused ? wordsOf(shown) : undefined}>{wordsOf(shown)}</span>
-      {waits && still > 0 && <span className="run-time">{`${still} s`}</span>}
+      {waits && still > 0 && <span className="run-time">{`${still} s so far`}</span>}
       {begun && !doing && !stopped && <span className="run-time">{`${timeText(t, T - start)} of ${seconds(T)} s`}</span>}
       {problem && <Why problem={problem} />}
       {warnings.length > 0 && (
