@@ -70,6 +70,86 @@ def test_a_chart_is_drawn_by_mouse(page):
     page.shows("detumble", "operate", "point", "dump", "safe")
 
 
+def test_a_chart_is_drawn_by_keyboard_alone(page):
+    page.open("modes.yaml", MODES)
+    page.press("TAB")
+    page.browser.run("document.querySelector('.react-flow__node[data-id=modes]').focus()")
+    page.press("ENTER")
+    page.shows("detumble", "operate", "point", "dump", "safe")
+    page.press("ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT")
+    page.selects("blocks.modes.states.operate.states.point")
+    page.press("a")
+    page.wait("document.activeElement.matches('input.state-name')")
+    page.type("wait")
+    page.press("TAB")  # on to its actions
+    page.focused("entry")
+    page.type("torque = 2*rat")
+    page.wrong("there is no 'rat'")
+    page.type("e")
+    page.press("ENTER")
+    page.written("wait: {entry: {torque: 2*rate}}")
+    page.press("ESCAPE", "w")  # back to the chart; a transition from the new state
+    page.choose("detum")
+    page.written("- {from: wait, to: detumble}\n")
+    page.focused("when")
+    page.type("rate < 0.1")
+    page.press("ENTER", "ESCAPE", "ARROW_LEFT")
+    page.selects("blocks.modes.states.operate.states.wait")
+    page.press("Ctrl+ARROW_UP")  # before `dump`, and then out of `operate`
+    page.shows("detumble", "operate", "point", "wait", "dump", "safe")
+    page.press("Ctrl+ARROW_LEFT")
+    page.shows("detumble", "operate", "point", "dump", "wait", "safe")
+    page.written("      wait: {entry: {torque: 2*rate}}\n      safe: {}\n")
+    page.press("i")
+    page.written("    initial: wait\n")
+    page.press("s")
+    page.wait("document.activeElement.matches('input.state-name')")
+    page.press("ENTER")  # a substate, with the name that it has
+    page.until(lambda: "state1" in page.states(), "a substate")
+    page.selects("blocks.modes.states.wait.states.state1")
+    page.press("F2")
+    page.wait("document.activeElement.matches('input.state-name')")
+    page.type("long")
+    page.press("ENTER")
+    page.written("states: {long: {}}")
+    page.selects("blocks.modes.states.wait.states.long")
+    page.press("h")
+    page.written("history: true")
+    page.wait("document.querySelector('.marker.history')")
+    page.press("DELETE")
+    page.until(lambda: "long:" not in page.text and "history" not in page.text, "without it")
+    # its transitions: the next one, its place among others
+    page.press("ARROW_UP")
+    page.browser.run("document.activeElement.blur()")
+    page.press("ARROW_DOWN", "ARROW_UP")
+    page.press("BACKSPACE")
+    page.has("modes", "rate", "scope")
+    page.selects("modes")
+    page.press("?")
+    page.wait("document.querySelector('dialog.help')")
+    page.press("ESCAPE")
+
+
+def test_active_states_light_up_at_the_time_that_is_shown(page):
+    page.open("modes.yaml", MODES)
+    page.browser.run("location.hash = 'modes.yaml::modes'")
+    page.shows("detumble", "operate", "point", "dump", "safe")
+    page.press("Ctrl+ENTER")
+    page.wait("document.querySelector('.run-bar')?.textContent.includes('6')")
+    page.until(lambda: page.active() == ["detumble"], "the first state")
+    page.until(lambda: page.active() == ["operate", "point"], "the second state")
+    page.wait("document.querySelector('.transition.taken')")
+    assert "from detumble to operate" in page.browser.find(".transition.taken").get_attribute(
+        "aria-label"
+    )
+    page.press("Ctrl+.")
+    page.browser.run(
+        "arguments[0].focus()", page.browser.find("input[type=range][aria-label=Time]")
+    )
+    page.press("HOME")
+    page.until(lambda: page.active() == ["detumble"], "the state at the start")
+
+
 def test_mistakes_are_shown_at_states_and_transitions(page):
     text = MODES.replace("to: dump, after", "to: dmp, after").replace("torque: 0.5", "torq: 0.5")
     page.open("modes.yaml", text, "modes")

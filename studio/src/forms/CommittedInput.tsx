@@ -1,6 +1,6 @@
 // A name or text that is written when it is finished: by Enter, or when the field is left.
 
-import { type InputHTMLAttributes, useEffect, useId, useState } from "react";
+import { type InputHTMLAttributes, useEffect, useId, useRef, useState } from "react";
 
 import type { Problem } from "../protocol";
 
@@ -21,7 +21,13 @@ export function CommittedInput({ value, commit, check, ...others }: Props) {
     setTyped(text);
     setWrong(undefined);
   };
-  useEffect(() => show(value), [value]);
+  const input = useRef<HTMLInputElement>(null);
+  const before = useRef(value);
+  useEffect(() => { // what is being typed stays
+    const isTyping = document.activeElement === input.current && typed !== before.current && typed.trim() !== value;
+    before.current = value;
+    if (!isTyping) show(value);
+  }, [value]);
   const finish = async ({ validity }: HTMLInputElement): Promise<void> => {
     const text = typed.trim();
     if (!text || text === value || !validity.valid) return show(value);
@@ -32,7 +38,7 @@ export function CommittedInput({ value, commit, check, ...others }: Props) {
   const about = wrong && { "aria-invalid": true, "aria-describedby": id };
   return (
     <>
-      <input {...others} {...about} value={typed} spellCheck={false} autoComplete="off" onChange={(event) => show(event.target.value)}
+      <input {...others} {...about} ref={input} value={typed} spellCheck={false} autoComplete="off" onChange={(event) => show(event.target.value)}
         onBlur={(event) => void finish(event.currentTarget)}
         onKeyDown={(event) => {
           if (event.key === "Enter" && check) void finish(event.currentTarget);

@@ -37,7 +37,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, beside = [], head
     wasOpen.current = window !== null;
   }, [window, id]);
   const row = useKeptFocus();
-  const { draft, trial, change, commit, drop } = useDraft(field, isOwn);
+  const { draft, trial, change, commit, drop, isSent } = useDraft(field, isOwn);
   const wrong = draft === null ? problems[0] : trial;
   const shown = draft ?? shownOf(field);
   const common = {
@@ -61,7 +61,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, beside = [], head
             {choicesOf(field).filter((choice) => choice === shown || choice !== fromYaml(field.default)).map((choice) => <option key={choice}>{choice}</option>)}
           </select>
         ) : (
-          <Text common={common} field={field} change={change} commit={commit} drop={drop}
+          <Text common={common} field={field} change={change} commit={commit} drop={drop} isSent={isSent}
             open={hasWindow(field) && !readOnly ? () => setWindow(yamlOf(field, shown)) : undefined} />
         )}
         {hasWindow(field) && !readOnly && (
@@ -92,11 +92,12 @@ interface TextProps {
   change: (text: string) => void;
   commit: (text: string) => Promise<void>;
   drop: () => void;
+  isSent: () => boolean;
   /** Opens its window. */
   open?: () => void;
 }
 
-function Text({ common, field, change, commit, drop, open }: TextProps) {
+function Text({ common, field, change, commit, drop, isSent, open }: TextProps) {
   const isDraft = common["data-draft"] !== undefined;
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void => {
     if (open && (event.key === "F4" || (event.key === "Enter" && event.altKey))) {
@@ -106,7 +107,7 @@ function Text({ common, field, change, commit, drop, open }: TextProps) {
       if (!event.ctrlKey && !event.metaKey) event.preventDefault(); // these run the diagram
       void commit(event.currentTarget.value);
     }
-    if (event.key === "Escape" && isDraft) drop();
+    if (event.key === "Escape" && isDraft && !isSent()) drop();
     else if (event.key === "Escape") event.currentTarget.blur(); // back to the sheet
   };
   const all = {
@@ -148,20 +149,29 @@ function useKeptFocus() {
   return { ref, onFocus: () => { has.current = true; }, onBlur: () => { has.current = false; } };
 }
 
-/** What is typed and not yet in the file, tried while one types. */
+/** What is typed and not yet in the file, tried while one types. It stays when an answer, or a change
+ * from elsewhere, gives the field another value meanwhile. */
 function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
   const [draft, setDraft] = useState<string | null>(null);
   const [trial, setTrial] = useState<Problem | undefined>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const latest = useRef("");
+  const sent = useRef<string | null>(null);
+  const written = useRef<string | null>(null); // and not yet in the form
+  const present = useRef(field);
+  present.current = field;
   const drop = (): void => {
     clearTimeout(timer.current);
     latest.current = "";
+    written.current = null;
     setDraft(null);
     setTrial(undefined);
     if (now().trial.length) patch({ trial: [] });
   };
-  useEffect(() => drop, [field.path, field.text]);
+  useEffect(() => drop, [field.path]);
+  useEffect(() => {
+    if (latest.current === shownOf(field) || latest.current === written.current) drop();
+  }, [field]);
   const tryIt = async (text: string): Promise<void> => {
     if (isMissing(field, text)) return setTrial(missing(field));
     const wrong = unreadable(field, text);
@@ -178,14 +188,27 @@ function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
     timer.current = setTimeout(() => void tryIt(text), PAUSE);
   };
   const commit = async (text: string): Promise<void> => {
+    if (text === sent.current) return;
     if (text === shownOf(field)) return drop();
     clearTimeout(timer.current);
-    if (!isMissing(field, text) && !unreadable(field, text) && (await edit(...operationsFor(field, text)))) return drop();
     latest.current = text;
+    if (!isMissing(field, text) && !unreadable(field, text)) {
+      const operations = operationsFor(field, text);
+      sent.current = text;
+      const done = await edit(...operations);
+      sent.current = null;
+      if (latest.current !== text) return; // more was typed since
+      // The field shows what was typed until its form has it, so that the caret stays.
+      const isShown = present.current !== field || operations.every((one) => "text" in one && one.text === field.text);
+      if (done && isShown) return drop();
+      if (done) return void (written.current = text);
+    }
     setDraft(text);
     await tryIt(text);
   };
-  return { draft, trial, change, commit, drop };
+  /** Whether what is typed is being written, so that Escape cannot take it back. */
+  const isSent = (): boolean => sent.current !== null && sent.current === latest.current;
+  return { draft, trial, change, commit, drop, isSent };
 }
 
 /** What a field cannot do without is not taken out of the file by emptying it. */

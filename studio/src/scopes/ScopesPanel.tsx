@@ -1,6 +1,6 @@
 // All scopes of what is shown, and how they show time.
 
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 
 import { setText } from "../../../viewer/src/dom";
 import { valueText } from "../../../viewer/src/numbers";
@@ -38,8 +38,7 @@ function LookingBar({ runs }: { runs: Runs }) {
       {looking.how === "follow" && (
         <label>
           <span className="unseen">Seconds that are shown</span>
-          <input type="number" min="0" step="any" key={looking.seconds} defaultValue={Number(looking.seconds.toPrecision(3))}
-            onChange={({ target }) => target.valueAsNumber > 0 && runs.patch({ looking: { how: "follow", seconds: target.valueAsNumber } })} /> s
+          <Seconds seconds={looking.seconds} onChange={(seconds) => runs.patch({ looking: { how: "follow", seconds } })} /> s
         </label>
       )}
       <button type="button" title="Nearer (+)" aria-label="Nearer" onClick={() => zoom(runs, 0.5)}>+</button>
@@ -48,6 +47,18 @@ function LookingBar({ runs }: { runs: Runs }) {
       <button type="button" onClick={() => runs.patch({ scopes: withScope(runs.state.scopes) })}>Add a scope</button>
       <span className="looking-hint">{end > start ? "Drag to zoom, double click to reset, click to go to a time" : ""}</span>
     </div>
+  );
+}
+
+/** How many seconds are shown; while one types it is not written anew. */
+function Seconds({ seconds, onChange }: { seconds: number; onChange: (seconds: number) => void }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  return (
+    <input type="number" min="0" step="any" value={typed ?? Number(seconds.toPrecision(3))} onBlur={() => setTyped(null)}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        if (target.valueAsNumber > 0) onChange(target.valueAsNumber);
+      }} />
   );
 }
 
