@@ -66,7 +66,7 @@ def edit(
     file back. Ports of a subsystem: append subsystems.SUBSYSTEM.inputs=NAME, rename inputs.OLD NEW
     --in SUBSYSTEM, remove inputs.NAME --in SUBSYSTEM; outputs too. Choices of a slot: add
     SLOT.CHOICE TYPE, rename SLOT.OLD NEW, remove SLOT.CHOICE. States of machines: rename
-    BLOCK.states.OLD NEW, remove
+    BLOCK.states.OLD NEW, or BLOCK.arguments.OLD NEW (outputs, variables and params too), remove
     BLOCK.states.NAME, move BLOCK.states.NAME BLOCK.states.OTHER [BEFORE] (into another state, or
     into BLOCK), move BLOCK.transitions[K] INDEX. Nothing is written if the diagram would then have
     mistakes that it has not now.
@@ -139,6 +139,8 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
     if verb == "rename":
         if edits.is_state_path(words[0]):
             return [edits.RenameState(words[0], words[1])]
+        if edits.is_value_path(words[0]):
+            return [edits.RenameValue(words[0], words[1])]
         section, _, name = words[0].partition(".")
         if section == "params" and name:
             return [edits.RenameParameter(name, words[1].removeprefix("params."))]

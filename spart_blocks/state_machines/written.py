@@ -123,6 +123,16 @@ class WrittenMachine:
         own = [] if self.is_parallel(()) else [()]
         return [*own, *(k for k, s in self.states.items() if self.is_parallel(s.parent))]
 
+    def actions(self) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+        """The actions of each state and transition, with their path in the section."""
+        holders = [(state.keys, state.section, WHEN) for state in self.states.values()]
+        for one in self.transitions:
+            holders.append((("transitions", one.index), one.section, ("do",)))
+        for keys, section, names in holders:
+            for name in names:
+                if isinstance(actions := section.get(name), Mapping):
+                    yield (*keys, name), actions
+
     def formulas(self) -> Iterator[tuple[Keys, str]]:
         """Each text of a condition or an action, with its path in the section."""
         for state in self.states.values():

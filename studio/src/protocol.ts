@@ -461,6 +461,14 @@ export interface RenameState {
   to: string;
 }
 
+/** An argument, an output, a variable or a parameter of a machine gets another name, also in its
+ * formulas and wires. path: blocks.modes.arguments.rate. */
+export interface RenameValue {
+  op: "rename-value";
+  path: string;
+  to: string;
+}
+
 /** A state goes, with its substates and the transitions to them and from them. */
 export interface RemoveState {
   op: "remove-state";
@@ -623,7 +631,7 @@ export interface ChoiceOperation {
   choice: string;
 }
 
-export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | RenameSignal | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation | VaryOperation | AddChoiceOperation | RenameChoiceOperation | ChoiceOperation;
+export type Operation = SetOperation | UnsetOperation | RenameParameter | RenameEntry | RenamePort | RemovePort | RenameState | RenameValue | RemoveState | MoveState | MoveItem | AppendOperation | AddOperation | RemoveOperation | RenameOperation | RetypeOperation | WireOperation | GroupOperation | SubsystemOperation | RenameSubsystem | RenameSignal | ConditionOperation | ForEachOperation | DrawOperation | WrapOperation | TextOperation | VaryOperation | AddChoiceOperation | RenameChoiceOperation | ChoiceOperation;
 
 // do: "panels" {path}; do: "keep-panels" {path, panels}: the layout of the panels, the dashboard and
 // the sliders that the user set up for a file. The server keeps them and does not read them.
@@ -647,6 +655,8 @@ export interface Content {
   ports: string[];
   /** As YAML in one line; long ones are cut. */
   parameters: Record<string, string>;
+  /** Of a machine: the names of its states by their paths. */
+  states?: Record<string, string>;
 }
 
 /** do: "text" {path, at}: the text of the file in which a sheet is written. */
@@ -694,6 +704,8 @@ export interface Chart {
   regions: ChartRegion[];
   /** Whether the outermost states are all active together. */
   parallel: boolean;
+  /** The paths of its arguments, outputs, variables and params, as edits name them. */
+  values: string[];
   /** What else the machine has: arguments, outputs, variables, params, initial. */
   fields: Field[];
   /** What is wrong with it, and of no state or transition. */

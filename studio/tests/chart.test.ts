@@ -25,7 +25,7 @@ function leads(source: string, target: string): ChartTransition {
 }
 
 const CHART: Chart = {
-  path: "m", name: "m", type: "STATE_MACHINE", block: "m", width: 0, height: 0, parallel: false, fields: [], problems: [],
+  path: "m", name: "m", type: "STATE_MACHINE", block: "m", width: 0, height: 0, parallel: false, fields: [], values: [], problems: [],
   regions: [{ path: "m", port: "state" }],
   states: [state("m.states.a", "m", 1), state("m.states.b", "m", null), state("m.states.b.states.c", "m.states.b", 2)],
   transitions: [leads("m.states.a", "b"), leads("m.states.b", "a")],

@@ -7,6 +7,7 @@ import type { Content, Field } from "../src/protocol";
 const contents: Content[] = [
   { at: "", block: "plant", type: "MULTIBODY", ports: ["taum", "qm"], parameters: { robot: "arm" } },
   { at: "", block: "ctrl", type: "JOINT_PD", ports: ["tau"], parameters: { kp: "$kp", kd: "40" } },
+  { at: "arm", block: "modes", type: "STATE_MACHINE", ports: [], parameters: {}, states: { "subsystems.arm.blocks.modes.states.rest": "rest" } },
   { at: "arm/servo", block: "gain", type: "GAIN", ports: [], parameters: { K: "[40, 2]" } },
 ];
 const params: Field[] = [{
@@ -33,6 +34,12 @@ describe("search", () => {
       { at: "", block: "ctrl", field: "kd" }, { at: "arm/servo", block: "gain", field: "K" },
     ]);
     expect(found("12").map(({ thing }) => thing)).toEqual([{ at: "", field: "kp" }]);
+  });
+
+  it("finds states of machines, and goes to them in their chart", () => {
+    expect(found("rest")[0]).toMatchObject({
+      name: "rest", note: "state of arm/modes", thing: { at: "arm", block: "modes", state: "subsystems.arm.blocks.modes.states.rest" },
+    });
   });
 
   it("has a key of its own for each find", () => {

@@ -123,12 +123,16 @@ def random_change_of_chart(chart, rng):
     """One operation on a state machine."""
     states = [state["path"] for state in chart["states"]] or [f"{chart['path']}.states.none"]
     items = [one["path"] for one in chart["transitions"]] or [f"{chart['path']}.transitions[0]"]
-    state, item, kind = rng.choice(states), rng.choice(items), rng.randrange(9)
+    state, item, kind = rng.choice(states), rng.choice(items), rng.randrange(10)
     name = f"state{rng.randrange(9)}"
     if kind == 0:
         return {"op": "rename-state", "path": state, "to": rng.choice([name, "a b", "off"])}
     if kind == 1:
         return {"op": "remove-state", "path": state}
+    if kind == 9:
+        value = rng.choice(["arguments.u", "outputs.y", "variables.z", "params.g"])
+        to = rng.choice([name, "sin", "v"])
+        return {"op": "rename-value", "path": f"{chart['path']}.{value}", "to": to}
     if kind <= 4:
         into = rng.choice([*states, chart["path"]])
         before = rng.choice(["", rng.choice(states).rpartition(".")[2]])

@@ -11,6 +11,7 @@ from spart_blocks.versions.edits import (
     MoveState,
     RemoveState,
     RenameState,
+    RenameValue,
     applied,
     edited,
 )
@@ -86,6 +87,64 @@ def test_a_region_is_renamed_with_the_wires_and_logs_of_its_signal():
     ]
 
 
+VALUES = """\
+blocks:
+  heater:
+    type: STATE_MACHINE
+    arguments: [temp, goal]
+    outputs: {power: 0} # W
+    variables: {count: 0}
+    params: {gain: 2}
+    initial: cold
+    states:
+      cold: {entry: {power: "gain*(goal - temp)", count: count + 1}}
+      temp: {during: {power: 0}}
+    transitions:
+      - {from: cold, to: temp, when: "temp > goal and not active(temp)", do: {count: "[2*count][0]"}}
+  x: {type: CONSTANT, value: 1}
+  scope: {type: SCOPE}
+wires:
+  - x -> heater.temp, heater.goal
+  - heater.power -> scope
+run: {T: 1, log: [heater.power, x], tunable: [heater.gain]}
+"""
+
+
+def test_values_of_a_machine_are_renamed_in_its_formulas_wires_and_sections():
+    heater = "heater"
+    old, new = lines(RenameValue(f"{heater}.arguments.temp", "measured"), VALUES)
+    assert new == [
+        "    arguments: [measured, goal]",
+        '      cold: {entry: {power: "gain*(goal - measured)", count: count + 1}}',
+        '      - {from: cold, to: temp, when: "measured > goal and not active(temp)", '
+        'do: {count: "[2*count][0]"}}',
+        "  - x -> heater.measured, heater.goal",
+    ]
+    old, new = lines(RenameValue(f"blocks.{heater}.outputs.power", "heat"), VALUES)
+    assert new == [
+        "    outputs: {heat: 0} # W",
+        '      cold: {entry: {heat: "gain*(goal - temp)", count: count + 1}}',
+        "      temp: {during: {heat: 0}}",
+        "  - heater.heat -> scope",
+        "run: {T: 1, log: [heater.heat, x], tunable: [heater.gain]}",
+    ]
+    assert lines(RenameValue(f"{heater}.variables.count", "n"), VALUES)[1] == [
+        "    variables: {n: 0}",
+        '      cold: {entry: {power: "gain*(goal - temp)", n: n + 1}}',
+        '      - {from: cold, to: temp, when: "temp > goal and not active(temp)", '
+        'do: {n: "[2*n][0]"}}',
+    ]
+    assert lines(RenameValue(f"{heater}.params.gain", "k"), VALUES)[1][0] == "    params: {k: 2}"
+
+
+def test_the_input_of_a_machine_without_arguments_gets_a_name():
+    _, new = lines(RenameValue("robot.arguments.u", "way"))
+    assert new == [
+        "      - {from: moves, to: there, when: way > 0.4}",
+        "    arguments: [way]",
+    ]
+
+
 def test_a_state_is_removed_with_its_transitions():
     assert lines(RemoveState(f"{AT}.rest")) == (
         ["      rest: {}", "      - {from: grasp, to: rest, after: 1}"],
@@ -128,6 +187,11 @@ def test_transitions_are_moved_with_their_comments():
         (RenameState(f"{AT}.rest", "a b"), "is no name of a state"),
         (RenameState(f"{AT}.rst", "b"), "no state"),
         (RenameState("scope.states.a", "b"), "is no state machine"),
+        (RenameValue("robot.outputs.sped", "v"), "has no outputs.sped"),
+        (RenameValue("robot.outputs.speed", "arm"), "the name 'arm' is taken"),
+        (RenameValue("robot.outputs.speed", "sin"), "is taken"),
+        (RenameValue("robot.outputs.speed", "a b"), "is no name of a value"),
+        (RenameValue("robot.states.rest.params.a", "v"), "is no state machine"),
         (RemoveState(f"{AT}.prepare.states.arm.states.there"), "asks whether there is active"),
         (MoveState(f"{AT}.prepare", f"{AT}.prepare.states.arm"), "cannot be in itself"),
         (MoveItem("robot.transitions[7]", 0), "no item"),

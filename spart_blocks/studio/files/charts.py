@@ -33,6 +33,7 @@ from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope, scope_at
 from spart_blocks.studio.files.sheets import NAME, SMALL, text_width, type_of
+from spart_blocks.versions.edits.machines import value_names
 
 _OF_STATES = ("states", "transitions", "initial", "parallel")
 """The parameters of a machine that its chart shows."""
@@ -76,7 +77,12 @@ def machine_at(reading: Reading, at: str) -> MachineScope | None:
         scope = scope_at(reading, around) if name else None
     except InputError:
         return None
-    if scope is None or not is_machine(scope, name):
+    return machine_of(scope, name) if scope is not None else None
+
+
+def machine_of(scope: Scope, name: str) -> MachineScope | None:
+    """The machine that a block of a sheet is; None of another block."""
+    if not is_machine(scope, name):
         return None
     return MachineScope(scope, name, scope.written[name].keys, WrittenMachine(scope.blocks[name]))
 
@@ -145,6 +151,11 @@ class _Chart:
                 for keys in machine.regions()
             ],
             "parallel": machine.is_parallel(()),
+            "values": [
+                found.path(kind, value)
+                for kind, names in value_names(machine).items()
+                for value in names
+            ],
             "fields": [*fields, *self._fields((), _of_holder(machine, ()))],
             "problems": self.problems.of.get("", []),
         }

@@ -42,6 +42,7 @@ from spart_blocks.versions.edits import (
     RenamePort,
     RenameSignal,
     RenameState,
+    RenameValue,
     RenameSubsystem,
     ReplaceLines,
     Retype,
@@ -200,6 +201,11 @@ def _remove_port(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 def _rename_state(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     path, to = text_of(given, "path"), text_of(given, "to")
     return [RenameState(path, to)], f"rename state {_last(path)}"
+
+
+def _rename_value(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, to = text_of(given, "path"), text_of(given, "to")
+    return [RenameValue(path, to)], f"rename {_last(path)}"
 
 
 def _remove_state(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
@@ -373,6 +379,7 @@ _KINDS = {
     "rename-port": _rename_port,
     "remove-port": _remove_port,
     "rename-state": _rename_state,
+    "rename-value": _rename_value,
     "remove-state": _remove_state,
     "move-state": _move_state,
     "move-item": _move_item,

@@ -25,6 +25,8 @@ class Chart(TypedDict):
     regions: list[ChartRegion]
     # Whether the outermost states are all active together.
     parallel: bool
+    # The paths of its arguments, outputs, variables and params, as edits name them.
+    values: list[str]
     # What else the machine has: arguments, outputs, variables, params, initial.
     fields: list[Field]
     # What is wrong with it, and of no state or transition.

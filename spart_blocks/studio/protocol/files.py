@@ -310,6 +310,15 @@ class RenameState(TypedDict):
     to: str
 
 
+class RenameValue(TypedDict):
+    """An argument, an output, a variable or a parameter of a machine gets another name, also in its
+    formulas and wires. path: blocks.modes.arguments.rate."""
+
+    op: Literal["rename-value"]
+    path: str
+    to: str
+
+
 class RemoveState(TypedDict):
     """A state goes, with its substates and the transitions to them and from them."""
 
@@ -496,6 +505,7 @@ Operation = (
     | RenamePort
     | RemovePort
     | RenameState
+    | RenameValue
     | RemoveState
     | MoveState
     | MoveItem
@@ -544,6 +554,8 @@ class Content(TypedDict):
     ports: list[str]
     # As YAML in one line; long ones are cut.
     parameters: dict[str, str]
+    # Of a machine: the names of its states by their paths.
+    states: NotRequired[dict[str, str]]
 
 
 class FileText(TypedDict):

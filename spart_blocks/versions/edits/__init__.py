@@ -24,7 +24,9 @@ from spart_blocks.versions.edits.machines import (
     MoveState,
     RemoveState,
     RenameState,
+    RenameValue,
     is_state_path,
+    is_value_path,
 )
 from spart_blocks.versions.edits.operations import (
     AddBlock,
@@ -89,6 +91,7 @@ __all__ = [
     "RenameParameter",
     "RenamePort",
     "RenameState",
+    "RenameValue",
     "RenameSignal",
     "RenameSubsystem",
     "ReplaceLines",
@@ -105,6 +108,7 @@ __all__ = [
     "edited_file",
     "inverse",
     "is_state_path",
+    "is_value_path",
     "undo",
     "undone",
     "write",

@@ -1,4 +1,5 @@
-"""Edits of state machines: states are renamed, removed and moved with all that refers to them."""
+"""Edits of state machines: states are renamed, removed and moved, and values renamed, with all that
+refers to them."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ from spart_blocks.base.document import Keys, value_at
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.written.paths import editable_path_in
 from spart_blocks.diagram.written.sheets import File, Sheet
+from spart_blocks.formulas.reader import CONSTANTS, FUNCTIONS, MEANINGS
+from spart_blocks.state_machines.chart import ACTIVE, ELAPSED
+from spart_blocks.state_machines.layout import STATE
 from spart_blocks.state_machines.reading import LONGEST_NAME
 from spart_blocks.state_machines.written import (
     MACHINES,
@@ -33,6 +37,8 @@ from spart_blocks.versions.edits.steps import (
 
 _OF_SUBSTATES = ("states", "initial", "parallel", "history")
 """The entries of a state that only one with substates may have."""
+RESERVED = frozenset({*CONSTANTS, *FUNCTIONS, *MEANINGS})
+"""Names that every formula has."""
 
 
 def is_state_path(path: str) -> bool:
@@ -150,6 +156,93 @@ def _port_renamed(place: _Place, old: str, new: str) -> Iterator[Step]:
     yield from wire_steps(place.sheet, lambda wire: wire.with_port(blocks, True, old, new))
     names = {path: path.removesuffix(old) + new for path in place.signals(old)}
     yield from signals_renamed(place.file.data, names)
+
+
+VALUES = ("arguments", "outputs", "variables", "params")
+"""The parameters of a machine that name the values of its formulas."""
+
+
+def is_value_path(path: str) -> bool:
+    """Whether a path may be that of a value of a machine, such as modes.outputs.torque."""
+    parts = path.split(".")
+    return len(parts) > 2 and parts[-2] in VALUES
+
+
+@dataclass(frozen=True)
+class RenameValue(Operation):
+    """Rename an argument, an output, a variable or a parameter of a machine, also in its actions
+    and conditions, and, of an argument or an output, in the wires and sections that name its port.
+    path: such as modes.arguments.rate.
+    """
+
+    path: str
+    new: str
+
+    def steps(self, file: File) -> list[Step]:
+        owner, kind, old = self.path.rsplit(".", 2)
+        place = _place(file, owner)
+        if place.inner:
+            raise InputError(f"{owner!r} is no state machine")
+        names = value_names(place.machine)
+        if old not in names.get(kind, ()):
+            hint = did_you_mean(old, names.get(kind, ()))
+            raise InputError(Fault(f"{place.block} has no {kind}.{old[:60]}", hint=hint))
+        if self.new == old:
+            return []
+        self._refuse(place, {name for one in names.values() for name in one})
+        steps: list[Step] = []
+        if kind == "arguments":
+            listed = place.machine.section.get(kind)
+            if isinstance(listed, list):
+                steps.append(SetValue(place.at(kind, listed.index(old)), self.new))
+            else:
+                steps.append(SetValue(place.at(kind), [self.new]))
+        else:
+            steps.append(RenameKey(place.at(kind, old), self.new))
+        query = asks(r"\w+")  # of a state, which may have this name too
+        reads = re.compile(rf"{query}|(?<![\w.]){re.escape(old)}(?![\w(])")
+        for keys, text in place.machine.formulas():
+            changed = reads.sub(lambda m: self.new if m[0] == old else m[0], text)
+            if changed != text:
+                steps.append(SetValue(place.at(*keys), changed))
+        if kind in ("outputs", "variables"):
+            steps += (
+                RenameKey(place.at(*keys, old), self.new)
+                for keys, actions in place.machine.actions()
+                if old in actions
+            )
+        if kind == "outputs":
+            steps += _port_renamed(place, old, self.new)
+        elif kind == "arguments":
+            blocks = frozenset({place.block})
+            steps += wire_steps(
+                place.sheet, lambda wire: wire.with_port(blocks, False, old, self.new)
+            )
+        elif kind == "params":
+            paths = [*place.signals(old), *place.signals(f"params.{old}")]
+            names_by_old = {path: path.removesuffix(old) + self.new for path in paths}
+            steps += signals_renamed(place.file.data, names_by_old)
+        return ordered(steps)
+
+    def _refuse(self, place: _Place, names: set[str]) -> None:
+        """Raise InputError unless the new name is free."""
+        if not self.new.isidentifier() or len(self.new) > LONGEST_NAME:
+            hint = "a name is letters, digits and _, and begins with a letter"
+            raise InputError(Fault(f"{self.new[:60]!r} is no name of a value", hint=hint))
+        regions = {place.machine.states[keys].name for keys in place.machine.regions() if keys}
+        if self.new in names | regions | {STATE, ELAPSED, ACTIVE} | RESERVED:
+            raise InputError(f"the name {self.new!r} is taken in {place.block}")
+
+
+def value_names(machine: WrittenMachine) -> dict[str, list[str]]:
+    """The names of the values of a machine by their parameter; without arguments it has `u`."""
+    found = {kind: machine.section.get(kind) for kind in VALUES}
+    found["arguments"] = found["arguments"] or ["u"]
+    return {
+        kind: [name for name in given if isinstance(name, str)]
+        for kind, given in found.items()
+        if isinstance(given, list | Mapping)
+    }
 
 
 @dataclass(frozen=True)

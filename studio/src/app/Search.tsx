@@ -1,10 +1,10 @@
-// Finding a block, a port or a parameter anywhere in the file, and going there.
+// Finding a block, a port, a state or a parameter anywhere in the file, and going there.
 
 import { useEffect, useMemo, useState } from "react";
 
-import { attempt, reveal } from "../actions";
+import { attempt, reveal, revealProblem } from "../actions";
 import type { Content } from "../protocol";
-import { connection, patch, useStudio } from "../store";
+import { connection, patch, pathOf, useStudio } from "../store";
 import { Chooser } from "./Chooser";
 import { Dialog } from "./Dialog";
 import { finds, type Place } from "./finding";
@@ -20,14 +20,15 @@ export function Search() {
   const close = (): void => patch({ dialog: null });
   return (
     <Dialog name="Search" onClose={close}>
-      <Chooser label="Search blocks, ports, parameters, values" choices={choices} onChoose={(place) => { close(); void goTo(place); }}
-        empty="No block, type, port, parameter or value has this." />
+      <Chooser label="Search blocks, ports, states, parameters, values" choices={choices} onChoose={(place) => { close(); void goTo(place); }}
+        empty="No block, type, port, state, parameter or value has this." />
     </Dialog>
   );
 }
 
-async function goTo({ at, block, field }: Place): Promise<void> {
-  if (block !== undefined) await reveal(at, block);
+async function goTo({ at, block, field, state }: Place): Promise<void> {
+  if (block !== undefined && state !== undefined) await revealProblem(pathOf(at, block), state);
+  else if (block !== undefined) await reveal(at, block);
   else patch({ selection: [], wires: [] });
   if (field !== undefined) patch({ filling: field });
 }

@@ -1,4 +1,4 @@
-// What can be found in a file: blocks, their ports and parameters, and the parameters of the file.
+// What can be found in a file: blocks, their ports, parameters and states, and the parameters of the file.
 
 import type { Content, Field } from "../protocol";
 import { pathOf } from "../store";
@@ -10,16 +10,21 @@ export interface Place {
   block?: string;
   /** The parameter. */
   field?: string;
+  /** The path of a state of the machine. */
+  state?: string;
 }
 
 export function finds(contents: readonly Content[], params: readonly Field[]): Choice<Place>[] {
   const blocks: Choice<Place>[] = [];
   const inside: Choice<Place>[] = [];
-  for (const { at, block, type, ports, parameters } of contents) {
+  for (const { at, block, type, ports, parameters, states = {} } of contents) {
     const name = pathOf(at, block);
     blocks.push({ key: name, thing: { at, block }, name, note: type, words: [block, type] });
     for (const port of ports) {
       inside.push({ key: `${name}.${port} port`, thing: { at, block }, name: `${name}.${port}`, note: `port of ${type}`, words: [port] });
+    }
+    for (const [state, own] of Object.entries(states)) {
+      inside.push({ key: `${name} ${state}`, thing: { at, block, state }, name: own, note: `state of ${name}`, words: [block] });
     }
     for (const [field, text] of Object.entries(parameters)) {
       inside.push({ key: `${name}.${field}`, thing: { at, block, field }, name: `${name}.${field}`, note: `= ${text}`, words: [field, text] });

@@ -8,7 +8,7 @@ import type { Chart, ChartState, ChartTransition, Field, Problem } from "../prot
 import { whenEntered } from "../run/asking";
 import { toggleBreakpoint, useBreakpoints } from "../run/breakpoints";
 import { useStudio } from "../store";
-import { removeSelected, renameState, reorderSelected, stateAt, transitionAt } from "./editing";
+import { removeSelected, renameState, renameValue, reorderSelected, stateAt, transitionAt } from "./editing";
 
 export default function ChartForm() {
   const chart = useStudio((state) => state.sheet?.chart);
@@ -89,7 +89,25 @@ function MachineForm({ chart, readOnly }: { chart: Chart; readOnly: boolean }) {
       <p className="form-type"><strong>{chart.type}</strong></p>
       <p className="doc"><span>A double click on the chart adds a state, or a substate where it is on one.</span></p>
       <Fields path={chart.path} fields={chart.fields} problems={chart.problems} readOnly={readOnly} />
+      {!readOnly && <Names chart={chart} />}
     </section>
+  );
+}
+
+/** The names in its formulas, which are changed with their uses. */
+function Names({ chart }: { chart: Chart }) {
+  return (
+    <details className="about">
+      <summary>Rename inputs, outputs, variables and parameters</summary>
+      {chart.values.map((path) => {
+        const [kind, name] = path.split(".").slice(-2) as [string, string];
+        return (
+          <label className="definition" key={path}>{kind.replace(/s$/, "")}
+            <CommittedInput aria-label={`New name of ${name}`} value={name} commit={(to) => renameValue(path, to)} />
+          </label>
+        );
+      })}
+    </details>
   );
 }
 

@@ -83,6 +83,11 @@ export async function renameState({ path, name }: ChartState, to: string): Promi
   return done;
 }
 
+/** Give an input, an output, a variable or a parameter of the machine another name, with its uses. */
+export async function renameValue(path: string, to: string): Promise<void> {
+  if (editable()) await edit({ op: "rename-value", path, to });
+}
+
 /** Remove the selected states and transitions. */
 export async function removeSelected(): Promise<void> {
   const { selection } = now();
