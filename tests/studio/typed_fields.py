@@ -150,7 +150,8 @@ COMBOBOX = has("dialog[open] [role=combobox]")
 @dataclass(frozen=True)
 class Kind:
     """A kind of field. at: the sheet. most: characters that it takes. text: what is typed, of
-    less than all characters where it means more. ran: it is there after a run. leave: keys that end what was opened for it."""
+    fewer characters where some mean more there. ran: it is there after a run. leave: keys that end
+    what was opened for it."""
 
     name: str
     steps: tuple[Step, ...]
@@ -187,15 +188,19 @@ KINDS = (
     kind("name of a block", block("gain"), into(".form-name")),
     kind("name on the sheet", block("gain"), key("F2"), has("input.block-name")),
     kind("end of a wire", wire("error -> gain"), into(".field input[name='to']")),
-    kind("first variant", block("gain"), press("Variants"), labelled("Name of what this block is now")),
+    kind("first variant", block("gain"), press("Variants"),
+         labelled("Name of what this block is now")),
     kind("new variant", block("slot"), labelled("Name of a new choice")),
-    kind("name of a variant", block("slot"), button("Rename other"), has("[aria-label^='New name']")),
+    kind("name of a variant", block("slot"), button("Rename other"),
+         has("[aria-label^='New name']")),
     # values in a window
-    kind("cell", block("matrix"), of_file("K"), key("F4"), has(".value-dialog td input"), text=DIGITS),
+    kind("cell", block("matrix"), of_file("K"), key("F4"), has(".value-dialog td input"),
+         text=DIGITS),
     kind("cell of a table", block("table"), of_file("y"), key("F4"), has(".value-dialog td input"),
          text=DIGITS),
     kind("lines", block("law"), of_file("expression"), key("F4"), has(".value-dialog textarea")),
-    kind("arguments", block("law"), of_file("expression"), key("F4"), into(".value-dialog .arguments")),
+    kind("arguments", block("law"), of_file("expression"), key("F4"),
+         into(".value-dialog .arguments")),
     kind("text of a value", block("matrix"), of_file("K"), key("F4"), press("Text"),
          has(".value-dialog textarea")),
     # the form of the file
@@ -217,7 +222,8 @@ KINDS = (
     kind("name of a port", block("in"), labelled("Name of u"), at="part"),
     kind("name of a new port", block("out"), labelled("Name of a new output"), at="part"),
     kind("parameter of a subsystem", of_file("h"), at="part"),
-    kind("name of a definition", block("part"), key("Ctrl+G"), into("dialog[open] .definition input")),
+    kind("name of a definition", block("part"), key("Ctrl+G"),
+         into("dialog[open] .definition input")),
     kind("name of a group", block("gain"), key("Ctrl+g"), has("dialog[open] input")),
     # the sheet
     kind("note", key("n"), has("textarea.writer")),
@@ -232,11 +238,13 @@ KINDS = (
     # charts
     kind("arguments of a machine", of_file("arguments"), at="modes"),
     kind("actions", into(f"[data-id='{STATE}'] .state-name"), of_file("entry"), at="modes"),
-    kind("name of a state", into(f"[data-id='{STATE}'] .state-name"), into(".form-name"), at="modes"),
+    kind("name of a state", into(f"[data-id='{STATE}'] .state-name"), into(".form-name"),
+         at="modes"),
     kind("name on the chart", into(f"[data-id='{STATE}'] .state-name"), key("F2"),
          has("input.state-name"), at="modes"),
     kind("condition", into(".transition text"), of_file("when"), at="modes"),
-    kind("state to lead to", into(f"[data-id='{STATE}'] .state-name"), key("w"), COMBOBOX, at="modes"),
+    kind("state to lead to", into(f"[data-id='{STATE}'] .state-name"), key("w"), COMBOBOX,
+         at="modes"),
     # the text beside the sheet
     kind("code", key("Ctrl+e"), has(".code .cm-content"), text=LINES),
     # panels
@@ -255,14 +263,16 @@ KINDS = (
     kind("time", labelled("Time in seconds"), ran=True),
     kind("search of signals", tab("scopes"), press("Signals…"), has("dialog[open] [role=combobox]"),
          ran=True),
-    kind("seconds that are shown", tab("scopes"), press("Follow"), into(".looking input"), text=DIGITS, ran=True),
+    kind("seconds that are shown", tab("scopes"), press("Follow"), into(".looking input"),
+         text=DIGITS, ran=True),
     kind("search of parameters", tab("tune"), labelled("Search parameters"), ran=True),
     kind("tuned value", tab("tune"), into(".tune .tune-value input.number"), ran=True),
     kind("state of a continuation", tab("runs"), press("Continue from the time"),
          into(".state-block input"), text=DIGITS, ran=True),
     kind("parameter of a continuation", tab("runs"), press("Continue from the time"),
          into("dialog[open] table input.number"), ran=True),
-    kind("signal of a widget", tab("dashboard"), press("Add…"), into(".widget-dialog [role=combobox]"),
+    kind("signal of a widget", tab("dashboard"), press("Add…"),
+         into(".widget-dialog [role=combobox]"),
          ran=True),
 )  # fmt: skip
 

@@ -100,7 +100,7 @@ blocks:
       cold: {entry: {power: "gain*(goal - temp)", count: count + 1}}
       temp: {during: {power: 0}}
     transitions:
-      - {from: cold, to: temp, when: "temp > goal and not active(temp)", do: {count: "[2*count][0]"}}
+      - {from: cold, to: temp, when: "temp > goal and not active(temp)", do: {count: 2*count}}
   x: {type: CONSTANT, value: 1}
   scope: {type: SCOPE}
 wires:
@@ -111,16 +111,15 @@ run: {T: 1, log: [heater.power, x], tunable: [heater.gain]}
 
 
 def test_values_of_a_machine_are_renamed_in_its_formulas_wires_and_sections():
-    heater = "heater"
-    old, new = lines(RenameValue(f"{heater}.arguments.temp", "measured"), VALUES)
+    _, new = lines(RenameValue("heater.arguments.temp", "measured"), VALUES)
     assert new == [
         "    arguments: [measured, goal]",
         '      cold: {entry: {power: "gain*(goal - measured)", count: count + 1}}',
         '      - {from: cold, to: temp, when: "measured > goal and not active(temp)", '
-        'do: {count: "[2*count][0]"}}',
+        "do: {count: 2*count}}",
         "  - x -> heater.measured, heater.goal",
     ]
-    old, new = lines(RenameValue(f"blocks.{heater}.outputs.power", "heat"), VALUES)
+    _, new = lines(RenameValue("blocks.heater.outputs.power", "heat"), VALUES)
     assert new == [
         "    outputs: {heat: 0} # W",
         '      cold: {entry: {heat: "gain*(goal - temp)", count: count + 1}}',
@@ -128,13 +127,12 @@ def test_values_of_a_machine_are_renamed_in_its_formulas_wires_and_sections():
         "  - heater.heat -> scope",
         "run: {T: 1, log: [heater.heat, x], tunable: [heater.gain]}",
     ]
-    assert lines(RenameValue(f"{heater}.variables.count", "n"), VALUES)[1] == [
+    assert lines(RenameValue("heater.variables.count", "n"), VALUES)[1] == [
         "    variables: {n: 0}",
         '      cold: {entry: {power: "gain*(goal - temp)", n: n + 1}}',
-        '      - {from: cold, to: temp, when: "temp > goal and not active(temp)", '
-        'do: {n: "[2*n][0]"}}',
+        '      - {from: cold, to: temp, when: "temp > goal and not active(temp)", do: {n: 2*n}}',
     ]
-    assert lines(RenameValue(f"{heater}.params.gain", "k"), VALUES)[1][0] == "    params: {k: 2}"
+    assert lines(RenameValue("heater.params.gain", "k"), VALUES)[1][0] == "    params: {k: 2}"
 
 
 def test_the_input_of_a_machine_without_arguments_gets_a_name():
