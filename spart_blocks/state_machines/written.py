@@ -125,13 +125,13 @@ class WrittenMachine:
 
     def actions(self) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
         """The actions of each state and transition, with their path in the section."""
-        holders = [(state.keys, state.section, WHEN) for state in self.states.values()]
+        for state in self.states.values():
+            for when in WHEN:
+                if isinstance(actions := state.section.get(when), Mapping):
+                    yield (*state.keys, when), actions
         for one in self.transitions:
-            holders.append((("transitions", one.index), one.section, ("do",)))
-        for keys, section, names in holders:
-            for name in names:
-                if isinstance(actions := section.get(name), Mapping):
-                    yield (*keys, name), actions
+            if isinstance(actions := one.section.get("do"), Mapping):
+                yield ("transitions", one.index, "do"), actions
 
     def formulas(self) -> Iterator[tuple[Keys, str]]:
         """Each text of a condition or an action, with its path in the section."""
