@@ -130,9 +130,8 @@ def random_change_of_chart(chart, rng):
     if kind == 1:
         return {"op": "remove-state", "path": state}
     if kind == 9:
-        value = rng.choice(["arguments.u", "outputs.y", "variables.z", "params.g"])
-        to = rng.choice([name, "sin", "v"])
-        return {"op": "rename-value", "path": f"{chart['path']}.{value}", "to": to}
+        value = rng.choice([*chart["values"], f"{chart['path']}.params.none"])
+        return {"op": "rename-value", "path": value, "to": rng.choice([name, "sin", "v"])}
     if kind <= 4:
         into = rng.choice([*states, chart["path"]])
         before = rng.choice(["", rng.choice(states).rpartition(".")[2]])
