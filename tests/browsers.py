@@ -72,14 +72,16 @@ OWN = ("file:", "data:", "blob:", "chrome:", "chrome-untrusted:")
 
 
 @contextmanager
-def chromium(folder, *flags):
-    """A browser with a new profile in the folder."""
+def chromium(folder, *flags, trace=None):
+    """A browser with a new profile in the folder. trace: categories of events that its log has."""
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for flag in (*ALONE, *flags, f"--user-data-dir={folder}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    if trace:
+        options.add_experimental_option("perfLoggingPrefs", {"traceCategories": trace})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     driver.set_script_timeout(60)
     try:

@@ -17,6 +17,7 @@ import { canvasCommands } from "./canvasCommands";
 import { CanvasTools } from "./CanvasTools";
 import { Guides } from "./Guides";
 import { menuHandlers } from "./menu";
+import { setMoving } from "./moving";
 import type { BlockNode as Block, WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
 import { blockAt, sceneOf, wireNear, type WireShape } from "./scene";
@@ -92,11 +93,6 @@ export function Canvas() {
 /** What a double click opens is loaded before it, so that what is typed next comes there. */
 function prepare(): void {
   void import("../app/Dialogs");
-}
-
-/** While the view moves it is a layer of its own, which is not painted anew with each step. */
-function setMoving(moves: boolean): void {
-  document.querySelector(".react-flow__viewport")?.classList.toggle("moving", moves);
 }
 
 // --- selection -------------------------------------------------------------------------------

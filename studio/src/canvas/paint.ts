@@ -46,23 +46,45 @@ export function coloursOf(element: Element): Colours {
   };
 }
 
-/** Paint what of a scene lies in a box. The brush has the transformation of the view. Answers whether
- * anything was painted. */
-export function paint(brush: Brush, scene: Scene, box: Box, zoom: number, colours: Colours, what: Shifted): boolean {
-  const wires = wiresIn(scene, box).map((k) => scene.wires[k]!).filter(({ id, wire: { from, to } }) =>
+/** Paint in steps what of a scene lies in boxes. The brush has the transformation of the view. */
+export function* painting(brush: Brush, scene: Scene, boxes: readonly Box[], zoom: number, colours: Colours, what: Shifted): Steps {
+  const wires = all(boxes, (box) => wiresIn(scene, box)).map((k) => scene.wires[k]!).filter(({ id, wire: { from, to } }) =>
     !what.absent.wires.has(id) && !what.moved.has(from.block) && !what.moved.has(to.block));
-  const blocks = blocksIn(scene, box).map((k) => scene.blocks[k]!).filter(({ name }) => !what.absent.blocks.has(name) && !what.moved.has(name));
-  paintWires(brush, wires, zoom, colours, what);
-  paintBlocks(brush, blocks, zoom, colours, what);
-  return wires.length + blocks.length > 0;
+  yield;
+  const blocks = all(boxes, (box) => blocksIn(scene, box)).map((k) => scene.blocks[k]!)
+    .filter(({ name }) => !what.absent.blocks.has(name) && !what.moved.has(name));
+  yield;
+  yield* paintWires(brush, wires, zoom, colours, what);
+  yield* paintBlocks(brush, blocks, zoom, colours, what);
 }
 
-function paintWires(brush: Brush, wires: readonly WireShape[], zoom: number, { wire, accent, fault }: Colours, { chosen }: Shifted): void {
+/** What is painted in parts, between which there can be a frame. */
+export type Steps = Generator<undefined, void>;
+/** Wires, boxes, and boxes with texts of one step. */
+const [WIRES, BOXES, TEXTS] = [120, 120, 12];
+
+export function finish(steps: Steps): void {
+  while (!steps.next().done);
+}
+
+/** The numbers that are found in boxes, each once and in order. */
+function all(boxes: readonly Box[], found: (box: Box) => number[]): number[] {
+  return boxes.length === 1 ? found(boxes[0]!) : [...new Set(boxes.flatMap(found))].sort((a, b) => a - b);
+}
+
+function* inSteps<T>(all: readonly T[], size: number, paint: (some: readonly T[]) => void): Steps {
+  for (let k = 0; k < all.length; k += size) {
+    paint(all.length <= size ? all : all.slice(k, k + size));
+    yield;
+  }
+}
+
+function* paintWires(brush: Brush, wires: readonly WireShape[], zoom: number, { wire, accent, fault }: Colours, { chosen }: Shifted): Steps {
   const isWrong = ({ wire: { problems } }: WireShape): boolean => problems.length > 0;
   const isChosen = ({ id }: WireShape): boolean => chosen.has(id);
-  strokeRoutes(brush, wires.filter((one) => !isChosen(one) && !isWrong(one)), 1.3, zoom, wire);
-  strokeRoutes(brush, wires.filter((one) => !isChosen(one) && isWrong(one)), 1.3, zoom, fault);
-  strokeRoutes(brush, wires.filter(isChosen), 2.2, zoom, accent);
+  yield* inSteps(wires.filter((one) => !isChosen(one) && !isWrong(one)), WIRES, (some) => strokeRoutes(brush, some, 1.3, zoom, wire));
+  yield* inSteps(wires.filter((one) => !isChosen(one) && isWrong(one)), WIRES, (some) => strokeRoutes(brush, some, 1.3, zoom, fault));
+  yield* inSteps(wires.filter(isChosen), WIRES, (some) => strokeRoutes(brush, some, 2.2, zoom, accent));
 }
 
 const BUS_WIDTH = 3.2;
@@ -99,14 +121,21 @@ function head(brush: Brush, points: readonly Point[]): void {
   brush.fill();
 }
 
-function paintBlocks(brush: Brush, blocks: readonly SheetBlock[], zoom: number, colours: Colours, { selected }: Shifted): void {
-  for (const tone of [...LOOKS, ...TINTS]) {
+function* paintBlocks(brush: Brush, blocks: readonly SheetBlock[], zoom: number, colours: Colours, { selected }: Shifted): Steps {
+  const tones = new Map<Tone, SheetBlock[]>();
+  for (const block of blocks) {
+    const tone = block.colour ?? block.look;
+    const some = tones.get(tone);
+    if (some) some.push(block);
+    else tones.set(tone, [block]);
+  }
+  for (const [tone, all] of tones) {
     const [fill, edge] = colours.looks[tone];
-    boxes(brush, blocks.filter((one) => (one.colour ?? one.look) === tone), zoom, fill, edge, tone === "border" ? 20 : 9);
+    yield* inSteps(all, BOXES, (some) => boxes(brush, some, zoom, fill, edge, tone === "border" ? 20 : 9));
   }
   outline(brush, blocks.filter(({ problems }) => problems.length > 0), colours.fault, Math.max(1.5, 1 / zoom));
   outline(brush, blocks.filter(({ name }) => selected.has(name)), colours.accent, Math.max(3, 1.5 / zoom));
-  if (zoom >= NAMED) for (const block of blocks) texts(brush, block, zoom, colours);
+  if (zoom >= NAMED) yield* inSteps(blocks, TEXTS, (some) => some.forEach((block) => texts(brush, block, zoom, colours)));
 }
 
 function boxes(brush: Brush, blocks: readonly SheetBlock[], zoom: number, fill: string, edge: string, radius: number): void {
@@ -200,8 +229,8 @@ export function paintMoved(brush: Brush, scene: Scene, box: Box, zoom: number, c
     const block = scene.blocks[scene.at.get(name) ?? -1];
     return block && !absent.blocks.has(name) ? [{ ...block, x: block.x + dx, y: block.y + dy }] : [];
   }).filter((block) => overlap(block, box));
-  paintWires(brush, wires, zoom, colours, what);
-  paintBlocks(brush, blocks, zoom, colours, what);
+  finish(paintWires(brush, wires, zoom, colours, what));
+  finish(paintBlocks(brush, blocks, zoom, colours, what));
   return wires.length + blocks.length > 0;
 }
 

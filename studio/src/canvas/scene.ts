@@ -63,32 +63,54 @@ export function signalName({ from, source }: SheetWire): string {
 
 // --- what lies where ----------------------------------------------------------------------------
 
-const CELL = 400;
+/** The size of a square, and more than there are in a column. */
+const [CELL, ROWS] = [400, 1 << 24];
 
 /** What lies in squares of the sheet: numbers of blocks, and of wires. */
 class Grid {
-  private cells = new Map<string, number[]>();
+  private cells = new Map<number, number[]>();
+  private count = 0;
+  private bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
 
   add(number: number, x0: number, y0: number, x1: number, y1: number): void {
+    const { bounds } = this;
+    this.count = number + 1;
+    bounds.left = Math.min(bounds.left, x0);
+    bounds.top = Math.min(bounds.top, y0);
+    bounds.right = Math.max(bounds.right, x1);
+    bounds.bottom = Math.max(bounds.bottom, y1);
     for (let column = Math.floor(x0 / CELL); column <= Math.floor(x1 / CELL); column++) {
       for (let row = Math.floor(y0 / CELL); row <= Math.floor(y1 / CELL); row++) {
-        const key = `${column} ${row}`;
-        const cell = this.cells.get(key);
-        if (!cell) this.cells.set(key, [number]);
+        const cell = this.cells.get(ROWS * column + row);
+        if (!cell) this.cells.set(ROWS * column + row, [number]);
         else if (cell.at(-1) !== number) cell.push(number);
       }
     }
   }
 
+  /** Whether all lies in a box. */
+  isWithin({ x, y, width, height }: Box): boolean {
+    const { left, top, right, bottom } = this.bounds;
+    return x <= left && y <= top && x + width >= right && y + height >= bottom;
+  }
+
   /** What may lie in a box, each once and in order. */
   near({ x, y, width, height }: Box): number[] {
-    const found = new Set<number>();
-    for (let column = Math.floor(x / CELL); column <= Math.floor((x + width) / CELL); column++) {
-      for (let row = Math.floor(y / CELL); row <= Math.floor((y + height) / CELL); row++) {
-        for (const number of this.cells.get(`${column} ${row}`) ?? []) found.add(number);
+    const { left, top, right, bottom } = this.bounds;
+    const [from, to] = [Math.floor(Math.max(x, left) / CELL), Math.floor(Math.min(x + width, right) / CELL)];
+    const [high, low] = [Math.floor(Math.max(y, top) / CELL), Math.floor(Math.min(y + height, bottom) / CELL)];
+    const found: number[] = [];
+    for (let column = from; column <= to; column++) {
+      for (let row = high; row <= low; row++) {
+        for (const number of this.cells.get(ROWS * column + row) ?? []) found.push(number);
       }
     }
-    return [...found].sort((a, b) => a - b);
+    if (found.length < this.count / 8) return [...new Set(found)].sort((a, b) => a - b);
+    const is = new Uint8Array(this.count); // faster where there are many
+    for (const number of found) is[number] = 1;
+    const each: number[] = [];
+    for (let number = 0; number < this.count; number++) if (is[number]) each.push(number);
+    return each;
   }
 }
 
@@ -115,18 +137,21 @@ export function overlap(a: Box, b: Box): boolean {
 
 /** The numbers of the blocks of which a part lies in a box. */
 export function blocksIn(scene: Scene, box: Box): number[] {
-  return gridsOf(scene).blocks.near(box).filter((k) => overlap(scene.blocks[k]!, box));
+  const { blocks } = gridsOf(scene);
+  return blocks.isWithin(box) ? [...scene.blocks.keys()] : blocks.near(box).filter((k) => overlap(scene.blocks[k]!, box));
 }
 
 /** The numbers of the wires of which a part lies in a box. */
 export function wiresIn(scene: Scene, box: Box): number[] {
-  return gridsOf(scene).wires.near(box).filter((k) => {
+  const { wires } = gridsOf(scene);
+  if (wires.isWithin(box)) return [...scene.wires.keys()];
+  return wires.near(box).filter((k) => {
     const { points } = scene.wires[k]!.wire;
     return points.some((point, j) => j > 0 && overlap(boxAround(points[j - 1]!, point), box));
   });
 }
 
-function boxAround([ax, ay]: Point, [bx, by]: Point): Box {
+export function boxAround([ax, ay]: Point, [bx, by]: Point): Box {
   return { x: Math.min(ax, bx), y: Math.min(ay, by), width: Math.abs(bx - ax), height: Math.abs(by - ay) };
 }
 

@@ -6,6 +6,7 @@ import { flushSync } from "react-dom";
 
 import { useStudio } from "../store";
 import type { Box } from "./geometry";
+import { isMoving, whenAtRest } from "./moving";
 import { blockAt, blocksIn, type Scene, wireNear, wiresIn } from "./scene";
 
 /** Names of blocks, and ids of wires. */
@@ -33,6 +34,8 @@ const [MADE, REMOVED] = [14, 80];
 const [MARGIN, MOVED] = [120, 60];
 /** The most selected blocks that are elements whether they are seen or not. */
 const CHOSEN = 40;
+/** How long a view that is held rests until it is looked at [ms]. */
+const RESTS = 200;
 /** How near a pointer must come to a wire [px of the screen]. */
 const NEAR = 6;
 
@@ -155,10 +158,18 @@ function useAround(scene: Scene, setAround: (change: (before: Shown) => Shown) =
       wanted = wantedIn(scene, view);
       frame.current ||= requestAnimationFrame(step);
     };
+    // While the view moves, what is painted is enough; elements are made when it rests.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const soon = (): void => {
+      clearTimeout(timer);
+      if (isMoving()) timer = setTimeout(look, RESTS);
+      else look();
+    };
     look();
-    const end = store.subscribe(look);
+    const ends = [store.subscribe(soon), whenAtRest(soon)];
     return () => {
-      end();
+      for (const end of ends) end();
+      clearTimeout(timer);
       cancelAnimationFrame(frame.current);
       frame.current = 0;
     };
