@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { paint, type Colours } from "../src/canvas/paint";
+import { finish, painting, type Colours } from "../src/canvas/paint";
 import { svgOf } from "../src/canvas/picture";
 import { sceneOf } from "../src/canvas/scene";
 import { endsOf } from "../src/canvas/wiring";
@@ -24,7 +24,7 @@ describe("a bus is thicker than other wires", () => {
       set: () => true,
     });
     const none = { selected: new Set<string>(), chosen: new Set<string>(), moved: new Map(), absent: { blocks: new Set(["a", "c", "d"]), wires: new Set<string>() } };
-    paint(brush, sceneOf(two), { x: 0, y: 0, width: 400, height: 400 }, zoom, { looks: new Proxy({}, { get: () => ["", ""] }) } as unknown as Colours, none);
+    finish(painting(brush, sceneOf(two), [{ x: 0, y: 0, width: 400, height: 400 }], zoom, { looks: new Proxy({}, { get: () => ["", ""] }) } as unknown as Colours, none));
     return found;
   };
 

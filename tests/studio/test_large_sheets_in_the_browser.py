@@ -76,3 +76,56 @@ def test_a_large_sheet_is_painted_with_few_elements_and_worked_on_by_mouse_and_k
     page.press("Ctrl+z")
     page.until(lambda: page.box("b1010")[1] == pytest.approx(before[1], abs=1), "moved back")
     assert browser.complaints() == []
+
+
+SHOWN = (
+    "[...document.querySelectorAll('.backdrop canvas')].find((one) => one.style.display !== 'none')"
+)
+WHOLE = "document.querySelector('.backdrop[data-whole]')"
+ON_CANVAS = """
+const [x, y] = arguments, box = document.querySelector('.backdrop').getBoundingClientRect();
+return [...document.querySelectorAll('.backdrop canvas')].slice(0, 2).some((canvas) => {
+  if (canvas.style.display === 'none') return false;
+  const { left, top, width } = canvas.getBoundingClientRect(), scale = canvas.width / width;
+  const at = [scale * (x - left), scale * (y - top)];
+  return canvas.getContext('2d').getImageData(...at, 1, 1).data[3] > 0;
+});
+"""
+
+
+def test_the_picture_of_a_large_sheet_goes_along_with_the_view(large):
+    """While the view moves, the picture is scaled and shifted; elements come when it rests."""
+    page, served = large
+    browser = page.browser
+    page.press("ESCAPE", "f")
+    browser.drawn()
+    browser.wait(WHOLE)
+    browser.run(f"window.canvas = {SHOWN}")
+
+    def mouse(kind, x, y, **more):
+        browser.driver.execute_cdp_cmd(
+            "Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more}
+        )
+
+    x, y = point(page, served["b1010"])
+    held = {"button": "middle", "buttons": 4, "clickCount": 1}
+    mouse("mousePressed", x, y, **held)
+    for k in range(1, 6):
+        mouse("mouseMoved", x + 20 * k, y + 10 * k, **held)
+        browser.drawn()
+        assert browser.run(f"return window.canvas === {SHOWN}")  # nothing was painted anew
+        assert browser.run(ON_CANVAS, *point(page, served["b1012"]))
+    mouse("mouseReleased", x + 100, y + 50, **held)
+    assert point(page, served["b1010"]) == pytest.approx((x + 100, y + 50), abs=1)
+    x, y = point(page, served["b1010"])
+    for k in range(8):
+        mouse("mouseWheel", x, y, deltaX=0, deltaY=-240)
+        browser.drawn()
+        assert k > 4 or browser.run(ON_CANVAS, *point(page, served["b1012"]))
+    browser.wait(f"{NODES} > 20")
+    browser.wait(WHOLE)
+    assert point(page, served["b1010"]) == pytest.approx((x, y), abs=20)
+    page.click_at(*point(page, served["b1010"]))
+    browser.wait(f"{SELECTED}.join() === 'b1010'")
+    page.press("ESCAPE")
+    assert browser.complaints() == []

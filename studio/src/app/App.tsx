@@ -19,12 +19,13 @@ import { Problems } from "./Problems";
 
 export function App() {
   const opened = useStudio((state) => state.opened !== null);
+  const listed = useStudio((state) => state.project !== null);
   const said = useStudio((state) => state.said);
   const { hides } = useStudio((state) => state.layout);
   useAddress();
   return (
     <div className="app" data-hides={hides.join(" ")}>
-      {opened ? <Diagram /> : <Suspense><ProjectList /><Notices /></Suspense>}
+      {opened ? <Diagram /> : listed ? <Suspense><ProjectList /><Notices /></Suspense> : <><main className="project" aria-busy="true" /><Notices /></>}
       <div className="unseen" role="status">{said}</div>
     </div>
   );

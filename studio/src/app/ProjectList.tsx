@@ -12,7 +12,7 @@ export function ProjectList() {
   const project = useStudio((state) => state.project);
   const [filter, setFilter] = useState("");
   const [making, setMaking] = useState(false);
-  if (!project) return <main className="project" aria-busy="true" />;
+  if (!project) return null;
   const shown = matching(filter, project.diagrams, ({ name, path, description }) => [name, path, description]);
   return (
     <main className="project">

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "react";
 
 import { whenAtRest } from "./moving";
 import type { Shifted } from "./paint";
-import { Painter } from "./painter";
+import type { Painter } from "./painter";
 import type { Scene } from "./scene";
 import { isSmall } from "./shown";
 
@@ -16,29 +16,37 @@ export function Backdrop({ scene, what }: { scene: Scene; what: Shifted }) {
   const store = useStoreApi();
   const home = useRef<HTMLDivElement>(null);
   const painter = useRef<Painter>(null);
+  const latest = useRef<[Scene, Shifted]>([scene, what]);
   const small = isSmall(scene);
   useEffect(() => {
     const [one, other, moving] = home.current?.querySelectorAll("canvas") ?? [];
     if (small || !home.current || !one || !other || !moving) return;
-    const made = new Painter(home.current, [one, other], moving, () => {
-      const { transform: [x, y, zoom], width, height } = store.getState();
-      return { x, y, zoom, width, height };
+    const place = home.current;
+    let isGone = false;
+    void import("./painter").then(({ Painter }) => {
+      if (isGone) return;
+      painter.current = new Painter(place, [one, other], moving, () => {
+        const { transform: [x, y, zoom], width, height } = store.getState();
+        return { x, y, zoom, width, height };
+      });
+      painter.current.show(...latest.current);
     });
-    painter.current = made;
-    const look = (): void => made.look();
+    const look = (): void => painter.current?.look();
     const ends = [store.subscribe(look), whenAtRest(look)];
     const theme = matchMedia(DARK);
-    const repaint = (): void => made.recolour();
+    const repaint = (): void => painter.current?.recolour();
     theme.addEventListener("change", repaint);
     return () => {
+      isGone = true;
       for (const end of ends) end();
       theme.removeEventListener("change", repaint);
-      made.end();
+      painter.current?.end();
       painter.current = null;
     };
   }, [small, store]);
-  // After the effect above where both run at once.
-  useEffect(() => painter.current?.show(scene, what), [small, scene, what]);
-  useLayoutEffect(() => painter.current?.show(scene, what), [scene, what]);
+  useLayoutEffect(() => {
+    latest.current = [scene, what];
+    painter.current?.show(scene, what);
+  }, [scene, what]);
   return small ? null : <div className="backdrop" aria-hidden="true" ref={home}><canvas /><canvas /><canvas /></div>;
 }
