@@ -32,6 +32,7 @@ PARTS = {
     "grouping": ("file", "document.querySelector('dialog[open] form')", "gain", "Ctrl+g"),
     "claims": ("file", "document.querySelector('.tests .claim')", "tests"),
     "claiming": ("file", "document.querySelector('.claim-form')", "tests", "claiming"),
+    "menu": ("file", "document.querySelector('dialog.menu [role=menuitem]')", "gain", "Shift+F10"),
     "renaming": ("file", "document.querySelector('input.block-name')", "gain", "F2"),
 }
 PANELS = {

@@ -77,7 +77,7 @@ function Editor({ path, part = null, name, follows, onStatus, onLeave, autoFocus
           yaml(), indentUnit.of("  "), syntaxHighlighting(classHighlighter), highlightSelectionMatches(), search({ top: true }),
           autocompletion({ override: [complete], icons: false, activateOnTyping: true }),
           parts,
-          EditorView.contentAttributes.of({ "aria-label": name, spellcheck: "false" }),
+          EditorView.contentAttributes.of({ tabindex: "0", "aria-label": name, spellcheck: "false" }),
           keymap.of([
             { key: "Mod-s", run: () => { void link.write(true); return true; }, preventDefault: true },
             { key: "Mod-z", run: (target) => undoDepth(target.state) > 0 ? undo(target) : later(undoInFile), preventDefault: true },
