@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import contextmanager
+import subprocess
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,6 +24,8 @@ SOFTWARE_GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swi
 NO_GL = ("--disable-3d-apis",)
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+SCREEN = shutil.which("Xvfb")
+"""A screen for Firefox, which has no WebGL without one."""
 PREFERENCES = {
     "browser.shell.checkDefaultBrowser": False,
     "browser.download.folderList": 2,
@@ -91,19 +94,42 @@ def chromium(folder, *flags, trace=None):
 
 
 @contextmanager
+def screen():
+    """The name of a screen that nobody sees."""
+    reads, writes = os.pipe()
+    command = [SCREEN, "-displayfd", str(writes), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    with subprocess.Popen(command, pass_fds=[writes], stderr=subprocess.DEVNULL) as server:
+        os.close(writes)
+        with os.fdopen(reads) as told:
+            name = f":{told.readline().strip()}"
+        try:
+            yield name
+        finally:
+            server.terminate()
+
+
+@contextmanager
 def firefox(folder):
     """Firefox with a new profile in the folder."""
+    with screen() if SCREEN else nullcontext() as shown, _firefox_on(shown, folder) as browser:
+        yield browser
+
+
+@contextmanager
+def _firefox_on(shown, folder):
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.FirefoxOptions()
     options.binary_location = FIREFOX
-    options.add_argument("-headless")
+    if shown is None:
+        options.add_argument("-headless")
     options.add_argument("-remote-allow-system-access")
     for name, value in PREFERENCES.items():
         options.set_preference(name, value)
     driver_file = folder / "geckodriver"
     shutil.copy(geckodriver(), driver_file)
     driver_file.chmod(0o755)
-    service = webdriver.FirefoxService(str(driver_file), log_output=os.devnull)
+    env = os.environ | ({"DISPLAY": shown} if shown else {})
+    service = webdriver.FirefoxService(str(driver_file), log_output=os.devnull, env=env)
     driver = webdriver.Firefox(options=options, service=service)
     driver.set_script_timeout(60)
     try:
@@ -127,16 +153,14 @@ class Browser:
 
     def open(self, path):
         """Open a file, and wait until its viewer or its complaint is there."""
-        self.driver.get_log("browser")
-        self.driver.get_log("performance")
-        self.driver.get(path.as_uri())
+        self.visit(path.as_uri())
         self.run_async(
             "const look = () => window.spart || document.querySelector('#app [role=alert]')"
             " ? done() : requestAnimationFrame(look); look();"
         )
 
     def visit(self, url):
-        """Open an address of this machine."""
+        """Open an address."""
         self.driver.get_log("browser")
         self.driver.get_log("performance")
         self.driver.get(url)

@@ -72,6 +72,8 @@ export interface State {
   renaming: string | null;
   /** The block that was added last: Tab leads from it to its parameters. */
   fresh: string | null;
+  /** Whether its subsystem was made with it, and takes its name. */
+  defines: boolean;
   /** The field of the form to which the focus goes; "" is the first that needs a value. */
   filling: string | null;
   dialog: Dialog | null;
@@ -127,6 +129,7 @@ const FIRST: State = {
   adding: null,
   renaming: null,
   fresh: null,
+  defines: false,
   filling: null,
   dialog: null,
   listing: false,

@@ -7,7 +7,6 @@ import re
 from selenium.webdriver.support.ui import Select
 
 from spart_blocks.base.document import parse_document
-from spart_blocks.studio.files.forms import _kind_of_value, _of_parameter, kind_of
 from spart_blocks.versions.edits.values import flow_text
 
 NAMING = "document.activeElement.matches('input.block-name')"
@@ -17,6 +16,8 @@ OPTIONS = (
 )
 KEYS = ("ENTER", "TAB", "END", "BACKSPACE", "F2", "Ctrl+a")
 CHART = ("states", "transitions", "initial", "outputs", "variables")
+GATES = {"in": "Inputs", "out": "Outputs"}
+"""The forms of the blocks that are a subsystem's ports."""
 CONDITIONS = {"enabled": "Enabled", "triggered": "Triggered", "reset": "Resettable"}
 
 
@@ -36,7 +37,7 @@ class Builder:
     def __init__(self, page, person, asking, path):
         self.page, self.person, self.asking, self.path = page, person, asking, path
         self.data = read(asking.session.root / path)
-        self.defined, self.kinds = set(), {}
+        self.defined, self.kinds, self.shown = set(), {}, ""
         asking.ok("open", path=path)
 
     def build(self):
@@ -91,6 +92,7 @@ class Builder:
 
     def sheet(self, at, section):
         """The blocks and wires of the sheet that is open."""
+        self.shown = at
         for name, block in section["blocks"].items():
             self.block(at, name, block)
         shown = self.asking.ok("sheet", path=self.path, at=at)
@@ -103,9 +105,6 @@ class Builder:
         inside = self.data.get("subsystems", {}).get(kind)
         if inside is not None and kind not in self.defined:
             self.subsystem(f"{at}/{name}" if at else name, kind, inside)
-            if kind != name:
-                self.select(kind)
-                self.types("F2", name, "ENTER")
         else:
             self.add(kind, name)
         self.until_there(name)
@@ -113,8 +112,9 @@ class Builder:
         chart = {key: given.pop(key) for key in CHART if machine and key in given}
         if given or chart:
             self.select(name)
+        kinds = self.kinds_of(at, name) if given else {}
         for key, value in given.items():
-            self.parameter(kind, key, value)
+            self.parameter(key, value, kinds.get(key))
         if chart:
             self.chart(at, name, chart)
 
@@ -138,23 +138,22 @@ class Builder:
             self.person.does(page.press, "ARROW_DOWN")
         self.person.does(page.press, "ENTER")
 
-    def select(self, name, form=None):
-        """Go to a block by the search. form: the name of its form."""
+    def select(self, name):
+        """Go to a block of the sheet by the search."""
         self.person.does(self.page.press, "ESCAPE")
         self.person.does(self.page.press, "Ctrl+f")
-        self.choose(name)
-        self.page.wait(
-            "document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form or name
-        )
+        self.choose(f"{self.shown}/{name}" if self.shown else name)
+        form = GATES.get(name, name) if self.shown else name
+        self.page.wait("document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form)
 
-    def parameter(self, kind, key, value, where=".form-panel"):
+    def kinds_of(self, at, block):
+        """The kinds of values that the fields of a form take."""
+        fields = self.asking.ok("form", path=self.path, at=at, block=block)["fields"]
+        return {one["name"]: one["kind"] for one in fields if not one["path"].startswith("params.")}
+
+    def parameter(self, key, value, kind=None, where=".form-panel"):
         page = self.page
-        known = kind_of(kind)
-        if known is not None and key in known.parameters:
-            what = dict(_of_parameter(kind, key))["kind"]
-        else:
-            what = _kind_of_value(value)
-        isText = what in ("text", "choice") and isinstance(value, str)
+        isText = kind in ("text", "choice", None) and isinstance(value, str)
         page.wait(f"document.querySelector('{where} .field [name={key}]')")
         field = page.browser.find(f"{where} .field [name={key}]")
         if field.tag_name == "select":
@@ -207,11 +206,19 @@ class Builder:
         self.defined.add(name)
         self.kinds[at] = name
         page, person = self.page, self.person
-        self.add("Subsystem", name)
+        outside, _, block = at.rpartition("/")
+        self.add("Subsystem", block)
+        self.until_there(block)
+        self.select(block)
+        if name != block:
+            field = page.wait("document.querySelector('.definition input')")
+            person.does(field.click)
+            self.types("Ctrl+a", name, "ENTER")
+            self.select(block)
         page.until(lambda: name in (self.now().get("subsystems") or {}), name)
-        self.select(name)
         person.does(page.press, "ENTER")
-        page.until(lambda: page.crumbs()[-1:] == [name], f"{name} open")
+        page.until(lambda: page.crumbs()[-1:] == [block], f"{block} open")
+        self.shown = at
         conditions = {key: dict(section[key]) for key in CONDITIONS if key in section}
         by = {one["by"]: key for key, one in conditions.items()}
         for gate, side in (("in", "inputs"), ("out", "outputs")):
@@ -219,7 +226,7 @@ class Builder:
             wanted = section.get(side, [])
             if not wanted and not made:
                 continue
-            self.select_gate(gate)
+            self.select(gate)
             for port in wanted:
                 if port not in by and port not in made:
                     self.new_port(side, port)
@@ -237,11 +244,11 @@ class Builder:
         self.sheet(at, section)
         person.does(page.press, "ESCAPE")
         person.does(page.press, "BACKSPACE")
-        outside = at.rpartition("/")[0]
         page.until(
             lambda: page.browser.run("return location.hash").partition("::")[2] == outside,
             "outside",
         )
+        self.shown = outside
 
     def own_parameter(self, name, key, value):
         self.person.does(self.page.press, "ESCAPE")
@@ -249,9 +256,6 @@ class Builder:
         self.page.wait(f"document.querySelector(`{found}`)")
         self.person.does(self.page.browser.find(found).click)
         self.changes(lambda: self.types(key, "TAB", written(value), "ENTER"), key)
-
-    def select_gate(self, gate):
-        self.select(gate, {"in": "Inputs", "out": "Outputs"}[gate])
 
     def new_port(self, side, name):
         field = self.page.browser.find(f"[aria-label='Name of a new {side[:-1]}']")
@@ -262,7 +266,7 @@ class Builder:
         """Move ports up until they are in the order wanted."""
         for place, port in enumerate(wanted):
             while (now := self.now()["subsystems"][name][side]).index(port) > place:
-                self.select_gate(gate)
+                self.select(gate)
                 self.changes(
                     lambda port=port: self.person.does(self.page.button, f"Move {port} up"),
                     f"{now}",
@@ -279,10 +283,10 @@ class Builder:
         made = self.now()["subsystems"][name][kind]["by"]
         for key, value in section.items():
             if key != "by":
-                self.parameter("", key, value, "dialog[open]")
+                self.parameter(key, value, where="dialog[open]")
         person.does(page.press, "ESCAPE")
         if made != section["by"]:
-            self.select_gate("in")
+            self.select("in")
             field = page.browser.find(f"[aria-label='Name of {made}']")
             person.does(field.click)
             self.changes(lambda: self.types("Ctrl+a", section["by"], "ENTER"), section["by"])
@@ -304,9 +308,15 @@ class Builder:
         person.does(page.press, "F2")
         first = next(iter(chart["states"]))
         self.changes(lambda: self.types("Ctrl+a", first, "ENTER"), first)
+        person.does(page.press, "ESCAPE")
+        page.wait("document.querySelector('.form-panel .field [name=outputs]')")
         for key in ("outputs", "variables"):
             if key in chart:
-                self.parameter("", key, chart[key])
+                self.parameter(key, chart[key])
+            elif key in self.at(machine):
+                self.changes(
+                    lambda key=key: person.does(page.button, f"Back to the default of {key}"), key
+                )
         self.states(machine, chart)
         for one in chart.get("transitions", ()):
             self.transition(one)
@@ -382,15 +392,16 @@ class Builder:
         self.page.wait(f"document.querySelector('{found}')")
         field = self.page.browser.find(found)
         self.person.does(field.click)
-        self.changes(lambda: self.types("Ctrl+a", text, "ENTER"), f"{name}: {text}")
+        self.changes(lambda: self.types("Ctrl+a", text or "BACKSPACE", "ENTER"), f"{name}: {text}")
 
     # --- how it runs, and what it must show -------------------------------------------------
 
     def run(self):
         self.person.does(self.page.press, "ESCAPE")
         self.page.wait("document.querySelector('.form[aria-label=File]')")
+        kinds = self.kinds_of("", "")
         for key, value in self.data.get("run", {}).items():
-            self.parameter("", key, value)
+            self.parameter(key, value, kinds[key])
 
     def claims(self):
         page, person = self.page, self.person

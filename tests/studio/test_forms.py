@@ -78,6 +78,19 @@ def test_words_that_a_parameter_can_be_are_its_choices(asking):
     assert fields(asking, "p")["audit"]["kind"] == "flag"
 
 
+def test_parameters_whose_values_fit_are_choices_too(asking):
+    path = asking.session.root / "arm.yaml"
+    path.write_text(ARM.replace("k: 2 ", "k: 2\n  frame: urdf\n  whole: true\n  one: 1\n "))
+    asking.look()
+    asking.edit("arm.yaml", {"op": "add", "name": "p", "type": "MULTIBODY", "within": ""})
+    found = fields(asking, "p")
+    assert found["base_frame"]["choices"] == ["com", "urdf", "$frame"]
+    assert found["audit"]["choices"] == ["$whole"]
+    asking.edit("arm.yaml", {"op": "set", "path": "subsystems.servo.params.whole", "text": "1"})
+    asking.edit("arm.yaml", {"op": "add", "name": "p", "type": "MULTIBODY", "within": "servo"})
+    assert fields(asking, "p", at="one")["audit"]["choices"] == []
+
+
 def test_a_parameter_that_there_is_not_is_in_the_form(asking):
     path = asking.session.root / "arm.yaml"
     path.write_text(ARM.replace("type: STEP, T: 1", "type: STEP, tee: 1"))

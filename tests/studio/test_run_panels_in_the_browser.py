@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from browsers import needs_chromium
 from diagram_pages import DiagramPage
+from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
 
 import spart_blocks as sb
@@ -176,8 +177,7 @@ def test_a_wrapper_is_written_and_gains_of_a_pid_are_tuned_and_kept(page):
     rows = "[...document.querySelectorAll('.tune th')].map((one) => one.textContent)"
     page.wait(f"{rows}.includes('law.P')")
     field = page.browser.find("[aria-label='law.P']")
-    field.send_keys(page.CTRL_A)
-    field.send_keys("5", "\n")
+    page.fill(field, "5", Keys.ENTER)
     page.press_text("Keep in the file")
     page.written("pid: {type: PID, P: 5, I: 1}")
 

@@ -110,6 +110,8 @@ def block_fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         choices = _objects(scope, key)
         if choices is not None:
             known[key] |= {"kind": "choice", "choices": choices}
+    for field in known.values():
+        field["choices"] = [*field["choices"], *_references(scope, field)]
     known.pop("for_each", None)  # a part of what kind of subsystem it is
     elsewhere = ("type", "use", *(("for_each",) if inner is not None else ()))
     for key in section:
@@ -141,6 +143,15 @@ def _objects(scope: Scope, name: str) -> list[str] | None:
         return None
     files = (scope.file, scope.reading.file)
     return list(dict.fromkeys(key for one in files for key in mapping_at(one.data, f"{name}s")))
+
+
+def _references(scope: Scope, field: Mapping[str, Any]) -> list[str]:
+    """`$name` of the parameters of the sheet or its file whose values a field with choices can
+    take."""
+    choices = [True, False] if field["kind"] == "flag" else field["choices"]
+    params = mapping_at(scope.file.data, "params") | scope.sheet.params
+    return [f"${key}" for key, value in params.items()
+            if any(type(value) is type(one) and value == one for one in choices)]  # fmt: skip
 
 
 @lru_cache(maxsize=4096)

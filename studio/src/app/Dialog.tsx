@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 
 interface Props {
   name: string;
@@ -14,7 +14,7 @@ const ROOM = { width: 400, height: 380 };
 /** A window over the page; Escape and a click beside it close it, and the focus goes back. */
 export function Dialog({ name, onClose, at, className = "", children }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // before those of what is in it, which may put the focus
     const dialog = ref.current;
     dialog?.showModal();
     return () => dialog?.close();

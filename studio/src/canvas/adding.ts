@@ -83,7 +83,7 @@ export async function addBlock(type: BlockType, place: Point, from: Drawing | nu
   const add: Operation & { op: "add" } = { op: "add", name, type: type.name, within, place: round(free) };
   const operations = kind ? subsystem(kind, add, from) : from ? [add, await bestWire(add, type, from, within)] : [add];
   if (!(await edit(...operations))) return null;
-  patch({ selection: [name], renaming: name, fresh: name, reveal: [name], said: `${name} added` });
+  patch({ selection: [name], renaming: name, fresh: name, defines: !!kind, reveal: [name], said: `${name} added` });
   return name;
 }
 
@@ -111,7 +111,7 @@ export async function addInto(type: BlockType, wire: SheetWire, [x, y]: Point): 
   const ways = inputs.map((input) => [add, ...between(wire, input, output, within)]);
   const counts = ways.length > 1 ? await Promise.all(ways.map(async (way) => (await tried(...way)).problems.length)) : [0];
   if (!(await edit(...ways[counts.indexOf(Math.min(...counts))]!))) return null;
-  patch({ selection: [name], wires: [], renaming: name, fresh: name, reveal: [name], said: `${name} inserted` });
+  patch({ selection: [name], wires: [], renaming: name, fresh: name, defines: false, reveal: [name], said: `${name} inserted` });
   return name;
 }
 

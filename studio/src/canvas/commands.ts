@@ -36,12 +36,12 @@ export async function alignSelected(how: Alignment): Promise<void> {
 }
 
 export async function renameBlock(name: string, to: string): Promise<void> {
-  const { sheet, opened, fresh } = now();
+  const { sheet, opened, fresh, defines } = now();
   patch({ renaming: null });
   if (!sheet || sheet.within === null || !to || to === name) return;
   const operations: Operation[] = [{ op: "rename", name, to, within: sheet.within }];
   const subsystems = opened?.subsystems ?? [];
-  const isNew = fresh === name && sheet.blocks.some((block) => block.name === name && block.type === name);
+  const isNew = fresh === name && defines && sheet.blocks.some((block) => block.name === name && block.type === name);
   if (isNew && subsystems.includes(name) && !subsystems.includes(to)) operations.push({ op: "rename-subsystem", name, to });
   if (!(await edit(...operations))) return;
   patch({ selection: [to], fresh: now().fresh === name ? to : null, said: `${name} is now ${to}` });

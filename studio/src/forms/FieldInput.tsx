@@ -248,10 +248,10 @@ function withoutUnit({ doc, unit }: Field): string {
 }
 
 function choicesOf({ kind, choices }: Field): readonly string[] {
-  return kind === "flag" ? ["true", "false"] : choices;
+  return kind === "flag" ? ["true", "false", ...choices] : choices;
 }
 
-/** Whether the value is chosen from a list; a reference to a parameter is typed. */
+/** Whether the value is chosen from a list; another than those of the list is typed. */
 function isListed(field: Field, shown: string): boolean {
   const choices = choicesOf(field);
   return choices.length > 0 && (shown === "" || choices.includes(shown));

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 
 import { edit } from "../actions";
+import { CommittedInput } from "../forms/CommittedInput";
 import { FieldInput } from "../forms/FieldInput";
 import { NAME, NAME_RULE } from "../forms/FileForm";
 import { NamesInput } from "../forms/NamesInput";
@@ -45,14 +46,9 @@ function useKinds(block: string): Kinds | null {
 /** The name of the definition, which all blocks of it share. */
 function Definition({ name, used }: { name: string; used: number }) {
   if (!name) return null;
-  const rename = (to: string): void => {
-    if (to && to !== name) void edit({ op: "rename-subsystem", name, to });
-  };
   return (
     <label className="definition">Definition
-      <input defaultValue={name} spellCheck={false} pattern={NAME} title={NAME_RULE}
-        onBlur={(event) => event.target.validity.valid && rename(event.target.value.trim())}
-        onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()} />
+      <CommittedInput value={name} pattern={NAME} title={NAME_RULE} commit={(to) => edit({ op: "rename-subsystem", name, to })} />
       {used > 1 && <span className="hint">shared by {used} blocks</span>}
     </label>
   );
