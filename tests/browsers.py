@@ -97,7 +97,16 @@ def chromium(folder, *flags, trace=None):
 def screen():
     """The name of a screen that nobody sees."""
     reads, writes = os.pipe()
-    command = [SCREEN, "-displayfd", str(writes), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    command = [
+        SCREEN,
+        "-displayfd",
+        str(writes),
+        "-screen",
+        "0",
+        "1600x1200x24",
+        "-nolisten",
+        "tcp",
+    ]
     with subprocess.Popen(command, pass_fds=[writes], stderr=subprocess.DEVNULL) as server:
         os.close(writes)
         with os.fdopen(reads) as told:

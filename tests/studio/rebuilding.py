@@ -61,7 +61,7 @@ class Builder:
         for section, what in (("params", "parameter"), ("clocks", "clock")):
             if not self.data.get(section):
                 continue
-            person.does(page.browser.find(f"[aria-label='Name of a new {what}']").click)
+            self.press_on(page.browser.find(f"[aria-label='Name of a new {what}']"))
             for name, value in self.data[section].items():
                 self.types(name, "TAB", written(value), "ENTER")
                 page.until(lambda s=section, n=name: n in (self.now().get(s) or {}), name)
@@ -73,7 +73,7 @@ class Builder:
         person.chooses("[aria-label='Model of a new robot']", model)
         own = {"Name": name, "Section": written(section | {"urdf": f"../{model}"})}
         for label, text in own.items():
-            person.does(page.browser.find(f"[aria-label='{label} of the new robot']").click)
+            self.press_on(page.browser.find(f"[aria-label='{label} of the new robot']"))
             self.types("Ctrl+a", text)
         self.types("ENTER")
         page.until(lambda: name in (self.now().get("robots") or {}), name)
@@ -83,6 +83,18 @@ class Builder:
         for word in words:
             key = word in KEYS
             self.person.does(self.page.press if key else self.page.type, word)
+
+    def leave_field(self):
+        """Give the keys back to the sheet, with nothing selected."""
+        inside = "return document.activeElement.matches('input, textarea')"
+        while self.page.browser.run(inside):
+            self.person.does(self.page.press, "ESCAPE")
+        self.person.does(self.page.press, "ESCAPE")
+
+    def press_on(self, element):
+        """Click an element of a form, in the middle of what is seen of the form."""
+        self.page.browser.run("arguments[0].scrollIntoView({block: 'center'})", element)
+        self.person.does(element.click)
 
     def now(self):
         """What the file holds."""
@@ -140,11 +152,13 @@ class Builder:
 
     def select(self, name):
         """Go to a block of the sheet by the search."""
-        self.person.does(self.page.press, "ESCAPE")
+        self.leave_field()
         self.person.does(self.page.press, "Ctrl+f")
         self.choose(f"{self.shown}/{name}" if self.shown else name)
         form = GATES.get(name, name) if self.shown else name
-        self.page.wait("document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form)
+        self.page.wait(
+            "document.querySelector('.form-panel .form')?.ariaLabel === arguments[0]", form
+        )
 
     def kinds_of(self, at, block):
         """The kinds of values that the fields of a form take."""
@@ -162,8 +176,7 @@ class Builder:
                 written(value) if not isinstance(value, str) else value,
             )
         else:
-            page.browser.run("arguments[0].scrollIntoView({block: 'center'})", field)
-            self.person.does(field.click)
+            self.press_on(field)
             held = ["Ctrl+a"] if field.get_attribute("value") else []
             self.types(*held, value if isText else written(value), "ENTER")
         page.until(lambda: self.written_at(key, value), f"{key}: {value!r}")
@@ -179,13 +192,23 @@ class Builder:
         self.person.does(self.page.press, "w")
         self.choose(f"output {output}")
         self.changes(lambda: self.choose(f"{end}.{port}"), f"a wire {wire['source']}")
+        is_one = not re.search(r"[*{]", wire["source"])
+        drawn = self.at(self.place_of(self.shown))["wires"][-1]
+        if is_one and end == wire["target"] and drawn.endswith(f" {end}.{port}"):
+            self.rewire(output, end, port, "to", "Ctrl+a", end)
         entries = re.search(r"\[.*\]$", wire["source"])
-        if entries and not re.search(r"[*{]", wire["source"]):
-            self.person.does(self.page.press, "w")
-            self.choose(f"output {output}")
-            self.choose_change(end, port)
-            self.page.wait("document.activeElement.name === 'from'")
-            self.changes(lambda: self.types("END", entries[0], "ENTER"), wire["source"])
+        if entries and is_one:
+            self.rewire(output, end, port, "from", "END", entries[0])
+
+    def rewire(self, output, end, port, side, *words):
+        """Give the last wire to a port another end."""
+        self.person.does(self.page.press, "w")
+        self.choose(f"output {output}")
+        self.choose_change(end, port)
+        self.page.wait("document.activeElement.name === 'from'")
+        if side == "to":
+            self.types("TAB")
+        self.changes(lambda: self.types(*words, "ENTER"), words)
 
     def choose_change(self, end, port):
         """The choice that changes the last wire of a port."""
@@ -212,7 +235,7 @@ class Builder:
         self.select(block)
         if name != block:
             field = page.wait("document.querySelector('.definition input')")
-            person.does(field.click)
+            self.press_on(field)
             self.types("Ctrl+a", name, "ENTER")
             self.select(block)
         page.until(lambda: name in (self.now().get("subsystems") or {}), name)
@@ -242,7 +265,7 @@ class Builder:
             self.condition(name, kind, one)
         self.order(name, "in", "inputs", section.get("inputs", []))
         self.sheet(at, section)
-        person.does(page.press, "ESCAPE")
+        self.leave_field()
         person.does(page.press, "BACKSPACE")
         page.until(
             lambda: page.browser.run("return location.hash").partition("::")[2] == outside,
@@ -251,15 +274,15 @@ class Builder:
         self.shown = outside
 
     def own_parameter(self, name, key, value):
-        self.person.does(self.page.press, "ESCAPE")
+        self.leave_field()
         found = f"[aria-label='Name of a new parameter of {name}']"
         self.page.wait(f"document.querySelector(`{found}`)")
-        self.person.does(self.page.browser.find(found).click)
+        self.press_on(self.page.browser.find(found))
         self.changes(lambda: self.types(key, "TAB", written(value), "ENTER"), key)
 
     def new_port(self, side, name):
         field = self.page.browser.find(f"[aria-label='Name of a new {side[:-1]}']")
-        self.person.does(field.click)
+        self.press_on(field)
         self.changes(lambda: self.types(name, "ENTER"), name)
 
     def order(self, name, gate, side, wanted):
@@ -275,6 +298,7 @@ class Builder:
     def condition(self, name, kind, section):
         """It runs on a condition."""
         page, person = self.page, self.person
+        self.select("in")
         person.does(page.press, "Ctrl+Shift+g")
         label = "//section[@aria-label='Kind of subsystem']//label"
         label += f"[normalize-space(.)='{CONDITIONS[kind]}']/input"
@@ -284,11 +308,11 @@ class Builder:
         for key, value in section.items():
             if key != "by":
                 self.parameter(key, value, where="dialog[open]")
-        person.does(page.press, "ESCAPE")
+        self.leave_field()
         if made != section["by"]:
             self.select("in")
             field = page.browser.find(f"[aria-label='Name of {made}']")
-            person.does(field.click)
+            self.press_on(field)
             self.changes(lambda: self.types("Ctrl+a", section["by"], "ENTER"), section["by"])
 
     # --- state machines ---------------------------------------------------------------------
@@ -304,11 +328,11 @@ class Builder:
         self.changes(lambda: person.does(page.press, "DELETE"), "without on")
         self.select_state("off")
         self.fill("entry", "")
-        person.does(page.press, "ESCAPE")
+        self.leave_field()
         person.does(page.press, "F2")
         first = next(iter(chart["states"]))
         self.changes(lambda: self.types("Ctrl+a", first, "ENTER"), first)
-        person.does(page.press, "ESCAPE")
+        self.leave_field()
         page.wait("document.querySelector('.form-panel .field [name=outputs]')")
         for key in ("outputs", "variables"):
             if key in chart:
@@ -320,7 +344,7 @@ class Builder:
         self.states(machine, chart)
         for one in chart.get("transitions", ()):
             self.transition(one)
-        person.does(page.press, "ESCAPE")
+        self.leave_field()
         person.does(page.press, "BACKSPACE")
         page.wait("!document.querySelector('.react-flow__node .state-name')")
 
@@ -345,7 +369,7 @@ class Builder:
                 if around:
                     self.select_state(around)
                 else:
-                    person.does(page.press, "ESCAPE")
+                    self.leave_field()
                 person.does(page.press, "s" if around else "a")
                 page.wait("document.activeElement.matches('input.state-name')")
                 self.changes(lambda name=name: self.types("Ctrl+a", name, "ENTER"), name)
@@ -362,8 +386,7 @@ class Builder:
     def select_state(self, name):
         """By the arrow keys, through the states in the order written."""
         page = self.page
-        self.person.does(page.press, "ESCAPE")
-        self.person.does(page.press, "ESCAPE")
+        self.leave_field()
         for _ in range(99):
             self.person.does(page.press, "ARROW_DOWN")
             if page.browser.run("return document.querySelector('.form-name')?.value") == name:
@@ -391,13 +414,13 @@ class Builder:
         found = f".form-panel .field [name={name}]"
         self.page.wait(f"document.querySelector('{found}')")
         field = self.page.browser.find(found)
-        self.person.does(field.click)
+        self.press_on(field)
         self.changes(lambda: self.types("Ctrl+a", text or "BACKSPACE", "ENTER"), f"{name}: {text}")
 
     # --- how it runs, and what it must show -------------------------------------------------
 
     def run(self):
-        self.person.does(self.page.press, "ESCAPE")
+        self.leave_field()
         self.page.wait("document.querySelector('.form[aria-label=File]')")
         kinds = self.kinds_of("", "")
         for key, value in self.data.get("run", {}).items():
@@ -405,7 +428,7 @@ class Builder:
 
     def claims(self):
         page, person = self.page, self.person
-        person.does(page.browser.find("#tab-tests").click)
+        self.press_on(page.browser.find("#tab-tests"))
         for kind, given in self.data.get("expect", {}).items():
             for one in given if isinstance(given, list) else [given]:
                 person.does(page.press_text, "Add a claim…")
@@ -425,6 +448,6 @@ class Builder:
         )
         if field.tag_name == "select":
             return self.person.does(Select(field).select_by_visible_text, written(value))
-        self.person.does(field.click)
+        self.press_on(field)
         text = value if isinstance(value, str) else written(value)
         return self.types("Ctrl+a", "BACKSPACE", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
+from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
@@ -50,7 +51,7 @@ def rows(page, *parts):
 
 def set_field(page, name, text):
     """Type a value into a field of the form at the right."""
-    page.field(name).send_keys(page.CTRL_A, text, "\n")
+    page.fill(page.field(name), text, Keys.ENTER)
 
 
 def fill(page, label, text):
@@ -59,7 +60,7 @@ def fill(page, label, text):
         "[...document.querySelectorAll('.claim-form label')].find((one) => "
         "one.innerText.startsWith(arguments[0]))?.querySelector('input')", label,
     )  # fmt: skip
-    field.send_keys(page.CTRL_A, text)
+    page.fill(field, text)
 
 
 def choose_kind(page, kind):

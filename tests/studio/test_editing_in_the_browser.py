@@ -36,6 +36,7 @@ NAMING = "document.activeElement.matches('input.block-name')"
 
 def undone(page):
     """Undo until the file is what it was."""
+    page.wait("!document.querySelector('.form-panel [data-draft]')")  # what is typed has arrived
     while page.text != LOOP:
         before = page.text
         page.press("Ctrl+z")

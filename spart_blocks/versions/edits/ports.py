@@ -168,9 +168,10 @@ class RemovePort(Operation):
         if used:
             problem = f"{self.name} of {self.within or 'the file'} is named in"
             raise InputError(Fault(f"{problem} {', '.join(used[:5])}", hint="remove this first"))
-        steps: list[Step] = [RemoveValue(port.keys)]
         alone = len(port.sheet.inputs if self.side == "inputs" else port.sheet.outputs) == 1
         names = {self.name, None} if alone else {self.name}
+        keys = port.keys[:-1] if alone and self.within else port.keys
+        steps: list[Step] = [RemoveValue(keys)]
         for sheet, blocks, is_source in port.ends():
             steps += wire_steps(sheet, partial(_without, names, blocks, is_source))
         steps += self._conditions(port.sheet)

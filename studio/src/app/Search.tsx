@@ -20,13 +20,16 @@ export function Search() {
   const close = (): void => patch({ dialog: null });
   return (
     <Dialog name="Search" onClose={close}>
-      <Chooser label="Search blocks, ports, states, parameters, values" choices={choices} onChoose={(place) => { close(); void goTo(place); }}
+      <Chooser label="Search blocks, ports, states, parameters, values" choices={choices} onChoose={(place) => { close(); queueMicrotask(() => void goTo(place)); }}
         empty="No block, type, port, state, parameter or value has this." />
     </Dialog>
   );
 }
 
+/** Go to a place. The keys are those of the sheet then, also where the search was opened from a field,
+ * which has the focus again. */
 async function goTo({ at, block, field, state }: Place): Promise<void> {
+  (document.activeElement as HTMLElement | null)?.blur();
   if (block !== undefined && state !== undefined) await revealProblem(pathOf(at, block), state);
   else if (block !== undefined) await reveal(at, block);
   else patch({ selection: [], wires: [] });

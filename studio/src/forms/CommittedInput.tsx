@@ -1,6 +1,7 @@
 // A name or text that is written when it is finished: by Enter, or when the field is left.
 
 import { type InputHTMLAttributes, useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 
 import type { Problem } from "../protocol";
 
@@ -43,7 +44,7 @@ export function CommittedInput({ value, commit, check, ...others }: Props) {
         onKeyDown={(event) => {
           if (event.key === "Enter" && check) void finish(event.currentTarget);
           else if (event.key === "Enter") event.currentTarget.blur();
-          if (event.key === "Escape") show(value);
+          if (event.key === "Escape") flushSync(() => show(value)); // what leaves it then writes nothing
         }} />
       {wrong && <span className="wrong-text" id={id} role="alert">{wrong.message} {wrong.hint && <span className="hint">{wrong.hint}</span>}</span>}
     </>

@@ -135,10 +135,12 @@ function NewEntry({ section, what, example }: { section: string; what: string; e
   const [value, setValue] = useState("");
   const first = useRef<HTMLInputElement>(null);
   const add = async (): Promise<void> => {
-    if (!(await edit({ op: "set", path: `${section}.${name.trim()}`, text: value.trim() }))) return;
     setName("");
     setValue("");
-    first.current?.focus(); // the next one
+    first.current?.focus(); // the next one is typed meanwhile
+    if (await edit({ op: "set", path: `${section}.${name.trim()}`, text: value.trim() })) return;
+    setName((next) => next || name);
+    setValue((next) => next || value);
   };
   return (
     <form className="new-parameter" onSubmit={(event) => { event.preventDefault(); void add(); }}>

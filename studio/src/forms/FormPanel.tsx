@@ -1,6 +1,6 @@
 // The panel at the right: what is selected, with its parameters.
 
-import { lazy, Suspense } from "react";
+import { type KeyboardEvent, lazy, Suspense } from "react";
 
 import { alignSelected } from "../canvas/commands";
 import type { Alignment } from "../canvas/align";
@@ -28,7 +28,7 @@ export function FormPanel() {
   const isGate = useStudio(({ sheet }) => sheet?.blocks.some(({ name, look }) => name === only && look === "border") ?? false);
   const wire = useStudio(({ sheet, wires }) => (wires.length === 1 ? sheet?.wires.find((one) => wireKey(one) === wires[0]) : undefined));
   return (
-    <aside className="form-panel" aria-label="Parameters">
+    <aside className="form-panel" aria-label="Parameters" onKeyDown={toSheet}>
       {isChart ? <Suspense><ChartForm /></Suspense>
         : only === undefined && wire ? <WireForm wire={wire} />
         : only === undefined ? <FileForm />
@@ -37,6 +37,11 @@ export function FormPanel() {
         : <Several count={selection.length} />}
     </aside>
   );
+}
+
+/** Escape gives the keys back to the sheet; fields with parameters do so themselves. */
+function toSheet({ key, target }: KeyboardEvent): void {
+  if (key === "Escape" && target instanceof HTMLInputElement) target.blur();
 }
 
 function Several({ count }: { count: number }) {

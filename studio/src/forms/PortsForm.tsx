@@ -58,7 +58,8 @@ function reorder(sheet: Sheet, side: Ports, names: readonly string[], k: number)
 function NewPort({ side, taken, add }: { side: string; taken: readonly string[]; add: (name: string) => Promise<unknown> }) {
   const [name, setName] = useState("");
   const submit = async (): Promise<void> => {
-    if (await add(name.trim())) setName("");
+    setName(""); // the next one is typed meanwhile
+    if (!(await add(name.trim()))) setName((next) => next || name);
   };
   return (
     <form className="new-parameter" onSubmit={(event) => { event.preventDefault(); void submit(); }}>
