@@ -1,6 +1,6 @@
 // The menu of commands for what is selected, opened by the right button, a long press or the Menu key.
 
-import { type KeyboardEvent, useLayoutEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 
 import { now, patch } from "../store";
 import { Dialog } from "./Dialog";
@@ -23,6 +23,14 @@ export function commandsFor(about: readonly Subject[]): Command[][] {
   return groups.filter((commands) => commands.length > 0);
 }
 
+/** Browsers may take for a click that the finger is lifted which has opened the menu; it would close it. */
+function ignoreLifting(): () => void {
+  const next = new AbortController();
+  addEventListener("click", (event) => event.detail > 0 && event.stopPropagation(), { capture: true, signal: next.signal });
+  addEventListener("pointerdown", () => next.abort(), { capture: true, signal: next.signal });
+  return () => next.abort();
+}
+
 export function Menu({ at }: { at: { x: number; y: number } }) {
   const list = useRef<HTMLUListElement>(null);
   const groups = commandsFor(subjects());
@@ -36,6 +44,7 @@ export function Menu({ at }: { at: { x: number; y: number } }) {
     dialog.style.top = `${Math.max(4, Math.min(at.y, innerHeight - box.height - 4))}px`;
     items()[0]?.focus();
   });
+  useEffect(ignoreLifting, []);
   const onKeyDown = (event: KeyboardEvent): void => {
     const all = items();
     const present = all.indexOf(document.activeElement as HTMLButtonElement);

@@ -22,7 +22,6 @@ import type { BlockNode as Block, WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
 import { blockAt, sceneOf, wireNear, type WireShape } from "./scene";
 import { FAR, useShown } from "./shown";
-import { useTouch } from "./touch";
 import { useBlocks } from "./useBlocks";
 import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
@@ -44,7 +43,6 @@ export function Canvas() {
   const scene = useMemo(() => sceneOf(sheet), [sheet]);
   const { shown, under } = useShown(scene);
   const { nodes, edges, onNodesChange, dropped, nudge, what } = useBlocks(scene, shown);
-  const [touch, came] = useTouch();
   const far = useStore(({ transform }) => transform[2] < FAR);
   const minimap = useStudio((state) => state.minimap);
   const comparing = useStudio((state) => state.changes !== null);
@@ -62,7 +60,7 @@ export function Canvas() {
   }, [flow, toReveal]);
   return (
     <div className={far ? "flow far" : "flow"} onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
-      onPointerEnter={(event) => { prepare(); came(event); }} onDragOver={(event) => allowDrop(flow, event)} onDragLeave={() => now().onto && patch({ onto: null })}
+      onPointerEnter={prepare} onDragOver={(event) => allowDrop(flow, event)} onDragLeave={() => now().onto && patch({ onto: null })}
       onDrop={(event) => drop(flow, event)} {...menuHandlers}
       onPointerMoveCapture={(event) => { under(event); menuHandlers.onPointerMoveCapture(event); }}>
       <Backdrop scene={scene} what={what} />
@@ -76,7 +74,7 @@ export function Canvas() {
         onMoveStart={() => setMoving(true)} onMoveEnd={(_, viewport) => { setMoving(false); keepView(viewport); }}
         colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null}
         panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Partial}
-        panOnDrag={touch || PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
+        panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
         connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3}>
         <Annotations nudge={nudge} />
         <Guides />

@@ -18,9 +18,9 @@ export const menuHandlers = {
   onPointerDownCapture(event: PointerEvent): void {
     stop();
     const { clientX: x, clientY: y, target } = event;
-    if (event.pointerType === "touch" && !event.isPrimary) return; // two fingers zoom
     if (event.pointerType === "touch") {
-      const timer = setTimeout(() => { stop(); ignoreClick(); openAt(target as Element, x, y); }, LONG);
+      if (!event.isPrimary) return; // two fingers zoom
+      const timer = setTimeout(() => { stop(); openAt(target as Element, x, y); }, LONG);
       pressed = { x, y, timer };
     } else if (event.button === 2) pressed = { x, y };
   },
@@ -37,13 +37,6 @@ export const menuHandlers = {
     if (!(event.target as Element).closest("input, textarea")) event.preventDefault();
   },
 };
-
-/** Browsers may take the lifting of the finger for a click, which would close the menu again. */
-function ignoreClick(): void {
-  const next = new AbortController();
-  addEventListener("click", (event) => event.stopPropagation(), { capture: true, signal: next.signal });
-  addEventListener("pointerdown", () => next.abort(), { capture: true, signal: next.signal });
-}
 
 /** Select what is at a place, unless it is selected, and open the menu there. */
 function openAt(target: Element, x: number, y: number): void {
