@@ -29,6 +29,7 @@ from spart_blocks.run.events.stops import just_before
 from spart_blocks.run.measure.measuring import Panelled
 from spart_blocks.run.record.record import Grid, Keeper, Lines, Sampled
 from spart_blocks.run.run import Run
+from spart_blocks.run.tape import Taped
 
 if TYPE_CHECKING:
     from spart_blocks.run.engines.compiled import CompiledLoop, Library
@@ -132,6 +133,8 @@ def _keeper(run: Run) -> Keeper:
         keeper = Sampled(run.recorder, run.kept)
     elif run.lines:
         keeper = Lines(run.recorder, run.engine, run.samples, run.marks)
+    if run.tape is not None:
+        keeper = Taped(keeper, run.tape)
     return Panelled(keeper, run.measuring, run.longest) if run.measuring else keeper
 
 

@@ -26,6 +26,7 @@ from spart_blocks.run.record.event_log import EventLog
 from spart_blocks.run.record.record import Keeper, UnrecordedRows
 from spart_blocks.run.record.recorder import Recorder, Samples
 from spart_blocks.run.record.thinning import Bound
+from spart_blocks.run.tape import Tape
 
 LOOKS = 500
 """A measured run is divided into at least this many intervals."""
@@ -121,6 +122,7 @@ class Run:
     chatter: Chatter = field(default_factory=Chatter)
     keeper: Keeper = field(init=False)
     measuring: Measuring | None = None
+    tape: Tape | None = None
     crowded_at: float | None = None
     before: Floats | None = None
     """The zero-crossing values before the next stop."""
@@ -166,6 +168,11 @@ class Run:
         """Attach gauges, which measure this run from its start."""
         measuring = Measuring(self.engine, gauges)
         self.measuring = measuring if measuring.names else None
+
+    def take_tape(self) -> Tape:
+        """Write all steps of this run, and what acts between them, on a tape."""
+        self.tape = Tape(len(self.x), len(self.xd))
+        return self.tape
 
     @property
     def readings(self) -> dict[Gauge, Readings]:

@@ -24,6 +24,12 @@ enum {
   SB_FULL
 };
 
+/* The steps of a run, for its derivatives: see run/tape.py. */
+typedef struct {
+  long long count, room;
+  double *rows;
+} sb_tape;
+
 typedef struct sb_run {
   const sb_program *program;
   /* sizes */
@@ -38,6 +44,7 @@ typedef struct sb_run {
   double *kept, *xs, *xds;
   sb_log *log; /* null where samples are kept */
   sb_gauge *gauge; /* null where nothing is measured */
+  sb_tape *tape; /* null where steps are not noted */
   /* tableau: A (stages by stages), b, c, error weights e or null, dense P or null */
   const double *A, *b, *c, *e, *P;
   double rtol, atol, max_step, fixed_step, error_exponent;
@@ -305,12 +312,21 @@ enum { SB_PLAIN, SB_STOPPED, SB_CROSSES };
 
 static double sb_near_side(sb_run *r, double h);
 
+/* Write a step from the present state on the tape. */
+static void sb_note(sb_run *r, double last, double until, int end) {
+  double *row = r->tape->rows + r->tape->count++ * (4 + r->nx + r->nd);
+  row[0] = r->t, row[1] = last, row[2] = until, row[3] = end;
+  memcpy(row + 4, r->x, (size_t)r->nx * sizeof(double));
+  memcpy(row + 4 + r->nx, r->xd, (size_t)r->nd * sizeof(double));
+}
+
 /* Keep rows or samples of the step from r->t up to `until`, exclusive. h: of its dense output. */
 static int sb_keep_step(sb_run *r, double h, double until, int end) {
   double last = until;
   r->taken = h;
   if (end == SB_STOPPED) last = SB_JUST_BEFORE(until);
   if (end == SB_CROSSES) last = sb_near_side(r, until - r->t);
+  if (r->tape) sb_note(r, last, until, end);
   if (!r->log) { /* samples between the sides of a crossing show what holds after it */
     if (!sb_sample_step(r, h, end == SB_CROSSES ? nextafter(last, INFINITY) : until)) return 0;
     if (!r->gauge) return 1;
@@ -333,7 +349,7 @@ static int sb_keep_event(sb_run *r) {
 
 static int sb_is_full(const sb_run *r) {
   return (r->log && r->log->rows > r->log->room - 2 * r->log->step_rows - r->log->marks) ||
-         (r->gauge && r->gauge->count > r->gauge->room / 2);
+         (r->gauge && r->gauge->count > r->gauge->room / 2) || (r->tape && r->tape->count >= r->tape->room);
 }
 
 /* Whether nothing has crossed at a time of the step just tried. */

@@ -50,6 +50,7 @@ from spart_blocks.run.record.record import UnrecordedRows, blur_at_least
 from spart_blocks.run.record.recorder import is_book
 from spart_blocks.run.run import Run
 from spart_blocks.run.solvers.stiffness import BORDERS, heeds, meet
+from spart_blocks.run.tape import TapeStruct
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
@@ -71,7 +72,7 @@ MOST_STEPS = 20_000
 _SIZES = ["nx", "nd", "nkept", "nlooked", "ncross", "nclocks", "nstops", "nsamples", "stages"]
 _SIZES += ["dense_order"]
 _ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "sides", "kept", "xs", "xds"]
-_ARRAYS += ["log", "gauge", "A", "b", "c", "e", "P"]
+_ARRAYS += ["log", "gauge", "tape", "A", "b", "c", "e", "P"]
 _NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent"]
 _ROOM = [
     "direction",
@@ -119,6 +120,7 @@ _MIRRORS: dict[str, type[ctypes.Structure]] = {
     "sb_run": _RunStruct,
     "sb_log": LogStruct,
     "sb_gauge": GaugeStruct,
+    "sb_tape": TapeStruct,
 }
 
 
@@ -343,6 +345,8 @@ class CompiledLoop(UnrecordedRows):
         if run.measuring is not None and run.measuring.width:
             self.gauge = CompiledGauge(run.measuring.width, run.longest)
             self.struct.gauge = self.gauge.address
+        if run.tape is not None:
+            self.struct.tape = run.tape.address
         self._give_samples(self.samples)
         self._give_stops()
 
@@ -411,6 +415,7 @@ class CompiledLoop(UnrecordedRows):
                     with deferred():  # rows are passed on once
                         self._hand_over_rows()
                         self._hand_over_panels()
+                        self._hand_over_tape()
                 elif status == MORE:
                     run.cut_here()
                 else:
@@ -419,6 +424,7 @@ class CompiledLoop(UnrecordedRows):
             # An interrupt is handled when the driver returns, before its state is read.
             self._take_over()
             self._hand_over_panels()
+            self._hand_over_tape()
             self._hand_over_samples()
             self._count_ticks()
             self._hand_over_rows(last=True)
@@ -531,6 +537,10 @@ class CompiledLoop(UnrecordedRows):
         """Pass the driver's panels of signals to the gauges."""
         if self.gauge is not None and self.run.measuring is not None:
             self.run.measuring.take(self.gauge.drained())
+
+    def _hand_over_tape(self) -> None:
+        if self.run.tape is not None:
+            self.run.tape.drain()
 
     def _last_row(self) -> None:
         """Add the final state as a row, if it can be evaluated."""

@@ -17,6 +17,7 @@ from spart_blocks.run.events.bounces import after_resets
 from spart_blocks.run.events.crossings import chatters, jumped
 from spart_blocks.run.events.meeting import jumped_off, let_go, meet
 from spart_blocks.run.run import Run
+from spart_blocks.run.tape import Act, Kind
 
 
 def enter(run: Run, inputs: Sequence[Any]) -> bool:
@@ -60,6 +61,7 @@ def _apply_jumps(run: Run, t: float, before: Sequence[Any]) -> bool:
     found = run.engine.jumped(before, t, run.x, run.xd)
     for k in found:
         run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+        _noted(run, t, "switch", k)
     return bool(found)
 
 
@@ -71,8 +73,9 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
     """
     if found:
         count_crossings(run, found, t)
+        _noted(run, t, "found", *found, ticks_follow=ticks_follow)
     kinds = {run.crossings[k].kind for k in found}
-    x, xd = run.x, run.xd
+    x, xd, held = run.x, run.xd, run.held
     inputs = run.engine.jump_inputs(t, x, xd) if kinds & {"event", "mode"} else ()
     sets_off = run.resetting and t > run.start and kinds & {"event", "mode"}
     values = run.watch(t, x) if sets_off else None
@@ -101,11 +104,14 @@ def cross(run: Run, found: Sequence[int], t: float, *, ticks_follow: bool = Fals
         let_go(run, t, [k for k in touching if k in found])
     if kinds & {"event", "mode", "limit"}:
         run.x = run.project(t, run.x)
+        _noted(run, t, "project")
     if kinds & {"event", "mode"} and run.stopped is None and not ticks_follow:
         _stop_after_reset(run, t)
     if "event" in kinds and run.stopped is None:
         events = [k for k in first if run.crossings[k].kind == "event" and k not in touching]
         run.limit = after_resets(run, t, x, xd, events)
+    if run.held != held:
+        _noted(run, t, "held")
     return exact(t)
 
 
@@ -113,6 +119,13 @@ def _reset(run: Run, k: int, t: float) -> None:
     """Reset states by the function of an EVENT."""
     run.events.add(t, run.crossings[k].block, "crossed zero")
     run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+    _noted(run, t, "reset", k)
+
+
+def _noted(run: Run, t: float, kind: Kind, *k: int, ticks_follow: bool = False) -> None:
+    """Note on the run's tape, if it has one, that something has acted."""
+    if run.tape is not None:
+        run.tape.acts.append(Act(t, kind, k, ticks_follow))
 
 
 def _set_off(run: Run, found: Sequence[int], values: Floats, t: float) -> list[int]:
@@ -144,6 +157,7 @@ def settle(run: Run, t: float) -> None:
         for block, k in unfit.items():
             before = run.x.copy()
             run.x, run.xd = run.engine.reset(k, t, run.x, run.xd)
+            _noted(run, t, "switch", k)
             what = switch_text(run.engine, block, before, run.x)
             if what:
                 run.events.add(t, block, what)

@@ -1,0 +1,404 @@
+"""Forward derivatives of a run: the changes of its states along directions, step by step.
+
+The steps are those of the run. Each is repeated with its changes, by the run's own method, so that
+these are the derivatives of the method with its steps held; between the steps stand the instants
+of instants.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.base.tableaus import Tableau, tableau
+from spart_blocks.diagram.network.clocks import exact
+from spart_blocks.gradients.instants import GRAZES, Maps, NoGradientError, Place
+from spart_blocks.gradients.tangents import Directions, Floats
+from spart_blocks.run.constants import BEFORE, LOCATED, PART
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.events.stops import just_after, just_before
+from spart_blocks.run.run import Run
+from spart_blocks.run.tape import CROSSES, HEAD, STOPPED, Act
+
+SAME = 1e-6
+"""Largest difference of a repeated state from the run's, relative to the size of the states."""
+FAR = 1e-8
+"""Time [s] within which a crossing that was located must be found again."""
+SHORTER = 0.1
+"""Each step towards a crossing leaves this fraction of the way."""
+_ULPS = 64
+
+
+@dataclass(frozen=True)
+class Look:
+    """The states at a time of interest. at: with the changes at a fixed time; at.dt: how the time
+    itself moves along the directions. slope (nx,): the rates there.
+    """
+
+    at: Place
+    slope: Floats
+
+
+@dataclass
+class Forward:
+    """The derivatives of a run that was taped.
+
+    run: it has ended. directions: of an engine with the same parameters. integrands: a Function
+    (t, x, xd, p) -> column of signals to integrate, or None.
+    """
+
+    run: Run
+    directions: Directions
+    integrands: Any = None
+    maps: Maps = field(init=False)
+    engine: Native = field(init=False)
+
+    def __post_init__(self) -> None:
+        engine = self.run.engine
+        assert isinstance(engine, Native)
+        self.engine, self.maps = engine, Maps(self.directions)
+        method = tableau(self.run.options.solver)
+        assert method is not None
+        self.method: Tableau = method
+        program = engine.program
+        self.rates = self.directions.tangent("rates", lambda: program.held or program.rates)
+        self.holds = program.held is not None
+        self.guards = (
+            self.directions.tangent(("guards", len(engine.crossings)), lambda: program.watched)
+            if engine.crossings
+            else None
+        )
+        self.ticks = {c.name: c.first_tick_from(self.run.start) for c in self.run.clocks}
+        self.edges = _MovingEdges(engine, self.directions)
+        self.integral = np.zeros(0)
+        if self.integrands is not None:
+            self.summed = self.directions.tangent("integrands", lambda: self.integrands)
+            self.integral = np.zeros((self.integrands.numel_out(0), self.directions.m))
+
+    # --- the run ---------------------------------------------------------------------------
+
+    def looks(self, times: Iterable[float]) -> Iterator[tuple[float, list[Look]]]:
+        """What is seen at these times, in ascending order: one look within a step, one on each
+        side of an instant. Afterwards `integral` (k, m) has the changes of the integrals of the
+        integrands over the run.
+        """
+        wanted = sorted(times)
+        rows, acts = self.run.tape.rows, list(self.run.tape.acts)
+        n = len(self.run.x)
+        at = self._begun()
+        at = self._instant(at, self._slope(at, at.t), at.t, STOPPED, _taken(acts, at.t))
+        sides = [self._look(at)]
+        for k, row in enumerate(rows):
+            t, near, until, end = row[:HEAD]
+            self._agrees(at, row[HEAD : HEAD + n], row[HEAD + n :])
+            at = replace(at, t=t, x=row[HEAD : HEAD + n], xd=row[HEAD + n :])
+            low = just_after(t) if k == 0 or rows[k - 1, 3] == STOPPED else t
+            high = just_before(until) if end == STOPPED else near
+            step = _Step(self, at, (low, high))
+            edge = _ULPS * np.spacing(max(abs(t), abs(until)))
+            while wanted and wanted[0] <= t + edge:
+                yield wanted.pop(0), sides
+            while wanted and wanted[0] < near - edge:
+                yield wanted[0], [self._look(step.within(wanted.pop(0) - t))]
+            over = step.up_to(near - t) if end == CROSSES else step.within(until - t)
+            self.integral = self.integral + step.integral
+            close = Look(over, step.last if end == CROSSES else self._slope(over, over.t))
+            if end in (STOPPED, CROSSES) or k + 1 == len(rows):
+                then = self._then(rows, k)
+                at = self._instant(over, close.slope, until, int(end), _taken(acts, until), then)
+            else:
+                at = self.maps.project(over) if self.engine.drifting else over
+            sides = [replace(close, at=replace(over, dt=at.dt)), self._look(at)]
+            at = replace(at, dt=np.zeros(self.directions.m))
+        self._agrees(at, self.run.x, self.run.xd)
+        for time in wanted:
+            yield time, sides
+
+    def _begun(self) -> Place:
+        """The initial states."""
+        program, d = self.engine.program, self.directions
+        _, x, xd, p = program.rates.sx_in()
+        changes = []
+        for base in program.starts(d.changes.T):
+            changes.append(base.T)
+        x0, xd0 = self.engine.initial()
+        t = float(self.run.start)
+        return Place(t, x0, xd0, changes[0], changes[1], np.zeros(d.m))
+
+    def _then(self, rows: Floats, k: int) -> tuple[Floats, Floats]:
+        """The run's own states after step k and what ends it."""
+        if k + 1 == len(rows):
+            return self.run.x, self.run.xd
+        return np.split(rows[k + 1, HEAD:], [len(self.run.x)])  # type: ignore[return-value]
+
+    # --- instants --------------------------------------------------------------------------
+
+    def _instant(
+        self,
+        near: Place,
+        slope: Floats,
+        t: float,
+        end: int,
+        acts: Sequence[Act],
+        then: tuple[Floats, Floats] | None = None,
+    ) -> Place:
+        """The states after all that happens at t, and how t moves. near: just before, with the
+        rates there; then: the run's own states after it.
+        """
+        moves = self._moves(near, slope, end, acts, then, t)
+        dt = next(iter(moves.values())) if moves else self.edges.at(t)
+        now = replace(near, t=t, x=self._beyond(near, slope, t, moves)).moving(slope, dt)
+        if end == STOPPED or not acts:
+            now = self.maps.project(now)
+        early = list(_before_ticks(acts))
+        now = self._act(now, early, moves)
+        if end == STOPPED:
+            now = self._tick(now)
+        now = self._act(now, acts[len(early) :], moves)
+        slope = self._slope(now, just_after(t) if end == STOPPED else t)
+        return replace(now.moving(slope, np.zeros(self.directions.m)), dt=now.dt)
+
+    def _tick(self, now: Place) -> Place:
+        due = [c for c in self.run.clocks if float(c.time(self.ticks[c.name])) == now.t]
+        if not due:
+            return now
+        if now.dt.any():
+            raise NoGradientError(
+                "a source switches at a tick, and would before or after it with other parameters",
+                block=self.edges.block_at(now.t),
+                time=now.t,
+            )
+        for clock in due:
+            self.ticks[clock.name] += 1
+        return self.maps.tick(now, due)
+
+    def _beyond(self, near: Place, slope: Floats, t: float, moves: Iterable[int]) -> Floats:
+        """The states at t, on the far side of these crossings."""
+        way = t - near.t
+        if self.guards is None or not moves:
+            return near.x + way * slope
+        before = self.guards.value(near.t, near.x, near.xd)
+        while way < t - near.t + FAR:
+            x = near.x + way * slope
+            after = self.guards.value(max(t, near.t + way), x, near.xd)
+            if all(self.engine.crossings[k].direction * after[k] > 0
+                   or (self.engine.crossings[k].direction == 0 and before[k] * after[k] <= 0)
+                   for k in moves):
+                break
+            way = max(2 * way, LOCATED)
+        return x
+
+    def _moves(
+        self,
+        near: Place,
+        slope: Floats,
+        end: int,
+        acts: Sequence[Act],
+        then: tuple[Floats, Floats] | None,
+        t: float,
+    ) -> dict[int, Floats]:
+        """For each crossing that ended a step how its time moves along the directions."""
+        if end != CROSSES or self.guards is None:
+            return {}
+        values = self.guards.value(near.t, near.x, near.xd)
+        found = next((act.k for act in acts if act.kind == "found"), None)
+        if found is None:
+            assert then is not None
+            found = tuple(self.run.crossed(values, self.guards.value(t, *then)))
+        changes = self.guards.along(near.t, near.x, near.xd, 0.0, near.dx, near.dxd)
+        rates = self.guards.by_time(near.t, near.x, near.xd, slope)
+        moves = {}
+        for k in found:
+            crossing = self.engine.crossings[k]
+            if abs(rates[k]) <= GRAZES * (abs(changes[k]).max(initial=0.0) + abs(rates).max()):
+                if changes[k].any():
+                    raise NoGradientError(
+                        "its signal grazes zero, where the run has no derivative",
+                        block=crossing.block,
+                        time=t,
+                    )
+                continue
+            if abs(values[k]) <= FAR * abs(rates[k]):  # others have jumped with it
+                moves[k] = -changes[k] / rates[k]
+        return moves
+
+    def _act(self, now: Place, acts: Sequence[Act], moves: dict[int, Floats]) -> Place:
+        blocks = {self.engine.crossings[k].block: k for k in moves}
+        for act in acts:
+            if act.kind == "held":
+                raise NoGradientError("states slide or rest at zero from here on", time=act.t)
+            if act.kind == "project":
+                now = self.maps.project(now)
+                continue
+            if act.kind == "found":
+                continue
+            (k,) = act.k
+            cause = k if k in moves else blocks.get(self.engine.crossings[k].block)
+            if cause is not None and not np.array_equal(moves[cause], now.dt):
+                now = now.moving(self._slope(now, now.t), moves[cause])
+            now = self.maps.reset(now, k) if act.kind == "reset" else self.maps.switch(now, k)
+        return now
+
+    def _slope(self, at: Place, t: float) -> Floats:
+        more = (at.x,) if self.holds else ()
+        return self.rates.value(t, at.x, at.xd, *more)
+
+    def _look(self, at: Place) -> Look:
+        return Look(at, self._slope(at, at.t))
+
+    def _agrees(self, at: Place, x: Floats, xd: Floats) -> None:
+        """Check that the repeated run goes where the run went."""
+        for found, wanted in ((at.x, x), (at.xd, xd)):
+            size = max(1.0, float(np.abs(wanted).max(initial=0.0)))
+            if np.abs(found - wanted).max(initial=0.0) > SAME * size:
+                k = int(np.abs(found - wanted).argmax())
+                raise NoGradientError(
+                    f"repeated, the run differs here by {np.abs(found - wanted).max():.3g} "
+                    f"in state {k}",
+                    time=at.t,
+                )
+
+
+class _Step:
+    """One step with its changes."""
+
+    def __init__(
+        self, forward: Forward, at: Place, inside: tuple[float, float]
+    ) -> None:
+        self.forward, self.at, self.inside = forward, at, inside
+        self.integral = np.zeros_like(forward.integral)
+
+    def within(self, h: float) -> Place:
+        """The states at a time h after the start of the step."""
+        f, at = self.forward, self.at
+        method, more = f.method, ((at.x,) if f.holds else ())
+        slopes: list[Floats] = []
+        changes: list[Floats] = []
+        sums: list[Floats] = []
+        for s, c in enumerate(method.c.tolist()):
+            weights = method.A[s, :s]
+            x = at.x + h * _sum(weights, slopes, len(at.x))
+            dx = at.dx + h * _sum(weights, changes, at.dx.shape)
+            t = min(max(at.t + c * h, self.inside[0]), self.inside[1])
+            slopes.append(f.rates.value(t, x, at.xd, *more))
+            changes.append(f.rates.along(t, x, at.xd, 0.0, dx, at.dxd, *more))
+            if f.integrands is not None:
+                sums.append(f.summed.along(t, x, at.xd, 0.0, dx, at.dxd))
+        x = at.x + h * _sum(method.b, slopes, len(at.x))
+        dx = at.dx + h * _sum(method.b, changes, at.dx.shape)
+        if f.integrands is not None:
+            self.integral = h * _sum(method.b, sums, sums[0].shape)
+        stepped = f.engine.program.stepped
+        if stepped:
+            x, dx = self._own_steps(h, x, dx)
+        return Place(at.t + h, x, at.xd, dx, at.dxd, np.zeros(at.dx.shape[1]))
+
+    def up_to(self, h: float) -> Place:
+        """The same, just before a crossing at that time: by shorter and shorter steps, since stages
+        are less accurate than a step's end and may lie beyond, and a midpoint step at last. `last`
+        has the rates there.
+        """
+        f, total = self.forward, np.zeros_like(self.integral)
+        near, left = self.at, h
+        while left > max(BEFORE, PART * h):
+            step = _Step(f, near, self.inside)
+            gap = max(SHORTER * left, min(BEFORE, left))
+            near, left = step.within(left - gap), gap
+            total = total + step.integral
+        gap = left
+        self.integral = total
+        more = (self.at.x,) if f.holds else ()
+        t, xd, dxd = near.t, near.xd, near.dxd
+        first = f.rates.value(t, near.x, xd, *more)
+        change = f.rates.along(t, near.x, xd, 0.0, near.dx, dxd, *more)
+        t += 0.5 * gap
+        x, dx = near.x + 0.5 * gap * first, near.dx + 0.5 * gap * change
+        middle = f.rates.value(t, x, xd, *more)
+        self.last = 2 * middle - first
+        if f.integrands is not None:
+            self.integral = self.integral + gap * f.summed.along(t, x, xd, 0.0, dx, dxd)
+        change = f.rates.along(t, x, xd, 0.0, dx, dxd, *more)
+        return replace(near, t=self.at.t + h, x=near.x + gap * middle, dx=near.dx + gap * change)
+
+    def _own_steps(self, h: float, x: Floats, dx: Floats) -> tuple[Floats, Floats]:
+        f, at = self.forward, self.at
+        program = f.engine.program
+        tangent = f.directions.tangent("advance", lambda: program.advance)
+        more = (np.array([h]),)
+        after = tangent.value(at.t, at.x, at.xd, *more)
+        change = tangent.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *more)
+        for name in program.stepped:
+            part = f.engine.continuous[name]
+            x[part], dx[part] = after[part], change[part]
+        return x, dx
+
+
+def _sum(weights: Floats, terms: Sequence[Floats], shape: Any) -> Floats:
+    total = np.zeros(shape)
+    for weight, term in zip(weights.tolist(), terms, strict=True):
+        if weight:
+            total = total + weight * term
+    return total
+
+
+def _taken(acts: list[Act], t: float) -> list[Act]:
+    """Take the acts up to an instant at t out of the list."""
+    limit = t + _ULPS * math.ulp(max(abs(t), 1e-300))
+    count = next((k for k, act in enumerate(acts) if act.t > limit), len(acts))
+    taken, acts[:] = acts[:count], acts[count:]
+    return taken
+
+
+def _before_ticks(acts: Sequence[Act]) -> Iterator[Act]:
+    """The acts before the ticks at their instant."""
+    early = False
+    for act in acts:
+        if act.kind == "found":
+            early = act.ticks_follow
+        if not early:
+            return
+        yield act
+
+
+class _MovingEdges:
+    """The known times at which sources switch and that depend on the parameters that vary."""
+
+    def __init__(self, engine: Native, directions: Directions) -> None:
+        self.m = directions.m
+        self.series: list[tuple[str, Any, Floats, Floats]] = []
+        program = engine.program
+        if not program.switching:
+            return
+        (p,) = arguments = program.edges.sx_in()
+        jacobian = ca.Function("j", arguments, [ca.jacobian(program.edges(p), p)])(program.p)
+        changes = np.array(jacobian.full()) @ directions.changes
+        for k, times in enumerate(program.switches()):
+            first, period = changes[2 * k], changes[2 * k + 1]
+            if first.any() or period.any():
+                self.series.append((times.block, times, first, period))
+
+    def at(self, t: float) -> Floats:
+        """How an edge at t moves along the directions: (m,)."""
+        for _, times, first, period in self.series:
+            k = self._number(times, t)
+            if k is not None:
+                return np.asarray(first + k * period)
+        return np.zeros(self.m)
+
+    def block_at(self, t: float) -> str | None:
+        """The block of an edge at t."""
+        return next((b for b, times, _, _ in self.series if self._number(times, t) is not None), None)
+
+    @staticmethod
+    def _number(times: Any, t: float) -> int | None:
+        if not math.isfinite(float(times.first)):
+            return None
+        k = 0
+        if times.period > 0:
+            k = max(0, round((exact(t) - times.first) / times.period))
+        return k if float(times.first + k * times.period) == t else None

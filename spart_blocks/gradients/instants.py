@@ -1,0 +1,121 @@
+"""What one instant of a run does to derivatives.
+
+At an instant that moves by dt along a direction, the states that reach it change by Y = Z + f dt,
+where Z is their change at a fixed time and f their rates before it. Each map at the instant takes
+Y on, and the change at a fixed time after it is Z = Y - f dt with the rates after it. This is the
+saltation matrix, in its parts. Source: N. J. Kong et al., "Saltation Matrices: The Essential Tool
+for Linearizing Hybrid Dynamical Systems", Proceedings of the IEEE 112 (2024), equation 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.diagram.network.clocks import Clock
+from spart_blocks.gradients.tangents import Directions, Floats, Tangent
+from spart_blocks.program import Program
+
+GRAZES = 1e-7
+"""A signal that crosses at a rate below this fraction of the sum of the contributions to it
+grazes."""
+
+
+class NoGradientError(RunError):
+    """A run without a derivative, with the block and the time at which it has none."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """States at a time, with their changes along directions.
+
+    t [s], x (nx,), xd (nd,). dx (nx, m), dxd (nd, m): at a fixed time, or at an instant that moves
+    by dt (m,).
+    """
+
+    t: float
+    x: Floats
+    xd: Floats
+    dx: Floats
+    dxd: Floats
+    dt: Floats
+
+    def moving(self, slope: Floats, dt: Floats) -> Place:
+        """The same, with changes at an instant that moves by dt. slope (nx,): the rates."""
+        return replace(self, dx=self.dx + np.outer(slope, dt - self.dt), dt=dt)
+
+
+class Maps:
+    """The maps of a program's events and ticks, with their derivatives."""
+
+    def __init__(self, directions: Directions) -> None:
+        self.directions, self.engine = directions, directions.engine
+        self.program = self.engine.program
+
+    def reset(self, at: Place, k: int) -> Place:
+        """After the reset of an EVENT."""
+        event = self.engine.crossings[k].event
+        function = self.program.resets.get(event)
+        if function is None:
+            raise NoGradientError(
+                "its function could not be traced, so that its reset has no derivative",
+                block=self.engine.crossings[k].block,
+                time=at.t,
+            )
+        return self._whole(at, ("reset", event), function)
+
+    def switch(self, at: Place, k: int) -> Place:
+        """After a block has switched its mode."""
+        block = self.engine.crossings[k].block
+        part = self.engine.continuous[block]
+        found = self._of_states(at, "switched", self.program.switched)
+        x, dx = at.x.copy(), at.dx.copy()
+        x[part], dx[part] = found.x[part], found.dx[part]
+        return replace(at, x=x, dx=dx)
+
+    def project(self, at: Place) -> Place:
+        """The states on their constraints."""
+        if self.program.project is None or not len(at.x):
+            return at
+        return self._of_states(at, "project", self.program.project)
+
+    def tick(self, at: Place, due: Sequence[Clock]) -> Place:
+        """After clocks have ticked together."""
+        names = tuple(clock.name for clock in due)
+        tangent = self.directions.tangent(
+            ("tick", names), lambda: ticked(self.program, names, self.engine.sampled)
+        )
+        xd = tangent.value(at.t, at.x, at.xd)
+        dxd = tangent.along(at.t, at.x, at.xd, at.dt, at.dx, at.dxd)
+        return replace(at, xd=xd, dxd=dxd)
+
+    def _of_states(self, at: Place, name: str, function: Any) -> Place:
+        tangent = self.directions.tangent(name, lambda: function)
+        x = tangent.value(at.t, at.x, at.xd)
+        return replace(at, x=x, dx=tangent.along(at.t, at.x, at.xd, at.dt, at.dx, at.dxd))
+
+    def _whole(self, at: Place, key: Any, function: Any) -> Place:
+        tangent: Tangent = self.directions.tangent(key, lambda: function)
+        after = tangent.value(at.t, at.x, at.xd)
+        change = tangent.along(at.t, at.x, at.xd, at.dt, at.dx, at.dxd)
+        n = len(at.x)
+        return replace(at, x=after[:n], xd=after[n:], dx=change[:n], dxd=change[n:])
+
+
+def ticked(program: Program, names: Sequence[str], sampled: Any) -> Any:
+    """The Function (t, x, xd, p) -> xd after the clocks of these names have ticked together."""
+    t, x, xd, p = arguments = next(iter(program.updates.values())).sx_in()
+    before = xd
+    for one in (one for one in program.handovers if one.clock in names):
+        before = one.renewed(t, x, before, p)
+    after = ca.SX(before)
+    for clock in (clock for clock in program.clocks if clock.name in names):
+        moved = program.updates[clock.name](t, x, before, p)
+        for block in clock.blocks:
+            after[sampled[block]] = moved[sampled[block]]
+    return ca.Function("ticked", arguments, [ca.cse(ca.densify(after))])

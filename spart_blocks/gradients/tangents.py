@@ -1,0 +1,108 @@
+"""Derivatives of a program's functions along directions of time, states and parameters.
+
+Throughout, a direction is a column: arrays (n, m) hold those of m directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.run.engines.native import Called, Native
+
+Floats = NDArray[np.float64]
+
+
+class Directions:
+    """m directions in the space of an engine's parameters.
+
+    engine: with the parameters at which derivatives are taken. entries: indices of the parameters
+    that vary. dp (len(entries), m): their changes.
+    """
+
+    def __init__(self, engine: Native, changes: Floats) -> None:
+        """changes (np, m): of all parameters."""
+        self.engine = engine
+        self.entries = tuple(np.flatnonzero(changes.any(axis=1)).tolist())
+        self.changes = changes
+        self.dp = changes[list(self.entries)]
+        self.m = changes.shape[1]
+        self._made: dict[Any, Any] = {}
+
+    def tangent(self, key: Any, make: Callable[[], Any]) -> Tangent:
+        """The tangent of the function that `make` gives. key: one for each function."""
+        if key not in self._made:
+            self._made[key] = Tangent(self, key, make)
+        found: Tangent = self._made[key]
+        return found
+
+
+class Tangent:
+    """A function (t, x, xd, p, ...) -> column (n,), and its derivatives along directions."""
+
+    def __init__(self, directions: Directions, key: Any, make: Callable[[], Any]) -> None:
+        self.directions = directions
+        engine, entries, m = directions.engine, directions.entries, directions.m
+        derived = engine.derived
+        self.function = derived(("of tangent", key), make)
+        self.n = self.function.numel_out(0)
+        along = derived(("along", key, entries), lambda: _along(self.function, entries))
+        kept = [0, 1, 2, 3, *range(8, along.n_in())]
+        several = derived(
+            ("several", key, entries, m), lambda: along.map("several", "serial", m, kept, [])
+        )
+        self._value = Called(self.function, engine.program.p)
+        self._several = Called(several, engine.program.p)
+        self._one = Called(along, engine.program.p)
+
+    def value(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
+        """Its value (n,)."""
+        return self._value(t, x, xd, *more)
+
+    def along(
+        self,
+        t: float,
+        x: Floats,
+        xd: Floats,
+        dt: Floats | float,
+        dx: Floats,
+        dxd: Floats,
+        *more: Floats,
+    ) -> Floats:
+        """Its derivatives (n, m) along the directions, with the changes dt (m,) of the time and
+        dx (nx, m), dxd (nd, m) of the states."""
+        m = self.directions.m
+        found = self._several(
+            t,
+            x,
+            xd,
+            np.broadcast_to(dt, m),
+            dx.T.ravel(),
+            dxd.T.ravel(),
+            self.directions.dp.T.ravel(),
+            *more,
+        )
+        return found.reshape(m, self.n).T
+
+    def by_time(self, t: float, x: Floats, xd: Floats, dx: Floats, *more: Floats) -> Floats:
+        """Its change (n,) per second where the states change by dx (nx,)."""
+        none = np.zeros(len(self.directions.entries))
+        return self._one(t, x, xd, np.ones(1), dx, np.zeros(len(xd)), none, *more)
+
+
+def _along(function: Any, entries: Sequence[int]) -> Any:
+    """The Function (t, x, xd, p, dt, dx, dxd, dp, ...) -> column of the derivative along one
+    direction. dp: changes of these entries of p.
+    """
+    arguments = function.sx_in()
+    t, x, xd, p = arguments[:4]
+    column = ca.densify(function(*arguments))
+    chosen = p[list(entries)] if entries else ca.SX(0, 1)
+    seeds = [ca.SX.sym(name, v.numel()) for name, v in zip("txdp", (t, x, xd, chosen), strict=True)]
+    whole, change = ca.veccat(t, x, xd, chosen), ca.veccat(*seeds)
+    slope = ca.cse(ca.densify(ca.jtimes(column, whole, change)))
+    return ca.Function("along", [t, x, xd, p, *seeds, *arguments[4:]], [slope])
