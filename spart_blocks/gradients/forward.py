@@ -19,7 +19,14 @@ from spart_blocks.base.tableaus import Tableau, tableau
 from spart_blocks.diagram.network.clocks import exact
 from spart_blocks.gradients.instants import GRAZES, Maps, NoGradientError, Place
 from spart_blocks.gradients.tangents import Directions, Floats
-from spart_blocks.run.constants import BEFORE, LOCATED, PART
+from spart_blocks.run.constants import (
+    BEFORE,
+    LENGTHEN,
+    LOCATED,
+    PART,
+    SAFETY_OF_STEPS,
+    SHORTEN,
+)
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
@@ -29,6 +36,8 @@ SAME = 1e-6
 """Largest difference of a repeated state from the run's, relative to the size of the states."""
 FAR = 1e-8
 """Time [s] within which a crossing that was located must be found again."""
+LEAST = 1e-6
+"""Shortest step of the changes, as a fraction of the run's."""
 SHORTER = 0.1
 """Each step towards a crossing leaves this fraction of the way."""
 _ULPS = 64
@@ -66,7 +75,9 @@ class Forward:
         assert method is not None
         self.method: Tableau = method
         program = engine.program
-        self.rates = self.directions.tangent("rates", lambda: program.held or program.rates)
+        self.rates = self.directions.tangent(
+            "rates", lambda: program.held or program.rates, often=True
+        )
         self.holds = program.held is not None
         self.guards = (
             self.directions.tangent(("guards", len(engine.crossings)), lambda: program.watched)
@@ -77,7 +88,9 @@ class Forward:
         self.edges = _MovingEdges(engine, self.directions)
         self.integral = np.zeros(0)
         if self.integrands is not None:
-            self.summed = self.directions.tangent("integrands", lambda: self.integrands)
+            self.summed = self.directions.tangent(
+                "integrands", lambda: self.integrands, often=True
+            )
             self.integral = np.zeros((self.integrands.numel_out(0), self.directions.m))
 
     # --- the run ---------------------------------------------------------------------------
@@ -244,6 +257,19 @@ class Forward:
             now = self.maps.reset(now, k) if act.kind == "reset" else self.maps.switch(now, k)
         return now
 
+    def error(self, at: Place, x: Floats, dx: Floats, off: Floats) -> float:
+        """The error `off` of changes dx (nx, m) relative to what is allowed: what a state may be
+        off, for a change of each direction by its size, and a fraction of the change itself.
+        Source: A. C. Hindmarsh, R. Serban, User documentation of CVODES, sec. 2.6 (tolerances of
+        sensitivities)."""
+        if not off.size:
+            return 0.0
+        options = self.run.options
+        state = options.atol + options.rtol * np.maximum(abs(at.x), abs(x))
+        allowed = state[:, None] / self.directions.size
+        allowed = allowed + options.rtol * np.maximum(abs(at.dx), abs(dx))
+        return float(np.sqrt(np.mean((off / allowed) ** 2, axis=0)).max())
+
     def _slope(self, at: Place, t: float) -> Floats:
         more = (at.x,) if self.holds else ()
         return self.rates.value(t, at.x, at.xd, *more)
@@ -265,18 +291,40 @@ class Forward:
 
 
 class _Step:
-    """One step with its changes."""
+    """One step of the run with its changes. inside: the earliest and the latest time at which the
+    equations of the step hold. integral (k, m): what it adds to the changes of integrals.
+    """
 
-    def __init__(
-        self, forward: Forward, at: Place, inside: tuple[float, float]
-    ) -> None:
+    def __init__(self, forward: Forward, at: Place, inside: tuple[float, float]) -> None:
         self.forward, self.at, self.inside = forward, at, inside
         self.integral = np.zeros_like(forward.integral)
+        self.last = np.zeros(0)
 
     def within(self, h: float) -> Place:
-        """The states at a time h after the start of the step."""
-        f, at = self.forward, self.at
-        method, more = f.method, ((at.x,) if f.holds else ())
+        """The states at a time h after the start of the step.
+
+        The run's step is as long as its states allow, and their changes may need shorter ones: a
+        fast mode may rest in the run and be stirred along a direction.
+        """
+        self.integral = np.zeros_like(self.integral)
+        at, left, part = self.at, h, h
+        while True:
+            part = min(part, left)
+            after, error, integral = self._tried(at, part)
+            if error > 1.0 and part > LEAST * h:
+                part *= max(SHORTEN, SAFETY_OF_STEPS * error ** (-1 / self.forward.method.order))
+                continue
+            at, left = after, left - part
+            self.integral = self.integral + integral
+            if left <= 1e-12 * h:
+                return replace(at, t=self.at.t + h)
+            part *= min(LENGTHEN, SAFETY_OF_STEPS * max(error, 1e-9) ** (-1 / 5))
+
+    def _tried(self, at: Place, h: float) -> tuple[Place, float, Floats]:
+        """One step of the method, the error of the changes relative to what is allowed, and what
+        it adds to the changes of integrals."""
+        f = self.forward
+        method, more = f.method, ((self.at.x,) if f.holds else ())
         slopes: list[Floats] = []
         changes: list[Floats] = []
         sums: list[Floats] = []
@@ -291,17 +339,20 @@ class _Step:
                 sums.append(f.summed.along(t, x, at.xd, 0.0, dx, at.dxd))
         x = at.x + h * _sum(method.b, slopes, len(at.x))
         dx = at.dx + h * _sum(method.b, changes, at.dx.shape)
+        error, integral = 0.0, self.integral[:0]
+        if method.e is not None:
+            error = f.error(at, x, dx, h * _sum(method.e, changes, at.dx.shape))
+        integral = np.zeros_like(self.integral)
         if f.integrands is not None:
-            self.integral = h * _sum(method.b, sums, sums[0].shape)
-        stepped = f.engine.program.stepped
-        if stepped:
-            x, dx = self._own_steps(h, x, dx)
-        return Place(at.t + h, x, at.xd, dx, at.dxd, np.zeros(at.dx.shape[1]))
+            integral = h * _sum(method.b, sums, sums[0].shape)
+        if f.engine.program.stepped:
+            x, dx = self._own_steps(at, h, x, dx)
+        return replace(at, t=at.t + h, x=x, dx=dx), error, integral
 
     def up_to(self, h: float) -> Place:
-        """The same, just before a crossing at that time: by shorter and shorter steps, since stages
-        are less accurate than a step's end and may lie beyond, and a midpoint step at last. `last`
-        has the rates there.
+        """The states at a time h after the start of the step, just before a crossing: by shorter
+        and shorter steps, since stages are less accurate than a step's end and may lie beyond, and
+        a midpoint step at last. `last` has the rates there.
         """
         f, total = self.forward, np.zeros_like(self.integral)
         near, left = self.at, h
@@ -310,23 +361,24 @@ class _Step:
             gap = max(SHORTER * left, min(BEFORE, left))
             near, left = step.within(left - gap), gap
             total = total + step.integral
-        gap = left
-        self.integral = total
         more = (self.at.x,) if f.holds else ()
         t, xd, dxd = near.t, near.xd, near.dxd
         first = f.rates.value(t, near.x, xd, *more)
         change = f.rates.along(t, near.x, xd, 0.0, near.dx, dxd, *more)
-        t += 0.5 * gap
-        x, dx = near.x + 0.5 * gap * first, near.dx + 0.5 * gap * change
+        t += 0.5 * left
+        x, dx = near.x + 0.5 * left * first, near.dx + 0.5 * left * change
         middle = f.rates.value(t, x, xd, *more)
         self.last = 2 * middle - first
         if f.integrands is not None:
-            self.integral = self.integral + gap * f.summed.along(t, x, xd, 0.0, dx, dxd)
+            total = total + left * f.summed.along(t, x, xd, 0.0, dx, dxd)
+        self.integral = total
         change = f.rates.along(t, x, xd, 0.0, dx, dxd, *more)
-        return replace(near, t=self.at.t + h, x=near.x + gap * middle, dx=near.dx + gap * change)
+        return replace(near, t=self.at.t + h, x=near.x + left * middle, dx=near.dx + left * change)
 
-    def _own_steps(self, h: float, x: Floats, dx: Floats) -> tuple[Floats, Floats]:
-        f, at = self.forward, self.at
+    def _own_steps(
+        self, at: Place, h: float, x: Floats, dx: Floats
+    ) -> tuple[Floats, Floats]:
+        f = self.forward
         program = f.engine.program
         tangent = f.directions.tangent("advance", lambda: program.advance)
         more = (np.array([h]),)

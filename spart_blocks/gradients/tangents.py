@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.run.engines.native import Called, Native
+from spart_blocks.program.c.machine_code import machine_code
+from spart_blocks.run.engines.native import Native
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +22,8 @@ class Directions:
     """m directions in the space of an engine's parameters.
 
     engine: with the parameters at which derivatives are taken. entries: indices of the parameters
-    that vary. dp (len(entries), m): their changes.
+    that vary. dp (len(entries), m): their changes. size (m,): that of the parameters that change
+    along each direction.
     """
 
     def __init__(self, engine: Native, changes: Floats) -> None:
@@ -31,37 +33,43 @@ class Directions:
         self.changes = changes
         self.dp = changes[list(self.entries)]
         self.m = changes.shape[1]
+        sizes = np.abs(engine.program.p[:, None] * (changes != 0)).max(axis=0, initial=0.0)
+        self.size: Floats = np.where(sizes > 0, sizes, 1.0)
         self._made: dict[Any, Any] = {}
 
-    def tangent(self, key: Any, make: Callable[[], Any]) -> Tangent:
-        """The tangent of the function that `make` gives. key: one for each function."""
+    def tangent(self, key: Any, make: Callable[[], Any], *, often: bool = False) -> Tangent:
+        """The tangent of the function that `make` gives. key: one for each function. often: as
+        for `Tangent`.
+        """
         if key not in self._made:
-            self._made[key] = Tangent(self, key, make)
+            self._made[key] = Tangent(self, key, make, often)
         found: Tangent = self._made[key]
         return found
 
 
 class Tangent:
-    """A function (t, x, xd, p, ...) -> column (n,), and its derivatives along directions."""
+    """A function (t, x, xd, p, ...) -> column (n,), and its derivatives along directions.
 
-    def __init__(self, directions: Directions, key: Any, make: Callable[[], Any]) -> None:
+    often: whether it is called so often that compiling it pays.
+    """
+
+    def __init__(
+        self, directions: Directions, key: Any, make: Callable[[], Any], often: bool
+    ) -> None:
         self.directions = directions
-        engine, entries, m = directions.engine, directions.entries, directions.m
-        derived = engine.derived
-        self.function = derived(("of tangent", key), make)
+        engine, entries = directions.engine, directions.entries
+        self.function = engine.derived(("of tangent", key), make)
         self.n = self.function.numel_out(0)
-        along = derived(("along", key, entries), lambda: _along(self.function, entries))
-        kept = [0, 1, 2, 3, *range(8, along.n_in())]
-        several = derived(
-            ("several", key, entries, m), lambda: along.map("several", "serial", m, kept, [])
-        )
-        self._value = Called(self.function, engine.program.p)
-        self._several = Called(several, engine.program.p)
-        self._one = Called(along, engine.program.p)
+        along = engine.derived(("along", key, entries), lambda: _along(self.function, entries))
+        self._value = _Bound(self.function, often)
+        self._along = _Bound(along, often)
+        for bound in (self._value, self._along):
+            bound.inputs[3][:] = engine.program.p
 
     def value(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
         """Its value (n,)."""
-        return self._value(t, x, xd, *more)
+        self._value.give((t, x, xd), more, 4)
+        return self._value().copy()
 
     def along(
         self,
@@ -74,24 +82,53 @@ class Tangent:
         *more: Floats,
     ) -> Floats:
         """Its derivatives (n, m) along the directions, with the changes dt (m,) of the time and
-        dx (nx, m), dxd (nd, m) of the states."""
-        m = self.directions.m
-        found = self._several(
-            t,
-            x,
-            xd,
-            np.broadcast_to(dt, m),
-            dx.T.ravel(),
-            dxd.T.ravel(),
-            self.directions.dp.T.ravel(),
-            *more,
-        )
-        return found.reshape(m, self.n).T
+        dx (nx, m), dxd (nd, m) of the states.
+        """
+        bound, dp = self._along, self.directions.dp
+        bound.give((t, x, xd), more, 8)
+        moves = np.broadcast_to(dt, self.directions.m)
+        found = np.empty((self.n, self.directions.m))
+        for k in range(self.directions.m):
+            _, _, _, _, by_t, by_x, by_xd, by_p, *_ = bound.inputs
+            by_t[0], by_x[:], by_xd[:], by_p[:] = moves[k], dx[:, k], dxd[:, k], dp[:, k]
+            found[:, k] = bound()
+        return found
 
     def by_time(self, t: float, x: Floats, xd: Floats, dx: Floats, *more: Floats) -> Floats:
         """Its change (n,) per second where the states change by dx (nx,)."""
-        none = np.zeros(len(self.directions.entries))
-        return self._one(t, x, xd, np.ones(1), dx, np.zeros(len(xd)), none, *more)
+        bound = self._along
+        bound.give((t, x, xd), more, 8)
+        _, _, _, _, by_t, by_x, by_xd, by_p, *_ = bound.inputs
+        by_t[0], by_x[:], by_xd[:], by_p[:] = 1.0, dx, 0.0, 0.0
+        return bound().copy()
+
+
+class _Bound:
+    """A CasADi Function of vectors, called with the contents of `inputs`; its result is valid up
+    to the next call.
+    """
+
+    def __init__(self, function: Any, often: bool) -> None:
+        self.inputs = [np.zeros(function.numel_in(k)) for k in range(function.n_in())]
+        self.result = np.zeros(function.numel_out(0))
+        compiled = machine_code(function) if often and function.is_a("SXFunction") else None
+        if compiled is not None:
+            self._call = compiled.bind(self.inputs, [self.result], None)
+            return
+        self._buffer, self._call = function.buffer()
+        for k, one in enumerate(self.inputs):
+            self._buffer.set_arg(k, memoryview(one.data))
+        self._buffer.set_res(0, memoryview(self.result.data))
+
+    def give(self, point: Sequence[Any], more: Sequence[Floats], at: int) -> None:
+        """Set the first inputs, and those from index `at` on."""
+        self.inputs[0][0], self.inputs[1][:], self.inputs[2][:] = point
+        for one, value in zip(self.inputs[at:], more, strict=True):
+            one[:] = value
+
+    def __call__(self) -> Floats:
+        self._call()
+        return self.result
 
 
 def _along(function: Any, entries: Sequence[int]) -> Any:

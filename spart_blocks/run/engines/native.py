@@ -32,7 +32,7 @@ Reference = Callable[[], Engine]
 _MOST_DERIVED = 64
 
 
-class Called:
+class _Call:
     """A CasADi Function of (t, x, xd, p) on float vectors, called through its buffers: no
     copies in Python, 2 us a call. The buffers must live as long as the function is called."""
 
@@ -56,9 +56,9 @@ class Called:
         return self.result.copy()
 
 
-def _called(name: str) -> cached_property[Called]:
+def _called(name: str) -> cached_property[_Call]:
     """A property of an engine: the function of its program with this name."""
-    return cached_property(lambda engine: Called(getattr(engine.program, name), engine.program.p))
+    return cached_property(lambda engine: _Call(getattr(engine.program, name), engine.program.p))
 
 
 class Native(Engine):
@@ -116,16 +116,16 @@ class Native(Engine):
     _switched = _called("switched")
 
     @cached_property
-    def _ticks(self) -> dict[str, Called]:
-        return {name: Called(f, self.program.p) for name, f in self.program.updates.items()}
+    def _ticks(self) -> dict[str, _Call]:
+        return {name: _Call(f, self.program.p) for name, f in self.program.updates.items()}
 
     @cached_property
-    def _handovers(self) -> list[tuple[Handover, Called]]:
-        return [(one, Called(one.renewed, self.program.p)) for one in self.program.handovers]
+    def _handovers(self) -> list[tuple[Handover, _Call]]:
+        return [(one, _Call(one.renewed, self.program.p)) for one in self.program.handovers]
 
     @cached_property
-    def _slope(self) -> Called:
-        return Called(self.derived("jacobian", self._slope_function), self.program.p)
+    def _slope(self) -> _Call:
+        return _Call(self.derived("jacobian", self._slope_function), self.program.p)
 
     def _slope_function(self) -> Any:
         arguments = self.program.rates.sx_in()
@@ -245,7 +245,7 @@ class Native(Engine):
     def alone(self, names: Sequence[str]) -> Pick:
         if not names:
             return lambda t, x, xd: []
-        call = Called(self._selected(tuple(names)), self.program.p)
+        call = _Call(self._selected(tuple(names)), self.program.p)
         shapes = [self.slot[name].shape for name in names]
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
         parts = [slice(end - math.prod(s), end) for end, s in zip(ends, shapes, strict=True)]
