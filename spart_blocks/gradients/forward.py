@@ -46,11 +46,19 @@ _ULPS = 64
 @dataclass(frozen=True)
 class Look:
     """The states at a time of interest. at: with the changes at a fixed time; at.dt: how the time
-    itself moves along the directions. slope (nx,): the rates there.
+    itself moves along the directions. slope (nx,): the rates there. integral (k, m): the changes of
+    the integrals up to this time, if it stood still. instant: whether something happens here.
     """
 
     at: Place
     slope: Floats
+    integral: Floats
+    instant: bool = True
+
+    def moving(self) -> Place:
+        """The states with their changes as the time moves."""
+        none = replace(self.at, dt=np.zeros_like(self.at.dt))
+        return none.moving(self.slope, self.at.dt)
 
 
 @dataclass
@@ -66,6 +74,8 @@ class Forward:
     integrands: Any = None
     maps: Maps = field(init=False)
     engine: Native = field(init=False)
+    moved: dict[str, Floats] = field(init=False, default_factory=dict)
+    """For each block with events how the time of its first one moves along the directions."""
 
     def __post_init__(self) -> None:
         engine = self.run.engine
@@ -97,8 +107,7 @@ class Forward:
 
     def looks(self, times: Iterable[float]) -> Iterator[tuple[float, list[Look]]]:
         """What is seen at these times, in ascending order: one look within a step, one on each
-        side of an instant. Afterwards `integral` (k, m) has the changes of the integrals of the
-        integrands over the run.
+        side of an instant.
         """
         wanted = sorted(times)
         rows, acts = self.run.tape.rows, list(self.run.tape.acts)
@@ -117,10 +126,16 @@ class Forward:
             while wanted and wanted[0] <= t + edge:
                 yield wanted.pop(0), sides
             while wanted and wanted[0] < near - edge:
-                yield wanted[0], [self._look(step.within(wanted.pop(0) - t))]
+                inside = step.within(wanted[0] - t)
+                total = self.integral + step.integral
+                one = Look(inside, self._slope(inside, inside.t), total, instant=False)
+                yield wanted.pop(0), [one]
             over = step.up_to(near - t) if end == CROSSES else step.within(until - t)
+            if end == STOPPED:  # what happens there has not happened
+                over = replace(over, t=high)
             self.integral = self.integral + step.integral
-            close = Look(over, step.last if end == CROSSES else self._slope(over, over.t))
+            slope = step.last if end == CROSSES else self._slope(over, over.t)
+            close = Look(over, slope, self.integral)
             if end in (STOPPED, CROSSES) or k + 1 == len(rows):
                 then = self._then(rows, k)
                 at = self._instant(over, close.slope, until, int(end), _taken(acts, until), then)
@@ -173,8 +188,16 @@ class Forward:
         if end == STOPPED:
             now = self._tick(now)
         now = self._act(now, acts[len(early) :], moves)
-        slope = self._slope(now, just_after(t) if end == STOPPED else t)
-        return replace(now.moving(slope, np.zeros(self.directions.m)), dt=now.dt)
+        after = just_after(t) if end == STOPPED else t
+        if self.integrands is not None and now.dt.any():
+            old, new = (self.summed.value(s, one.x, one.xd) for s, one in ((near.t, near), (after, now)))
+            self.integral = self.integral + np.outer(old - new, now.dt)
+        for k, move in moves.items():
+            self.moved.setdefault(self.engine.crossings[k].block, move)
+        for act in acts:
+            for k in act.k:
+                self.moved.setdefault(self.engine.crossings[k].block, now.dt)
+        return replace(now.moving(self._slope(now, after), np.zeros(self.directions.m)), dt=now.dt)
 
     def _tick(self, now: Place) -> Place:
         due = [c for c in self.run.clocks if float(c.time(self.ticks[c.name])) == now.t]
@@ -275,7 +298,7 @@ class Forward:
         return self.rates.value(t, at.x, at.xd, *more)
 
     def _look(self, at: Place) -> Look:
-        return Look(at, self._slope(at, at.t))
+        return Look(at, self._slope(at, at.t), self.integral)
 
     def _agrees(self, at: Place, x: Floats, xd: Floats) -> None:
         """Check that the repeated run goes where the run went."""
