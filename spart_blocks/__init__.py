@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from spart_blocks.dynamics.assembly import Assembly, assemble
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.dynamics.mobility import Mobility, mobility
+    from spart_blocks.gradients.gradient import Gradient, gradient
+    from spart_blocks.gradients.instants import NoGradientError
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.from_diagram import trace
     from spart_blocks.results import Results
@@ -50,6 +52,9 @@ _HOMES = {
     "simulate": "spart_blocks.run",
     "sweep": "spart_blocks.sweeps.sweep",
     "SweepResults": "spart_blocks.sweeps.results",
+    "gradient": "spart_blocks.gradients.gradient",
+    "Gradient": "spart_blocks.gradients.gradient",
+    "NoGradientError": "spart_blocks.gradients.instants",
     "trace": "spart_blocks.program",
     "compiled": "spart_blocks.program",
     "Program": "spart_blocks.program",
@@ -85,10 +90,12 @@ __all__ = [
     "Diagram",
     "DiagramError",
     "Difference",
+    "Gradient",
     "IKResult",
     "InputError",
     "Link",
     "Mobility",
+    "NoGradientError",
     "Program",
     "Results",
     "Robot",
@@ -104,6 +111,7 @@ __all__ = [
     "compiled",
     "conditional",
     "diff",
+    "gradient",
     "ik",
     "linearize",
     "load",

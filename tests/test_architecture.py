@@ -34,6 +34,7 @@ STATIONS = (
     "run",
     "analysis",
     "sweeps",
+    "gradients",  # derivatives of whole runs
     "claims",  # `expect:` of a diagram, judged
     "export",
     "realtime",

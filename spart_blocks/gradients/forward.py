@@ -17,7 +17,7 @@ import numpy as np
 
 from spart_blocks.base.tableaus import Tableau, tableau
 from spart_blocks.diagram.network.clocks import exact
-from spart_blocks.gradients.instants import GRAZES, Maps, NoGradientError, Place
+from spart_blocks.gradients.instants import Maps, NoGradientError, Place
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.run.constants import (
     BEFORE,
@@ -36,6 +36,8 @@ SAME = 1e-6
 """Largest difference of a repeated state from the run's, relative to the size of the states."""
 FAR = 1e-8
 """Time [s] within which a crossing that was located must be found again."""
+PROBE = 1e-6
+"""Time [s] over which the rate of a signal that crosses is differenced."""
 LEAST = 1e-6
 """Shortest step of the changes, as a fraction of the run's."""
 SHORTER = 0.1
@@ -113,7 +115,7 @@ class Forward:
         rows, acts = self.run.tape.rows, list(self.run.tape.acts)
         n = len(self.run.x)
         at = self._begun()
-        at = self._instant(at, self._slope(at, at.t), at.t, STOPPED, _taken(acts, at.t))
+        at = self._instant(at, self._slope(at, at.t), at.t, True, _taken(acts, at.t))
         sides = [self._look(at)]
         for k, row in enumerate(rows):
             t, near, until, end = row[:HEAD]
@@ -138,7 +140,9 @@ class Forward:
             close = Look(over, slope, self.integral)
             if end in (STOPPED, CROSSES) or k + 1 == len(rows):
                 then = self._then(rows, k)
-                at = self._instant(over, close.slope, until, int(end), _taken(acts, until), then)
+                acted = _taken(acts, until)
+                crossed = self._crossed(at, low, then, until, acted) if end == CROSSES else ()
+                at = self._instant(over, close.slope, until, end == STOPPED, acted, crossed)
             else:
                 at = self.maps.project(over) if self.engine.drifting else over
             sides = [replace(close, at=replace(over, dt=at.dt)), self._look(at)]
@@ -171,24 +175,25 @@ class Forward:
         near: Place,
         slope: Floats,
         t: float,
-        end: int,
+        stops: bool,
         acts: Sequence[Act],
-        then: tuple[Floats, Floats] | None = None,
+        crossed: Sequence[int] = (),
     ) -> Place:
         """The states after all that happens at t, and how t moves. near: just before, with the
-        rates there; then: the run's own states after it.
+        rates there. stops: whether it is a stop, with its ticks and edges. crossed: the crossings
+        that ended the step.
         """
-        moves = self._moves(near, slope, end, acts, then, t)
+        moves = self._moves(near, slope, crossed, t)
         dt = next(iter(moves.values())) if moves else self.edges.at(t)
         now = replace(near, t=t, x=self._beyond(near, slope, t, moves)).moving(slope, dt)
-        if end == STOPPED or not acts:
+        if stops or not acts:
             now = self.maps.project(now)
         early = list(_before_ticks(acts))
         now = self._act(now, early, moves)
-        if end == STOPPED:
+        if stops:
             now = self._tick(now)
         now = self._act(now, acts[len(early) :], moves)
-        after = just_after(t) if end == STOPPED else t
+        after = just_after(t) if stops else t
         if self.integrands is not None and now.dt.any():
             old, new = (self.summed.value(s, one.x, one.xd) for s, one in ((near.t, near), (after, now)))
             self.integral = self.integral + np.outer(old - new, now.dt)
@@ -229,29 +234,35 @@ class Forward:
             way = max(2 * way, LOCATED)
         return x
 
+    def _crossed(
+        self, at: Place, low: float, then: tuple[Floats, Floats], t: float, acts: Sequence[Act]
+    ) -> Sequence[int]:
+        """The crossings that ended a step from a place: those at which the run has acted, or all
+        between there and the run's states after it.
+        """
+        found = next((act.k for act in acts if act.kind == "found"), None)
+        if found is not None or self.guards is None:
+            return found or ()
+        before = self.guards.value(max(at.t, low), at.x, at.xd)
+        return self.run.crossed(before, self.guards.value(t, *then))
+
     def _moves(
-        self,
-        near: Place,
-        slope: Floats,
-        end: int,
-        acts: Sequence[Act],
-        then: tuple[Floats, Floats] | None,
-        t: float,
+        self, near: Place, slope: Floats, crossed: Sequence[int], t: float
     ) -> dict[int, Floats]:
         """For each crossing that ended a step how its time moves along the directions."""
-        if end != CROSSES or self.guards is None:
+        if not crossed or self.guards is None:
             return {}
         values = self.guards.value(near.t, near.x, near.xd)
-        found = next((act.k for act in acts if act.kind == "found"), None)
-        if found is None:
-            assert then is not None
-            found = tuple(self.run.crossed(values, self.guards.value(t, *then)))
         changes = self.guards.along(near.t, near.x, near.xd, 0.0, near.dx, near.dxd)
         rates = self.guards.by_time(near.t, near.x, near.xd, slope)
+        past = replace(near, t=near.t - PROBE, x=near.x - PROBE * slope)
+        earlier = self.guards.by_time(past.t, past.x, past.xd, self._slope(past, past.t))
+        bends = (rates - earlier) / PROBE
         moves = {}
-        for k in found:
+        for k in crossed:
             crossing = self.engine.crossings[k]
-            if abs(rates[k]) <= GRAZES * (abs(changes[k]).max(initial=0.0) + abs(rates).max()):
+            depth = 0.5 * rates[k] ** 2 / max(abs(bends[k]), 1e-300)
+            if depth <= self._resolved(values[k]) or t - near.t > FAR:
                 if changes[k].any():
                     raise NoGradientError(
                         "its signal grazes zero, where the run has no derivative",
@@ -262,6 +273,11 @@ class Forward:
             if abs(values[k]) <= FAR * abs(rates[k]):  # others have jumped with it
                 moves[k] = -changes[k] / rates[k]
         return moves
+
+    def _resolved(self, value: float) -> float:
+        """The distance from zero that a signal is known to."""
+        options = self.run.options
+        return float(options.atol + options.rtol * abs(value))
 
     def _act(self, now: Place, acts: Sequence[Act], moves: dict[int, Floats]) -> Place:
         blocks = {self.engine.crossings[k].block: k for k in moves}
@@ -347,7 +363,7 @@ class _Step:
         """One step of the method, the error of the changes relative to what is allowed, and what
         it adds to the changes of integrals."""
         f = self.forward
-        method, more = f.method, ((self.at.x,) if f.holds else ())
+        method, more = f.method, self._more
         slopes: list[Floats] = []
         changes: list[Floats] = []
         sums: list[Floats] = []
@@ -377,26 +393,62 @@ class _Step:
         and shorter steps, since stages are less accurate than a step's end and may lie beyond, and
         a midpoint step at last. `last` has the rates there.
         """
-        f, total = self.forward, np.zeros_like(self.integral)
+        rest = min(h, max(BEFORE, PART * h))
+        while True:
+            near = self._before(h, rest)
+            middle, change, added = self._middle(near, rest)
+            if not self._crossed(middle):
+                break
+            if rest == h:  # it starts as near as this
+                self.last = self._rates(near)
+                return self.within(h)
+            rest = min(8 * rest, h)  # repeated, the step crosses a little earlier
+        slope = self._rates(middle)
+        self.last = 2 * slope - self._rates(near)
+        self.integral = self.integral + added
+        x, dx = near.x + rest * slope, near.dx + rest * change
+        return replace(near, t=self.at.t + h, x=x, dx=dx)
+
+    def _before(self, h: float, rest: float) -> Place:
+        """The states a time `rest` before the time h."""
+        total = np.zeros_like(self.integral)
         near, left = self.at, h
-        while left > max(BEFORE, PART * h):
-            step = _Step(f, near, self.inside)
-            gap = max(SHORTER * left, min(BEFORE, left))
-            near, left = step.within(left - gap), gap
+        while left > rest:
+            step = _Step(self.forward, near, self.inside)
+            after = max(SHORTER * left, rest)
+            near, left = step.within(left - after), after
             total = total + step.integral
-        more = (self.at.x,) if f.holds else ()
-        t, xd, dxd = near.t, near.xd, near.dxd
-        first = f.rates.value(t, near.x, xd, *more)
-        change = f.rates.along(t, near.x, xd, 0.0, near.dx, dxd, *more)
-        t += 0.5 * left
-        x, dx = near.x + 0.5 * left * first, near.dx + 0.5 * left * change
-        middle = f.rates.value(t, x, xd, *more)
-        self.last = 2 * middle - first
-        if f.integrands is not None:
-            total = total + left * f.summed.along(t, x, xd, 0.0, dx, dxd)
         self.integral = total
-        change = f.rates.along(t, x, xd, 0.0, dx, dxd, *more)
-        return replace(near, t=self.at.t + h, x=near.x + left * middle, dx=near.dx + left * change)
+        return near
+
+    def _middle(self, near: Place, rest: float) -> tuple[Place, Floats, Floats]:
+        """The states in the middle of the rest of the step, the rates of their changes, and what
+        the rest adds to the changes of integrals.
+        """
+        f, at, half = self.forward, near, 0.5 * rest
+        change = f.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *self._more)
+        x, dx = at.x + half * self._rates(at), at.dx + half * change
+        at = replace(at, t=at.t + half, x=x, dx=dx)
+        added = np.zeros_like(self.integral)
+        if f.integrands is not None:
+            added = rest * f.summed.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd)
+        change = f.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *self._more)
+        return at, change, added
+
+    def _crossed(self, at: Place) -> bool:
+        """Whether a signal crosses between the start of the step and some states."""
+        guards, start = self.forward.guards, self.at
+        assert guards is not None
+        before = guards.value(max(start.t, self.inside[0]), start.x, start.xd)
+        return bool(self.forward.run.crossed(before, guards.value(at.t, at.x, at.xd)))
+
+    def _rates(self, at: Place) -> Floats:
+        return self.forward.rates.value(at.t, at.x, at.xd, *self._more)
+
+    @property
+    def _more(self) -> tuple[Floats, ...]:
+        """Further arguments of the rates: limits act by the state at the start of the step."""
+        return (self.at.x,) if self.forward.holds else ()
 
     def _own_steps(
         self, at: Place, h: float, x: Floats, dx: Floats

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import casadi as ca
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.tableaus import CONTROLLED, tableau
+from spart_blocks.diagram.sections.run_options import Solver
 from spart_blocks.gradients.forward import Forward
 from spart_blocks.gradients.readings import Changes, ReadChanges, Sums, refuse_unknown
 from spart_blocks.gradients.tangents import Directions, Floats
@@ -70,10 +72,9 @@ def gradient(
     (gradients/forward.py). Raises InputError for unknown names; NoGradientError where the run has
     no derivative, with the block and the time; TraceError for a diagram that cannot be traced.
     """
-    run = begin(diagram, engine="native", **run_options)
-    engine = run.engine
+    engine = begin(diagram, engine="native", **run_options).engine
     assert isinstance(engine, Native)
-    metrics = Metrics.of(_named(of), engine.program)
+    metrics = Metrics.of(_named(of), _explicit(engine))
     if metrics.functions:
         hint = "write it as a formula of measurements"
         raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
@@ -99,6 +100,18 @@ def gradient(
         for name, one in derivatives.items()
     }
     return Gradient(values, parted, float(run.t))
+
+
+def _explicit(engine: Native) -> Program:
+    """The engine's program with a solver whose steps can be repeated."""
+    program = engine.program
+    asked = program.run.solver
+    if asked != "auto" and tableau(asked) is None:
+        known = ", ".join(name for name in get_args(Solver) if tableau(name) is not None)
+        text = f"a gradient repeats explicit steps, and solver {asked} has none"
+        raise InputError(Fault(text, hint=f"solver is one of {known} here"))
+    solver = CONTROLLED if asked == "auto" else asked
+    return replace(program, run=program.run.model_copy(update={"solver": solver}))
 
 
 def _named(of: Any) -> dict[str, str]:

@@ -21,10 +21,6 @@ from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.program import Program
 
-GRAZES = 1e-7
-"""A signal that crosses at a rate below this fraction of the sum of the contributions to it
-grazes."""
-
 
 class NoGradientError(RunError):
     """A run without a derivative, with the block and the time at which it has none."""
