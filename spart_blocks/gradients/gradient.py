@@ -72,34 +72,63 @@ def gradient(
     (gradients/forward.py). Raises InputError for unknown names; NoGradientError where the run has
     no derivative, with the block and the time; TraceError for a diagram that cannot be traced.
     """
-    engine = begin(diagram, engine="native", **run_options).engine
-    assert isinstance(engine, Native)
-    metrics = Metrics.of(_named(of), _explicit(engine))
-    if metrics.functions:
-        hint = "write it as a formula of measurements"
-        raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
-    refuse_unknown(metrics.gauges)
-    measured = engine.of(metrics.program)
-    names = [by] if isinstance(by, str) else list(by)
-    shapes, changes = _directions(metrics.program, names)
-    directions = Directions(measured, changes)
-    with failing("the run cannot begin"):
-        run = prepare(measured, None, None, states="at the end")
-        run.x = measured.project(float(run.t), run.x)
-        run.measure(metrics.gauges)
-        run.take_tape()
-    with failing("the run failed", run):
-        execute(run)
-    sums = Sums.of(metrics.program, metrics.gauges)
-    found = ReadChanges(run, run.readings, directions, sums)
-    forward = Forward(run, directions, sums.function)
-    found.collect(forward)
-    values, derivatives = _chained(metrics, run, found, forward)
-    parted = {
-        name: _by_parameter(one, names, shapes, metrics.widths[name])
-        for name, one in derivatives.items()
-    }
-    return Gradient(values, parted, float(run.t))
+    return GradientRuns.of(diagram, of, by, **run_options).at()
+
+
+@dataclass(frozen=True)
+class GradientRuns:
+    """Runs of one program with their gradients.
+
+    engine: with the signals that the metrics need. names, shapes: of the parameters. changes (np,
+    m): a direction for each of their elements. sums: the integrals to follow.
+    """
+
+    engine: Native
+    metrics: Metrics
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    changes: Floats
+    sums: Sums
+
+    @staticmethod
+    def of(
+        diagram: Any, of: Any, by: str | Sequence[str], **run_options: Unpack[RunChanges]
+    ) -> GradientRuns:
+        """Those of a diagram. The arguments are those of `gradient`."""
+        engine = begin(diagram, engine="native", **run_options).engine
+        assert isinstance(engine, Native)
+        metrics = Metrics.of(_named(of), _explicit(engine))
+        if metrics.functions:
+            hint = "write it as a formula of measurements"
+            raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
+        refuse_unknown(metrics.gauges)
+        names = (by,) if isinstance(by, str) else tuple(by)
+        shapes, changes = _directions(metrics.program, names)
+        sums = Sums.of(metrics.program, metrics.gauges)
+        return GradientRuns(engine.of(metrics.program), metrics, names, shapes, changes, sums)
+
+    def at(self, p: Floats | None = None) -> Gradient:
+        """The gradient with parameters p (np,), by default those of the diagram."""
+        engine = self.engine if p is None else self.engine.with_parameters(p)
+        with failing("the run cannot begin"):
+            run = prepare(engine, None, None, states="at the end")
+            run.x = engine.project(float(run.t), run.x)
+            run.measure(self.metrics.gauges)
+            run.take_tape()
+        with failing("the run failed", run):
+            execute(run)
+        if run.interrupted:
+            raise KeyboardInterrupt
+        directions = Directions(engine, self.changes)
+        found = ReadChanges(run, run.readings, directions, self.sums)
+        forward = Forward(run, directions, self.sums.function)
+        found.collect(forward)
+        values, derivatives = _chained(self.metrics, run, found, forward)
+        parted = {
+            name: _by_parameter(one, self.names, self.shapes, self.metrics.widths[name])
+            for name, one in derivatives.items()
+        }
+        return Gradient(values, parted, float(run.t))
 
 
 def _explicit(engine: Native) -> Program:
@@ -128,7 +157,7 @@ def _named(of: Any) -> dict[str, str]:
 
 def _directions(
     program: Program, names: Sequence[str]
-) -> tuple[list[tuple[int, ...]], Floats]:
+) -> tuple[tuple[tuple[int, ...], ...], Floats]:
     """The shapes of parameters, and a direction (np, m) for each of their elements."""
     if not names:
         raise InputError(Fault("by names no parameter", hint='by=["ctrl.kp"]'))
@@ -141,7 +170,7 @@ def _directions(
             for place in places:
                 column[place.ravel()[k] if place.size > 1 or places[0].size == 1 else place] = 1.0
             columns.append(column)
-    return shapes, np.array(columns).reshape(-1, len(program.p)).T
+    return tuple(shapes), np.array(columns).reshape(-1, len(program.p)).T
 
 
 def _by_parameter(

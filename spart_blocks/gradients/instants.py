@@ -9,41 +9,24 @@ for Linearizing Hybrid Dynamical Systems", Proceedings of the IEEE 112 (2024), e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from spart_blocks.base.errors import RunError
-from spart_blocks.diagram.network.clocks import Clock
+from spart_blocks.diagram.network.clocks import Clock, exact
+from spart_blocks.gradients.field import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.program import Program
+from spart_blocks.program.tracing.switching import SwitchTimes
 
 
 class NoGradientError(RunError):
     """A run without a derivative, with the block and the time at which it has none."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """States at a time, with their changes along directions.
-
-    t [s], x (nx,), xd (nd,). dx (nx, m), dxd (nd, m): at a fixed time, or at an instant that moves
-    by dt (m,).
-    """
-
-    t: float
-    x: Floats
-    xd: Floats
-    dx: Floats
-    dxd: Floats
-    dt: Floats
-
-    def moving(self, slope: Floats, dt: Floats) -> Place:
-        """The same, with changes at an instant that moves by dt. slope (nx,): the rates."""
-        return replace(self, dx=self.dx + np.outer(slope, dt - self.dt), dt=dt)
 
 
 class Maps:
@@ -115,3 +98,42 @@ def ticked(program: Program, names: Sequence[str], sampled: Any) -> Any:
         for block in clock.blocks:
             after[sampled[block]] = moved[sampled[block]]
     return ca.Function("ticked", arguments, [ca.cse(ca.densify(after))])
+
+
+class Edges:
+    """The known times at which sources switch and that depend on the parameters that vary."""
+
+    def __init__(self, program: Program, directions: Directions) -> None:
+        self._still: Floats = np.zeros(directions.m)
+        self._series: list[tuple[SwitchTimes, Floats, Floats]] = []
+        if not program.switching:
+            return
+        (p,) = program.edges.sx_in()
+        slope = ca.Function("slope", [p], [ca.jacobian(program.edges(p), p)])(program.p)
+        changes = np.array(slope.full()) @ directions.changes
+        for k, times in enumerate(program.switches()):
+            first, period = changes[2 * k], changes[2 * k + 1]
+            if first.any() or period.any():
+                self._series.append((times, first, period))
+
+    def at(self, t: float) -> tuple[Floats, str | None]:
+        """How the edges at t move along the directions (m,), and the block of one of them that
+        moves. Raises NoGradientError if two move apart.
+        """
+        here = [(block, move) for block, move in self._all(t) if move.any()]
+        for block, move in here[1:]:
+            if not np.array_equal(move, here[0][1]):
+                raise NoGradientError(
+                    f"it switches at the instant at which {here[0][0]} does, and each may be first",
+                    block=block,
+                    time=t,
+                )
+        return (here[0][1], here[0][0]) if here else (self._still, None)
+
+    def _all(self, t: float) -> Iterator[tuple[str, Floats]]:
+        for times, first, period in self._series:
+            assert isinstance(times.first, Fraction)
+            assert isinstance(times.period, Fraction)
+            k = round((exact(t) - times.first) / times.period) if times.period > 0 else 0
+            if k >= 0 and float(times.first + k * times.period) == t:
+                yield times.block, np.asarray(first + k * period)

@@ -70,7 +70,9 @@ class Sums:
         if not columns:
             return Sums(None, {})
         whole = ca.cse(ca.densify(ca.vertcat(*columns)))
-        return Sums(ca.Function("integrands", arguments, [whole], ["t", "x", "xd", "p"], ["y"]), rows)
+        return Sums(
+            ca.Function("integrands", arguments, [whole], ["t", "x", "xd", "p"], ["y"]), rows
+        )
 
 
 @dataclass
@@ -100,7 +102,7 @@ class ReadChanges:
         m = self.directions.m
 
         def ended(looks: list[Look]) -> None:
-            self.end = looks[-1].at.dt
+            self.end = looks[-1].dt
 
         yield end, ended
         for gauge, read in self.readings.items():
@@ -135,10 +137,10 @@ class ReadChanges:
         def take(looks: list[Look]) -> None:
             look = looks[-1]
             total["integral"] += sign * look.integral[rows]
-            if not fixed and look.at.dt.any():
+            if not fixed and look.dt.any():
                 values = self._summed().value(look.at.t, look.at.x, look.at.xd)[rows]
-                total["integral"] += sign * np.outer(values, look.at.dt)
-                total["span"] += sign * look.at.dt
+                total["integral"] += sign * np.outer(values, look.dt)
+                total["span"] += sign * look.dt
 
         return take
 

@@ -77,9 +77,7 @@ class Tape:
         if count:
             self._keep(self._room[:count].copy())
 
-    def add(
-        self, t: float, near: float, until: float, end: int, x: Floats, xd: Floats
-    ) -> None:
+    def add(self, t: float, near: float, until: float, end: int, x: Floats, xd: Floats) -> None:
         """Keep the row of a step."""
         self._keep(np.concatenate([[t, near, until, end], x, xd])[None])
 
@@ -87,7 +85,9 @@ class Tape:
         self._parts.append(rows)
         self._length += rows.size
         if self._length > MOST_NUMBERS:
-            text = f"derivatives need every step, and the run has more than {MOST_NUMBERS:,} numbers"
+            text = (
+                f"derivatives need every step, and the run has more than {MOST_NUMBERS:,} numbers"
+            )
             hint = "shorten the run, or give it longer steps"
             raise RunError(text, hint=hint, time=float(rows[-1, 0]))
 

@@ -213,7 +213,7 @@ run: {T: 1.5}
            {"a": 0.5, "c": 0.0})  # fmt: skip
 
 
-# --- where there is none ---------------------------------------------------------------------------
+# --- where there is none --------------------------------------------------------------------------
 
 
 def test_a_crossing_that_grazes_has_none(written):
@@ -232,7 +232,9 @@ blocks:
 wires: [y.y -> s]
 run: {T: 2}
 """
-    with pytest.raises(sb.NoGradientError, match=r"block y: .*grazes zero.*at t = 1") as raised:
+    with pytest.raises(
+        sb.NoGradientError, match=r"block y: .*grazes zero.*at t = 0.9999"
+    ) as raised:
         sb.gradient(written(text), of="final(y.z)", by="k")
     assert raised.value.block == "y"
 
@@ -248,11 +250,43 @@ blocks:
 wires: [step -> held, held -> s]
 run: {T: 1}
 """
-    with pytest.raises(sb.NoGradientError, match="step: .*at a tick.*t = 0.3"):
+    with pytest.raises(sb.NoGradientError, match=r"step: .*at a tick.*t = 0.3"):
         sb.gradient(written(text), of="final(held)", by="when")
+
+
+def test_a_source_that_switches_at_the_start_has_none_by_its_time(written):
+    text = """
+blocks:
+  step: {type: STEP, T: 0}
+  x: {type: INTEGRATOR}
+  s: {type: SCOPE}
+wires: [step -> x, x -> s]
+run: {T: 1}
+"""
+    assert sb.gradient(written(text), of="final(x)", by="step.on")["step.on"] == pytest.approx(1)
+    with pytest.raises(sb.NoGradientError, match="step: .*at the start"):
+        sb.gradient(written(text), of="final(x)", by="step.T")
+
+
+def test_sources_that_switch_at_once_have_one_by_a_time_that_they_share(written):
+    text = """
+params: {when: 0.5, other: 0.5}
+blocks:
+  a: {type: STEP, T: $when}
+  b: {type: STEP, T: $other}
+  ab: {type: PROD, ops: "**"}
+  x: {type: INTEGRATOR}
+  s: {type: SCOPE}
+wires: [a -> ab.0, b -> ab.1, ab -> x, x -> s]
+run: {T: 1}
+"""
+    shared = written(text.replace("$other", "$when"))
+    assert sb.gradient(shared, of="final(x)", by="when")["when"] == pytest.approx(-1)
+    with pytest.raises(sb.NoGradientError, match=r"b: .*at which a does, and each may be first"):
+        sb.gradient(written(text), of="final(x)", by=["when", "other"])
 
 
 def test_a_state_that_rests_at_zero_has_none(written):
     text = FALLING.replace("run: {T: 0.7}", "run: {T: 2, sliding: filippov}")
-    with pytest.raises(sb.NoGradientError, match="slide or rest|grazes zero"):
+    with pytest.raises(sb.NoGradientError, match=r"slide or rest|grazes zero"):
         sb.gradient(written(text), of="final(ball.y)", by="g")

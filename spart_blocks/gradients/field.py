@@ -1,0 +1,102 @@
+"""The equations of a run with their tangents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.tableaus import Tableau, tableau
+from spart_blocks.gradients.tangents import Directions, Floats, Tangent
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.run import Run
+
+
+@dataclass(frozen=True)
+class Place:
+    """States at a time, with their changes along directions.
+
+    t [s], x (nx,), xd (nd,). dx (nx, m), dxd (nd, m): at a time that moves by dt (m,).
+    """
+
+    t: float
+    x: Floats
+    xd: Floats
+    dx: Floats
+    dxd: Floats
+    dt: Floats
+
+    def moving(self, slope: Floats, dt: Floats) -> Place:
+        """The same at a time that moves by dt. slope (nx,): the rates."""
+        return replace(self, dx=self.dx + np.outer(slope, dt - self.dt), dt=dt)
+
+    def still(self, slope: Floats) -> Place:
+        """The same at a fixed time."""
+        return self.moving(slope, np.zeros_like(self.dt))
+
+
+class Field:
+    """The equations of a run that has ended.
+
+    rates, guards, summed: tangents of the rates, of the zero-crossing functions and of the
+    integrands; None without any. holds: whether limits act by the state at the start of a step.
+    """
+
+    def __init__(self, run: Run, directions: Directions, integrands: Any) -> None:
+        """integrands: a Function (t, x, xd, p) -> column of signals to integrate, or None."""
+        engine, method = run.engine, tableau(run.options.solver)
+        assert isinstance(engine, Native)
+        assert method is not None
+        self.run, self.engine, self.directions = run, engine, directions
+        self.method: Tableau = method
+        program = engine.program
+        self.holds = program.held is not None
+        self.rates = directions.tangent("rates", lambda: program.held or program.rates, often=True)
+        self.guards: Tangent | None = None
+        if engine.crossings:
+            self.guards = directions.tangent(("guards", engine.crossings), lambda: program.watched)
+        self.summed: Tangent | None = None
+        if integrands is not None:
+            self.summed = directions.tangent("integrands", lambda: integrands, often=True)
+
+    @property
+    def no_integral(self) -> Floats:
+        """Changes (k, m) of k integrals that are zero."""
+        count = 0 if self.summed is None else self.summed.n
+        return np.zeros((count, self.directions.m))
+
+    def slope(self, at: Place, t: float | None = None, start: Floats | None = None) -> Floats:
+        """The rates at a place. t: another time; start: the states at the start of the step."""
+        more = () if not self.holds else (at.x if start is None else start,)
+        return self.rates.value(at.t if t is None else t, at.x, at.xd, *more)
+
+    def change_of_slope(self, at: Place, start: Floats | None = None) -> Floats:
+        """How the rates change along the directions (nx, m)."""
+        more = () if not self.holds else (at.x if start is None else start,)
+        return self.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *more)
+
+    def change_of_sums(self, at: Place) -> Floats:
+        """How the integrands change along the directions (k, m)."""
+        if self.summed is None:
+            return self.no_integral
+        return self.summed.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd)
+
+    def error(self, at: Place, x: Floats, dx: Floats, off: Floats) -> float:
+        """The error `off` of changes dx (nx, m) relative to what is allowed: what a state may be
+        off, for a change of each direction by its size, and a fraction of the change itself.
+        Source: A. C. Hindmarsh, R. Serban, User documentation of CVODES, sec. 2.6 (tolerances of
+        sensitivities).
+        """
+        if not off.size:
+            return 0.0
+        options = self.run.options
+        state = options.atol + options.rtol * np.maximum(abs(at.x), abs(x))
+        allowed = state[:, None] / self.directions.size
+        allowed = allowed + options.rtol * np.maximum(abs(at.dx), abs(dx))
+        return float(np.sqrt(np.mean((off / allowed) ** 2, axis=0)).max())
+
+    def resolved(self, value: float) -> float:
+        """The distance from zero that a signal is known to."""
+        options = self.run.options
+        return float(options.atol + options.rtol * abs(value))
