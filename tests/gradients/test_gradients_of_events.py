@@ -264,7 +264,7 @@ wires: [step -> x, x -> s]
 run: {T: 1}
 """
     assert sb.gradient(written(text), of="final(x)", by="step.on")["step.on"] == pytest.approx(1)
-    with pytest.raises(sb.NoGradientError, match="step: .*at the start"):
+    with pytest.raises(sb.NoGradientError, match=r"step: .*at the start"):
         sb.gradient(written(text), of="final(x)", by="step.T")
 
 
