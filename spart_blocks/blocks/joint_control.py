@@ -98,7 +98,7 @@ class _Pid(Declared):
 
 
 class Joint_PID(_Pid, ContinuousBlock):
-    """Proportional-integral-derivative control of joint positions, with limits.
+    """Proportional-integral-derivative control of joint positions, with limits and anti-windup.
 
     u = kp e + I + kd N (y - z) with e = qd - qm, z' = N (y - z), and y = e, or -qm for the
     derivative of the measurement. tau is u within limit. I' = ki e + (tau - u) / Tt, so that the

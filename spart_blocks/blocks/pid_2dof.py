@@ -106,7 +106,7 @@ class _Pid2Dof(Declared):
 
 
 class Pid_2Dof(_Pid2Dof, ContinuousBlock):
-    """A PID controller of two degrees of freedom, with limits, for each entry of its signals.
+    """A PID controller of two degrees of freedom, with limits and anti-windup, for each signal.
 
     v = P (b r - y) + i + D N (c r - y - z) with z' = N (c r - y - z), a filtered derivative. u is v
     within lower and upper, and i' = I (r - y) + a + Kt (tr - u). Against windup, a is Kb (u - v)
@@ -157,7 +157,7 @@ class Pid_2Dof(_Pid2Dof, ContinuousBlock):
 
 
 class Pid_2Dof_S(_Pid2Dof, SampledBlock):
-    """A PID controller of two degrees of freedom, with limits, at the ticks of a clock.
+    """A PID controller of two degrees of freedom, limits and anti-windup, at the ticks of a clock.
 
     PID_2DOF with the period T: u is computed from the samples of a tick, and held. Its filter uses
     backward differences, z becomes z + T d with d = N (c r - y - z) / (1 + N T); the integral

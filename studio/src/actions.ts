@@ -83,12 +83,20 @@ async function begin(opened: Opened, at: string): Promise<void> {
   const arranged = panels?.["layout"];
   const layout = arranged ? (await import("./panels/all")).readLayout(arranged) : FIRST;
   if (isNew) closeFile();
-  patch({ opened, sheet, conflict: null, ...NOTHING, ...(panels && { kept: panels, layout, maximised: null }) });
+  patch({ opened, sheet, conflict: null, ...NOTHING, ...(isNew && { said: "" }), ...(panels && { kept: panels, layout, maximised: null }) });
 }
 
 function closeFile(): void {
   const path = now().opened?.path;
   if (path) void connection.ask("close", { path }).catch(() => undefined);
+}
+
+/** Write the field that is typed in, or say that nothing is left to save. */
+export function save(): void {
+  const { opened } = now();
+  const typedIn = document.activeElement;
+  if (typedIn instanceof HTMLElement && typedIn.matches("[data-draft]")) typedIn.blur();
+  else if (opened) patch({ said: `${opened.path}: every edit is written already` });
 }
 
 /** Show another sheet of the open file, with some of its blocks selected. */

@@ -5,7 +5,7 @@ import { keyOf } from "../src/app/keys";
 import { pasting } from "../src/canvas/clipboard";
 import { matching } from "../src/canvas/filter";
 import { freeName, nameOfType } from "../src/canvas/names";
-import { fromYaml, toYaml } from "../src/forms/yaml";
+import { fromYaml, toYaml, withCommas } from "../src/forms/yaml";
 import { block, sheet, wire } from "./samples";
 
 describe("filtering", () => {
@@ -44,6 +44,14 @@ describe("names", () => {
 });
 
 describe("texts as YAML", () => {
+  it.each([
+    ["[0.001 0.5]", "[0.001, 0.5]"], ["[ 1, 2  3 ]", "[1, 2, 3]"], ["[1 -2e-3; .5 4]", "[[1, -2e-3], [.5, 4]]"], ["[1;2; 3]", "[1, 2, 3]"],
+  ])("%j of MATLAB is %j", (text, yaml) => expect(withCommas(text)).toBe(yaml));
+
+  it.each(["[1,2]", "[1, 2.0]", "[5]", "[]", "[1 - 2]", "[a b]", "[[1, 2], [3, 4]]", "1 2", "[1 2;; 3]"])("%j stays as it is", (text) => {
+    expect(withCommas(text)).toBe(text);
+  });
+
   it.each(["hello", "two words", "no", "3", "a: b", "", "it's", 'say "x"', "#1", "- x", "true", "1e3", "*a", "x "])("%j and back", (text) => {
     expect(fromYaml(toYaml(text))).toBe(text);
   });

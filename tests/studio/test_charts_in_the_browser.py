@@ -48,6 +48,11 @@ def test_a_chart_is_drawn_by_mouse(page):
     # another target, by the mark at its arrow
     page.drag(page.grip(4, 1), page.name_of("operate"))
     page.written("- {from: idle, to: operate, when: rate > 0.5}")
+    # a state that is clicked is selected alone
+    page.transition(4).click()
+    page.wait("document.querySelectorAll('.transition.chosen').length === 1")
+    page.name_of("idle").click()
+    page.wait("document.querySelectorAll('.transition.chosen').length === 0")
     # into another state, and out of it
     page.drag(page.name_of("idle"), page.name_of("operate.point"))
     page.written("          point: {states: {idle: {}}} # as long as it holds\n")

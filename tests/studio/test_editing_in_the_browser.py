@@ -275,6 +275,13 @@ def test_parameters_are_tried_while_typed_and_set_by_enter(loop):
     loop.wait("!document.querySelector('.field [data-draft]')")
     undone(loop)  # from the field
     loop.wait("document.activeElement.name === 'K' && document.activeElement.value === '$k'")
+    loop.fill(loop.field("K"), "[1 2; 3 4]")  # as MATLAB has it
+    loop.press("Ctrl+s")
+    loop.written("gain: {type: GAIN, K: [[1, 2], [3, 4]]}")
+    loop.wait("document.querySelector('.said').innerText.startsWith('Done: set')")
+    loop.press("Ctrl+s")
+    loop.wait("document.querySelector('.said').innerText.endsWith('every edit is written already')")
+    undone(loop)
 
 
 CARET = "[document.activeElement.name, document.activeElement.selectionStart]"
@@ -389,6 +396,8 @@ def test_what_was_done_and_undone_is_told(loop):
     loop.wait("document.querySelector('.said').innerText === 'Undone: tidy'")
     loop.file.write_text(LOOP.replace("T: 1}", "T: 3}"))
     loop.wait("document.querySelector('.notice')?.innerText.includes('cannot be undone')")
+    loop.open("another_told.yaml", LOOP)  # which has nothing to do with it
+    assert loop.said() == ""
 
 
 def test_a_file_changed_outside_is_read_again_and_a_broken_one_is_a_conflict(loop):

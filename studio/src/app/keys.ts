@@ -51,7 +51,7 @@ function isTaken(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || body.querySelector("dialog[open]")) return true;
   if ((event.altKey && /^(\d|Enter)$/.test(event.key)) || event.key === "F6") return false; // to panels
   const control = event.ctrlKey || event.metaKey;
-  if (control && ["Enter", ".", "k", "f", "j"].includes(event.key)) return false; // run, stop, add a block, search, panels
+  if (control && ["Enter", ".", "k", "f", "j", "s"].includes(event.key)) return false; // run, stop, add a block, search, panels, saved
   if (control && /^[zy]$/i.test(event.key) && target.matches(".field [name]:not([data-draft])")) return false;
   if (control && isUntouchedName(target) && !/^[acvx]$/i.test(event.key)) return false; // undo the adding
   if (target.closest("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return true;

@@ -2,7 +2,7 @@
 
 import type { ReactFlowInstance } from "@xyflow/react";
 
-import { leave, redo, showSheet, undo } from "../actions";
+import { leave, redo, save, showSheet, undo } from "../actions";
 import type { Command, Subject } from "../app/keys";
 import { now, patch } from "../store";
 import { fillForm, removeSelected } from "./commands";
@@ -43,6 +43,7 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number, names
     ["Edit", [
       { keys: ["Ctrl+Z"], what: "undo", run: undo, on: SHEET },
       { keys: ["Ctrl+Shift+Z", "Ctrl+Y"], what: "redo", run: redo, on: SHEET },
+      { keys: ["Ctrl+S"], what: "write the field; all other edits are written at once", run: save },
       { keys: ["Ctrl+K", "A"], what: "add a block by its name, into the selected wire", run: () => patch({ adding: { place: null, from: null } }), on: ["sheet", "wire"] },
       { keys: ["Tab"], what: "to the parameters of a new block", run: fillForm, when: isFresh },
       { keys: ["W"], what: "wire the selected block", run: ifSelected(() => patch({ dialog: "wire" })), on: BLOCK },

@@ -45,7 +45,7 @@ function Open({ chart }: { chart: Chart }) {
         <OverContext value={line?.over ?? null}>
           <ReactFlow<Shown> nodes={nodes} edges={[]} nodeTypes={NODE_TYPES} onNodesChange={onNodesChange}
             onNodeDragStop={(event, node) => void drop(chart, flow, event, node).finally(putBack)}
-            onPaneClick={() => patch({ selection: [], wires: [] })} onMoveEnd={(_, viewport) => keepView(viewport)}
+            onNodeClick={chooseAlone} onPaneClick={() => patch({ selection: [], wires: [] })} onMoveEnd={(_, viewport) => keepView(viewport)}
             colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null} nodesConnectable={false}
             panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Full}
             panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} disableKeyboardA11y nodesDraggable={!readOnly} nodeDragThreshold={4}>
@@ -136,6 +136,12 @@ function labelOf({ name, entered, open, parallel, problems }: ChartState): strin
   const first = entered === "first" ? ", entered first" : entered === "history" ? ", entered first or by history" : "";
   const holds = open ? (parallel ? ", with parallel substates" : ", with substates") : "";
   return `state ${name}${first}${holds}${problems.length ? `, ${problems.length} problems` : ""}`;
+}
+
+/** A state that is clicked is selected alone, also where transitions, of which the flow knows
+ * nothing, were selected. */
+function chooseAlone({ shiftKey, ctrlKey, metaKey }: MouseEvent, { id }: Shown): void {
+  if (!shiftKey && !ctrlKey && !metaKey) patch({ selection: [id], wires: [] });
 }
 
 /** A state that Tab has come to is selected. */

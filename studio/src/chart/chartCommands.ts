@@ -2,7 +2,7 @@
 
 import type { ReactFlowInstance } from "@xyflow/react";
 
-import { leave, redo, undo } from "../actions";
+import { leave, redo, save, undo } from "../actions";
 import type { Command } from "../app/keys";
 import type { Chart } from "../protocol";
 import { now, patch } from "../store";
@@ -61,6 +61,7 @@ export function chartCommands(flow: Flow, link: () => void): [string, Command[]]
     ["Edit", [
       { keys: ["Ctrl+Z"], what: "undo", run: undo },
       { keys: ["Ctrl+Shift+Z", "Ctrl+Y"], what: "redo", run: redo },
+      { keys: ["Ctrl+S"], what: "write the field; all other edits are written at once", run: save },
       { keys: ["Ctrl+K", "A"], what: "add a state beside the selected one", run: () => addState(selectedState()?.parent) },
       { keys: ["S"], what: "add a substate", run: () => addState(selectedState()?.path) },
       { keys: ["Tab"], what: "to the actions of a new state", run: fill, when: isFresh },

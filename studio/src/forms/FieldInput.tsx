@@ -8,7 +8,7 @@ import type { Field, Operation, Problem } from "../protocol";
 import { FieldTuner } from "../run/FieldTuner";
 import { now, patch } from "../store";
 import { yamlOfAssignments } from "./assignments";
-import { fromYaml, toYaml } from "./yaml";
+import { fromYaml, toYaml, withCommas } from "./yaml";
 
 interface Props {
   field: Field;
@@ -234,7 +234,7 @@ function operationsFor({ kind, path, text }: Field, typed: string): Operation[] 
   if (typed.trim() === "") return text === null ? [] : [{ op: "unset", path }];
   if (kind === "actions") return [{ op: "set", path, text: yamlOfAssignments(typed) }];
   const isText = kind === "text" || kind === "choice";
-  return [{ op: "set", path, text: isText ? toYaml(typed) : typed.trim() }];
+  return [{ op: "set", path, text: isText ? toYaml(typed) : withCommas(typed.trim()) }];
 }
 
 function shownOf({ kind, text }: Field): string {

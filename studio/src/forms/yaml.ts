@@ -21,3 +21,16 @@ export function fromYaml(yaml: string): string {
   const single = yaml.length > 1 && yaml.startsWith("'") && yaml.endsWith("'");
   return single ? yaml.slice(1, -1).replaceAll("''", "'") : yaml;
 }
+
+const NUMBERS = /^\[[\s;,]*[+-]?[\d.][\d.eE+\-\s;,]*\]$/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/** Numbers as MATLAB has them, "[1 2; 3 4]", as YAML has them; any other text as it is. */
+export function withCommas(text: string): string {
+  if (!NUMBERS.test(text)) return text;
+  const rows = text.slice(1, -1).split(";").map((row) => row.split(/[\s,]+/).filter(Boolean));
+  if (!rows.every((row) => row.length > 0 && row.every((one) => NUMBER.test(one)))) return text;
+  const [first] = rows;
+  if (rows.length === 1) return /\S\s+[^\s,\]]/.test(text.replace(/,\s*/g, ",")) ? `[${first!.join(", ")}]` : text;
+  return rows.every((row) => row.length === 1) ? `[${rows.join(", ")}]` : `[${rows.map((row) => `[${row.join(", ")}]`).join(", ")}]`;
+}
