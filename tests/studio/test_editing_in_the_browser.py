@@ -74,6 +74,15 @@ def test_a_wire_dropped_on_the_empty_sheet_brings_its_block(loop):
     assert loop.text == LOOP
 
 
+def test_a_new_block_is_wired_to_the_port_of_the_same_name(page):
+    text = "robots:\n  arm: {urdf: models/spacecraft_3dof.urdf}\n"
+    text += "blocks:\n  plant: {type: MULTIBODY, robot: arm}\n"
+    page.open("arm.yaml", text)
+    page.drag(page.port("plant", "wFm", False), (-20, 60), (-20, 60))
+    page.choose("GRAVITY")
+    page.written("gravity.wFm -> plant.wFm")
+
+
 def test_a_new_block_is_named_in_place_and_tab_leads_to_its_parameters(loop):
     loop.press("Ctrl+k")
     loop.choose("joint pd")

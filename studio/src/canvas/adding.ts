@@ -126,10 +126,12 @@ function round([x, y]: Point): Point {
 
 const MOST_TRIED = 6;
 
-/** The wire to the port of a new block at which the fewest mistakes arise; the first of equals. */
+/** The wire to the port of a new block at which the fewest mistakes arise; of equals to that of the same
+ * name, or the first. */
 async function bestWire(add: Operation & { op: "add" }, type: BlockType, from: Drawing, within: string): Promise<Operation> {
   if (from.output && type.name === "BUS_CREATOR") return { op: "wire", ...intoBus(from, add.name, []), within };
-  const ports = from.output ? type.inputs : type.outputs;
+  const all = from.output ? type.inputs : type.outputs;
+  const ports = [...all.filter((port) => port === from.port), ...all.filter((port) => port !== from.port)];
   const whole = wireTo(from, add.name, within); // a block of one port needs no name of it
   if (ports.length < 2) return whole;
   const wires = [...ports.slice(0, MOST_TRIED).map((port) => wireTo(from, `${add.name}.${port}`, within)), whole];
