@@ -22,6 +22,7 @@ import type { BlockNode as Block, WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
 import { blockAt, sceneOf, wireNear, type WireShape } from "./scene";
 import { FAR, useShown } from "./shown";
+import { useTouch } from "./touch";
 import { useBlocks } from "./useBlocks";
 import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
@@ -43,6 +44,7 @@ export function Canvas() {
   const scene = useMemo(() => sceneOf(sheet), [sheet]);
   const { shown, under } = useShown(scene);
   const { nodes, edges, onNodesChange, dropped, nudge, what } = useBlocks(scene, shown);
+  const [touch, came] = useTouch();
   const far = useStore(({ transform }) => transform[2] < FAR);
   const minimap = useStudio((state) => state.minimap);
   const comparing = useStudio((state) => state.changes !== null);
@@ -60,7 +62,7 @@ export function Canvas() {
   }, [flow, toReveal]);
   return (
     <div className={far ? "flow far" : "flow"} onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
-      onPointerEnter={prepare} onDragOver={(event) => allowDrop(flow, event)} onDragLeave={() => now().onto && patch({ onto: null })}
+      onPointerEnter={(event) => { prepare(); came(event); }} onDragOver={(event) => allowDrop(flow, event)} onDragLeave={() => now().onto && patch({ onto: null })}
       onDrop={(event) => drop(flow, event)} {...menuHandlers}
       onPointerMoveCapture={(event) => { under(event); menuHandlers.onPointerMoveCapture(event); }}>
       <Backdrop scene={scene} what={what} />
@@ -74,7 +76,7 @@ export function Canvas() {
         onMoveStart={() => setMoving(true)} onMoveEnd={(_, viewport) => { setMoving(false); keepView(viewport); }}
         colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null}
         panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Partial}
-        panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
+        panOnDrag={touch || PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
         connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3}>
         <Annotations nudge={nudge} />
         <Guides />
