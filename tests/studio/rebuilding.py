@@ -329,6 +329,7 @@ class Builder:
         self.select_state("off")
         self.fill("entry", "")
         self.leave_field()
+        self.select_state("off")
         person.does(page.press, "F2")
         first = next(iter(chart["states"]))
         self.changes(lambda: self.types("Ctrl+a", first, "ENTER"), first)
