@@ -229,6 +229,7 @@ class Run(SimpleNamespace):
     """What acting.py reads and sets of a run."""
 
     slides = False
+    tape = None
 
     def __init__(self, t, x, xd, kinds, directions, due, begun):
         crossings = [Crossing(f"b{k}", KINDS[kind], directions[k]) for k, kind in enumerate(kinds)]
