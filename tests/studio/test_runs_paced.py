@@ -121,6 +121,22 @@ def test_a_paced_run_keeps_to_the_clock(lag):
     assert states == sorted(states)
 
 
+def test_a_stiff_run_keeps_to_the_clock_too(tmp_path):
+    """A call of CVODES would lead to the next stop, which is the end."""
+    path = tmp_path / "stiff.yaml"
+    path.write_text(LAG.replace("run: {", "run: {solver: CVODES, "))
+    _, wall, heard = ran(path, [(1.0, {"id": 1, "do": "speed", "speed": 1.0})], speed=2.0)
+    assert max(wall.waited) < 0.15
+    times = np.vstack(heard.tables())[:, 0]
+    assert times[-1] == 3.0
+    assert len(heard.tables()) > 15
+    fast, _, _ = ran(path, speed=None)
+    slow, _, _ = ran(path, speed=2.0)
+    ends = [one.parts[-1].results.final_state.continuous for one in (fast, slow)]
+    for name, state in ends[0].items():
+        np.testing.assert_allclose(ends[1][name], state, rtol=1e-4, atol=1e-6)
+
+
 def test_a_run_without_pace_waits_for_nothing(lag):
     _, wall, _ = ran(lag, speed=None)
     assert not any(wall.waited)

@@ -91,7 +91,8 @@ class Runner:
         self.doing: str | None = None
         self.compiled = False
         self.pace, self.strides = Pace(job.get("speed")), Strides()
-        self.stepping = Stepping(Step("start") if job.get("paused") else None)
+        start = Step("start") if job.get("paused") else None
+        self.stepping = Stepping(start, job.get("speed"))
         self.stepping.breakpoints.set(job.get("breakpoints", ()), None)
         self.parts: list[RecordPart] = []
         self.run: Run | None = None
@@ -430,7 +431,9 @@ class Runner:
         elif what == "stop":
             self.stopping = True
         elif what == "speed":
-            self.pace.speed = command["speed"]
+            self.pace.speed = self.stepping.speed = command["speed"]
+            if self.run is not None:
+                self.stepping.apply(self.run)
             self.pace.starts(self.t, self.now())
             self._send_status()
         elif what == "tune":
