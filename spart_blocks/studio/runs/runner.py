@@ -148,7 +148,7 @@ class Runner:
         options = {"T": self.job["T"]} if self.job.get("T") is not None else {}
         stamp = stamp_of(file)
         with self._tracing(LOADING):
-            engine = begin(ToldFile.of(file, self._stage), **options).engine
+            engine = begin(ToldFile.of(file, self._loading), **options).engine
             self.setting = Tuned(engine, file, stamp, options)
             for name, text in self.job.get("tuned", {}).items():
                 self.setting = tuned(self.setting, name, text)
@@ -190,6 +190,12 @@ class Runner:
         """Report an activity during which the run does not advance."""
         self.doing = doing
         self._send_status()
+
+    def _loading(self, doing: str) -> None:
+        """Report that the file is loaded or traced, if the run waits for it. It is loaded later, too:
+        by what asks for its blocks, such as poses."""
+        if self.doing in (LOADING, TRACING):
+            self._stage(doing)
 
     @contextmanager
     def _busy(self, what: str) -> Iterator[None]:
