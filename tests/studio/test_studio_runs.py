@@ -292,8 +292,6 @@ def test_motion_poses_states_and_files_of_a_robot():
             lambda: next(((h, n) for h, n in page.rows if h["tell"] == "poses"), None)
         )
         assert (head["bodies"], head["rows"], len(numbers)) == (4, 1, 1 + 4 * 7)
-        # The robots of poses are loaded beside the run: that is not what it waits for.
-        await page.until(lambda: page.run(1)["state"] == "running" and not page.run(1)["doing"])
         poses = numbers[1:].reshape(4, 7)
         assert np.linalg.norm(poses[:, 3:], axis=1) == pytest.approx(np.ones(4))
         track = still["bodies"][3]["track"]["p"]
@@ -325,6 +323,10 @@ def test_motion_poses_states_and_files_of_a_robot():
         for wrong in (("2", "npz"), ("x", "npz"), ("1", "exe")):
             with pytest.raises(InputError):
                 await download(session, path, *wrong)
+        # The robots of poses are loaded beside the next run: that is not what it waits for.
+        await page.ask("run", path=path, speed=0.1)
+        await page.until(lambda: any(h["tell"] == "poses" and h["run"] == 2 for h, _ in page.rows))
+        assert (page.run(2)["state"], page.run(2)["doing"]) == ("running", None)
 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

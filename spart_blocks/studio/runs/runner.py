@@ -192,8 +192,8 @@ class Runner:
         self._send_status()
 
     def _loading(self, doing: str) -> None:
-        """Report that the file is loaded or traced, if the run waits for it. It is loaded later, too:
-        by what asks for its blocks, such as poses."""
+        """Report that the file is loaded or traced, if the run waits for it. It is loaded later,
+        too: by what asks for its blocks, such as poses."""
         if self.doing in (LOADING, TRACING):
             self._stage(doing)
 
