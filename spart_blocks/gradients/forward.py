@@ -80,9 +80,10 @@ class Forward:
         wanted, rows, acts = sorted(times), self.tape.rows, list(self.tape.acts)
         at = self._begun()
         slope = self.field.slope(at, just_before(at.t))
-        if self.edges.at(at.t)[1] and (slope != self.field.slope(at, just_after(at.t))).any():
+        moving = self.edges.at(at.t)[1]
+        if moving and (slope != self.field.slope(at, just_after(at.t))).any():
             text = "it switches at the start of the run, and would after it with other parameters"
-            raise NoGradientError(text, block=self.edges.at(at.t)[1], time=at.t)
+            raise NoGradientError(text, block=moving, time=at.t)
         at = self._instant(at, slope, at.t, True, _taken(acts, at.t))
         sides = [self._look(at)]
         for k, row in enumerate(rows):

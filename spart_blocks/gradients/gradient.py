@@ -161,16 +161,15 @@ def _directions(
     """The shapes of parameters, and a direction (np, m) for each of their elements."""
     if not names:
         raise InputError(Fault("by names no parameter", hint='by=["ctrl.kp"]'))
-    shapes, columns = [], []
+    shapes, rows = [], []
     for name in names:
-        places = program.parameter_places(name)
-        shapes.append(places[0].shape)
-        for k in range(places[0].size):
-            column = np.zeros(len(program.p))
-            for place in places:
-                column[place.ravel()[k] if place.size > 1 or places[0].size == 1 else place] = 1.0
-            columns.append(column)
-    return tuple(shapes), np.array(columns).reshape(-1, len(program.p)).T
+        shape = program.parameter_places(name)[0].shape
+        target, size = program.target(name), int(np.prod(shape))
+        assert target is not None
+        rows.append(np.zeros((size, len(program.p))))
+        target.put(rows[-1], np.eye(size).reshape(size, *shape))
+        shapes.append(shape)
+    return tuple(shapes), np.concatenate(rows).T
 
 
 def _by_parameter(

@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.program.c.machine_code import machine_code
-from spart_blocks.run.engines.native import Native
+from spart_blocks.program.c.machine_code import MachineCode, machine_code
+from spart_blocks.run.engines.native import Called, Native
 
 Floats = NDArray[np.float64]
 
@@ -61,15 +61,14 @@ class Tangent:
         self.function = engine.derived(("of tangent", key), make)
         self.n = self.function.numel_out(0)
         along = engine.derived(("along", key, entries), lambda: _along(self.function, entries))
-        self._value = _Bound(self.function, often)
-        self._along = _Bound(along, often)
-        for bound in (self._value, self._along):
-            bound.inputs[3][:] = engine.program.p
+        p = engine.program.p
+        self._value, self._along = (
+            Called(one, p, _code(one) if often else None) for one in (self.function, along)
+        )
 
     def value(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
         """Its value (n,)."""
-        self._value.give((t, x, xd), more, 4)
-        return self._value().copy()
+        return self._value(t, x, xd, *more)
 
     def along(
         self,
@@ -84,51 +83,27 @@ class Tangent:
         """Its derivatives (n, m) along the directions, with the changes dt (m,) of the time and
         dx (nx, m), dxd (nd, m) of the states.
         """
-        bound, dp = self._along, self.directions.dp
-        bound.give((t, x, xd), more, 8)
+        call, dp = self._along, self.directions.dp
+        now, states, held, _, by_t, by_x, by_xd, by_p, *others = call.arguments
+        now[0], states[:], held[:] = t, x, xd
+        for argument, value in zip(others, more, strict=True):
+            argument[:] = value
         moves = np.broadcast_to(dt, self.directions.m)
         found = np.empty((self.n, self.directions.m))
         for k in range(self.directions.m):
-            _, _, _, _, by_t, by_x, by_xd, by_p, *_ = bound.inputs
             by_t[0], by_x[:], by_xd[:], by_p[:] = moves[k], dx[:, k], dxd[:, k], dp[:, k]
-            found[:, k] = bound()
+            call.evaluate()
+            found[:, k] = call.result
         return found
 
     def by_time(self, t: float, x: Floats, xd: Floats, dx: Floats, *more: Floats) -> Floats:
         """Its change (n,) per second where the states change by dx (nx,)."""
-        bound = self._along
-        bound.give((t, x, xd), more, 8)
-        _, _, _, _, by_t, by_x, by_xd, by_p, *_ = bound.inputs
-        by_t[0], by_x[:], by_xd[:], by_p[:] = 1.0, dx, 0.0, 0.0
-        return bound().copy()
+        none = np.zeros(len(self.directions.entries))
+        return self._along(t, x, xd, np.ones(1), dx, np.zeros(len(xd)), none, *more)
 
 
-class _Bound:
-    """A CasADi Function of vectors, called with the contents of `inputs`; its result is valid up
-    to the next call.
-    """
-
-    def __init__(self, function: Any, often: bool) -> None:
-        self.inputs = [np.zeros(function.numel_in(k)) for k in range(function.n_in())]
-        self.result = np.zeros(function.numel_out(0))
-        compiled = machine_code(function) if often and function.is_a("SXFunction") else None
-        if compiled is not None:
-            self._call = compiled.bind(self.inputs, [self.result], None)
-            return
-        self._buffer, self._call = function.buffer()
-        for k, one in enumerate(self.inputs):
-            self._buffer.set_arg(k, memoryview(one.data))
-        self._buffer.set_res(0, memoryview(self.result.data))
-
-    def give(self, point: Sequence[Any], more: Sequence[Floats], at: int) -> None:
-        """Set the first inputs, and those from index `at` on."""
-        self.inputs[0][0], self.inputs[1][:], self.inputs[2][:] = point
-        for one, value in zip(self.inputs[at:], more, strict=True):
-            one[:] = value
-
-    def __call__(self) -> Floats:
-        self._call()
-        return self.result
+def _code(function: Any) -> MachineCode | None:
+    return machine_code(function) if function.is_a("SXFunction") else None
 
 
 def _along(function: Any, entries: Sequence[int]) -> Any:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.run.engines.engine import Floats
-from spart_blocks.run.record.record import Dense, Keeper
+from spart_blocks.run.record.record import Dense, Keeper, Passing
 
 PLAIN, STOPPED, CROSSES = range(3)
 """What ends a step: nothing else, a stop, or a crossing; as in driver.c."""
@@ -59,7 +59,6 @@ class Tape:
     """The steps of a run with nx continuous and nd discrete states, and what acted."""
 
     def __init__(self, nx: int, nd: int) -> None:
-        self.nx, self.nd = nx, nd
         self.acts: list[Act] = []
         self._parts: list[Floats] = []
         self._length = 0
@@ -100,12 +99,12 @@ class Tape:
         return self._parts[0]
 
 
-class Taped(Keeper):
-    """A keeper that passes its calls to another one and writes steps on a tape."""
+class Taped(Passing):
+    """A keeper that writes steps on a tape."""
 
     def __init__(self, keeper: Keeper, tape: Tape) -> None:
-        super().__init__(keeper.recorder)
-        self.keeper, self.tape = keeper, tape
+        super().__init__(keeper)
+        self.tape = tape
         self._t = 0.0
         self._x: Floats | None = None
         self._step: tuple[float, float, int, Floats, Floats] | None = None
@@ -116,15 +115,14 @@ class Taped(Keeper):
         last, end = (until, PLAIN) if near is None else (near, CROSSES)
         self._step = (self._t, last, end, x, xd.copy())
         self._t, self._x = until, None
-        self.keeper.step(dense, until, xd, near)
-        self.crowded_at = self.keeper.crowded_at
+        super().step(dense, until, xd, near)
 
     def state(
         self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
     ) -> None:
         self._add(until=float(t), stops=True)
         self._t, self._x = float(t), x.copy()
-        self.keeper.state(t, x, xd, sides=sides, edge=edge)
+        super().state(t, x, xd, sides=sides, edge=edge)
 
     def _add(self, until: float, *, stops: bool = False) -> None:
         """Write the last step, which ends at `until`, on the tape. stops: whether at a stop."""
@@ -133,13 +131,6 @@ class Taped(Keeper):
             self.tape.add(t, last, until, STOPPED if stops and end == PLAIN else end, x, xd)
             self._step = None
 
-    def event(self, t: Fraction, x: Floats, xd: Floats) -> None:
-        self.keeper.event(t, x, xd)
-
-    def waiting(self) -> Any:
-        return self.keeper.waiting()
-
     def close(self) -> None:
         self._add(until=self._t)
-        self.keeper.close()
-        self.crowded_at = self.keeper.crowded_at
+        super().close()

@@ -26,22 +26,29 @@ from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, sh
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
     from spart_blocks.diagram.network.nodes import Node
+    from spart_blocks.program.c.machine_code import MachineCode
 
 Reference = Callable[[], Engine]
 
 _MOST_DERIVED = 64
 
 
-class _Call:
+class Called:
     """A CasADi Function of (t, x, xd, p) on float vectors, called through its buffers: no
-    copies in Python, 2 us a call. The buffers must live as long as the function is called."""
+    copies in Python, 2 us a call. The buffers must live as long as the function is called.
 
-    def __init__(self, function: Any, p: Floats) -> None:
+    code: its machine code, where that pays.
+    """
+
+    def __init__(self, function: Any, p: Floats, code: MachineCode | None = None) -> None:
         self.function = function
-        self.buffer, self.evaluate = function.buffer()
         self.arguments = [np.zeros(function.numel_in(k)) for k in range(function.n_in())]
         self.result = np.zeros(function.numel_out(0))
         self.arguments[3][:] = p
+        if code is not None:
+            self.evaluate = code.bind(self.arguments, [self.result], None)
+            return
+        self.buffer, self.evaluate = function.buffer()
         for k, argument in enumerate(self.arguments):
             self.buffer.set_arg(k, memoryview(argument.data))
         self.buffer.set_res(0, memoryview(self.result.data))
@@ -56,9 +63,9 @@ class _Call:
         return self.result.copy()
 
 
-def _called(name: str) -> cached_property[_Call]:
+def _called(name: str) -> cached_property[Called]:
     """A property of an engine: the function of its program with this name."""
-    return cached_property(lambda engine: _Call(getattr(engine.program, name), engine.program.p))
+    return cached_property(lambda engine: Called(getattr(engine.program, name), engine.program.p))
 
 
 class Native(Engine):
@@ -116,16 +123,16 @@ class Native(Engine):
     _switched = _called("switched")
 
     @cached_property
-    def _ticks(self) -> dict[str, _Call]:
-        return {name: _Call(f, self.program.p) for name, f in self.program.updates.items()}
+    def _ticks(self) -> dict[str, Called]:
+        return {name: Called(f, self.program.p) for name, f in self.program.updates.items()}
 
     @cached_property
-    def _handovers(self) -> list[tuple[Handover, _Call]]:
-        return [(one, _Call(one.renewed, self.program.p)) for one in self.program.handovers]
+    def _handovers(self) -> list[tuple[Handover, Called]]:
+        return [(one, Called(one.renewed, self.program.p)) for one in self.program.handovers]
 
     @cached_property
-    def _slope(self) -> _Call:
-        return _Call(self.derived("jacobian", self._slope_function), self.program.p)
+    def _slope(self) -> Called:
+        return Called(self.derived("jacobian", self._slope_function), self.program.p)
 
     def _slope_function(self) -> Any:
         arguments = self.program.rates.sx_in()
@@ -245,7 +252,7 @@ class Native(Engine):
     def alone(self, names: Sequence[str]) -> Pick:
         if not names:
             return lambda t, x, xd: []
-        call = _Call(self._selected(tuple(names)), self.program.p)
+        call = Called(self._selected(tuple(names)), self.program.p)
         shapes = [self.slot[name].shape for name in names]
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
         parts = [slice(end - math.prod(s), end) for end, s in zip(ends, shapes, strict=True)]

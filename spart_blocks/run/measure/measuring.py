@@ -27,7 +27,7 @@ from spart_blocks.run.measure.gauges import (
     joined,
 )
 from spart_blocks.run.measure.step_meter import StepAnswer
-from spart_blocks.run.record.record import Dense, Keeper
+from spart_blocks.run.record.record import Dense, Keeper, Passing
 
 Indices = NDArray[np.intp]
 
@@ -141,14 +141,12 @@ def _meter(gauge: Gauge, width: int) -> Meter:
             return Back(width, 1.0 if gauge.kind == "falling_back" else -1.0)
 
 
-class Panelled(Keeper):
-    """A keeper that passes its calls to another one and gives panels to gauges, by the rule of
-    measure.c.
-    """
+class Panelled(Passing):
+    """A keeper that gives panels to gauges, by the rule of measure.c."""
 
     def __init__(self, keeper: Keeper, measuring: Measuring, coarse: float) -> None:
-        super().__init__(keeper.recorder)
-        self.keeper, self.measuring, self.coarse = keeper, measuring, coarse
+        super().__init__(keeper)
+        self.measuring, self.coarse = measuring, coarse
         self._from = np.inf
         self._least = self._most = np.zeros(0)
 
@@ -163,21 +161,13 @@ class Panelled(Keeper):
                 self.keeper.step(dense, until, xd, near)  # keeps the step first
                 raise
             self._from = end
-        self.keeper.step(dense, until, xd, near)
-        self.crowded_at = self.keeper.crowded_at
+        super().step(dense, until, xd, near)
 
     def state(
         self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
     ) -> None:
         self._from = just_after(float(t))
-        self.keeper.state(t, x, xd, sides=sides, edge=edge)
-
-    def event(self, t: Fraction, x: Floats, xd: Floats) -> None:
-        self.keeper.event(t, x, xd)
-
-    def close(self) -> None:
-        self.keeper.close()
-        self.crowded_at = self.keeper.crowded_at
+        super().state(t, x, xd, sides=sides, edge=edge)
 
     def _measure(self, start: Floats, end: Floats, dense: Dense, xd: Floats) -> None:
         panels: list[Panels] = []

@@ -87,6 +87,30 @@ class Keeper(ABC):
         """Complete the record at the end of the run."""
 
 
+class Passing(Keeper):
+    """A keeper that passes its calls to another one. Subclasses see them, too."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        super().__init__(keeper.recorder)
+        self.keeper = keeper
+
+    def step(self, dense: Dense, until: float, xd: Floats, near: float | None = None) -> None:
+        self.keeper.step(dense, until, xd, near)
+        self.crowded_at = self.keeper.crowded_at
+
+    def state(
+        self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
+    ) -> None:
+        self.keeper.state(t, x, xd, sides=sides, edge=edge)
+
+    def event(self, t: Fraction, x: Floats, xd: Floats) -> None:
+        self.keeper.event(t, x, xd)
+
+    def close(self) -> None:
+        self.keeper.close()
+        self.crowded_at = self.keeper.crowded_at
+
+
 class UnrecordedRows(ABC):
     """The rows of a compiled loop that were not passed to the recorder yet."""
 

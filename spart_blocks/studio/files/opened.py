@@ -12,6 +12,7 @@ from typing import Any
 
 from spart_blocks.base.document import mapping_at, parse_document, read_file
 from spart_blocks.base.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.written.sheets import File
 from spart_blocks.drawing.placed import Drawn, Spot, Spots
 from spart_blocks.studio.files.changes import changes_of
@@ -25,7 +26,6 @@ from spart_blocks.studio.files.reading import (
     built,
     checked_only,
     is_large,
-    many_objects,
     read,
     read_first,
     slots_of,
@@ -171,7 +171,7 @@ class OpenedFile:
         reading, last = self.made.get(at, (None, None))
         parts = last.parts if last is not None and reading is self.reading else None
         known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
-        with many_objects():
+        with collector_paused():
             if parts is None:
                 parts = sheet_parts(scope, self.mistakes)
             made = make_sheet(parts, known, before, last)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +14,7 @@ from spart_blocks.base.cache import key_of
 from spart_blocks.base.document import Document, read_document
 from spart_blocks.base.errors import Fault, InputError, SpartWarning
 from spart_blocks.diagram.build.loader import attempt, structure_faults
+from spart_blocks.diagram.build.paused_collector import collector_paused
 from spart_blocks.diagram.check.first_values import named_shapes, start_values
 from spart_blocks.diagram.check.shapes import wrong_wires
 from spart_blocks.diagram.diagram import Diagram
@@ -126,7 +125,7 @@ def read(path: Path, root: Path, file: File, chosen: Mapping[str, str]) -> Readi
 
 def read_first(path: Path, root: Path) -> Reading:
     """Read a file that is opened; build it unless it is larger than OPENED_AT_ONCE."""
-    with many_objects():
+    with collector_paused():
         reading = unbuilt(path, root, File(read_document(path)), {})
     return reading if blocks_in(reading.file) > min(OPENED_AT_ONCE, AT_ONCE) else built(reading)
 
@@ -134,27 +133,6 @@ def read_first(path: Path, root: Path) -> Reading:
 def is_large(file: File) -> bool:
     """Whether a diagram is built in the background after a change."""
     return blocks_in(file) > AT_ONCE
-
-
-_UNCOLLECTED = threading.Lock()
-_uncollected = 0
-
-
-@contextmanager
-def many_objects() -> Iterator[None]:
-    """While many objects are made that stay, the garbage collector rests: it would look through all
-    of them again and again. It is off for the whole process."""
-    global _uncollected
-    with _UNCOLLECTED:
-        _uncollected += 1
-        gc.disable()
-    try:
-        yield
-    finally:
-        with _UNCOLLECTED:
-            _uncollected -= 1
-            if not _uncollected:
-                gc.enable()
 
 
 def checked_only(reading: Reading) -> Reading:

@@ -92,7 +92,7 @@ class Runner:
         self.compiled = False
         self.pace, self.strides = Pace(job.get("speed")), Strides()
         start = Step("start") if job.get("paused") else None
-        self.stepping = Stepping(start, job.get("speed"))
+        self.stepping = Stepping(start, self.pace)
         self.stepping.breakpoints.set(job.get("breakpoints", ()), None)
         self.parts: list[RecordPart] = []
         self.run: Run | None = None
@@ -437,7 +437,7 @@ class Runner:
         elif what == "stop":
             self.stopping = True
         elif what == "speed":
-            self.pace.speed = self.stepping.speed = command["speed"]
+            self.pace.speed = command["speed"]
             if self.run is not None:
                 self.stepping.apply(self.run)
             self.pace.starts(self.t, self.now())

@@ -16,6 +16,7 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.network.clocks import Clock, exact
 from spart_blocks.run.run import Run
 from spart_blocks.studio.runs.breakpoints import Breakpoints, Hit
+from spart_blocks.studio.runs.pace import Pace
 from spart_blocks.studio.runs.values import clock_text
 
 WAIT = 0.1
@@ -36,11 +37,11 @@ class Step:
 
 @dataclass
 class Stepping:
-    """The step that a run is in, if any, and its breakpoints. speed: of a run that keeps pace with
-    real time. paused: where and why it paused, as `Paused` of the protocol."""
+    """The step that a run is in, if any, and its breakpoints. pace: that the run keeps. paused:
+    where and why it paused, as `Paused` of the protocol."""
 
     step: Step | None = None
-    speed: float | None = None
+    pace: Pace = field(default_factory=lambda: Pace(None))
     breakpoints: Breakpoints = field(default_factory=Breakpoints)
     paused: dict[str, Any] | None = None
     _before: tuple[int, float] | None = None
@@ -108,8 +109,8 @@ class Stepping:
         """Let the run report as often as this needs."""
         debugs = bool(self.breakpoints) or self.step is not None
         run.look = run.coarse if debugs else math.inf
-        if self.speed is not None:
-            run.look = min(run.coarse, WAIT * self.speed)
+        if self.pace.speed is not None:
+            run.look = min(run.coarse, WAIT * self.pace.speed)
 
     def stride(self, run: Run, steps: int) -> int:
         """How many steps the run may take until its next report, at most `steps`."""
