@@ -3,18 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Colours, painting, type Shifted } from "../src/canvas/paint";
 import { changedBoxes } from "../src/canvas/painted";
 import { blocksIn, kept, sceneOf, wiresIn } from "../src/canvas/scene";
-import type { Sheet } from "../src/protocol";
-import { block, sheet, wire } from "./samples";
-
-/** Blocks in rows, each wired to the next. */
-function rows(count: number, columns = 20): Sheet {
-  const at = (k: number) => ({ x: 140 * (k % columns), y: 80 * Math.floor(k / columns) });
-  const blocks = Array.from({ length: count }, (_, k) => block(`b${k}`, at(k)));
-  const wires = blocks.slice(1).flatMap((_, k) => (k % columns === columns - 1 ? [] : [wire(`b${k}.y`, `b${k + 1}.u`, {
-    points: [[at(k).x + 80, at(k).y + 30], [at(k + 1).x, at(k + 1).y + 30]],
-  })]));
-  return sheet(blocks, wires);
-}
+import { rows } from "./samples";
 
 const PLAIN: Shifted = { selected: new Set(), chosen: new Set(), moved: new Map(), absent: { blocks: new Set(), wires: new Set() } };
 const COLOURS: Colours = {

@@ -18,3 +18,13 @@ export function wire(source: string, target: string, more: Partial<SheetWire> = 
 export function sheet(blocks: SheetBlock[], wires: SheetWire[] = []): Sheet {
   return { at: "", within: "", version: 1, runs: [], blocks, wires, notes: [], areas: [] };
 }
+
+/** Blocks in rows, each wired to the next. */
+export function rows(count: number, columns = 20): Sheet {
+  const at = (k: number) => ({ x: 140 * (k % columns), y: 80 * Math.floor(k / columns) });
+  const blocks = Array.from({ length: count }, (_, k) => block(`b${k}`, at(k)));
+  const wires = blocks.slice(1).flatMap((_, k) => (k % columns === columns - 1 ? [] : [wire(`b${k}.y`, `b${k + 1}.u`, {
+    points: [[at(k).x + 80, at(k).y + 30], [at(k + 1).x, at(k + 1).y + 30]],
+  })]));
+  return sheet(blocks, wires);
+}

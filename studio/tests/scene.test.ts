@@ -3,18 +3,7 @@ import { describe, expect, it } from "vitest";
 import { edgesOf, nodesOf } from "../src/canvas/nodes";
 import { blockAt, blocksIn, kept, sceneOf, wireNear, wiresIn, wiresOf } from "../src/canvas/scene";
 import { isSmall, nextShown, pinnedIn, wantedIn } from "../src/canvas/shown";
-import type { Sheet } from "../src/protocol";
-import { block, sheet, wire } from "./samples";
-
-/** Blocks in rows, each wired to the next. */
-function rows(count: number, columns = 20): Sheet {
-  const at = (k: number) => ({ x: 140 * (k % columns), y: 80 * Math.floor(k / columns) });
-  const blocks = Array.from({ length: count }, (_, k) => block(`b${k}`, at(k)));
-  const wires = blocks.slice(1).flatMap((_, k) => (k % columns === columns - 1 ? [] : [wire(`b${k}.y`, `b${k + 1}.u`, {
-    points: [[at(k).x + 80, at(k).y + 30], [at(k + 1).x, at(k + 1).y + 30]],
-  })]));
-  return sheet(blocks, wires);
-}
+import { block, rows, sheet, wire } from "./samples";
 
 const VIEW = { x: 0, y: 0, zoom: 1, width: 800, height: 600 };
 

@@ -1,35 +1,22 @@
 // The signals of a block of buses: those of a creator, and those that a selector or an assignment chooses.
 
-import { useEffect, useState } from "react";
+import { useState } from "react";
 
 import { edit, tried } from "../actions";
 import { Tool } from "../app/Header";
 import { aboutSignal } from "../canvas/BusTree";
 import type { Bus, BusSignal, Operation, SheetWire } from "../protocol";
-import { connection, now, useStudio } from "../store";
+import { now, useStudio } from "../store";
 import { CommittedInput } from "./CommittedInput";
 import { NAME, NAME_RULE } from "./FileForm";
 import { type Choice, NamesInput } from "./NamesInput";
+import { useAboutBlock } from "./useForm";
 
 export default function BusForm({ name }: { name: string }) {
-  const bus = useBus(name);
+  const bus = useAboutBlock("bus", name);
   const type = useStudio(({ sheet }) => sheet?.blocks.find((one) => one.name === name)?.type);
   if (!bus) return null;
   return type === "BUS_CREATOR" ? <Creator name={name} bus={bus} /> : <Chosen bus={bus} />;
-}
-
-function useBus(block: string): Bus | null {
-  const path = useStudio((state) => state.opened?.path);
-  const revision = useStudio((state) => state.opened?.revision);
-  const at = useStudio((state) => state.sheet?.at);
-  const [bus, setBus] = useState<Bus | null>(null);
-  useEffect(() => {
-    if (path === undefined) return;
-    let wanted = true;
-    void connection.ask("bus", { path, at, block }).then((found) => wanted && setBus(found), () => wanted && setBus(null));
-    return () => void (wanted = false);
-  }, [path, revision, at, block]);
-  return bus;
 }
 
 function listed(path: string, key: "signals" | "outputs", names: readonly string[]): Operation {

@@ -2,22 +2,35 @@
 
 import { useEffect, useState } from "react";
 
-import type { Form } from "../protocol";
+import type { Bus, Form, Kinds } from "../protocol";
 import { connection, patch, useStudio } from "../store";
 
-/** The form of a block of the sheet, or of the file itself for the name ""; asked again when the file
- * has changed. */
-export function useForm(name: string): Form | null {
+interface AboutBlocks {
+  form: Form;
+  bus: Bus;
+  kinds: Kinds;
+}
+
+/** What the server answers about a block of the sheet, asked again when the file has changed. refused: what a
+ * refusal leaves, null or, for undefined, the answer before. */
+export function useAboutBlock<K extends keyof AboutBlocks>(what: K, block: string, refused: null | undefined = null): AboutBlocks[K] | null {
   const path = useStudio((state) => state.opened?.path);
   const revision = useStudio((state) => state.opened?.revision);
   const at = useStudio((state) => state.sheet?.at);
-  const [form, setForm] = useState<Form | null>(null);
+  const [answer, setAnswer] = useState<AboutBlocks[K] | null>(null);
   useEffect(() => {
     if (path === undefined) return;
     let wanted = true;
-    void connection.ask("form", { path, at, block: name }).then((found) => wanted && setForm(found), () => undefined);
+    const take = (found: AboutBlocks[K] | null) => wanted && setAnswer(found);
+    void connection.ask<keyof AboutBlocks>(what, { path, at, block }).then((found) => take(found as AboutBlocks[K]), () => refused === null && take(null));
     return () => void (wanted = false);
-  }, [path, revision, at, name]);
+  }, [path, revision, at, what, block, refused]);
+  return answer;
+}
+
+/** The form of a block of the sheet, or of the file itself for the name "". */
+export function useForm(name: string): Form | null {
+  const form = useAboutBlock("form", name, undefined);
   useFilling(form !== null);
   return form;
 }

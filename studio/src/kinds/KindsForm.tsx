@@ -1,20 +1,18 @@
 // What kind of subsystem a block is: the conditions on which it runs, and its copies.
 
-import { useEffect, useState } from "react";
-
 import { edit } from "../actions";
 import { CommittedInput } from "../forms/CommittedInput";
 import { FieldInput } from "../forms/FieldInput";
 import { NAME, NAME_RULE } from "../forms/FileForm";
 import { NamesInput } from "../forms/NamesInput";
+import { useAboutBlock } from "../forms/useForm";
 import type { Field, Kind, Kinds, Operation } from "../protocol";
-import { connection, useStudio } from "../store";
 
 const NAMES: Record<Kind["kind"], string> = { enabled: "Enabled", triggered: "Triggered", reset: "Resettable", for_each: "For each" };
 
 /** The kind of a block of the sheet, or of the subsystem that the sheet shows for the block "". */
 export default function KindsForm({ block }: { block: string }) {
-  const kinds = useKinds(block);
+  const kinds = useAboutBlock("kinds", block);
   if (!kinds) return null;
   const { within, sheet, used, kinds: all } = kinds;
   return (
@@ -27,20 +25,6 @@ export default function KindsForm({ block }: { block: string }) {
       ))}
     </section>
   );
-}
-
-function useKinds(block: string): Kinds | null {
-  const path = useStudio((state) => state.opened?.path);
-  const revision = useStudio((state) => state.opened?.revision);
-  const at = useStudio((state) => state.sheet?.at);
-  const [kinds, setKinds] = useState<Kinds | null>(null);
-  useEffect(() => {
-    if (path === undefined) return;
-    let wanted = true;
-    void connection.ask("kinds", { path, at, block }).then((found) => wanted && setKinds(found), () => wanted && setKinds(null));
-    return () => void (wanted = false);
-  }, [path, revision, at, block]);
-  return kinds;
 }
 
 /** The name of the definition, which all blocks of it share. */
