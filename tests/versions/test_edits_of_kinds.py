@@ -12,6 +12,7 @@ from spart_blocks.versions.edits import (
     AddCondition,
     AddSubsystem,
     AddWire,
+    Append,
     ForEach,
     Group,
     RemoveCondition,
@@ -55,13 +56,18 @@ def after(text, *operations):
     return data
 
 
-def test_the_only_input_is_named_in_wires_where_a_condition_comes_beside_it():
+def test_the_only_port_is_named_in_wires_where_another_comes_beside_it():
     text = """\
 subsystems:
   lag: {inputs: [u], outputs: [y], blocks: {y: {type: GAIN}}, wires: [in -> y, y -> out]}
 blocks: {one: {type: CONSTANT}, lag: {type: lag}, scope: {type: SCOPE}}
 wires: [one -> lag, lag -> scope]
 """
+    data = after(text, Append("subsystems.lag.outputs", "z"))
+    assert data["wires"] == ["one -> lag", "lag.y -> scope"]
+    assert data["subsystems"]["lag"]["wires"] == ["in -> y", "y -> out.y"]
+    data = after(text, Append("subsystems.lag.inputs", "v"))
+    assert data["wires"] == ["one -> lag.u", "lag -> scope"]
     data = after(text, AddCondition("enabled", "lag"))
     assert data["wires"] == ["one -> lag.u", "lag -> scope"]
     assert data["subsystems"]["lag"]["wires"] == ["in.u -> y", "y -> out"]

@@ -15,6 +15,8 @@ from random_edits import random_sequence
 import spart_blocks as sb
 from spart_blocks.base.document import parse_document
 from spart_blocks.base.errors import InputError
+from spart_blocks.versions.differences.compare import pair_of
+from spart_blocks.versions.differences.sides import DiffSide
 from spart_blocks.versions.edits import (
     AddBlock,
     AddCondition,
@@ -36,6 +38,7 @@ from spart_blocks.versions.edits import (
     edited,
 )
 from spart_blocks.versions.edits.operations import data_after
+from spart_blocks.versions.edits.renaming import NewNames, Rename
 from spart_blocks.versions.edits.steps import read_wire
 from spart_blocks.versions.merge import merge
 
@@ -107,6 +110,11 @@ def check_both_are_there(base, ours, theirs, merged):
     """Each change of a side is in the merge, once some of the names that one side has given are
     given in the other versions too. ours, theirs: each a text with its operations."""
     renames = [[one for one in side[1] if isinstance(one, RENAMES)] for side in (ours, theirs)]
+    gone = [lost_blocks(base, side[0]) for side in (ours, theirs)]
+    ours, theirs = (
+        without_renames(side, own, others)
+        for side, own, others in zip((ours, theirs), renames, reversed(gone), strict=True)
+    )
     both = [*renames[0], *renames[1]]
     for number in reversed(range(len(both) + 1)):
         for kept in combinations(both, number):
@@ -114,9 +122,48 @@ def check_both_are_there(base, ours, theirs, merged):
             sides = after(ours[0], other, kept), after(theirs[0], mine, kept)
             # A group names its ports after blocks, which have other names if it comes last.
             for order in ([*mine, *other], [*other, *mine]):
-                if both_are_there(after(base, order, kept), *sides, read(merged)):
+                found = after(base, order, kept), *sides, read(merged)
+                groups = [one.name for one in kept if isinstance(one, Group)]
+                if both_are_there(*found):
+                    return
+                if both_are_there(*(with_ports_of_groups(data, groups) for data in found)):
                     return
     raise AssertionError((ours[1], theirs[1], merged))
+
+
+def with_ports_of_groups(data, groups):
+    """Data with the ports of groups named after what is inside."""
+    for name in groups:
+        section = data.get("subsystems", {}).get(name, {})
+        names = {}
+        for wire in map(read_wire, filter(is_wire, section.get("wires", ()))):
+            if wire.source.block == "in":
+                names.setdefault(("inputs", wire.source.port), str(wire.ends[0]))
+            for end in wire.ends:
+                if end.block == "out":
+                    names.setdefault(("outputs", end.port), str(wire.source))
+        for (side, port), inner in names.items():
+            with suppress(InputError):
+                new = f"of_{inner.replace('.', '_')}"
+                data = data_after(data, RenamePort(port, new, side, name))
+    return data
+
+
+def lost_blocks(base, side):
+    """The blocks of the base that a side does not have any more, as `diff` tells it."""
+    pair = pair_of(*(DiffSide("it", parse_document(text, "it")) for text in (base, side)))
+    return {
+        name for sheet, name in pair.old.pieces if (sheet, name) not in pair.blocks and not sheet
+    }
+
+
+def without_renames(side, renames, lost):
+    """A side with the former names of blocks that the other side has removed: these are gone, by
+    whatever name. renames: those of the side, from which they are taken."""
+    void = [one for one in renames if isinstance(one, RenameBlock) and one.name in lost]
+    renames[:] = [one for one in renames if one not in void]
+    back = [RenameBlock(one.new, one.name, one.within) for one in reversed(void)]
+    return edited(side[0], back).after if back else side[0], side[1]
 
 
 def after(text, operations, kept):
@@ -124,28 +171,44 @@ def after(text, operations, kept):
     which some give blocks other names, or put them into groups."""
     data = read(text)
     for one in operations:
-        for way in (one, *ways(one, kept)):
+        for way in (one, *ways(one, kept, data)):
             with suppress(InputError):
                 data = data_after(data, way)
                 break
     return data
 
 
-def ways(operation, kept):
+def ways(operation, kept, data):
     """An operation as it is after others, which have renamed or grouped its blocks."""
     if isinstance(operation, RenameBlock):
         for one in kept:
             if isinstance(one, Group) and operation.name in one.blocks:
                 yield replace(operation, within=one.name)
+        if not operation.within:  # beside wires that cannot be read
+            yield Rename(NewNames(blocks={((), operation.name): operation.new}))
     if isinstance(operation, Group):
         names = {one.name: one.new for one in kept if isinstance(one, RenameBlock)}
-        yield replace(operation, blocks=tuple(names.get(one, one) for one in operation.blocks))
+        blocks = tuple(names.get(one, one) for one in operation.blocks)
+        yield replace(operation, blocks=blocks)
+        yield replace(operation, blocks=tuple(one for one in blocks if one in data["blocks"]))
 
 
 def changed(base, side):
     """The paths that a side has changed, and those around them up to a value of their own."""
     one, two = dict(leaves(read(base))), dict(leaves(read(side)))
-    return {path for path in one.keys() | two.keys() if one.get(path) != two.get(path)}
+    found = {path for path in one.keys() | two.keys() if one.get(path) != two.get(path)}
+    return {
+        (*path[:-1], path[-1][0].partition(".")[0]) if is_unnamed(path) else path for path in found
+    }
+
+
+def is_unnamed(path):
+    """Whether this is an input that is told by its block alone, or by its number: it may be any of
+    those with names."""
+    if path[-2:-1] != ("wires",) or not isinstance(path[-1], tuple):
+        return False
+    port = path[-1][0].partition(".")[2]
+    return not port or port.isdecimal()
 
 
 def apart(one, two):

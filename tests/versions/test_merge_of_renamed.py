@@ -7,10 +7,14 @@ import pytest
 from spart_blocks.base.document import parse_document
 from spart_blocks.versions.edits import (
     AddWire,
+    Append,
+    Draw,
     Group,
     RemoveBlock,
     RemoveWire,
     RenameBlock,
+    RenameParameter,
+    RenamePort,
     Set,
     edited,
 )
@@ -237,6 +241,20 @@ def test_a_parameter():
     assert data["sweep"]["over"] == {"gain": [1, 2]}
 
 
+def test_what_is_declared_of_a_parameter():
+    """Whichever side declares it, it goes with the new name."""
+    base = BASE.replace("clocks:", "declare: {kp: {unit: N m/rad}}\nclocks:")
+    renamed, bounded = (
+        edited(base, [one]).after
+        for one in (RenameParameter("kp", "stiffness"), Set("declare.kp.min", 0))
+    )
+    for sides in ((renamed, bounded), (bounded, renamed)):
+        data = parse_document(merge(base, *sides).text, "it").data
+        assert data["declare"] == {"stiffness": {"unit": "N m/rad", "min": 0}}
+    data = merged(of(RenameParameter("kp", "k")), of(Set("declare.kp", {"unit": "N m/rad"})))
+    assert data["declare"] == {"k": {"unit": "N m/rad"}}
+
+
 def test_a_clock_and_a_robot():
     renamed = BASE.replace("fast", "loop").replace("sc:", "arm:").replace("robot: sc", "robot: arm")
     changed = edit(
@@ -287,6 +305,52 @@ def test_a_block_moved_into_a_subsystem_and_renamed():
     data = merged(of(GROUPED), of(RenameBlock("error", "e")))
     assert data["subsystems"]["front"]["blocks"].keys() == {"e", "hold"}
     assert data["run"]["log"][-1] == "front/e"
+
+
+def test_a_wire_that_one_side_removes_between_blocks_that_the_other_groups_is_removed():
+    data = merged(of(Group("both", ("qd", "error"))), of(RemoveWire("qd -> error.0")))
+    both = data["subsystems"]["both"]
+    assert connections(both["wires"]) == ["error -> out.error", "in.qm -> error.1"]
+    assert (both["inputs"], both["outputs"]) == (["qm"], ["error"])
+
+
+def test_a_wire_to_the_outside_that_one_side_removes_takes_the_port_of_the_group_with_it():
+    data = merged(of(GROUPED), of(RemoveWire("hold -> plant.taum")))
+    assert data["subsystems"]["front"]["outputs"] == ["error"]
+    assert not any("plant.taum" in text for text in data["wires"])
+
+
+def test_a_new_wire_of_grouped_blocks_goes_into_the_group_or_to_a_port_of_it():
+    data = merged(of(GROUPED), of(AddWire("error -> hold.1"), AddWire("qd -> error.2")))
+    assert {"error -> hold.1", "in.qd -> error.2"} <= set(
+        connections(data["subsystems"]["front"]["wires"])
+    )
+    data = merged(of(GROUPED), of(AddWire("plant.um -> hold.2")))
+    assert "um" in data["subsystems"]["front"]["inputs"]
+    assert "plant.um -> front.um" in data["wires"]
+
+
+def test_an_area_around_a_block_that_the_other_side_groups_is_around_the_group():
+    area = {"title": "a", "blocks": ["qd", "error"]}
+    data = merged(of(GROUPED), of(Draw("areas", area)))
+    assert data["drawing"]["areas"] == [{"title": "a", "blocks": ["qd", "front"]}]
+
+
+def test_a_wire_removed_from_a_port_that_the_other_side_renames_is_removed():
+    data = merged(of(RenamePort("e", "angle", "inputs", "law")), of(RemoveWire("error -> ctrl.e")))
+    assert data["subsystems"]["law"]["inputs"] == ["angle", "rate"]
+    assert not any("ctrl.angle" in text or "ctrl.e" in text for text in data["wires"])
+
+
+def test_a_new_wire_to_a_port_that_the_other_side_renames_follows():
+    data = merged(of(RenamePort("u", "force", "outputs", "law")), of(AddWire("ctrl.u -> scope")))
+    assert "ctrl.force -> scope" in data["wires"]
+
+
+def test_wires_to_the_only_port_name_it_where_the_other_side_adds_one():
+    one = of(RemoveWire("ctrl -> filter"), AddWire("ctrl -> filter, hold.1"))
+    data = merged(one, of(Append("subsystems.law.outputs", "v")))
+    assert {"ctrl.u -> filter", "ctrl.u -> hold.1"} <= set(data["wires"])
 
 
 def test_a_block_moved_to_two_places():

@@ -1,5 +1,6 @@
 """Edits of diagram files that keep their text: all other lines stay the same, byte for byte."""
 
+from spart_blocks.versions.edits.append import Append
 from spart_blocks.versions.edits.draw import Draw
 from spart_blocks.versions.edits.files import (
     Edited,
@@ -31,7 +32,6 @@ from spart_blocks.versions.edits.machines import (
 from spart_blocks.versions.edits.operations import (
     AddBlock,
     AddWire,
-    Append,
     Group,
     Put,
     RemoveBlock,

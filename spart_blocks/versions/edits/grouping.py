@@ -4,8 +4,9 @@ border.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError
@@ -27,11 +28,18 @@ class Part:
     outer: list[str]
 
 
-def grouped(name: str, blocks: Mapping[str, Any], sheet: Sheet) -> Part:
-    """Make a subsystem of some blocks of a sheet. name: of the block that replaces them. Raises
-    InputError for a wire `a.* -> b` across its border.
+def grouped(
+    name: str,
+    blocks: Mapping[str, Any],
+    sheet: Sheet,
+    inputs: Mapping[str, str] = MappingProxyType({}),
+    outputs: Mapping[str, str] = MappingProxyType({}),
+) -> Part:
+    """Make a subsystem of some blocks of a sheet. name: of the block that replaces them. inputs,
+    outputs: names that ports shall get, by the ends and the sources of their wires within, as they
+    are written. Raises InputError for a wire `a.* -> b` across its border.
     """
-    ports = _Ports(name)
+    ports = _Ports(name, inputs, outputs)
     inner: list[str] = []
     steps: list[Step] = []
     for number, wire in wires_of(sheet).items():
@@ -54,28 +62,41 @@ def grouped(name: str, blocks: Mapping[str, Any], sheet: Sheet) -> Part:
 
 
 class _Ports:
-    """The ports of the new subsystem, named after the signals that cross its border."""
+    """The ports of the new subsystem, named after the signals that cross its border, unless a name
+    is given for them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None:
         self.name = name
         self.inputs: dict[str, str] = {}
         self.outputs: dict[str, str] = {}
+        self.given = inputs, outputs
         self.outer: list[str] = []
 
-    def of(self, source: str, end: End, side: dict[str, str]) -> tuple[str, bool]:
-        """The port for a signal that crosses the border, and whether it was added. end: the source
-        in the wire, after which the port is named if the name is free. side: inputs or outputs.
+    def input(self, source: str, end: End, within: Sequence[str]) -> str:
+        """The port for a signal from outside. end: the source in the wire, after which the port is
+        named if the name is free. within: the ends of the wire within.
         """
-        wanted = (end.port or end.block).rpartition(".")[2]
-        new = source not in side
-        if new:
-            side[source] = _free(end.block if wanted.isdecimal() else wanted, side)
-        return side[source], new
+        if source not in self.inputs:
+            taken = self.inputs.values()
+            given = (self.given[0].get(one) for one in within)
+            name = next((one for one in given if one is not None and one not in taken), None)
+            self.inputs[source] = name or _free(end, {*taken, *self.given[0].values()})
+        return self.inputs[source]
+
+    def output(self, source: str, end: End) -> str:
+        """The port for a signal to the outside."""
+        if source not in self.outputs:
+            taken = {*self.outputs.values(), *self.given[1].values()}
+            self.outputs[source] = self.given[1].get(source) or _free(end, taken)
+        return self.outputs[source]
 
 
-def _free(wanted: str, taken: Mapping[str, str]) -> str:
+def _free(end: End, taken: Collection[str]) -> str:
+    """A free name, after the port or the block of an end."""
+    wanted = (end.port or end.block).rpartition(".")[2]
+    wanted = end.block if wanted.isdecimal() else wanted
     name, number = wanted, 2
-    while name in taken.values():
+    while name in taken:
         name, number = f"{wanted}{number}", number + 1
     return name
 
@@ -96,11 +117,13 @@ def _parted(wire: WrittenWire, blocks: set[str], ports: _Ports) -> tuple[list[st
         hint = "write its signals out: a.x -> b.x"
         raise InputError(Fault(f"wire {text.strip()!r} crosses the border", hint=hint))
     if within:
-        port, new = ports.of(source, wire.source, ports.outputs)
+        new = source not in ports.outputs
+        port = ports.output(source, wire.source)
         inside = [*([f"out.{port}"] if new else []), *ins]
         found = [f"{source} -> {', '.join(inside)}"] if inside else []
         return found, f"{ports.name}.{port} -> {', '.join(outs)}", True
-    port, new = ports.of(source, wire.source, ports.inputs)
+    new = source not in ports.inputs
+    port = ports.input(source, wire.source, ins)
     led = [*outs, *([f"{ports.name}.{port}"] if new else [])]
     return (
         [f"in.{port} -> {', '.join(ins)}"],

@@ -91,26 +91,8 @@ class Set(Operation):
 
     def steps(self, file: File) -> list[Step]:
         keys = editable_path_in(self.path, file.data)
-        _whole(file.data, keys, self.value)
+        check_whole(file.data, keys, self.value)
         return Put(keys, self.value).steps(file)
-
-
-@dataclass(frozen=True)
-class Append(Operation):
-    """Append a value to the list at a path, as for Set. The list is made if it does not exist."""
-
-    path: str
-    value: Any
-
-    def steps(self, file: File) -> list[Step]:
-        keys = editable_path_in(self.path, file.data)
-        found = value_at(file.data, keys)
-        if found is None:
-            _whole(file.data, keys, [self.value])
-            return Put(keys, [self.value]).steps(file)
-        if not isinstance(found, list):
-            raise InputError(f"{self.path} is not a list")
-        return [InsertItem(keys, self.value)]
 
 
 @dataclass(frozen=True)
@@ -442,7 +424,7 @@ def _entries(keys: Keys) -> Iterator[Keys]:
             yield keys[: depth + 2]
 
 
-def _whole(data: Data, keys: Keys, value: Any) -> None:
+def check_whole(data: Data, keys: Keys, value: Any) -> None:
     """Raise InputError if setting a value would create or replace an entry of a section that is
     incomplete, such as a block without a type.
     """

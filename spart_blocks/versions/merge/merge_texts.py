@@ -7,26 +7,26 @@ its comments and layout stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
 
-from spart_blocks.base.document import Document, Keys, mapping_at, parse_document, value_at
+from spart_blocks.base.document import Document, parse_document
 from spart_blocks.base.errors import DiagramError, InputError
 from spart_blocks.diagram.written.files import project_root
-from spart_blocks.diagram.written.sheets import SUBSYSTEM, TOP, File, Name, block_path, is_slot
+from spart_blocks.diagram.written.sheets import File, block_path
 from spart_blocks.versions.differences.compare import pair_of
 from spart_blocks.versions.differences.matched_versions import DiagramVersion
 from spart_blocks.versions.differences.references import references_of
 from spart_blocks.versions.differences.sides import DiffSide
-from spart_blocks.versions.edits.drawings import with_looks, without_blocks
 from spart_blocks.versions.edits.files import edited_file, mistakes
-from spart_blocks.versions.edits.operations import Put, RenameParameter, data_after
-from spart_blocks.versions.edits.renaming import NewNames, Rename, signals_renamed
-from spart_blocks.versions.edits.steps import Operation, RemoveValue, SetValue, Step, ordered
+from spart_blocks.versions.edits.operations import RenameParameter, data_after
+from spart_blocks.versions.edits.renaming import NewNames, Rename
+from spart_blocks.versions.edits.steps import Operation, Step, ordered
+from spart_blocks.versions.merge.moves import moving
 from spart_blocks.versions.merge.names import CommonNames, Matched, common_names
+from spart_blocks.versions.merge.ports import ports_renamed
 from spart_blocks.versions.merge.three_way import Conflict, ThreeWay
 
 
@@ -143,9 +143,13 @@ def _by_common_names(files: Sequence[File], names: CommonNames) -> list[File]:
     ]
     moves = moving(renamed, names.moves)
     origins = [file.document for file in renamed[1:]]
-    return [
+    moved = [
         _after(file, steps, origins, with_text=number > 0)
         for number, (file, steps) in enumerate(zip(renamed, moves, strict=True))
+    ]
+    return [
+        _after(file, steps, with_text=number > 0)
+        for number, (file, steps) in enumerate(zip(moved, ports_renamed(moved), strict=True))
     ]
 
 
@@ -188,112 +192,3 @@ def is_diagram(text: str) -> bool:
     except DiagramError:
         return False
     return isinstance(data.get("blocks"), dict)
-
-
-# --- blocks moved to the sheets of another version ------------------------------------------------
-
-
-def moving(versions: Sequence[File], moves: Sequence[Mapping[Name, Name]]) -> list[list[Operation]]:
-    """For each version the operations that move blocks to where another one has them. versions:
-    base, ours and theirs by their new names. A subsystem that a version does not have is made as
-    the other one has it."""
-    every = {a: b for each in moves for a, b in each.items()}
-    if not every:
-        return [[] for _ in versions]
-    sections: dict[str, Mapping[str, Any]] = {}
-    for sheet, _ in every.values():
-        if sheet[:1] == (SUBSYSTEM,):
-            name = str(sheet[-1])
-            there = (one.subsystems[name] for one in versions if name in one.subsystems)
-            sections[name] = next((one.section for one in there), {})
-    signals = dict(_moved_signals(versions, every))
-    targets = frozenset(every.values())
-    return [
-        [Move(tuple(each.items()), sections, targets, signals)] if each else [] for each in moves
-    ]
-
-
-def _moved_signals(
-    versions: Sequence[File], moves: Mapping[Name, Name]
-) -> Iterator[tuple[str, str]]:
-    """The path of a moved block's signals, and its new one, if there is one of each."""
-    uses: dict[Keys, dict[str, None]] = {}
-    for file in versions:
-        for prefix, sheet in file.instances():
-            uses.setdefault(sheet.keys, {})[prefix] = None
-    for (kept, name), (other, new) in moves.items():
-        before, after = uses.get(kept, {}), uses.get(other, {})
-        if len(before) == len(after) == 1:
-            yield f"{next(iter(before))}{name}", f"{next(iter(after))}{new}"
-
-
-@dataclass(frozen=True)
-class Move(Operation):
-    """Blocks go to other sheets; their wires stay as they are. sections: subsystems that are made
-    where there is none, of which the blocks of targets are left out."""
-
-    moves: tuple[tuple[Name, Name], ...]
-    sections: Mapping[str, Mapping[str, Any]]
-    targets: frozenset[Name]
-    signals: Mapping[str, str]
-
-    def steps(self, file: File) -> list[Step]:
-        steps = signals_renamed(file.data, dict(self.signals))
-        made: dict[str, dict[Name, Any]] = {}
-        for a, b in self.moves:
-            block = value_at(file.data, block_path(a))
-            steps.append(RemoveValue(block_path(a)))
-            name = str(b[0][-1]) if b[0] else ""
-            if b[0] == TOP or name in file.subsystems:
-                steps += Put(block_path(b), block).steps(file)
-            else:
-                made.setdefault(name, {})[b] = block
-        steps += self._drawings(file)
-        looks = self._looks(file)
-        new = {name: self._section(name, blocks, looks) for name, blocks in made.items()}
-        if new and "subsystems" not in file.data:
-            steps.append(SetValue(("subsystems",), new))
-        else:
-            steps += [SetValue(("subsystems", name), section) for name, section in new.items()]
-        return ordered(steps)
-
-    def _drawings(self, file: File) -> Iterator[Step]:
-        """The steps that take moved blocks out of drawings, and their looks to their new sheets."""
-        gone: dict[Keys, set[str]] = {}
-        for (sheet, name), _ in self.moves:
-            gone.setdefault(sheet, set()).add(name)
-        for sheet, names in gone.items():
-            if not is_slot(sheet):
-                yield from without_blocks(file.sheet_at(sheet), names)
-        for sheet, looks in self._looks(file).items():
-            if not sheet or (sheet[:1] == (SUBSYSTEM,) and sheet[1] in file.subsystems):
-                yield from with_looks(file.sheet_at(sheet), looks)
-
-    def _looks(self, file: File) -> dict[Keys, dict[str, Any]]:
-        """The looks of moved blocks, by their new sheets and names."""
-        looks: dict[Keys, dict[str, Any]] = {}
-        for (sheet, name), (other, new) in self.moves:
-            look = mapping_at(file.data, *sheet, "drawing", "looks").get(name)
-            if look is not None:
-                looks.setdefault(other, {})[new] = look
-        return looks
-
-    def _section(
-        self, name: str, moved: Mapping[Name, Any], looks: Mapping[Keys, dict[str, Any]]
-    ) -> dict[str, Any]:
-        """A subsystem with its moved blocks as this version has them."""
-        section = self.sections[name]
-        sheet: Keys = SUBSYSTEM, name
-        blocks = {}
-        for block, value in mapping_at(section, "blocks").items():
-            if (sheet, block) not in self.targets or (sheet, block) in moved:
-                blocks[block] = moved.get((sheet, block), value)
-        blocks |= {block: value for (_, block), value in moved.items() if block not in blocks}
-        drawing = dict(mapping_at(section, "drawing"))
-        others = mapping_at(drawing, "looks")
-        own = {key: one for key, one in others.items() if (sheet, key) not in self.targets}
-        drawing["looks"] = own | looks.get(sheet, {})
-        if not drawing["looks"]:
-            del drawing["looks"]
-        made = {**section, "blocks": blocks, "drawing": drawing}
-        return made if drawing else {key: one for key, one in made.items() if key != "drawing"}

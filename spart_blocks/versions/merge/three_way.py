@@ -197,10 +197,10 @@ class ThreeWay:
             added |= {(source, end[0]) for source in right[kept:]}
         mine_now, other_now = (Sheet(path[:-1], {"wires": wires}) for wires in (ours, theirs))
         self.steps += wire_steps(
-            mine_now, lambda wire: _without(wire, spellings[1], lambda one: one in gone)
+            mine_now, lambda wire: spellings[1].without(wire, lambda one: one in gone)
         )
         for wire in wires_of(other_now).values():
-            new = _without(wire, spellings[2], lambda one: one not in added)
+            new = spellings[2].without(wire, lambda one: one not in added)
             if new is not None:
                 self.steps.append(InsertItem(path, new))
 
@@ -225,18 +225,48 @@ class _Spelling:
         """`ctrl.qm`; the block alone for the next of inputs that are filled in order."""
         return self._port(end, 0)
 
+    def without(self, wire: WrittenWire, leaves: Callable[[_Connection], bool]) -> str | None:
+        """The text of a wire without the connections for which leaves is true; None if none
+        remains. A port that is the only one of its block in some versions alone is named."""
+        source = self.source(wire.source)
+        kept = wire.without(
+            lambda end: end is not wire.source and leaves((source, self.input(end)))
+        )
+        if kept is None:
+            return None
+        left = wire if kept == wire.text else read_wire(kept)
+        for end, side in (*((one, 0) for one in reversed(left.ends)), (left.source, 1)):
+            port = self._port_of(end, side) if end.port is None and end.names is None else None
+            if port is not None and self._has_others(end, side):
+                at = end.offset + len(end.block)
+                kept = f"{kept[:at]}.{port}{kept[at:]}"
+        return kept
+
+    def _has_others(self, end: End, side: int) -> bool:
+        """Whether a version has several ports at the block of an end."""
+        ports = (
+            one.ports(self.sheet, end.block)[side]
+            for one in self.every
+            if isinstance(one.sheets.get(self.sheet), Sheet)
+        )
+        return any(len(names or ()) > 1 for names in ports)
+
     def _port(self, end: End, side: int) -> str:
-        port = end.port
-        if isinstance(self.half.sheets.get(self.sheet), Sheet):
-            block = self.half.blocks[self.sheet].get(end.block)
-            in_order = block is not None and block.kind in FILLED_IN_ORDER
-            if port is not None or side or not in_order:
-                versions = (self.half, *self.every) if port is None else (self.half,)
-                found = (
-                    port_named(port, one.ports(self.sheet, end.block)[side]) for one in versions
-                )
-                port = next((name for name in found if name is not None), None)
+        port = self._port_of(end, side)
         return end.block if port is None else f"{end.block}.{port}"
+
+    def _port_of(self, end: End, side: int) -> str | None:
+        """The name of an end's port, as far as it is known. side: 1 for a source."""
+        if not isinstance(self.half.sheets.get(self.sheet), Sheet):
+            return end.port
+        if end.port is not None:
+            return port_named(end.port, self.half.ports(self.sheet, end.block)[side])
+        block = self.half.blocks[self.sheet].get(end.block)
+        if block is not None and block.kind in FILLED_IN_ORDER and not side:
+            return None
+        versions = (self.half, *self.every)
+        found = (port_named(None, one.ports(self.sheet, end.block)[side]) for one in versions)
+        return next((name for name in found if name is not None), None)
 
 
 def _sources(wires: list[Any], spelling: _Spelling) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -254,16 +284,6 @@ def _sources(wires: list[Any], spelling: _Spelling) -> dict[tuple[str, str], tup
             key = spelling.input(end), source if wire.source.names is not None else ""
             found[key] = (*found.get(key, ()), source)
     return found
-
-
-def _without(
-    wire: WrittenWire, spelling: _Spelling, leaves: Callable[[_Connection], bool]
-) -> str | None:
-    """The text of a wire without the connections for which leaves is true; None if none remains."""
-    source = spelling.source(wire.source)
-    return wire.without(
-        lambda end: end is not wire.source and leaves((source, spelling.input(end)))
-    )
 
 
 def _block_at(path: Keys) -> Name | None:
