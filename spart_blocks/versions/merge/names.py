@@ -84,12 +84,16 @@ def common_names(base: Mapping[str, Any], ours: Matched, theirs: Matched) -> Com
 def _moved_and_removed(
     one: MatchedVersions, other: MatchedVersions, mover: str, remover: str
 ) -> Iterator[str]:
-    """The conflicts of blocks that one side has moved to another sheet and the other one removed:
-    the wires of the new sheet would lead to nothing."""
+    """The conflicts of blocks that one side has moved to another sheet, and that the other one has
+    removed, or made a choice of a slot: the wires of the new sheet would lead to nothing."""
     for a, b in one.blocks.items():
         moved = one.sheets.get(a[0], a[0]) != b[0] and not (is_slot(a[0]) or is_slot(b[0]))
-        if moved and a not in other.blocks and one.old.pieces[a].kind != SLOT:
-            yield f"block {shown(a)}: {mover} has it as {shown(b)}, {remover} removes it"
+        if not moved or one.old.pieces[a].kind == SLOT:
+            continue
+        c = other.blocks.get(a)
+        if c is None or is_slot(c[0]):
+            does = "removes it" if c is None else f"has it as {shown(c)}"
+            yield f"block {shown(a)}: {mover} has it as {shown(b)}, {remover} {does}"
 
 
 def _conflict_text(subject: str, name: str, ours: str, theirs: str) -> str:

@@ -8,7 +8,7 @@ Values are equal as for `diff`: 1 and 1.0 are, and so are two ways to write a po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -195,12 +195,17 @@ class ThreeWay:
                 kept = 0
             gone |= {(source, end[0]) for source in left[kept:]}
             added |= {(source, end[0]) for source in right[kept:]}
+        bare = frozenset(
+            name
+            for wires, each in zip((base, ours, theirs), spellings, strict=True)
+            for name in each.bare(wires)
+        )
         mine_now, other_now = (Sheet(path[:-1], {"wires": wires}) for wires in (ours, theirs))
         self.steps += wire_steps(
-            mine_now, lambda wire: spellings[1].without(wire, lambda one: one in gone)
+            mine_now, lambda wire: spellings[1].without(wire, lambda one: one in gone, bare)
         )
         for wire in wires_of(other_now).values():
-            new = spellings[2].without(wire, lambda one: one not in added)
+            new = spellings[2].without(wire, lambda one: one not in added, bare)
             if new is not None:
                 self.steps.append(InsertItem(path, new))
 
@@ -225,9 +230,12 @@ class _Spelling:
         """`ctrl.qm`; the block alone for the next of inputs that are filled in order."""
         return self._port(end, 0)
 
-    def without(self, wire: WrittenWire, leaves: Callable[[_Connection], bool]) -> str | None:
+    def without(
+        self, wire: WrittenWire, leaves: Callable[[_Connection], bool], bare: Collection[str]
+    ) -> str | None:
         """The text of a wire without the connections for which leaves is true; None if none
-        remains. A port that is the only one of its block in some versions alone is named."""
+        remains. A port that is the only one of its block in some versions alone is named, unless it
+        is one of bare."""
         source = self.source(wire.source)
         kept = wire.without(
             lambda end: end is not wire.source and leaves((source, self.input(end)))
@@ -237,19 +245,24 @@ class _Spelling:
         left = wire if kept == wire.text else read_wire(kept)
         for end, side in (*((one, 0) for one in reversed(left.ends)), (left.source, 1)):
             port = self._port_of(end, side) if end.port is None and end.names is None else None
-            if port is not None and self._has_others(end, side):
-                at = end.offset + len(end.block)
-                kept = f"{kept[:at]}.{port}{kept[at:]}"
+            name = f"{end.block}.{port}"
+            if port is None or name in bare:
+                continue
+            if any(self._several(one, end, side) for one in self.every):
+                kept = f"{kept[: end.offset]}{name}{kept[end.offset + len(end.block) :]}"
         return kept
 
-    def _has_others(self, end: End, side: int) -> bool:
+    def bare(self, wires: list[Any]) -> Iterator[str]:
+        """The ports that wires do not name, though their blocks have several."""
+        for wire in map(read_wire, filter(str.strip, wires)):
+            for end, side in ((wire.source, 1), *((one, 0) for one in wire.ends)):
+                if end.port is None and self._several(self.half, end, side):
+                    yield self._port(end, side)
+
+    def _several(self, version: DiagramVersion, end: End, side: int) -> bool:
         """Whether a version has several ports at the block of an end."""
-        ports = (
-            one.ports(self.sheet, end.block)[side]
-            for one in self.every
-            if isinstance(one.sheets.get(self.sheet), Sheet)
-        )
-        return any(len(names or ()) > 1 for names in ports)
+        has_sheet = isinstance(version.sheets.get(self.sheet), Sheet)
+        return has_sheet and len(version.ports(self.sheet, end.block)[side] or ()) > 1
 
     def _port(self, end: End, side: int) -> str:
         port = self._port_of(end, side)
