@@ -335,6 +335,17 @@ def test_a_version_that_is_no_yaml_is_named():
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
+def test_a_block_that_one_side_moves_and_the_other_makes_variants_of_is_a_conflict(is_ours):
+    base = (ROOT / "diagrams" / "controllers" / "pd.yaml").read_text(encoding="utf-8")
+    moved, varied = of(Group("law", ("pd",)), text=base), of(Vary("pd", "one"), text=base)
+    mover, other = ("ours", "theirs") if is_ours else ("theirs", "ours")
+    found = merge(base, *((moved, varied) if is_ours else (varied, moved)))
+    assert f"block pd: {mover} has it as law/pd, {other} has variants of it" in [
+        str(one) for one in found.conflicts
+    ]
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
 def test_a_block_that_one_side_moves_and_the_other_removes_is_a_conflict(is_ours):
     base = (ROOT / "diagrams" / "controllers" / "pd.yaml").read_text(encoding="utf-8")
     moved = of(Group("law", ("pd",)), text=base)

@@ -2,7 +2,8 @@
 
 The order within each layer is fixed. A linear program minimizes the total vertical length of all
 wires, with minimal gaps between neighbours as constraints; wires that should be straight have a
-larger weight.
+larger weight. The time that it takes grows faster than the square of the number of wires and
+layers that they pass, so that very large parts are aligned by `brandes_koepf.py`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from spart_blocks.drawing.layout.brandes_koepf import Layered, positions
 from spart_blocks.drawing.layout.graph import Box
 from spart_blocks.drawing.layout.layers import Item, LayerLink, Ranks
 
 BOX_GAP, WIRE_GAP = 5, 2
 """Clear space between two boxes, and between a wire and what is next to it [grid]."""
+
+MOST_VARIABLES = 8000
+"""Items and links up to which the linear program is solved: it takes a second of them."""
 
 
 def align(
@@ -32,6 +37,8 @@ def align(
         len(some) <= 1 for some in ranks.links
     ):
         return _in_line(ranks)
+    if sum(map(len, ranks.items)) + sum(map(len, ranks.links)) > MOST_VARIABLES:
+        return _by_medians(ranks, heights)
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
@@ -47,8 +54,7 @@ def align(
             rows.append(({left: -1.0, right: 1.0, run: -1.0}, -shift))
     for items in ranks.items:
         for upper, lower in pairwise(items):
-            wires = isinstance(upper[1], tuple) or isinstance(lower[1], tuple)
-            gap = WIRE_GAP if wires else BOX_GAP
+            gap = _gap(isinstance(upper[1], tuple), isinstance(lower[1], tuple))
             rows.append(({index[upper]: 1.0, index[lower]: -1.0}, -gap - heights[upper[1]]))
     if not rows:
         return dict.fromkeys(index, 0)
@@ -58,6 +64,32 @@ def align(
     solved = linprog(cost, A_ub=matrix, b_ub=[bound for _, bound in rows], method="highs-ds")
     tops = np.rint(solved.x[: len(index)]).astype(int)
     return {key: int(tops[i]) for key, i in index.items()}
+
+
+def _gap(upper_is_wire: bool, lower_is_wire: bool) -> int:
+    """The clear space between two neighbours."""
+    return WIRE_GAP if upper_is_wire or lower_is_wire else BOX_GAP
+
+
+def _by_medians(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, Item], int]:
+    """The tops of items by the method of Brandes and Koepf."""
+    index = {key: i for i, key in enumerate(key for items in ranks.items for key in items)}
+    passing = [isinstance(item, tuple) for _, item in index]
+    graph = Layered(
+        [[index[key] for key in items] for items in ranks.items],
+        [
+            [
+                (index[number - 1, link.left], link.left_at,
+                 index[number, link.right], link.right_at)
+                for link in links
+            ]
+            for number, links in enumerate(ranks.links)
+        ],
+        [heights[item] for _, item in index],
+        passing,
+        lambda upper, lower: _gap(passing[upper], passing[lower]),
+    )  # fmt: skip
+    return dict(zip(index, positions(graph), strict=True))
 
 
 def _in_line(ranks: Ranks) -> dict[tuple[int, Item], int]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from spart_blocks.drawing.layout.graph import Box, Edge, Net
 
@@ -19,8 +20,7 @@ Item = int | Net
 """An item of a layer: a box, or the wires of a net that pass through."""
 
 
-@dataclass(frozen=True)
-class LayerLink:
+class LayerLink(NamedTuple):
     """A piece of a net from one layer to the next. left_at, right_at: distance of its ends from
     the tops of the items [grid].
     """
@@ -30,12 +30,6 @@ class LayerLink:
     left_at: int
     right: Item
     right_at: int
-
-    def ends(self, rightward: bool) -> tuple[Item, int, Item, int]:
-        """The item and distance at the end that it leads to, then those that it comes from, if it
-        is followed rightward or back."""
-        left, right = (self.left, self.left_at), (self.right, self.right_at)
-        return (*right, *left) if rightward else (*left, *right)
 
 
 @dataclass
@@ -99,80 +93,114 @@ def rank(boxes: Sequence[Box], layer: Sequence[int], forward: Sequence[Edge]) ->
     return Ranks(items, links)
 
 
-def reorder(ranks: Ranks, heights: Mapping[Item, int], sweeps: int = 12) -> None:
+SWEEPS, MOST_SWEPT = 12, 400_000
+"""Sweeps there and back, and items that are sorted in all of them: very large parts get fewer."""
+_FEW = 400
+"""Items up to which neighbours are swapped."""
+
+
+def reorder(ranks: Ranks, heights: Mapping[Item, int]) -> None:
     """Order each layer so that few wires cross, by the barycentre heuristic in sweeps to the right
     and back.
     """
-    best = [list(items) for items in ranks.items]
-    least = _crossings(ranks, heights)
+    order = _Order.of(ranks, heights)
+    count = len(order.place)
+    sweeps = max(2, min(SWEEPS, MOST_SWEPT // max(count, 1)))
+    best = [list(items) for items in order.layers]
+    least = order.crossings()
     for sweep in range(2 * sweeps):
         if not least:
             break
         rightward = sweep % 2 == 0
-        numbers = range(1, len(ranks.items)) if rightward else range(len(ranks.items) - 2, -1, -1)
+        numbers = range(1, len(best)) if rightward else range(len(best) - 2, -1, -1)
         for number in numbers:
-            _sort_by_neighbours(ranks, number, heights, rightward)
-        if sum(map(len, ranks.items)) < 400:
-            _swap_neighbours(ranks, heights)
-        crossings = _crossings(ranks, heights)
+            order.sort_by_neighbours(number, rightward)
+        if count < _FEW:
+            order.swap_neighbours()
+        crossings = order.crossings()
         if crossings < least:
-            least, best = crossings, [list(items) for items in ranks.items]
-    ranks.items = best
+            least, best = crossings, [list(items) for items in order.layers]
+    keys = [key for items in ranks.items for key in items]
+    ranks.items = [[keys[item] for item in items] for items in best]
 
 
-def _positions(items: Sequence[tuple[int, Item]]) -> dict[Item, int]:
-    return {item: position for position, (_, item) in enumerate(items)}
+_End = tuple[int, float, float]
+"""An item, the place of a link's end within it, and how far the end leads it up in an order."""
 
 
-def _place(position: int, at: int, height: int) -> float:
-    """The position of a link's end in a layer: position of its item plus that of the port within
-    it.
-    """
-    return position + (at / height if height else 0.5) * 0.9
+@dataclass
+class _Order:
+    """The order of items, by number, in their layers. links[k]: the left and right ends of those
+    from layer k - 1 to k. place: of each item in its layer."""
 
+    layers: list[list[int]]
+    links: list[list[tuple[_End, _End]]]
+    place: list[int]
 
-def _sort_by_neighbours(
-    ranks: Ranks, number: int, heights: Mapping[Item, int], rightward: bool
-) -> None:
-    """Sort a layer by the mean position of each item's neighbours on one side."""
-    links = ranks.links[number] if rightward else ranks.links[number + 1]
-    beside = _positions(ranks.items[number - 1 if rightward else number + 1])
-    sums: dict[Item, list[float]] = {}
-    for link in links:
-        here, own, there, at = link.ends(rightward)
-        lean = 0.01 * own / max(heights[here], 1)
-        sums.setdefault(here, []).append(_place(beside[there], at, heights[there]) - lean)
-    own_places = _positions(ranks.items[number])
-    means = {item: sum(found) / len(found) for item, found in sums.items()}
-    ranks.items[number].sort(key=lambda pair: means.get(pair[1], own_places[pair[1]]))
+    @staticmethod
+    def of(ranks: Ranks, heights: Mapping[Item, int]) -> _Order:
+        index = {key: i for i, key in enumerate(key for items in ranks.items for key in items)}
 
+        def end(number: int, item: Item, at: int) -> _End:
+            height = heights[item]
+            within = (at / height if height else 0.5) * 0.9
+            return index[number, item], within, 0.01 * at / max(height, 1)
 
-def _swap_neighbours(ranks: Ranks, heights: Mapping[Item, int]) -> None:
-    """Swap neighbouring items wherever this saves crossings."""
-    for number, items in enumerate(ranks.items):
-        left = _ends(ranks, number, heights, rightward=True)
-        right = _ends(ranks, number, heights, rightward=False)
-        for upper in range(len(items) - 1):
-            a, b = items[upper][1], items[upper + 1][1]
-            now = sum(_inverted(side.get(a, []), side.get(b, [])) for side in (left, right))
-            then = sum(_inverted(side.get(b, []), side.get(a, [])) for side in (left, right))
-            if then < now:
-                items[upper], items[upper + 1] = items[upper + 1], items[upper]
+        links = [
+            [
+                (end(number - 1, link.left, link.left_at), end(number, link.right, link.right_at))
+                for link in some
+            ]
+            for number, some in enumerate(ranks.links)
+        ]
+        layers = [[index[key] for key in items] for items in ranks.items]
+        return _Order(layers, links, [place for items in layers for place in range(len(items))])
 
+    def sort_by_neighbours(self, number: int, rightward: bool) -> None:
+        """Sort a layer by the mean position of each item's neighbours on one side."""
+        place, items = self.place, self.layers[number]
+        found: dict[int, list[float]] = {}
+        for left, right in self.links[number if rightward else number + 1]:
+            (there, within, _), (here, _, lean) = (left, right) if rightward else (right, left)
+            found.setdefault(here, []).append(place[there] + within - lean)
+        means: dict[int, float] = {item: place[item] for item in items}
+        means |= {item: sum(some) / len(some) for item, some in found.items()}
+        items.sort(key=means.__getitem__)
+        for position, item in enumerate(items):
+            place[item] = position
 
-def _ends(
-    ranks: Ranks, number: int, heights: Mapping[Item, int], rightward: bool
-) -> dict[Item, list[float]]:
-    """For each item of a layer, the positions in the layer on one side that its links lead to."""
-    other = number - 1 if rightward else number + 1
-    if not 0 <= other < len(ranks.items):
-        return {}
-    beside = _positions(ranks.items[other])
-    ends: dict[Item, list[float]] = {}
-    for link in ranks.links[max(number, other)]:
-        here, _, there, at = link.ends(rightward)
-        ends.setdefault(here, []).append(_place(beside[there], at, heights[there]))
-    return {item: sorted(found) for item, found in ends.items()}
+    def swap_neighbours(self) -> None:
+        """Swap neighbouring items wherever this saves crossings."""
+        for number, items in enumerate(self.layers):
+            sides = self._ends(number, rightward=True), self._ends(number, rightward=False)
+            for upper in range(len(items) - 1):
+                a, b = items[upper], items[upper + 1]
+                now = sum(_inverted(side.get(a, []), side.get(b, [])) for side in sides)
+                then = sum(_inverted(side.get(b, []), side.get(a, [])) for side in sides)
+                if then < now:
+                    items[upper], items[upper + 1] = b, a
+                    self.place[a], self.place[b] = upper + 1, upper
+
+    def _ends(self, number: int, *, rightward: bool) -> dict[int, list[float]]:
+        """For each item of a layer, the positions in the layer on one side that its links lead to."""
+        ends: dict[int, list[float]] = {}
+        if not 0 <= (number - 1 if rightward else number + 1) < len(self.layers):
+            return ends
+        for left, right in self.links[number if rightward else number + 1]:
+            (there, within, _), (here, _, _) = (left, right) if rightward else (right, left)
+            ends.setdefault(here, []).append(self.place[there] + within)
+        return {item: sorted(found) for item, found in ends.items()}
+
+    def crossings(self) -> int:
+        """The number of crossings between links."""
+        place, total = self.place, 0
+        for links in self.links[1:]:
+            ends = sorted([(place[a] + p, place[b] + q) for (a, p, _), (b, q, _) in links])
+            seen: list[float] = []
+            for _, end in ends:
+                total += len(seen) - bisect_right(seen, end)
+                insort(seen, end)
+        return total
 
 
 def _inverted(upper: Sequence[float], lower: Sequence[float]) -> int:
@@ -180,21 +208,3 @@ def _inverted(upper: Sequence[float], lower: Sequence[float]) -> int:
     positions.
     """
     return sum(len(upper) - bisect_right(upper, place) for place in lower)
-
-
-def _crossings(ranks: Ranks, heights: Mapping[Item, int]) -> int:
-    total = 0
-    for number in range(1, len(ranks.items)):
-        left, right = _positions(ranks.items[number - 1]), _positions(ranks.items[number])
-        ends = sorted(
-            (
-                _place(left[link.left], link.left_at, heights[link.left]),
-                _place(right[link.right], link.right_at, heights[link.right]),
-            )
-            for link in ranks.links[number]
-        )
-        seen: list[float] = []
-        for _, end in ends:
-            total += len(seen) - bisect_right(seen, end)
-            insort(seen, end)
-    return total

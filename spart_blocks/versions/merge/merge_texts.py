@@ -92,7 +92,7 @@ def merge(
     try:
         files = _by_common_names(files, common)
     except InputError:  # a name that the file cannot be given: as if nothing were renamed
-        common = CommonNames((), (), {}, ())
+        common = CommonNames((), (), {}, common.conflicts)
     ports = (half.ports_of_file for half in (pairs[0].old, pairs[0].new, pairs[1].new))
     work = ThreeWay(
         [DiagramVersion(file, of_file) for file, of_file in zip(files, ports, strict=True)],

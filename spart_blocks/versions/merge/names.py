@@ -91,8 +91,9 @@ def _moved_and_removed(
         if not moved or one.old.pieces[a].kind == SLOT:
             continue
         c = other.blocks.get(a)
-        if c is None or is_slot(c[0]):
-            does = "removes it" if c is None else f"has it as {shown(c)}"
+        varied = c is not None and (is_slot(c[0]) or other.new.pieces[c].kind == SLOT)
+        if c is None or varied:
+            does = "has variants of it" if varied else "removes it"
             yield f"block {shown(a)}: {mover} has it as {shown(b)}, {remover} {does}"
 
 
