@@ -54,7 +54,8 @@ def align(
             rows.append(({left: -1.0, right: 1.0, run: -1.0}, -shift))
     for items in ranks.items:
         for upper, lower in pairwise(items):
-            gap = _gap(isinstance(upper[1], tuple), isinstance(lower[1], tuple))
+            wires = isinstance(upper[1], tuple) or isinstance(lower[1], tuple)
+            gap = WIRE_GAP if wires else BOX_GAP
             rows.append(({index[upper]: 1.0, index[lower]: -1.0}, -gap - heights[upper[1]]))
     if not rows:
         return dict.fromkeys(index, 0)
@@ -64,11 +65,6 @@ def align(
     solved = linprog(cost, A_ub=matrix, b_ub=[bound for _, bound in rows], method="highs-ds")
     tops = np.rint(solved.x[: len(index)]).astype(int)
     return {key: int(tops[i]) for key, i in index.items()}
-
-
-def _gap(upper_is_wire: bool, lower_is_wire: bool) -> int:
-    """The clear space between two neighbours."""
-    return WIRE_GAP if upper_is_wire or lower_is_wire else BOX_GAP
 
 
 def _by_medians(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, Item], int]:
@@ -87,7 +83,8 @@ def _by_medians(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, It
         ],
         [heights[item] for _, item in index],
         passing,
-        lambda upper, lower: _gap(passing[upper], passing[lower]),
+        BOX_GAP,
+        WIRE_GAP,
     )  # fmt: skip
     return dict(zip(index, positions(graph), strict=True))
 

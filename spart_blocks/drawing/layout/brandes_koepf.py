@@ -13,8 +13,8 @@ assignment" (2020); U. Rueegg et al., "Size- and port-aware horizontal node coor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 Link = tuple[int, int, int, int]
@@ -25,13 +25,15 @@ Link = tuple[int, int, int, int]
 class Layered:
     """Items in layers, by number. layers: their items from top to bottom. links[k]: those from
     layer k - 1 to k. heights: of the items. passing: whether an item is a wire that passes through.
-    gap: the clear space between an item and the one below it."""
+    box_gap, wire_gap: the clear space between two boxes, and between neighbours of which one is a
+    wire."""
 
     layers: Sequence[Sequence[int]]
     links: Sequence[Sequence[Link]]
     heights: Sequence[int]
     passing: Sequence[bool]
-    gap: Callable[[int, int], int]
+    box_gap: int
+    wire_gap: int
 
 
 def positions(graph: Layered) -> list[int]:
@@ -61,20 +63,16 @@ def _turned(graph: Layered, is_leftward: bool, is_upward: bool) -> Layered:
     """The same items from the right to the left, and from the bottom to the top."""
     layers = [list(items) for items in graph.layers]
     links = [list(some) for some in graph.links]
-    gap, heights = graph.gap, graph.heights
+    heights = graph.heights
     if is_upward:
         layers = [items[::-1] for items in layers]
         links = [
             [(a, heights[a] - at, b, heights[b] - to) for a, at, b, to in some] for some in links
         ]
-
-        def gap(upper: int, lower: int) -> int:
-            return graph.gap(lower, upper)
-
     if is_leftward:
         layers.reverse()
         links = [[], *([(b, to, a, at) for a, at, b, to in some] for some in links[:0:-1])]
-    return Layered(layers, links, heights, graph.passing, gap)
+    return replace(graph, layers=layers, links=links)
 
 
 def _aligned(graph: Layered) -> tuple[list[int], list[int], list[int]]:
@@ -87,56 +85,61 @@ def _aligned(graph: Layered) -> tuple[list[int], list[int], list[int]]:
     for items in graph.layers:
         for position, item in enumerate(items):
             place[item] = position
+    heights, passing = graph.heights, graph.passing
     for items, links in zip(graph.layers[1:], graph.links[1:], strict=True):
-        crossed = _crossed(graph, items, links, place)
         neighbours: dict[int, list[Link]] = {}
+        inner: dict[int, int] = {}
         for link in links:
-            neighbours.setdefault(link[2], []).append(link)
-        lowest = -1.0
-        for item in items:
+            left, _, right, _ = link
+            if passing[right]:  # it has one link
+                neighbours[right] = [link]
+                if passing[left]:
+                    inner[right] = place[left]
+            else:
+                neighbours.setdefault(right, []).append(link)
+        above, below = _bounds(items, inner, len(place))
+        lowest = -1
+        for position, item in enumerate(items):
             some = neighbours.get(item)
             if some is None:
                 continue
+            tried = some
             if len(some) > 1:
-                heights = graph.heights
                 some.sort(key=lambda link: (place[link[0]], link[1] / max(heights[link[0]], 1)))
-            middle = len(some) - 1
-            for k in dict.fromkeys((middle // 2, (middle + 1) // 2)):
-                link = some[k]
-                left, at, _, to = link
-                if lowest < place[left] and link not in crossed:
+                middle = (len(some) - 1) // 2
+                tried = some[middle : middle + 2 - len(some) % 2]
+            for left, at, _, to in tried:
+                found = place[left]
+                if found <= lowest:
+                    continue
+                if item in inner or above[position] <= found <= below[position]:
                     first = root[left]
                     after[left], root[item], after[item] = item, first, first
                     shift[item] = shift[left] + at - to
-                    lowest = place[left]
+                    lowest = found
                     break
     return root, after, shift
 
 
-def _crossed(
-    graph: Layered, items: Sequence[int], links: Sequence[Link], place: Sequence[int]
-) -> set[Link]:
-    """The links that cross one between two wires that pass: these shall be straight. links: to a
-    layer with these items."""
-    passing = graph.passing
-    inner = {link[2]: place[link[0]] for link in links if passing[link[0]] and passing[link[2]]}
-    if not inner:
-        return set()
-    above, below = [-1] * len(items), [0] * len(items)
-    last = -1
-    for position, item in enumerate(items):
-        above[position] = last
-        last = max(last, inner.get(item, -1))
-    last = len(place)
-    for position in range(len(items) - 1, -1, -1):
-        below[position] = last
-        last = min(last, inner.get(items[position], last))
-    return {
-        link
-        for link in links
-        if not (passing[link[0]] and passing[link[2]])
-        and not above[place[link[2]]] <= place[link[0]] <= below[place[link[2]]]
-    }
+def _bounds(
+    items: Sequence[int], inner: Mapping[int, int], most: int
+) -> tuple[list[int], list[int]]:
+    """For each place of a layer, the first and last places in the layer before to which a link may
+    lead: further ones cross a link between two wires that pass, which shall be straight. inner: the
+    places in the layer before of the wires that pass there, too."""
+    above, below = [-1] * len(items), [most] * len(items)
+    if inner:
+        last = -1
+        for position, item in enumerate(items):
+            above[position] = last
+            if (found := inner.get(item, -1)) > last:
+                last = found
+        last = most
+        for position in range(len(items) - 1, -1, -1):
+            below[position] = last
+            if (found := inner.get(items[position], most)) < last:
+                last = found
+    return above, below
 
 
 def _packed(
@@ -146,10 +149,11 @@ def _packed(
     count = len(root)
     upper = [-1] * count
     needed = [0] * count  # from the top of an item's block to that of the block above it
+    heights, passing = graph.heights, graph.passing
     for items in graph.layers:
         for a, b in pairwise(items):
-            upper[b] = a
-            needed[b] = graph.heights[a] + graph.gap(a, b) + shift[a] - shift[b]
+            gap = graph.wire_gap if passing[a] or passing[b] else graph.box_gap
+            upper[b], needed[b] = a, heights[a] + gap + shift[a] - shift[b]
     sink, top = list(range(count)), [0] * count
     for first in _downwards(root, after, upper):
         item = first
@@ -158,8 +162,8 @@ def _packed(
                 other = root[upper[item]]
                 if sink[first] == first:
                     sink[first] = sink[other]
-                if sink[first] == sink[other]:
-                    top[first] = max(top[first], top[other] + needed[item])
+                if sink[first] == sink[other] and top[other] + needed[item] > top[first]:
+                    top[first] = top[other] + needed[item]
             item = after[item]
             if item == first:
                 break

@@ -13,7 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spart_blocks.drawing.layout.graph import Net
+
+_MOST_COMPARED = 3000
+"""Trunks in a channel up to which their crossings are compared in pairs."""
 
 
 @dataclass
@@ -68,29 +74,66 @@ def _ordered(
     condition.
     """
     count = len(trunks)
+    if not count:
+        return [], None
+    before = _before(trunks, channel)
+    after: list[list[int]] = [[] for _ in range(count)]
+    for i, others in enumerate(before):
+        for j in others:
+            after[j].append(i)
+    blockers = np.array([len(others) for others in before], dtype=np.int64)
+    gain = _gains(trunks) if count <= _MOST_COMPARED else None
+    score = np.zeros(count, dtype=np.int64) if gain is None else gain.sum(axis=1)
+    waiting = np.ones(count, dtype=bool)
+    order: list[Trunk] = []
+    while len(order) < count:
+        free = waiting & (blockers == 0)
+        if not free.any():
+            return [], _in_circle(trunks, before, set(np.flatnonzero(waiting).tolist()))
+        best = int(np.where(free, score, np.iinfo(np.int64).min).argmax())
+        order.append(trunks[best])
+        waiting[best] = False
+        blockers[after[best]] -= 1
+        if gain is not None:
+            score -= gain[:, best]
+    return order, None
+
+
+def _before(trunks: Sequence[Trunk], channel: Sequence[list[Trunk]]) -> list[set[int]]:
+    """For each trunk those that must be left of it."""
+    arriving: dict[float, list[int]] = {}
+    for j, trunk in enumerate(trunks):
+        for y in trunk.lefts:
+            arriving.setdefault(y, []).append(j)
+    before = [
+        {j for y in one.rights for j in arriving.get(y, ()) if trunks[j].net != one.net}
+        for one in trunks
+    ]
     position = {id(trunk): i for i, trunk in enumerate(trunks)}
-    before: list[set[int]] = [set() for _ in range(count)]
-    gain = [[0] * count for _ in range(count)]
-    for i, a in enumerate(trunks):
-        for j, b in enumerate(trunks):
-            if i == j:
-                continue
-            if set(a.rights) & set(b.lefts) and a.net != b.net:
-                before[i].add(j)
-            gain[i][j] = _crossings(b, a) - _crossings(a, b)
     for pieces in channel:
         for first, second in pairwise(pieces):
             before[position[id(second)]].add(position[id(first)])
-    left = set(range(count))
-    order: list[Trunk] = []
-    while left:
-        free = [i for i in sorted(left) if not before[i] & left]
-        if not free:
-            return [], _in_circle(trunks, before, left)
-        best = max(free, key=lambda i: (sum(gain[i][j] for j in left), -i))
-        order.append(trunks[best])
-        left.discard(best)
-    return order, None
+    return before
+
+
+def _gains(trunks: Sequence[Trunk]) -> NDArray[np.int64]:
+    """For each pair of trunks i, j the crossings that it saves if i is left of j."""
+    count = len(trunks)
+    tops = np.array([trunk.top for trunk in trunks])
+    bottoms = np.array([trunk.bottom for trunk in trunks])
+
+    def within(sides: Sequence[Sequence[float]]) -> NDArray[np.int64]:
+        """The number of heights of trunk i that lie between the ends of trunk j."""
+        flat = np.array([y for side in sides for y in side])[:, None]
+        found = np.zeros((len(flat) + 1, count), dtype=np.int64)
+        np.cumsum((tops < flat) & (flat < bottoms), axis=0, out=found[1:])
+        ends = np.cumsum([len(side) for side in sides])
+        return found[ends] - found[np.concatenate([[0], ends[:-1]])]
+
+    rights = within([trunk.rights for trunk in trunks])
+    lefts = within([trunk.lefts for trunk in trunks])
+    crossings = rights + lefts.T
+    return crossings.T - crossings
 
 
 def _in_circle(trunks: Sequence[Trunk], before: Sequence[set[int]], left: set[int]) -> Trunk:
@@ -101,13 +144,6 @@ def _in_circle(trunks: Sequence[Trunk], before: Sequence[set[int]], left: set[in
     nets = [trunk.net for trunk in trunks]
     circle = [i for i in path[path.index(step) :] if nets.count(nets[i]) == 1]
     return trunks[min(circle, key=lambda i: (len(trunks[i].rights), len(trunks[i].lefts), i))]
-
-
-def _crossings(left: Trunk, right: Trunk) -> int:
-    """The number of crossings of two nets if the trunk of one is left of that of the other."""
-    return sum(right.top < y < right.bottom for y in left.rights) + sum(
-        left.top < y < left.bottom for y in right.lefts
-    )
 
 
 def _split(pieces: list[Trunk], trunk: Trunk, taken: Iterable[float]) -> float:

@@ -182,7 +182,7 @@ class _Order:
                     self.place[a], self.place[b] = upper + 1, upper
 
     def _ends(self, number: int, *, rightward: bool) -> dict[int, list[float]]:
-        """For each item of a layer, the positions in the layer on one side that its links lead to."""
+        """For each item of a layer, the places on one side to which its links lead."""
         ends: dict[int, list[float]] = {}
         if not 0 <= (number - 1 if rightward else number + 1) < len(self.layers):
             return ends
