@@ -5,15 +5,18 @@ stacked vertically.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, sqrt
 
-from spart_blocks.drawing.layout.align import BOX_GAP, align
-from spart_blocks.drawing.layout.graph import Box, Edge, Layout, Point, feedback, groups
+from spart_blocks.drawing.layout.align import BOX_GAP, WIRE_GAP, align
+from spart_blocks.drawing.layout.graph import Box, Edge, Layout, Net, Point, feedback, groups
 from spart_blocks.drawing.layout.layers import Item, layer_numbers, rank, reorder
-from spart_blocks.drawing.layout.routes import route
+from spart_blocks.drawing.layout.routes import CHANNEL, route
 
 PART_GAP = 6
 _ASPECT, _LOWEST = 1.6, 160.0
 """Width over height of parts in shelves, and the height of a stack up to which it stays one."""
+_TALLEST = 1000
+"""Height of a layer [grid] above which it is several columns: of some 80 boxes."""
 _FEW = 40
 """Boxes without wires that are in rows of a fixed width."""
 
@@ -74,13 +77,58 @@ def _shelves(layouts: Sequence[Layout]) -> tuple[list[Point], float, float]:
 def _arrange_part(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
     back = feedback(boxes, edges)
     forward = [edge for edge in edges if edge not in back]
-    layer = layer_numbers(len(boxes), forward)
+    numbers = layer_numbers(len(boxes), forward)
+    layer = _folded(boxes, forward, numbers)
     ranks = rank(boxes, layer, forward)
+    if layer != numbers:
+        ranks.items = [_around_wires(items) for items in ranks.items]
     heights: dict[Item, int] = {edge.net: 0 for edge in edges}
     heights |= {box: boxes[box].height for box in range(len(boxes))}
     reorder(ranks, heights)
     tops = align(ranks, heights, boxes)
     return route(boxes, edges, back, layer, tops)
+
+
+def _folded(boxes: Sequence[Box], forward: Sequence[Edge], layer: Sequence[int]) -> list[int]:
+    """The layers of boxes, where one that would be a very high column is several columns. Wires
+    pass through those: there are only so many columns that these do not need most of their height.
+    """
+    members: dict[int, list[int]] = {}
+    for box, number in enumerate(layer):
+        members.setdefault(number, []).append(box)
+    tall = {
+        number: height
+        for number, some in members.items()
+        if (height := sum(boxes[box].height + BOX_GAP for box in some)) > _TALLEST
+    }
+    nets: dict[int, tuple[set[Net], set[Net]]] = {number: (set(), set()) for number in tall}
+    for edge in forward:
+        if layer[edge.target] in tall:
+            nets[layer[edge.target]][0].add(edge.net)
+        if layer[edge.source] in tall:
+            nets[layer[edge.source]][1].add(edge.net)
+    found = list(layer)
+    more = 0
+    for number in sorted(members):
+        some, columns = members[number], 1
+        if number in tall:
+            width = max(boxes[box].width for box in some) + CHANNEL
+            wires = WIRE_GAP * max(map(len, nets[number]))
+            square = ceil(sqrt(_ASPECT * tall[number] / width))
+            columns = max(1, min(square, len(some), tall[number] // max(wires, 1)))
+        for place, box in enumerate(some):
+            found[box] += more + place * columns // len(some)
+        more += columns - 1
+    return found
+
+
+def _around_wires(items: Sequence[tuple[int, Item]]) -> list[tuple[int, Item]]:
+    """A layer with the wires that pass in its middle: one that leads to columns of boxes goes
+    straight through them."""
+    boxes = [key for key in items if isinstance(key[1], int)]
+    wires = [key for key in items if not isinstance(key[1], int)]
+    half = len(boxes) // 2
+    return [*boxes[:half], *wires, *boxes[half:]]
 
 
 def _rows(
