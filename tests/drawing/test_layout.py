@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from itertools import combinations, pairwise
+from math import isfinite
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spart_blocks.drawing.layout import Box, Edge, Layout, arrange, simplified
+from spart_blocks.drawing.layout import Box, Edge, Layout, align, arrange, lanes, simplified
 from spart_blocks.drawing.layout.graph import feedback, groups
 
 
@@ -107,6 +110,16 @@ def assert_drawable(boxes: list[Box], edges: list[Edge]) -> Layout:
 @given(diagrams())
 def test_any_diagram_is_drawable(diagram):
     assert_drawable(*diagram)
+
+
+@settings(max_examples=80, deadline=None)
+@given(diagrams())
+def test_any_diagram_is_drawable_as_very_large_ones_are(diagram):
+    """Aligned by medians, and with trunks that are not compared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(align, "MOST_VARIABLES", 0)
+        patch.setattr(lanes, "_MOST_COMPARED", 0)
+        assert_drawable(*diagram)
 
 
 @settings(max_examples=40, deadline=None)
@@ -219,3 +232,75 @@ def test_a_chain_is_straight_whatever_the_ports_of_its_boxes():
     layout = arrange(boxes, edges)
     assert [len(points) for points in layout.routes] == [2, 2, 2]
     assert min(y for _, y in layout.corners) == 0
+
+
+# --- wild ones --------------------------------------------------------------------------------
+
+
+def wired_at_random(count: int, wires: int) -> tuple[list[Box], list[Edge]]:
+    rng = random.Random(count)
+    sources: list[list[int]] = [[] for _ in range(count)]
+    for _ in range(wires):
+        sources[rng.randrange(count)].append(rng.randrange(count))
+    boxes = [box(len(some), 1) for some in sources]
+    edges = [
+        Edge(source, 0, target, port)
+        for target, some in enumerate(sources)
+        for port, source in enumerate(some)
+    ]
+    return boxes, edges
+
+
+@pytest.mark.parametrize("count", [600, 2000])
+def test_blocks_wired_at_random_are_laid_out_without_a_linear_program(count, monkeypatch):
+    def solve(*_: object, **__: object) -> None:
+        raise AssertionError("the time that it takes grows as the square of the wires, or faster")
+
+    monkeypatch.setattr("scipy.optimize.linprog", solve)
+    monkeypatch.setattr("spart_blocks.drawing.layout.place._TALLEST", 10_000_000)
+    boxes, edges = wired_at_random(count, 2 * count)
+    layout = arrange(boxes, edges)
+    assert_wires_reach_their_ports(boxes, edges, layout)
+    assert all(isfinite(value) for points in layout.routes for point in points for value in point)
+    columns: dict[float, list[tuple[float, int]]] = {}
+    for one, (x, y) in zip(boxes, layout.corners, strict=True):
+        columns.setdefault(x + one.width / 2, []).append((y, one.height))
+    for column in columns.values():
+        for (y, height), (below, _) in pairwise(sorted(column)):
+            assert y + height + 2 * align.WIRE_GAP <= below
+
+
+def star(count: int, *, inwards: bool) -> tuple[list[Box], list[Edge]]:
+    """One box that is wired to many, from its one output or to its inputs."""
+    if inwards:
+        return [box(count, 0), *(box(0, 1) for _ in range(count))], [
+            Edge(k + 1, 0, 0, k) for k in range(count)
+        ]
+    return [box(0, 1), *(box(1, 1) for _ in range(count))], [
+        Edge(0, 0, k + 1, 0) for k in range(count)
+    ]
+
+
+def test_many_boxes_that_take_one_signal_are_no_column():
+    boxes, edges = star(500, inwards=False)
+    layout = arrange(boxes, edges)
+    assert_boxes_stand_clear(boxes, layout)
+    assert_wires_reach_their_ports(boxes, edges, layout)
+    assert 1 < layout.width / layout.height < 4
+
+
+def test_many_wires_into_one_box_are_not_much_higher_than_it():
+    boxes, edges = star(500, inwards=True)
+    layout = arrange(boxes, edges)
+    assert_wires_reach_their_ports(boxes, edges, layout)
+    assert layout.height < 3 * boxes[0].height
+
+
+def test_many_boxes_beside_each_other_are_drawable():
+    """Each with wires of its own, from one box to another."""
+    count = 120
+    boxes = [box(0, count), *(box(1, 1) for _ in range(count)), box(count, 0)]
+    edges = [Edge(0, k, k + 1, 0) for k in range(count)]
+    edges += [Edge(k + 1, 0, count + 1, count - 1 - k) for k in range(count)]
+    layout = assert_drawable(boxes, edges)
+    assert len({x for x, _ in layout.corners}) > 3

@@ -91,11 +91,9 @@ def _aligned(graph: Layered) -> tuple[list[int], list[int], list[int]]:
         inner: dict[int, int] = {}
         for link in links:
             left, _, right, _ = link
-            if passing[right]:  # it has one link
-                neighbours[right] = [link]
-                if passing[left]:
-                    inner[right] = place[left]
-            else:
+            if passing[left] and passing[right]:
+                neighbours[right], inner[right] = [link], place[left]
+            elif right not in inner:
                 neighbours.setdefault(right, []).append(link)
         above, below = _bounds(items, inner, len(place))
         lowest = -1
@@ -112,7 +110,7 @@ def _aligned(graph: Layered) -> tuple[list[int], list[int], list[int]]:
                 found = place[left]
                 if found <= lowest:
                     continue
-                if item in inner or above[position] <= found <= below[position]:
+                if item in inner or above[position] < found < below[position]:
                     first = root[left]
                     after[left], root[item], after[item] = item, first, first
                     shift[item] = shift[left] + at - to
@@ -124,9 +122,9 @@ def _aligned(graph: Layered) -> tuple[list[int], list[int], list[int]]:
 def _bounds(
     items: Sequence[int], inner: Mapping[int, int], most: int
 ) -> tuple[list[int], list[int]]:
-    """For each place of a layer, the first and last places in the layer before to which a link may
-    lead: further ones cross a link between two wires that pass, which shall be straight. inner: the
-    places in the layer before of the wires that pass there, too."""
+    """For each place of a layer, the places in the layer before between which a link may end: at
+    others it would share or cross a link between two wires that pass, which shall be straight.
+    inner: the places in the layer before of the wires that pass there, too."""
     above, below = [-1] * len(items), [most] * len(items)
     if inner:
         last = -1
