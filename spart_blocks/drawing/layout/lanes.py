@@ -128,7 +128,8 @@ def _gains(trunks: Sequence[Trunk]) -> NDArray[np.int64]:
         found = np.zeros((len(flat) + 1, count), dtype=np.int64)
         np.cumsum((tops < flat) & (flat < bottoms), axis=0, out=found[1:])
         ends = np.cumsum([len(side) for side in sides])
-        return found[ends] - found[np.concatenate([[0], ends[:-1]])]
+        between: NDArray[np.int64] = np.diff(found[np.concatenate([[0], ends])], axis=0)
+        return between
 
     rights = within([trunk.rights for trunk in trunks])
     lefts = within([trunk.lefts for trunk in trunks])
