@@ -186,6 +186,10 @@ def ways(operation, kept, data):
                 yield replace(operation, within=one.name)
         if not operation.within:  # beside wires that cannot be read
             yield Rename(NewNames(blocks={((), operation.name): operation.new}))
+    if isinstance(operation, RenamePort):
+        for one in kept:
+            if isinstance(one, RenameSubsystem) and one.name == operation.within:
+                yield replace(operation, within=one.new)
     if isinstance(operation, Group):
         names = {one.name: one.new for one in kept if isinstance(one, RenameBlock)}
         blocks = tuple(names.get(one, one) for one in operation.blocks)
