@@ -16,6 +16,7 @@ from spart_blocks.versions.edits import (
     RenameParameter,
     RenamePort,
     Set,
+    Vary,
     edited,
 )
 from spart_blocks.versions.merge import merge
@@ -328,6 +329,12 @@ def test_a_new_wire_of_grouped_blocks_goes_into_the_group_or_to_a_port_of_it():
     data = merged(of(GROUPED), of(AddWire("plant.um -> hold.2")))
     assert "um" in data["subsystems"]["front"]["inputs"]
     assert "plant.um -> front.um" in data["wires"]
+
+
+def test_a_group_that_is_made_a_choice_takes_new_wires_too():
+    data = merged(of(GROUPED, Vary("front", "one")), of(AddWire("error -> hold.1, scope")))
+    assert "error -> hold.1" in connections(data["subsystems"]["front"]["wires"])
+    assert "front.error -> scope" in data["wires"]
 
 
 def test_an_area_around_a_block_that_the_other_side_groups_is_around_the_group():

@@ -81,7 +81,11 @@ def _gather(
     if not all(block in file.sheet_at(home).blocks for _, block in moved):
         return None
     users = [one for one in other.blocks() if one.type == name]
-    if len(users) != 1 or users[0].keys[:-1] != blocks_path(home):
+    if len(users) != 1:
+        return None
+    user = users[0].keys
+    stands = user[:2] if is_slot(user) else (*home, user[-1])  # a choice stands as its slot
+    if user[:-1] != blocks_path(home) and not (is_slot(user) and home == TOP):
         return None
     inner = other.subsystems[name]
     inputs: dict[str, str] = {}
@@ -94,7 +98,7 @@ def _gather(
                 outputs.setdefault(wire.written(wire.source), end.port)
     others = {block: one for block, one in mapping_at(inner.section, "blocks").items()
               if (inner.keys, block) not in targets}  # fmt: skip
-    found = Gather(name, users[0].name, tuple(moved), inner.section, others, inputs, outputs)
+    found = Gather(name, str(stands[-1]), tuple(moved), inner.section, others, inputs, outputs)
     try:
         found.steps(file)
     except InputError:  # a wire that cannot be read, or `a.*` across the border
