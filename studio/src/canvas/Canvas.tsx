@@ -67,7 +67,7 @@ export function Canvas() {
       onPointerMoveCapture={(event) => { under(event); menuHandlers.onPointerMoveCapture(event); }}>
       <Backdrop scene={scene} what={what} />
       <ReactFlow<Block, Wire> nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
-        onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => dropped(moved)}
+        onNodesChange={onNodesChange} onNodeClick={chooseAlone} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => dropped(moved)}
         onSelectionDragStop={(_, moved) => dropped(moved)}
         onEdgeClick={selectWire} onPaneClick={() => patch({ selection: [], wires: [], marks: [] })}
         onEdgeMouseEnter={(event, edge) => hover(event, edge)} onEdgeMouseLeave={() => patch({ hover: null })}
@@ -104,6 +104,13 @@ function selectWire(event: MouseEvent, { id }: Wire): void {
   const more = event.shiftKey || event.ctrlKey || event.metaKey;
   if (more) patch({ wires: wires.includes(id) ? wires.filter((one) => one !== id) : [...wires, id] });
   else patch({ wires: [id], marks: [], selection: selection.length ? [] : selection });
+}
+
+/** A click on one of several selected blocks selects it alone. */
+function chooseAlone({ shiftKey, ctrlKey, metaKey }: MouseEvent, { id }: Block): void {
+  const { selection, wires, marks } = now();
+  const several = selection.length + wires.length + marks.length > 1;
+  if (several && !shiftKey && !ctrlKey && !metaKey) patch({ selection: [id], wires: [], marks: [] });
 }
 
 /** A block that Tab has come to is selected. */

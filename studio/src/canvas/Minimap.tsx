@@ -3,6 +3,7 @@
 import { useReactFlow, useStore } from "@xyflow/react";
 import { type PointerEvent, useEffect, useMemo, useRef } from "react";
 
+import { useDark } from "../scopes/dark";
 import { useStudio } from "../store";
 import { areaBoxes } from "./annotations";
 import { boundsOf } from "./geometry";
@@ -13,6 +14,7 @@ export function Minimap() {
   const flow = useReactFlow();
   const sheet = useStudio((state) => state.sheet);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const dark = useDark();
   const frame = useMemo(() => {
     const box = (sheet && boundsOf([...sheet.blocks, ...areaBoxes(sheet)])) ?? { x: 0, y: 0, width: 1, height: 1 };
     const scale = Math.min((WIDE - 2 * MARGIN) / box.width, (HIGH - 2 * MARGIN) / box.height, 0.3);
@@ -33,7 +35,7 @@ export function Minimap() {
     for (const block of sheet.blocks) {
       brush.fillRect(x + scale * block.x, y + scale * block.y, Math.max(1, scale * block.width), Math.max(1, scale * block.height));
     }
-  }, [sheet, frame]);
+  }, [sheet, frame, dark]);
   const goTo = (event: PointerEvent<HTMLElement>): void => {
     if (event.type === "pointerdown") event.currentTarget.setPointerCapture(event.pointerId);
     else if (event.buttons === 0) return;

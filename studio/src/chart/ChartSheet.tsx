@@ -16,7 +16,7 @@ import { useLineDrag } from "./lineDrag";
 import { BeginContext, OverContext, type Shown, StateNode } from "./StateNode";
 import { Transitions } from "./Transitions";
 import { useActiveStates } from "./watching";
-import { bringIntoView, fitAll, keepView, restoreView, ZOOM } from "./views";
+import { bringIntoView, fitAll, keepView, refit, restoreView, ZOOM } from "./views";
 
 const NODE_TYPES = { state: StateNode };
 const ADDITIVE = ["Shift", "Control", "Meta"];
@@ -70,7 +70,9 @@ function useViews(chart: Chart): void {
   const flow = useReactFlow<Shown>();
   const at = useStudio(({ opened, sheet }) => `${opened?.path}::${sheet?.at}`);
   const toReveal = useStudio((state) => state.reveal);
+  const room = useStore(({ width, height }) => `${width} ${height}`);
   useEffect(() => restoreView(flow, chart), [flow, at]);
+  useEffect(() => refit(flow, chart), [flow, room]);
   useEffect(() => {
     if (!toReveal) return;
     if (toReveal.length) bringIntoView(flow, chart, toReveal);

@@ -10,6 +10,8 @@ const PADDING = { top: "36px", left: "28px", right: "28px", bottom: "60px" } as 
 /** The zoom below which texts cannot be read: a chart that is longer is shown from its top. */
 const READABLE = 0.6;
 const seen = new Map<string, Viewport>();
+/** The view in which the chart was shown last as a whole, or from its top. */
+let whole: Viewport | null = null;
 
 type Flow = Pick<ReactFlowInstance, "setViewport" | "getViewport">;
 interface Box { x: number; y: number; width: number; height: number }
@@ -27,20 +29,35 @@ function page(): DOMRect | undefined {
   return document.querySelector(".chart-flow")?.getBoundingClientRect();
 }
 
-/** Show a chart as it was left, or all of it, from its top where that is too long to read. */
+/** Show a chart as it was left, or as at first. */
 export function restoreView(flow: Flow, chart: Chart): void {
   const before = seen.get(key());
-  const room = page();
-  if (before) return void flow.setViewport(before);
-  const whole = fitted(boxOf(chart));
-  if (!whole || !room || whole.zoom >= READABLE) return void (whole && flow.setViewport(whole));
-  const zoom = Math.min(1, Math.max(READABLE, (room.width - 60) / chart.width));
-  void flow.setViewport({ x: Math.max(28, (room.width - chart.width * zoom) / 2), y: 36, zoom });
+  if (before) void flow.setViewport(before);
+  else show(flow, first(chart));
 }
 
 export function fitAll(flow: Flow, chart: Chart): void {
-  const whole = fitted(boxOf(chart));
-  if (whole) void flow.setViewport(whole);
+  show(flow, fitted(boxOf(chart)));
+}
+
+/** Show the chart in its new room, if it is seen as it was shown. */
+export function refit(flow: Flow, chart: Chart): void {
+  const { x, y, zoom } = flow.getViewport();
+  if (whole && x === whole.x && y === whole.y && zoom === whole.zoom) show(flow, first(chart));
+}
+
+function show(flow: Flow, view: Viewport | null): void {
+  whole = view ?? whole;
+  if (view) void flow.setViewport(view);
+}
+
+/** All of a chart, or from its top where that is too long to read. */
+function first(chart: Chart): Viewport | null {
+  const room = page();
+  const all = fitted(boxOf(chart));
+  if (!room || !all || all.zoom >= READABLE) return all;
+  const zoom = Math.min(1, Math.max(READABLE, (room.width - 60) / chart.width));
+  return { x: Math.max(28, (room.width - chart.width * zoom) / 2), y: 36, zoom };
 }
 
 export function fitStates(flow: Flow, chart: Chart, paths: readonly string[]): void {
