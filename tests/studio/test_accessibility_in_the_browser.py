@@ -46,10 +46,9 @@ blocks:
   servo: {type: servo}
   all: {type: BUS_CREATOR}
   pick: {type: BUS_SELECTOR, signals: [level]}
-  law: {variant: law}
   scope: {type: SCOPE, nin: 5}
 wires:
-  - step -> table, one, formula, law, servo.goal, servo.on
+  - step -> table, one, formula, law, gain, servo.goal, servo.on
   - table -> scope.0, all.level
   - one -> scope.1
   - formula -> scope.2, all.flow
@@ -219,9 +218,11 @@ def forms_and_windows_of_values(page):
     yield "sheet of an enabled subsystem, and its ports"
     page.press("BACKSPACE")
     page.sees(".react-flow__node[data-id=step]")
-    page.click_empty()
-    page.press("Ctrl+f")
-    page.choose("table -> scope")
+    page.form_of("one")
+    page.press("w")
+    page.choose("output")
+    page.wait("document.querySelector('dialog[open]')?.ariaLabel.startsWith('Where')")
+    page.choose("change")
     page.sees(".wire.chosen")
     yield "form of a wire"
 
@@ -331,7 +332,7 @@ def dashboard(page):
     for kind, *names in (
         ("Display", "x"), ("Gauge", "gain"), ("Lamp", "x"), ("Table of values", "x", "gain"),
         ("XY plot", "x", "gain"), ("Spectrum", "x"), ("Slider", "k"), ("Knob", "k"),
-        ("Switch", "k"), ("Button", "k"),
+        ("Switch", "k"), ("Button, as long as it is held", "k"),
     ):  # fmt: skip
         widgets.add(kind, *names)
     slowly(page)
@@ -358,15 +359,12 @@ def steps_and_breakpoints(page):
 
 def split_panels(page):
     page.open("split.yaml", LOOP).run()
-    page.press("Alt+4")
-    page.command("split")
-    page.press("Alt+5")
-    page.command("right")
+    page.command("scopes split")
+    page.command("tune right")
     page.sees(".right-panel .panel-group")
     yield "panels side by side"
     own = page.driver.current_window_handle
-    page.press("Alt+1")
-    page.command("own window")
+    page.command("own window scopes")
     page.until(lambda: len(page.driver.window_handles) == 2, "a window")
     (other,) = [one for one in page.driver.window_handles if one != own]
     page.driver.switch_to.window(other)

@@ -34,6 +34,7 @@ export function BlockForm({ name }: { name: string }) {
   const others = own.filter(({ argument }) => !argument || !known.has(argument));
   return (
     <section className="form" aria-label={name} aria-busy={!form}>
+      <h2 className="unseen">{name}</h2>
       <CommittedInput className="form-name" aria-label="Name of the block" value={name} readOnly={readOnly} commit={(to) => renameBlock(name, to)} />
       <p className="form-type">
         {readOnly ? <strong>{block.type}</strong> : <button type="button" title="Another type" onClick={() => patch({ dialog: "retype" })}>{block.type}</button>}

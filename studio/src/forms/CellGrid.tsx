@@ -53,7 +53,7 @@ export function CellGrid({ rows, names, name, onChange }: Props) {
     <div className="grid-home" ref={home}>
       <table aria-label={name}>
         <thead>
-          <tr><th aria-label="row" />{(names ?? rows[0] ?? []).map((one, j) => <th key={j} scope="col">{names ? one : j}</th>)}</tr>
+          <tr><td />{(names ?? rows[0] ?? []).map((one, j) => <th key={j} scope="col">{names ? one : j}</th>)}</tr>
         </thead>
         <tbody>
           {rows.map((row, i) => (

@@ -92,7 +92,7 @@ function Groups({ side, runs }: { side: Side; runs: Runs }) {
   return (
     <>
       {!isBottom && sized("Width of the panels at the right", "panel-width", 380, "left", 0.7)}
-      <section className={`panels ${side}-panel ${open ? "open" : ""} ${large ? "maximised" : ""}`} aria-label={isBottom ? "Results" : "Results at the right"}>
+      <section className={`panels ${side}-panel ${open ? "open" : ""} ${large ? "maximised" : ""}`} role={large && isBottom ? "main" : undefined} aria-label={isBottom ? "Results" : "Results at the right"}>
         {open && isBottom && sized("Height of the results", "panel-height", 300, "up")}
         <div className="panel-groups">
           {groups.map((group, k) => (
