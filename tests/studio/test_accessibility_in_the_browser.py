@@ -359,11 +359,14 @@ def steps_and_breakpoints(page):
 
 def split_panels(page):
     page.open("split.yaml", LOOP).run()
+    page.press("Alt+1")
     page.command("scopes split")
+    page.press("Alt+4")
     page.command("tune right")
     page.sees(".right-panel .panel-group")
     yield "panels side by side"
     own = page.driver.current_window_handle
+    page.press("Alt+1")
     page.command("own window scopes")
     page.until(lambda: len(page.driver.window_handles) == 2, "a window")
     (other,) = [one for one in page.driver.window_handles if one != own]

@@ -8,6 +8,10 @@ from chart_pages import MODES, ChartPage
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
+WHOLE = (
+    "[...document.querySelectorAll('.state')].every((one) => one.getBoundingClientRect().bottom"
+    " < document.querySelector('.chart-flow').getBoundingClientRect().bottom)"
+)
 
 
 @pytest.fixture
@@ -159,6 +163,7 @@ def test_active_states_light_up_at_the_time_that_is_shown(page):
     assert "from detumble to operate" in page.browser.find(".transition.taken").get_attribute(
         "aria-label"
     )
+    page.wait(WHOLE)  # in the room that the scopes below have left
     page.press("Ctrl+.")
     page.browser.run(
         "arguments[0].focus()", page.browser.find("input[type=range][aria-label=Time]")

@@ -137,6 +137,8 @@ def test_blocks_are_selected_by_click_with_shift_and_in_a_box(loop):
     loop.selects("gain")
     loop.press("Ctrl+a")
     loop.selects(*ALL)
+    loop.click("x")
+    loop.selects("x")
     loop.press("ESCAPE")
     loop.selects()
 

@@ -54,6 +54,7 @@ def test_a_run_is_stepped_and_broken_by_keyboard_alone(browser, heater, monkeypa
         says(browser, "paused at 0 s, the start")
         pressed(browser, Keys.F10)
         says(browser, "paused at 0.166667 s, an event: modes resting -> heating")
+        assert browser.find(".run-bar").size["height"] < 50, "one row"
         pressed(browser, Keys.F8)
         says(browser, "paused at 0.5 s, a tick")
         pressed(browser, Keys.F7)

@@ -83,7 +83,7 @@ function Found({ old, groups, notes }: FoundProps) {
       {groups.length === 0 && <p role="status">{`Nothing has changed since ${old}: both mean the same.`}</p>}
       {groups.map(({ heading, changes }) => (
         <section key={heading} aria-label={heading}>
-          <h3>{heading}</h3>
+          <h2>{heading}</h2>
           <ul>{changes.map((change, k) => <li key={k}><Line change={change} /></li>)}</ul>
         </section>
       ))}

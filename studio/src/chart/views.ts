@@ -10,8 +10,9 @@ const PADDING = { top: "36px", left: "28px", right: "28px", bottom: "60px" } as 
 /** The zoom below which texts cannot be read: a chart that is longer is shown from its top. */
 const READABLE = 0.6;
 const seen = new Map<string, Viewport>();
-/** The view in which the chart was shown last as a whole, or from its top. */
-let whole: Viewport | null = null;
+type How = (chart: Chart) => Viewport | null;
+/** The view in which the chart was shown last as a whole, or from its top, and which of these. */
+let shown: { view: Viewport; how: How } | null = null;
 
 type Flow = Pick<ReactFlowInstance, "setViewport" | "getViewport">;
 interface Box { x: number; y: number; width: number; height: number }
@@ -29,33 +30,38 @@ function page(): DOMRect | undefined {
   return document.querySelector(".chart-flow")?.getBoundingClientRect();
 }
 
-/** Show a chart as it was left, or as at first. */
+/** Show a chart as it was left, or all of it, from its top where that is too long to read. */
 export function restoreView(flow: Flow, chart: Chart): void {
   const before = seen.get(key());
   if (before) void flow.setViewport(before);
-  else show(flow, first(chart));
+  else show(flow, chart, (all(chart)?.zoom ?? 1) < READABLE ? top : all);
 }
 
 export function fitAll(flow: Flow, chart: Chart): void {
-  show(flow, fitted(boxOf(chart)));
+  show(flow, chart, all);
 }
 
 /** Show the chart in its new room, if it is seen as it was shown. */
 export function refit(flow: Flow, chart: Chart): void {
   const { x, y, zoom } = flow.getViewport();
-  if (whole && x === whole.x && y === whole.y && zoom === whole.zoom) show(flow, first(chart));
+  if (shown && x === shown.view.x && y === shown.view.y && zoom === shown.view.zoom) show(flow, chart, shown.how);
 }
 
-function show(flow: Flow, view: Viewport | null): void {
-  whole = view ?? whole;
-  if (view) void flow.setViewport(view);
+function show(flow: Flow, chart: Chart, how: How): void {
+  const view = how(chart);
+  if (!view) return;
+  shown = { view, how };
+  void flow.setViewport(view);
 }
 
-/** All of a chart, or from its top where that is too long to read. */
-function first(chart: Chart): Viewport | null {
+function all(chart: Chart): Viewport | null {
+  return fitted(boxOf(chart));
+}
+
+/** A chart from its top, as wide as it can be read. */
+function top(chart: Chart): Viewport | null {
   const room = page();
-  const all = fitted(boxOf(chart));
-  if (!room || !all || all.zoom >= READABLE) return all;
+  if (!room) return null;
   const zoom = Math.min(1, Math.max(READABLE, (room.width - 60) / chart.width));
   return { x: Math.max(28, (room.width - chart.width * zoom) / 2), y: 36, zoom };
 }

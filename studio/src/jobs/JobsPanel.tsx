@@ -37,7 +37,7 @@ function Shown({ runs, job, isLast }: { runs: Runs; job: Job; isLast: boolean })
   return (
     <section className={`job ${state}`} aria-label={title}>
       <div className="job-head">
-        <h3><span className="job-mark" aria-hidden="true">{MARKS[state]}</span> {title} <span className="job-state">{wordOf(job)}</span></h3>
+        <h2><span className="job-mark" aria-hidden="true">{MARKS[state]}</span> {title} <span className="job-state">{wordOf(job)}</span></h2>
         {!over && <Progress job={job} />}
         {!over && <button type="button" aria-label={`Stop ${title}`} onClick={() => stop(job)}>Stop</button>}
         {state === "stopped" && table && <button type="button" aria-label={`Go on with ${title}`} onClick={() => resume(job)}>Go on</button>}
