@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def take(browser: Any) -> None:
-    """The studio with a diagram that has run."""
+    """The studio with a diagram that has run, and with a chart beside its text."""
     browser.wait("document.querySelectorAll('.react-flow__node').length === 7")
     press(browser, "button", "Run")
     browser.wait("document.body.textContent.includes('ended')", seconds=120)
@@ -62,6 +62,16 @@ def take(browser: Any) -> None:
     browser.wait("document.querySelector('[role=tabpanel] canvas')", seconds=120)
     time.sleep(3)  # the camera settles
     save(browser, "studio_3d")
+    browser.run("location.hash = 'diagrams/space/satellite.yaml::computer/modes'")
+    browser.wait("document.querySelectorAll('.transition').length === 5", seconds=120)
+    browser.run("document.querySelector('[aria-label=Text]').click()")
+    browser.wait("document.querySelectorAll('.code .cm-line').length > 5")
+    browser.drawn()
+    click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    browser.run(f"document.querySelector('.transition').{click}")
+    browser.wait("document.querySelector('.transition.chosen')")
+    browser.drawn()
+    save(browser, "studio_chart")
 
 
 def press(browser: Any, selector: str, text: str) -> None:

@@ -49,9 +49,12 @@ function fill({ document: page }: Window, panel: Panel): void {
   back.className = "panel-back";
   back.textContent = "Back into the page";
   back.addEventListener("click", () => bringBack(panel));
+  const heading = page.createElement("h1");
+  heading.className = "unseen";
+  heading.textContent = page.title;
   main.ariaLabel = name;
   main.append(hostOf(panel));
-  page.body.append(back, main);
+  page.body.append(heading, back, main);
   haveMoved();
 }
 
