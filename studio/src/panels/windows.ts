@@ -53,8 +53,8 @@ function fill({ document: page }: Window, panel: Panel): void {
   heading.className = "unseen";
   heading.textContent = page.title;
   main.ariaLabel = name;
-  main.append(hostOf(panel));
-  page.body.append(heading, back, main);
+  main.append(heading, hostOf(panel));
+  page.body.append(back, main);
   haveMoved();
 }
 
