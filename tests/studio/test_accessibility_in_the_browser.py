@@ -350,6 +350,7 @@ def steps_and_breakpoints(page):
     page.sees(".debug h2")
     page.browser.find(".debug form input").send_keys("modes.state == 'operate'", Keys.ENTER)
     page.sees(".debug code")
+    page.browser.find(".run-bar > .run-speed select").send_keys("as fast")
     page.press("Ctrl+ENTER")
     page.sees(".debug tr.met")
     page.sees("[aria-label='What changed'] .values")
