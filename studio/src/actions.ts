@@ -83,7 +83,7 @@ async function begin(opened: Opened, at: string): Promise<void> {
   const arranged = panels?.["layout"];
   const layout = arranged ? (await import("./panels/all")).readLayout(arranged) : FIRST;
   if (isNew) closeFile();
-  patch({ opened, sheet, conflict: null, ...NOTHING, ...(isNew && { said: "" }), ...(panels && { kept: panels, layout, maximised: null }) });
+  patch({ opened, sheet, conflict: null, ...NOTHING, ...(isNew && { said: "" }), ...(panels && { kept: panels, layout, maximised: null, names: panels["names"] === true, minimap: panels["minimap"] === true }) });
 }
 
 function closeFile(): void {

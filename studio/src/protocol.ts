@@ -287,6 +287,8 @@ export interface SheetBlock {
   moved: boolean;
   inputs: SheetPort[];
   outputs: SheetPort[];
+  /** Outputs that it gets when a wire begins at them: "umdot", "audit.p". */
+  further: string[];
   /** The sheet that it opens, or null. */
   opens: string | null;
   /** Of a subsystem from another file: the file, to open it. */
@@ -886,7 +888,8 @@ export interface Field {
  * the record after t, or before.
  * do: "changed" {path, run, t} -> AtInstant: what happened there.
  * do: "pause" | "resume" | "stop" {path}; do: "speed" {path, speed}.
- * do: "tune" {path, name, text}: from now on; do: "keep" {path} writes what was tuned -> Changed.
+ * do: "tune" {path, name, text}: from now on, of an ended run from the next one on; do: "keep"
+ * {path} writes what was tuned -> Changed.
  * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
  * on, by its place among the recording's bodies, its name, or "plant/name"; at a point (3,) [m] in
  * the inertial frame (its centre of mass without); zero lets go.
@@ -918,7 +921,11 @@ export interface Run {
   scopes: Scope[];
   /** Everything that can be plotted. */
   signals: Signal[];
+  /** Values that were tuned, by name. Of an ended run also those for the next one. */
   tuned: Record<string, string>;
+  /** Those that differ from the file's values, which these are; null where the file has none. The
+   * next run of the file begins with the tuned ones. */
+  carried: Record<string, string | null>;
   /** What is left of an earlier run: all of it, or the signals that were kept. */
   kept: "whole" | "signals";
   /** Where and why it has stopped before its end: "stopped at 3.2 s". */

@@ -24,6 +24,11 @@ describe("search", () => {
     expect(found("JOINT_PD").map(({ name }) => name)).toEqual(["ctrl"]);
   });
 
+  it("has a block before a parameter of the same name", () => {
+    const both = finds([{ at: "", block: "kp", type: "STEP", ports: [], parameters: {} }], params);
+    expect(matching("kp", both, ({ name, words = [] }) => [name, ...words]).map(({ note }) => note)).toEqual(["STEP", "= 12, of the file"]);
+  });
+
   it("finds ports, and goes to their blocks", () => {
     expect(found("plant.qm").map(({ thing }) => thing)).toEqual([{ at: "", block: "plant" }]);
   });

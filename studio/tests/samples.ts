@@ -6,7 +6,7 @@ export function block(name: string, more: Partial<SheetBlock> = {}): SheetBlock 
   const port = (of: string) => ({ name: of, label: of, offset: 30, wired: false, shape: "", unit: "", doc: "", bus: false });
   return {
     name, type: "GAIN", look: "function", x: 0, y: 0, width: 80, height: 60, moved: false,
-    inputs: [port("u")], outputs: [port("y")], opens: null, file: null, clock: null, centre: 40, facing: "right", colour: null, named: true, face: { glyph: "", over: "", under: "" }, problems: [], ...more,
+    inputs: [port("u")], outputs: [port("y")], further: [], opens: null, file: null, clock: null, centre: 40, facing: "right", colour: null, named: true, face: { glyph: "", over: "", under: "" }, problems: [], ...more,
   };
 }
 

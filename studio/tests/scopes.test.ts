@@ -15,7 +15,7 @@ import type { Motion } from "../../viewer/src/recording";
 const signal = (name: string, shape: number[] = [], labels: string[] = [], entries: string[] = []) => ({ name, shape, unit: "rad", labels, entries, live: true });
 const run = (number: number, signals = [signal("q", [2]), signal("a")]): Run => ({
   run: number, label: `run ${number}`, state: "ended", t: 1, start: 0, T: 1, speed: null, scopes: [], signals,
-  tuned: {}, kept: "whole", stopped: null, doing: null, warnings: [], problem: null,
+  tuned: {}, carried: {}, kept: "whole", stopped: null, doing: null, warnings: [], problem: null,
   clocks: [], paused: null, breakpoints: {},
 });
 const scope = { id: 1, title: "", signals: ["q", "a"], hidden: ["q[1]"] };

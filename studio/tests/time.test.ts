@@ -69,7 +69,7 @@ describe("Newest", () => {
 const signal = (name: string, live = true) => ({ name, shape: [], unit: "", labels: [], entries: [], live });
 const run = (change: Partial<Run> = {}): Run => ({
   run: 1, label: "run 1", state: "running", t: 0, start: 0, T: 10, speed: 1, scopes: [{ title: "Angles", signals: ["a"] }],
-  signals: [signal("a"), signal("b", false)], tuned: {}, kept: "whole", stopped: null, doing: null, warnings: [], problem: null,
+  signals: [signal("a"), signal("b", false)], tuned: {}, carried: {}, kept: "whole", stopped: null, doing: null, warnings: [], problem: null,
   clocks: [], paused: null, breakpoints: {}, ...change,
 });
 const rows = (number: number, names: string[], values: number[][], n?: number): [Rows, Float64Array] => [

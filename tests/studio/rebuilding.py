@@ -198,6 +198,7 @@ class Builder:
             self.rewire(output, end, port, "to", "Ctrl+a", end)
         entries = re.search(r"\[.*\]$", wire["source"])
         if entries and is_one:
+            self.select(start)
             self.rewire(output, end, port, "from", "END", entries[0])
 
     def rewire(self, output, end, port, side, *words):
@@ -374,6 +375,7 @@ class Builder:
                 person.does(page.press, "s" if around else "a")
                 page.wait("document.activeElement.matches('input.state-name')")
                 self.changes(lambda name=name: self.types("Ctrl+a", name, "ENTER"), name)
+                page.wait("document.querySelector('.form-name')?.value === arguments[0]", name)
             for when in ("entry", "during", "exit"):
                 if when in state:
                     self.actions(when, state[when])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from browsers import needs_chromium
 from chart_pages import MODES, ChartPage
+from diagram_pages import BOX
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
@@ -170,6 +171,22 @@ def test_active_states_light_up_at_the_time_that_is_shown(page):
     )
     page.press("HOME")
     page.until(lambda: page.active() == ["detumble"], "the state at the start")
+
+
+def test_a_chart_is_fitted_again_when_a_pane_opens_beside_it(page):
+    page.open("beside.yaml", MODES, at="modes")
+    page.press("f")
+    page.browser.drawn()
+
+    def right():
+        return sum(page.browser.run(BOX % "document.querySelector('.chart-flow')")[::2])
+
+    before = right()
+    page.press("Ctrl+e")
+    page.wait("document.querySelector('.code-pane .cm-content')")
+    page.until(lambda: right() < before, "a narrower chart")
+    page.until(lambda: sum(page.browser.run(BOX % "arguments[0]", page.state("operate"))[::2])
+               <= right(), "all of it in view")  # fmt: skip
 
 
 def test_mistakes_are_shown_at_states_and_transitions(page):

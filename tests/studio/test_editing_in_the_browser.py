@@ -74,6 +74,83 @@ def test_a_wire_dropped_on_the_empty_sheet_brings_its_block(loop):
     assert loop.text == LOOP
 
 
+def test_a_dropped_wire_offers_what_fits_best_first(loop):
+    loop.drag(loop.port("gain", "0", True), (20, 60), (20, 60))
+    names = "[...document.querySelectorAll('dialog[open] [role=option] .choice-name')]"
+    first = f"{names}.slice(0, 3).map((one) => one.textContent).join()"
+    loop.wait(f"{first} === 'GAIN,SUM,SCOPE'")
+    loop.press("ESCAPE")
+
+
+def test_keys_of_the_sheet_work_while_a_button_has_the_focus(loop):
+    view = "getComputedStyle(document.querySelector('.react-flow__viewport')).transform"
+    loop.press("f")
+    loop.browser.drawn()
+    whole = loop.browser.run(f"return {view}")
+    loop.browser.find(".canvas-tools button[aria-label^='See the whole']").click()
+    loop.press("+")
+    loop.wait(f"{view} !== arguments[0]", whole)
+    loop.press("f")
+    loop.wait(f"{view} === arguments[0]", whole)
+    loop.click("gain")
+    loop.browser.find("#tab-scopes").click()
+    loop.press("DELETE")  # of the panel, not of the block
+    loop.press("ESCAPE")
+    loop.selects()
+    assert loop.text == LOOP
+
+
+def test_a_new_group_is_wired_by_keys_typed_at_once(loop):
+    loop.click("gain")
+    loop.press("Ctrl+g")
+    loop.wait("document.activeElement.matches('.ask input')")
+    loop.type("part" + Keys.ENTER + "w" + "output")
+    names = "[...document.querySelectorAll('dialog[open] [role=option] .choice-name')]"
+    loop.wait(f"{names}[0]?.textContent.startsWith('output ')")
+    assert loop.browser.run("return document.activeElement.value") == "output"
+    loop.press("ESCAPE")
+    loop.selects("part")
+
+
+def test_a_block_that_grows_stays_in_view_with_its_ports(page):
+    text = LOOP.replace("{type: GAIN, K: $k}", "{type: LTI_SISO, N: [1], D: [1, 1]}")
+    loop = page.open("grows.yaml", text)
+    loop.click("scope")
+    right = "(() => document.querySelector('.sheet').getBoundingClientRect().right)()"
+    x, _, width, _ = loop.box("gain")
+    loop.pan(loop.browser.run(f"return {right}") - x - width - 10, 0)
+    loop.click("gain")
+    loop.browser.drawn()
+    loop.fill(loop.browser.find(".form-panel .field [name=D]"), "[1, 2.25, 3.75]", Keys.ENTER)
+    loop.written("D: [1, 2.25, 3.75]")
+    loop.until(lambda: loop.box("gain")[2] > width, "grown")
+    x, _, width, _ = loop.box("gain")
+    loop.until(
+        lambda: sum(loop.box("gain")[::2]) <= loop.browser.run(f"return {right}"),
+        "its port in view",
+    )
+
+
+def test_names_of_signals_and_the_small_map_are_kept_for_the_file(loop):
+    loop.press("l", "m")
+    loop.wait("document.querySelector('.minimap')")
+    loop.browser.driver.refresh()
+    loop.wait("document.querySelector('.minimap')")
+    loop.press("m", "l")
+    loop.wait("!document.querySelector('.minimap')")
+    loop.browser.driver.refresh()
+    loop.wait("document.querySelector('.react-flow__node')")
+    assert not loop.browser.run("return document.querySelector('.minimap')")
+
+
+def test_a_bus_creator_that_is_inserted_into_a_wire_names_its_signal(loop):
+    loop.browser.find(".react-flow__edge[data-id='gain -> x']").click()
+    loop.press("Ctrl+k")
+    loop.choose("BUS_CREATOR")
+    loop.written("gain -> bus_creator.gain")
+    undone(loop)
+
+
 def test_a_new_block_is_wired_to_the_port_of_the_same_name(page):
     text = "robots:\n  arm: {urdf: models/spacecraft_3dof.urdf}\n"
     text += "blocks:\n  plant: {type: MULTIBODY, robot: arm}\n"

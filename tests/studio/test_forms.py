@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 
 import pytest
 from asking import ARM, Asking
 
+from spart_blocks.base.document import parse_document
 from spart_blocks.descriptions.subjects import SUBJECTS
 from spart_blocks.diagram.build.registry import block_types
 from spart_blocks.state_machines.written import MACHINES, first_machine
@@ -106,12 +108,74 @@ def test_every_type_has_a_form_and_a_sheet(asking, kind):
     assert block["look"] in ("source", "sink", "function", "continuous", "sampled")
     form = asking.ok("form", path="arm.yaml", at="", block="it")
     assert [field["name"] for field in form["fields"]] == list(kind.parameters)
-    begun = first_machine() if kind.name in MACHINES else {}
+    begun = {*first_machine()} if kind.name in MACHINES else set()
+    begun |= (
+        {"clock"} if "clock" in kind.parameters and kind.parameters["clock"].required else set()
+    )
     for field in form["fields"]:
         assert (field["text"] is not None) == (field["name"] in begun)
         assert not field["required"] or field["default"] == ""
     required = [one for one in form["fields"] if one["required"] and one["name"] not in begun]
     assert bool(required) <= bool(block["problems"])
+
+
+def test_a_new_block_gets_the_only_robot_and_the_only_clock_of_the_file(asking):
+    path = asking.session.root / "only.yaml"
+    text = "robots: {arm: {dh: arm.yaml}}\nclocks: {c: {T: 0.1}}\nblocks: {}\n"
+    path.write_text(text)
+    asking.ok("open", path="only.yaml")
+    add = [
+        {"op": "add", "name": "plant", "type": "MULTIBODY", "within": ""},
+        {"op": "add", "name": "held", "type": "ZOH", "within": ""},
+        {"op": "add", "name": "gain", "type": "GAIN", "within": ""},
+        {"op": "add", "name": "other", "type": "MULTIBODY", "within": "",
+         "parameters": {"robot": "leg"}},
+    ]  # fmt: skip
+    asking.edit("only.yaml", *add)
+    blocks = parse_document(path.read_text(), "").data["blocks"]
+    assert blocks == {
+        "plant": {"type": "MULTIBODY", "robot": "arm"},
+        "held": {"type": "ZOH", "clock": "c"},
+        "gain": {"type": "GAIN"},
+        "other": {"type": "MULTIBODY", "robot": "leg"},
+    }
+    path.write_text(text.replace("{arm:", "{leg: {dh: arm.yaml}, arm:"))
+    asking.look()
+    asking.edit("only.yaml", {"op": "add", "name": "plant", "type": "MULTIBODY", "within": ""})
+    assert fields(asking, "plant", path="only.yaml")["robot"]["text"] is None
+
+
+def test_a_wire_can_begin_at_outputs_that_a_plant_gets_by_it(asking):
+    path = asking.session.root / "plant.yaml"
+    shutil.copy("models/spacecraft_3dof.urdf", path.parent)
+    path.write_text(
+        "robots: {arm: {urdf: spacecraft_3dof.urdf}}\n"
+        "blocks:\n  plant: {type: MULTIBODY, robot: arm, audit: true}\n  show: {type: SCOPE}\n"
+    )
+    asking.ok("open", path="plant.yaml")
+
+    def plant():
+        return asking.ok("sheet", path="plant.yaml", at="")["blocks"][0]
+
+    assert {"umdot", "reaction", "audit.p", "audit.energy"} <= set(plant()["further"])
+    assert fits(asking, "plant", "umdot", True, path="plant.yaml")["show.0"] is None
+    wire = {"op": "wire", "source": "plant.umdot", "target": "show", "within": ""}
+    asking.edit("plant.yaml", wire)
+    assert "umdot" in [port["name"] for port in plant()["outputs"]]
+    assert "umdot" not in plant()["further"]
+
+
+def test_a_scope_with_labels_takes_wires_until_each_has_a_line(asking):
+    path = asking.session.root / "scope.yaml"
+    path.write_text(
+        "blocks:\n  a: {type: STEP}\n  b: {type: STEP}\n  show: {type: SCOPE, labels: [a, b]}\n"
+        "wires: [a -> show]\n"
+    )
+    asking.ok("open", path="scope.yaml")
+    assert fits(asking, "b", "0", True, path="scope.yaml")["show.1"] is None
+    asking.edit("scope.yaml", {"op": "wire", "source": "b", "target": "show.1", "within": ""})
+    show = asking.ok("sheet", path="scope.yaml", at="")["blocks"][2]
+    assert [port["name"] for port in show["inputs"]] == ["0", "1"]
 
 
 def test_the_palette_has_all_types_a_file_can_name(asking):

@@ -137,6 +137,38 @@ def test_what_a_file_gives_to_blocks_is_one_entry_to_tune(page):
     page.browser.find(".tune [type=search]").clear()
 
 
+def test_tuned_values_go_on_to_the_next_run_and_are_told_until_they_are_reset_or_kept(page):
+    page.open("lag3.yaml", LAG).run()
+    page.tab("tune")
+    page.wait("document.querySelector('[aria-label=own]')")
+
+    def tune(text):
+        field = page.browser.find(".tune [aria-label=own]")
+        page.fill(field, text, Keys.ENTER)
+
+    tune("7")
+    badge = "document.querySelector('.run-tuned')"
+    page.wait(f"{badge}?.textContent === '1 tuned'")
+    assert "own = 7 (1 in the file)" in page.browser.run(f"return {badge}.title")
+    page.wait("document.querySelector('.tune').textContent.includes('holds from the next one on')")
+    page.press("Ctrl+ENTER")
+    page.tab("runs")
+    page.wait("document.querySelectorAll('.runs tbody tr').length === 2")
+    page.wait("document.querySelector('.run-state.ended')")
+    page.tab("tune")
+    value = "document.querySelector('.tune [aria-label=own]')?.value"
+    page.wait(f"{value} === '7' && {badge}?.textContent === '1 tuned'")
+    page.press_text("Reset all")
+    page.wait(f"!{badge} && {value} === '1'")
+    tune("3")
+    page.wait(badge)
+    page.tab("scopes")
+    page.browser.find(".run-tuned").click()  # leads back to where it is kept
+    page.press_text("Keep in the file")
+    page.written("own: 3")
+    page.wait(f"!{badge}")
+
+
 def test_a_stopped_run_says_where_and_a_failed_one_why(page):
     page.open("lag3.yaml", LAG).run("0.1 × real time", until=["running"])
     page.wait(f"{TIME} > 0")

@@ -100,13 +100,13 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
         at = page.run(1)["t"]
         await page.ask("values", path="swing.yaml", run=1, at="", t=at / 2)
         await page.ask("tune", path="swing.yaml", name="gain.K", text="5")
+        await page.until(lambda: page.run(1)["tuned"])  # also while it is paused
         await page.ask("speed", path="swing.yaml", speed=None)
         await page.ask("resume", path="swing.yaml")
         run = await page.ended(1)
         assert run["tuned"] == {"k": "5"}
         found = await page.ask("values", path="swing.yaml", run=1, at="", t=3.0)
         assert found["gain"]["text"] == "5"
-        assert "ended" in await page.refused("tune", path="swing.yaml", name="k", text="1")
         changed = await page.ask("keep", path="swing.yaml")
         assert changed["opened"]["undo"] == "keep what was tuned"
         assert (folder / "swing.yaml").read_text() == SWING.replace("k: 2.0", "k: 5")
@@ -118,6 +118,40 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
         assert (run["start"], run["state"], run["tuned"]) == (1.0, "ended", {"k": "5"})
         found = await page.ask("values", path="swing.yaml", run=2, at="", t=3.0)
         assert float(found["lag"]["text"]) == pytest.approx(5 + 4 * np.exp(-2.0), rel=1e-3)
+
+    in_page(folder, work)
+
+
+def test_the_next_run_begins_with_the_tuned_values_until_the_file_has_others(folder):
+    async def run(page, number, **facts):
+        await page.ask("run", path="swing.yaml", speed=None)
+        told = await page.ended(number)
+        assert {key: told[key] for key in facts} == facts
+        return (await page.ask("values", path="swing.yaml", run=number, at="", t=3.0))["gain"][
+            "text"
+        ]
+
+    async def tune(page, name, text, number, **facts):
+        await page.ask("tune", path="swing.yaml", name=name, text=text)
+        await page.until(lambda: {key: page.run(number)[key] for key in facts} == facts)
+
+    async def work(page):
+        assert await run(page, 1, tuned={}, carried={}) == "2"
+        await tune(page, "gain.K", "5", 1, tuned={"k": "5"}, carried={"k": "2"}, state="ended")
+        found = await page.ask("values", path="swing.yaml", run=1, at="", t=3.0)
+        assert found["gain"]["text"] == "2"
+        both = {"k": "5", "twice.K": "3"}
+        await tune(page, "twice.K", "3", 1, tuned=both)
+        assert await run(page, 2, tuned=both, carried={"k": "2", "twice.K": "2"}) == "5"
+        await tune(page, "twice.K", "2", 2, carried={"k": "2"})
+        assert await run(page, 3, tuned={"k": "5"}, carried={"k": "2"}) == "5"
+        (folder / "swing.yaml").write_text(SWING.replace("k: 2.0", "k: 7"))
+        assert await run(page, 4, tuned={}, carried={}) == "7"
+        assert page.run(4)["warnings"] == ["k = 5, as tuned, is left out: the file has 7 now"]
+        await tune(page, "k", "8", 4, carried={"k": "7"})
+        await page.ask("keep", path="swing.yaml")
+        await page.until(lambda: page.run(4)["carried"] == {})
+        assert await run(page, 5, tuned={}, carried={}, warnings=[]) == "8"
 
     in_page(folder, work)
 

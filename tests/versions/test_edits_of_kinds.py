@@ -19,6 +19,7 @@ from spart_blocks.versions.edits import (
     RemovePort,
     RenamePort,
     RenameSubsystem,
+    Set,
     applied,
     edit,
     edited,
@@ -83,6 +84,21 @@ def test_a_new_subsystem_passes_its_input_on_until_it_is_filled():
     assert data["blocks"]["guard"] == {"type": "guard"}
     inner = after(TEXT, AddSubsystem("guard"), AddSubsystem("core", "guard"))
     assert inner["subsystems"]["guard"]["blocks"] == {"core": {"type": "core"}}
+
+
+def test_a_condition_and_parameters_come_before_blocks_and_wires():
+    text = """\
+subsystems:
+  part:
+    inputs: [u]
+    outputs: [y]
+    blocks: {gain: {type: GAIN}}
+    wires: [in.u -> gain, gain -> out.y]
+blocks: {}
+"""
+    made = [AddCondition("reset", "part"), Set("subsystems.part.params.k", 2)]
+    part = parse_document(edited(text, made).after, "it").data["subsystems"]["part"]
+    assert list(part) == ["inputs", "outputs", "reset", "params", "blocks", "wires"]
 
 
 def test_a_group_that_is_made_enabled_runs_while_its_input_is_above_zero(tmp_path):

@@ -131,10 +131,14 @@ class ArgumentReader:
             self._fault(f"{label} needs {' and '.join(missing)}", path, self._choices(missing))
 
     def _choices(self, missing: list[str]) -> str | None:
-        if "clock" in missing:
-            return "clocks: " + (", ".join(self.catalogue.clocks) or "there are none yet")
-        if "robot" in missing:
-            return "robots: " + (", ".join(self.catalogue.robots) or "there are none yet")
+        for key, known in (("clock", self.catalogue.clocks), ("robot", self.catalogue.robots)):
+            if key in missing:
+                none = f"the file has none yet: add one under {key}s:"
+                return (
+                    f"choose one of {', '.join(known)}"
+                    if len(known) > 1
+                    else (f"the file has {next(iter(known))}" if known else none)
+                )
         return None
 
     def _wrong(self, kind: BlockType, parameter: Parameter, value: Any, path: Keys) -> Stray | None:

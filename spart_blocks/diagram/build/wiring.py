@@ -362,6 +362,8 @@ class Wiring:
         hint = f"add a wire to {name}.{port.name}"
         if not port.name.isdecimal() and len(givers := self._giving(port.name)) == 1:
             hint = f"add a wire to {name}.{port.name}, as {givers[0]}.{port.name} -> {name}"
+        elif port.shape:
+            hint += f", which takes {' '.join(filter(None, [str(port.shape), port.unit]))}"
         self.faults.append(Fault(f"{what} has no wire", self.document.key_place(*path), hint))
 
     def _giving(self, port: str) -> list[str]:

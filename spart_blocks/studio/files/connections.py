@@ -72,10 +72,30 @@ def signals_of(scope: Scope) -> Web:
             with_named(right, outputs.get(name, ())),
         )
     for name, section in scope.blocks.items():
-        if is_counted(section):
+        if is_counted(section) or _has_room(scope, name, found, sides):
             left, right = sides[name]
             sides[name] = with_spare(left), right
     return Web(sides, found)
+
+
+def _has_room(
+    scope: Scope, name: str, wires: Sequence[Connection], sides: Mapping[str, Sides]
+) -> bool:
+    """Whether a scope has labels or styles for more lines than its wires are known to bring."""
+    section = scope.blocks[name]
+    given = [section.get(key) for key in ("labels", "styles")]
+    most = max((len(one) for one in given if isinstance(one, list)), default=0)
+    if section.get("type") != "SCOPE" or most < 2 or "nin" in section or "vector" in section:
+        return False
+    return sum(_width(scope, one, sides) for one in wires if one.target == name) < most
+
+
+def _width(scope: Scope, one: Connection, sides: Mapping[str, Sides]) -> int:
+    """How many lines of a scope a wire brings, as far as the block says it; else 1."""
+    side = sides.get(one.source, _UNKNOWN)[1]
+    shapes = [port.shape for port in side.ports if port.name == one.output]
+    is_whole = scope.sheet.wires[one.wire].source.selection is None
+    return next((shape[0] for shape in shapes if shape and len(shape) == 1 and is_whole), 1)
 
 
 _UNKNOWN = Side((), False), Side((), False)

@@ -11,6 +11,7 @@ from spart_blocks.diagram.build.registry import BlockType, block_types
 from spart_blocks.diagram.written.connections import ALL
 from spart_blocks.studio.files.bundles import TAKERS
 from spart_blocks.studio.files.connections import web_of
+from spart_blocks.studio.files.ports import further_outputs
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import PortSides, described_sides
 
@@ -23,7 +24,7 @@ def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str 
     connect to it, otherwise the reason why not. output: whether the given port is an output. Raises
     InputError if it does not exist."""
     sides = described_sides(scope, web_of(scope))
-    own = _own(sides, block, port, output)
+    own = _own(scope, sides, block, port, output)
     written = scope.within is not None
     found: dict[str, str | None] = {}
     start = _end_text(block, port)
@@ -42,10 +43,14 @@ def _end_text(block: str, port: str) -> str:
     return block if port == ALL else f"{block}.{port}"
 
 
-def _own(sides: Mapping[str, PortSides], block: str, port: str, output: bool) -> Mapping[str, Any]:
+def _own(
+    scope: Scope, sides: Mapping[str, PortSides], block: str, port: str, output: bool
+) -> Mapping[str, Any]:
     """The port at which a wire begins. Raises InputError if it does not exist."""
     mine = sides[block][output] if block in sides else ()
     own = next((one for one in mine if one["name"] == port), None)
+    if own is None and output and port in further_outputs(scope, block):
+        return {"name": port, "shape": "", "unit": "", **dict.fromkeys(_FLAGS, False)}
     if own is None:
         raise InputError(f"there is no {'output' if output else 'input'} {block}.{port}")
     return own
@@ -55,7 +60,7 @@ def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, 
     """The block types and subsystems that certainly have no port for a wire from the given port,
     each with the reason. output: whether the given port is an output. Raises InputError if it does
     not exist."""
-    own = _own(described_sides(scope, web_of(scope)), block, port, output)
+    own = _own(scope, described_sides(scope, web_of(scope)), block, port, output)
     side, start = "inputs" if output else "outputs", _end_text(block, port)
     found = {}
     for name, sheet in scope.file.subsystems.items():
@@ -108,6 +113,7 @@ def _may_be(shape: str, sizes: list[str]) -> bool:
     )
 
 
+_FLAGS = ("wired", "bus", "takes", "known", "exact")
 _FOREIGN = "this sheet is of another file: open that to change it"
 
 

@@ -145,12 +145,26 @@ def _add(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     values = {key: parse_value(text_of(written, key), f"{name}.{key}") for key in written}
     if kind in MACHINES and "states" not in values:
         values = {**first_machine(), **values}
-    operation: Operation = AddBlock(name, kind, values, within)
+    operation: Operation = _Add(name, kind, values, within)
     if not kind.endswith(USED_FILES):
         return [operation], f"add {name}"
     scope = ("subsystems", within) if within else ()
     section = Put((*scope, "blocks", name), {"use": kind, **values})
     return [_Checked(operation, section)], f"add {name}"
+
+
+@dataclass(frozen=True)
+class _Add(AddBlock):
+    """Adds a block, with the robot and the clock that it needs where the file has only one."""
+
+    def steps(self, file: File) -> list[Any]:
+        kind = kind_of(self.type)
+        needed = (
+            () if kind is None else (one.name for one in kind.parameters.values() if one.required)
+        )
+        known = {key: list(mapping_at(file.data, f"{key}s")) for key in ("robot", "clock")}
+        only = {key: known[key][0] for key in needed if len(known.get(key, ())) == 1}
+        return AddBlock(self.name, self.type, {**only, **self.parameters}, self.within).steps(file)
 
 
 @dataclass(frozen=True)

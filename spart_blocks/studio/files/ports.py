@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from spart_blocks.block_support.ports import Port, input_ports, output_ports
+from spart_blocks.block_support.ports import Port, attribute, input_ports, output_ports
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.subjects import place_of
+from spart_blocks.diagram.build.companions import AUDIT, wants_audit
 from spart_blocks.diagram.build.late_blocks import BUSES
 from spart_blocks.diagram.build.own_blocks import add_installed
 from spart_blocks.diagram.build.registry import BlockType, find_type, type_names
@@ -98,6 +99,15 @@ def sides_of(scope: Scope, name: str) -> tuple[Side, Side]:
     if block is not None:
         return _open(section, Side(input_ports(block))), Side(output_ports(block))
     return unbuilt_sides(section)
+
+
+def further_outputs(scope: Scope, name: str) -> tuple[str, ...]:
+    """The outputs that a block gets when a wire begins at them: accelerations of a plant, and the
+    signals of its audit."""
+    block, audit = scope.built(name), scope.built(f"{name}{AUDIT}")
+    audited = output_ports(audit) if audit is not None and wants_audit(block) else ()
+    found = attribute(block, "companion_outputs", ())
+    return (*found, *(f"{AUDIT[1:]}.{port.name}" for port in audited))
 
 
 def _open(section: Mapping[str, Any], side: Side) -> Side:

@@ -27,7 +27,7 @@ from spart_blocks.studio.files.drawings import areas_of, looks_of, notes_of
 from spart_blocks.studio.files.faces import Face, face_of
 from spart_blocks.studio.files.kinds import kind_face, marks_of, runs_of
 from spart_blocks.studio.files.mistakes import Mistakes
-from spart_blocks.studio.files.ports import Side, block_look, port_text, sides_of
+from spart_blocks.studio.files.ports import Side, block_look, further_outputs, port_text, sides_of
 from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 
@@ -173,6 +173,7 @@ def _block(
     clock = section.get("clock")
     own = scope.within is not None
     left, right = ports[False], ports[True]
+    shown = {port["name"] for port in right}
     return {
         "name": name,
         "type": type_of(scope, name),
@@ -181,6 +182,7 @@ def _block(
         "height": GRID * box.height,
         "inputs": _at(left, box.inputs),
         "outputs": _at(right, box.outputs),
+        "further": [one for one in further_outputs(scope, name) if one not in shown],
         "opens": opens,
         "file": file,
         "clock": clock if isinstance(clock, str) else None,

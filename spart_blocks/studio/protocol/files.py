@@ -123,6 +123,8 @@ class SheetBlock(TypedDict):
     moved: bool
     inputs: list[SheetPort]
     outputs: list[SheetPort]
+    # Outputs that it gets when a wire begins at them: "umdot", "audit.p".
+    further: list[str]
     # The sheet that it opens, or null.
     opens: str | None
     # Of a subsystem from another file: the file, to open it.

@@ -30,7 +30,7 @@ from spart_blocks.studio.runs.record import (
 )
 from spart_blocks.studio.runs.runner import Answer, Runner, file_of_job
 from spart_blocks.studio.runs.suggestions import suggested
-from spart_blocks.studio.runs.tuning import declared_in, listed, text_now
+from spart_blocks.studio.runs.tuning import carried, declared_in, listed, text_now
 from spart_blocks.studio.runs.values import names_at, rates_of, values_at
 
 MOST_STATES = 200
@@ -134,10 +134,11 @@ def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 
 
 def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
-    """The tuned values by path of the file, to be written there. The parameters of a slot are in
-    the choice of the run.
+    """The tuned values that differ from the file's, by path of the file, to be written there. The
+    parameters of a slot are in the choice of the run.
     """
-    texts = runner.setting.texts if runner.setting else {}
+    setting = runner.next_setting or runner.setting
+    texts = {name: setting.texts[name] for name in carried(setting)} if setting else {}
     chosen = dict(one.split("=", 1) for one in runner.job["file"]["variants"])
     found = {}
     for name, text in texts.items():

@@ -30,11 +30,14 @@ Given = dict[str, Any]
 
 
 async def run(client: Client, given: Given) -> Given:
-    """Start a run of a file. A run of it that is still active is stopped first."""
+    """Start a run of a file, with the values tuned in the one before. A run of it that is still
+    active is stopped first."""
     path, job = job_of(client.session, text_of(given, "path"))
     job |= {"speed": speed_of(given), "T": _end(given), "paused": given.get("paused") is True}
     job["breakpoints"] = enabled_breakpoints(client.session, path)
-    return (await runs_of(client.session).begin(path, job, "run {}")).told
+    registry = runs_of(client.session)
+    job["carried"] = registry.carried(path)
+    return (await registry.begin(path, job, "run {}")).told
 
 
 async def go_on(client: Client, given: Given) -> Given:
@@ -106,11 +109,14 @@ async def steer(client: Client, given: Given, what: str, **arguments: Any) -> An
 async def keep(client: Client, given: Given) -> Any:
     """Write the values tuned in the latest run into the file."""
     path = text_of(given, "path")
-    found = (await ask_run(runs_of(client.session).current(path), "tuned"))[0]
+    entry = runs_of(client.session).current(path)
+    found = (await ask_run(entry, "tuned"))[0]
     operations: list[Operation] = [Tune(name, value) for name, value in found.items()]
     if not operations:
         raise InputError(Fault("nothing has been tuned in this run", hint="tune a parameter"))
-    return await opened.keep(client, path, text_of(given, "at", ""), operations)
+    changed = await opened.keep(client, path, text_of(given, "at", ""), operations)
+    await ask_run(entry, "kept")
+    return changed
 
 
 async def runs(client: Client, given: Given) -> list[Given]:

@@ -74,6 +74,7 @@ def facts_of_run(**known: Any) -> dict[str, Any]:
         "scopes": [],
         "signals": [],
         "tuned": {},
+        "carried": {},
         "kept": "whole",
         "stopped": None,
         "doing": None,
@@ -174,6 +175,16 @@ class RunRegistry:
         if path in self.shows_motion:
             self._later(_quietly(entry.process, "poses"))
         return entry
+
+    def carried(self, path: str) -> dict[str, tuple[str, str | None]]:
+        """The values tuned in the latest run of a file that differ from the file's, each with the
+        file's: the next run begins with them."""
+        latest = [entry.facts for entry in self.of(path)[-1:]]
+        return {
+            name: (facts["tuned"][name], given)
+            for facts in latest
+            for name, given in facts["carried"].items()
+        }
 
     async def _make_room(self) -> list[str]:
         """Drop the oldest runs beyond MOST_RUNS, and save those beyond MOST_PROCESSES and end their

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,14 @@ from spart_blocks.run.states import set_states
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import RecordPart, shapes_of, so_far, state_from
 from spart_blocks.studio.runs.stepping import Step, Stepping, clocks_told
-from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
+from spart_blocks.studio.runs.tuning import (
+    Tuned,
+    carried,
+    needs_trace,
+    stamp_of,
+    tuned,
+    tuned_again,
+)
 from spart_blocks.workers.frames import Inbox, Outbox, error_as_json
 
 if TYPE_CHECKING:
@@ -109,7 +116,7 @@ class Runner:
         self._snapshot: RecordPart | None = None
         self._snapshot_at: tuple[Any, ...] = ()
         self._looked = -1.0
-        self._present: Mapping[str, Any] | None = None
+        self._present: tuple[float, Mapping[str, Any] | None] | None = None
         self.posing: Posing | None = None
         self.rates: Mapping[str, str] | None = None
         self.whole: tuple[list[RecordPart], Results] | None = None
@@ -150,9 +157,13 @@ class Runner:
         with self._tracing(LOADING):
             engine = begin(ToldFile.of(file, self._loading), **options).engine
             self.setting = Tuned(engine, file, stamp, options)
+            self.first = engine
             for name, text in self.job.get("tuned", {}).items():
                 self.setting = tuned(self.setting, name, text)
-        self.first = self.setting.engine
+            earlier = self.job.get("carried", {})
+            self.setting, left_out = tuned_again(self.setting, earlier)
+        for text in left_out:
+            warnings.warn(text, SpartWarning, stacklevel=1)
         if self.job.get("start") is not None:
             self.start = state_from(self.job["start"])
         self._send_description(self.setting.engine)
@@ -326,11 +337,12 @@ class Runner:
         return self._signals
 
     def _send_present(self) -> None:
-        """Send a row of the instant to which a step has led, whose own row may come later."""
-        run, why = self.run, self.stepping.paused
-        if run is None or why is None or why is self._present:
+        """Send a row of the instant at which the run is paused, whose own row may come later."""
+        run = self.run
+        at = None if run is None else (float(run.t), self.stepping.paused)
+        if run is None or at == self._present:
             return
-        self._present = why
+        self._present = at
         with suppress(RunError):
             values = run.engine.picked(run.recorder.names)(float(run.t), run.x, run.xd)
             row = np.concatenate([[float(run.t)], *map(np.ravel, values)])
@@ -360,7 +372,8 @@ class Runner:
             "t": self.t,
             "speed": self.pace.speed,
             "warnings": list(dict.fromkeys(warned))[:20],
-            "tuned": dict(self.setting.texts) if self.setting else {},
+            "tuned": dict(self._latest().texts) if self.setting else {},
+            "carried": carried(self._latest()) if self.setting else {},
             "stopped": self._stopped(),
             "paused": self.stepping.paused if self.state == "paused" else None,
             "breakpoints": self.stepping.breakpoints.told,
@@ -443,15 +456,31 @@ class Runner:
             self.pace.starts(self.t, self.now())
             self._send_status()
         elif what == "tune":
+            if self.setting is None:
+                text = "this run has no parameters: it has failed before it began"
+                raise InputError(Fault(text, hint="run it again"))
             setting, name, text = self._latest(), command["name"], command["text"]
             with self._tracing() if needs_trace(setting, name, text) else nullcontext():
                 self.next_setting = tuned(setting, name, text)
             self.pace.starts(self.t, self.now())  # the change may have taken long
+            self._send_status()
+        elif what == "kept":
+            self._keep()
         elif what == "push":
             self._push(command)
         else:
             raise InputError(f"a run does not know {what!r}")
         return None
+
+    def _keep(self) -> None:
+        """The file has the tuned values now."""
+        setting = self._latest()
+        kept = replace(setting, given=dict(setting.texts))
+        if self.next_setting is None:
+            self.setting = kept
+        else:
+            self.next_setting = kept
+        self._send_status()
 
     def _latest(self) -> Tuned:
         """The setting that the next change applies to: the pending one, otherwise the present
@@ -516,7 +545,7 @@ def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
     )
 
 
-_OF_ACTIVE = ("pause", "resume", "step", "stop", "tune", "push", "speed")
+_OF_ACTIVE = ("pause", "resume", "step", "stop", "push", "speed")
 """Commands to a run that goes on."""
 Answer = tuple[Any, bytes]
 Query = Callable[[Runner, Mapping[str, Any]], Answer]

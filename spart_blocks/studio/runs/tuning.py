@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.document import parse_value, read_document
-from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.base.document import mapping_at, parse_value, read_document
+from spart_blocks.base.errors import Fault, InputError, SpartError, did_you_mean
 from spart_blocks.base.paths import named
 from spart_blocks.diagram.sections.declarations import Declaration, declarations_of
 from spart_blocks.program.parameter_paths import target_at
@@ -20,6 +20,7 @@ from spart_blocks.run.engines.engine import Engine, Floats
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.simulate import begin
+from spart_blocks.versions.edits.values import flow_text
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,10 @@ class Tuned:
     """An engine with tuned parameters.
 
     file, stamp: the file of the run and its stamp then; options: the run options. texts: all tuned
-    values as given, by name. values: whole values of the changed parameters of the program.
-    overrides: tuned values that needed a new trace. extended: function that adds to a new engine of
-    the file what this one has besides, such as wrenches.
+    values as given, by name. given: for each of them the value of the file, as text; None where it
+    cannot be told. original: the engine before all tuning. values: whole values of the changed
+    parameters of the program. overrides: tuned values that needed a new trace. extended: function
+    that adds to a new engine of the file what this one has besides, such as wrenches.
     """
 
     engine: Engine
@@ -37,6 +39,8 @@ class Tuned:
     stamp: tuple[int, int]
     options: Mapping[str, Any]
     texts: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, str | None] = field(default_factory=dict)
+    original: Engine | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     overrides: Mapping[str, str] = field(default_factory=dict)
     extended: Callable[[Engine], Native] | None = None
@@ -49,14 +53,63 @@ def tuned(before: Tuned, name: str, text: str) -> Tuned:
     target = _target(before, name, value)
     name = _users(before).get(_short(name), name)
     _check_bounds(before, name, value)
+    given = {name: given_value(before, name), **before.given}
+    original = before.original or before.engine
     texts = {**before.texts, name: text}
+    before = replace(before, texts=texts, given=given, original=original)
     if target is None:
-        return _retraced(replace(before, texts=texts), name, text)
+        return _retraced(before, name, text)
     engine = before.engine
     assert isinstance(engine, Native)
     engine = engine.with_parameters(_with_value(engine, target, value, name))
     whole = {slot: engine.program.parameter(slot) for slot in target.slots}
-    return replace(before, engine=engine, texts=texts, values={**before.values, **whole})
+    return replace(before, engine=engine, values={**before.values, **whole})
+
+
+def tuned_again(
+    before: Tuned, carried: Mapping[str, tuple[str, str | None]]
+) -> tuple[Tuned, list[str]]:
+    """The engine with values tuned in an earlier run of the file: by name, the value and that of
+    the file then. Where the file has another value now, it holds. Returns also a warning for each
+    tuned value that is left out."""
+    warnings = []
+    for name, (text, given) in carried.items():
+        now = given_value(before, name)
+        if now == given:
+            try:
+                before = tuned(before, name, text)
+            except SpartError as error:
+                warnings.append(f"{name} = {text}, as tuned, is left out: {error}")
+        elif now is None or not _is_same(now, text):
+            has = "does not have it any more" if now is None else f"has {now} now"
+            warnings.append(f"{name} = {text}, as tuned, is left out: the file {has}")
+    return before, warnings
+
+
+def carried(setting: Tuned) -> dict[str, str | None]:
+    """The file's values of the tuned parameters that differ from them."""
+    given = setting.given
+    return {
+        name: given[name] for name, text in setting.texts.items() if not _is_same(given[name], text)
+    }
+
+
+def _is_same(one: str | None, other: str) -> bool:
+    return one is not None and (one == other or parse_value(one, "") == parse_value(other, ""))
+
+
+def given_value(setting: Tuned, name: str) -> str | None:
+    """The value of a parameter before all tuning, as text; what the file has for one that the
+    program does not have, None for one that neither has. name: it may have an index."""
+    engine, short = setting.original or setting.engine, _short(name)
+    if isinstance(engine, Native) and engine.program.target(short) is not None:
+        return text_now(engine, short)
+    data = read_document(setting.file.path).data
+    keys = short.split(".")
+    found = (
+        mapping_at(data, section, *keys[:-1]).get(keys[-1]) for section in ("blocks", "params")
+    )
+    return next((flow_text(value) for value in found if value is not None), None)
 
 
 def needs_trace(before: Tuned, name: str, text: str) -> bool:

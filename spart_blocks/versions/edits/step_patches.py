@@ -10,6 +10,7 @@ from typing import Any
 
 from spart_blocks.base.document import Document, Key, Keys, YamlNode
 from spart_blocks.diagram.sections.table import FILE_SECTIONS
+from spart_blocks.diagram.written.conditions import CONDITIONS
 from spart_blocks.versions.edits.patches import (
     Patch,
     break_at,
@@ -32,6 +33,8 @@ from spart_blocks.versions.edits.values import (
 )
 
 SECTIONS = tuple(FILE_SECTIONS)
+PARTS = ("description", "inputs", "outputs", *CONDITIONS, "params", "blocks", "wires", "drawing")
+"""The entries of a subsystem, in the order in which they are written."""
 """The order of sections in a file; a new section is inserted accordingly."""
 _COMMENT = re.compile(r"#[^\n\r]*")
 
@@ -225,8 +228,13 @@ class _Writer:
     def _predecessor(self, holder: YamlNode, key: str) -> Key | None:
         """The entry or section after which a new one is inserted; None if it becomes the first."""
         before = list(holder.children)
-        if holder is self.root and key in SECTIONS:
-            before = [name for name in before if name in SECTIONS[: SECTIONS.index(key)]]
+        subsystems = self.root.children.get("subsystems")
+        inside = subsystems is not None and any(
+            one is holder for one in subsystems.children.values()
+        )
+        order = SECTIONS if holder is self.root else PARTS if inside else ()
+        if key in order:
+            before = [name for name in before if name in order[: order.index(key)]]
         return before[-1] if before else None
 
     def _line_after(self, end: int, column: int, entry: str) -> Patch:

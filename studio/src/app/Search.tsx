@@ -12,16 +12,17 @@ import { finds, type Place } from "./finding";
 export function Search() {
   const path = useStudio((state) => state.opened?.path);
   const params = useStudio((state) => state.opened?.params);
-  const [contents, setContents] = useState<readonly Content[]>([]);
+  const [contents, setContents] = useState<readonly Content[] | null>(null);
   useEffect(() => {
     void attempt(() => connection.ask("contents", { path })).then((found) => found && setContents(found));
   }, [path]);
-  const choices = useMemo(() => finds(contents, params ?? []), [contents, params]);
+  // All at once: Enter would go to a parameter while the block of its name is not there yet.
+  const choices = useMemo(() => (contents ? finds(contents, params ?? []) : []), [contents, params]);
   const close = (): void => patch({ dialog: null });
   return (
     <Dialog name="Search" onClose={close}>
       <Chooser label="Search blocks, ports, states, parameters, values" choices={choices} onChoose={(place) => { close(); queueMicrotask(() => void goTo(place)); }}
-        empty="No block, type, port, state, parameter or value has this." />
+        empty={contents ? "No block, type, port, state, parameter or value has this." : "Looking through the file…"} />
     </Dialog>
   );
 }

@@ -33,5 +33,5 @@ export function finds(contents: readonly Content[], params: readonly Field[]): C
   const own = params.map(({ name, text }): Choice<Place> => (
     { key: `params ${name}`, thing: { at: "", field: name }, name, note: `= ${text}, of the file`, words: [text ?? ""] }
   ));
-  return [...own, ...blocks, ...inside];
+  return [...blocks, ...own, ...inside];
 }

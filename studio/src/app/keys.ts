@@ -56,9 +56,15 @@ function isTaken(event: KeyboardEvent): boolean {
   if (control && isUntouchedName(target) && !/^[acvx]$/i.test(event.key)) return false; // undo the adding
   if (target.closest("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return true;
   if (control || /^([?,.p]|F\d+)$/i.test(event.key)) return false;
-  if (target === body) return false;
-  return !target.closest(".sheet") || target.closest("button, summary, a") !== null;
+  const button = target.closest("button, summary, a");
+  if (button) return OF_BUTTONS.test(event.key) || (!button.closest(".sheet") && REMOVING.test(event.key));
+  return target !== body && !target.closest(".sheet");
 }
+
+/** What a button does itself, and what moves the focus; the other keys are those of the sheet. */
+const OF_BUTTONS = /^(Enter| |Tab|Arrow.+|Home|End|Page.+)$/;
+/** Keys that must not remove a block while the focus is in a panel. */
+const REMOVING = /^(Delete|Backspace)$/;
 
 /** Whether this is the name of a block in place, as it was when it was opened. */
 function isUntouchedName(target: Element): boolean {

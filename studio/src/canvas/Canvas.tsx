@@ -24,7 +24,7 @@ import { blockAt, sceneOf, wireNear, type WireShape } from "./scene";
 import { FAR, useShown } from "./shown";
 import { useTouch } from "./touch";
 import { useBlocks } from "./useBlocks";
-import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
+import { bringIntoView, fitAll, keepView, refit, restoreView, seeGrown, seeSomething, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
 import { beginWire, endsOf, endWire, reasonAgainst, wire } from "./wiring";
@@ -51,7 +51,10 @@ export function Canvas() {
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
   useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
-  useEffect(() => seeSomething(flow), [flow, sheet]);
+  useEffect(() => {
+    seeSomething(flow);
+    seeGrown(flow);
+  }, [flow, sheet]);
   const room = useStore(({ width, height }) => `${width} ${height}`);
   useEffect(() => refit(flow), [flow, room]);
   useEffect(() => {

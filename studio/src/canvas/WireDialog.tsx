@@ -16,13 +16,15 @@ export function WireDialog() {
   const [from, setFrom] = useState<Drawing | null>(null);
   const block = sheet?.blocks.find((one) => one.name === name);
   const close = (): void => patch({ dialog: null, drawing: null });
-  if (!sheet || !block) return null;
-  const ports: Choice<[string, boolean]>[] = [
+  if (!sheet) return null;
+  // Without a block one is being made, as of a group, and is selected soon.
+  const ports: Choice<[string, boolean]>[] = !block ? [] : [
     ...block.outputs.map((port) => portChoice(port, true)),
+    ...block.further.map((port): Choice<[string, boolean]> => ({ key: `output ${port}`, thing: [port, true], name: `output ${port}`, note: "a port once it is wired" })),
     ...block.inputs.map((port) => portChoice(port, false)),
   ];
-  const begin = ([port, output]: [string, boolean]): void => void beginWire(block.name, port, output).then(setFrom);
-  const label = from ? `Where ${placeName(block.name, from.port)} is wired to` : `A wire from which port of ${block.name}`;
+  const begin = ([port, output]: [string, boolean]): void => void beginWire(block!.name, port, output).then(setFrom);
+  const label = from ? `Where ${placeName(from.block, from.port)} is wired to` : `A wire from which port of ${block?.name ?? "the block"}`;
   return (
     <Dialog name={label} onClose={close}>
       {from ? (

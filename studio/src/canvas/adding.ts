@@ -59,12 +59,24 @@ async function addGate(sheet: Sheet, side: Ports, from: Drawing | null): Promise
   return gate;
 }
 
-/** The types with a port at which a wire from a port could end; the ports of some, such as FMU, are those
- * of a file. */
+/** The types with a port at which a wire from a port could end, those first that have one of its name, and
+ * then what is used most; the ports of some, such as FMU, are those of a file. */
 export function fitting(types: readonly BlockType[], from: Drawing | null): BlockType[] {
   if (!from) return [...types];
-  return types.filter(({ inputs, outputs }) => (from.output ? inputs : outputs).length > 0 || inputs.length + outputs.length === 0);
+  const found = types.filter(({ inputs, outputs }) => (from.output ? inputs : outputs).length > 0 || inputs.length + outputs.length === 0);
+  const usual = from.output ? TAKERS : GIVERS;
+  const rank = ({ name, look, subject, inputs, outputs }: BlockType): number => {
+    if (!/^\d*$/.test(from.port) && (from.output ? inputs : outputs).includes(from.port)) return 0;
+    if (look === "border") return 1;
+    if (usual.includes(name)) return 2 + usual.indexOf(name) / usual.length;
+    return subject === "Subsystems" ? 4 : 3;
+  };
+  return found.sort((a, b) => rank(a) - rank(b));
 }
+
+/** What wires lead to most, and what they come from. */
+const TAKERS = ["GAIN", "SUM", "SCOPE", "INTEGRATOR", "LTI_SISO", "SATURATION", "PROD"];
+const GIVERS = ["CONSTANT", "STEP", "GAIN", "SUM", "INTEGRATOR", "LTI_SISO", "WAVEFORM"];
 
 /** Add a block, wired to the port that a wire was drawn from. Answers its name. */
 export async function addBlock(type: BlockType, place: Point, from: Drawing | null = null): Promise<string | null> {
@@ -106,7 +118,8 @@ export async function addInto(type: BlockType, wire: SheetWire, [x, y]: Point): 
   }
   const name = freeName(nameOfType(type.name), sheet.blocks.map((block) => block.name));
   const add: Operation = { op: "add", name, type: type.name, within, place: round([x - 50, y - 30]) };
-  const inputs = type.inputs.length > 1 ? type.inputs.slice(0, MOST_TRIED).map((port) => `${name}.${port}`) : [name];
+  const inputs = type.name === "BUS_CREATOR" ? [intoBus(wire.from, name, []).target]
+    : type.inputs.length > 1 ? type.inputs.slice(0, MOST_TRIED).map((port) => `${name}.${port}`) : [name];
   const output = type.outputs.length > 1 ? `${name}.${type.outputs[0]}` : name;
   const ways = inputs.map((input) => [add, ...between(wire, input, output, within)]);
   const counts = ways.length > 1 ? await Promise.all(ways.map(async (way) => (await tried(...way)).problems.length)) : [0];

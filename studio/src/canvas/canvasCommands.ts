@@ -4,6 +4,7 @@ import type { ReactFlowInstance } from "@xyflow/react";
 
 import { leave, redo, save, showSheet, undo } from "../actions";
 import type { Command, Subject } from "../app/keys";
+import { keep } from "../panels/kept";
 import { now, patch } from "../store";
 import { fillForm, removeSelected } from "./commands";
 import { editable, newArea, toggleNames, turnSelected } from "./looks";
@@ -65,8 +66,8 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number, names
       { keys: ["H"], what: "hide or show the name", run: toggleNames, on: BLOCK, when: hasBlocks },
       { keys: ["N"], what: "write a note", run: () => newNote(flow), on: ["sheet", "block"] },
       { keys: ["B"], what: "lay an area around the selected blocks", run: newArea, on: BLOCK },
-      { keys: ["L"], what: "names of signals on wires, or none", run: () => patch({ names: !now().names }), on: ["sheet", "wire"] },
-      { keys: ["M"], what: "the whole sheet in a corner, or not", run: () => patch({ minimap: !now().minimap }), on: SHEET },
+      { keys: ["L"], what: "names of signals on wires, or none", run: () => turn("names"), on: ["sheet", "wire"] },
+      { keys: ["M"], what: "the whole sheet in a corner, or not", run: () => turn("minimap"), on: SHEET },
     ]],
     ["Select and move", [
       { keys: ["Ctrl+A"], what: "select all blocks", run: () => patch({ selection: now().sheet?.blocks.map(({ name }) => name) ?? [], marks: [] }), on: SHEET },
@@ -88,6 +89,13 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number, names
       { keys: ["?"], what: "these keys", run: () => patch({ dialog: "help" }) },
     ]],
   ];
+}
+
+/** Switch what is shown over the sheet on or off; it is kept for the file. */
+function turn(what: "names" | "minimap"): void {
+  const change = { [what]: !now()[what] };
+  patch(change);
+  keep(change);
 }
 
 /** Open the text, or go to it. */

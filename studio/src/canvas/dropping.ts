@@ -8,7 +8,7 @@ import type { Box } from "./geometry";
 import { drawing } from "./looks";
 import { takeAlong } from "./marks";
 import { sceneOf, wireNear, type WireShape } from "./scene";
-import { endOf } from "./wiring";
+import { endOf, endsOf } from "./wiring";
 
 type Places = Record<string, Point>;
 
@@ -37,7 +37,9 @@ function inserted(sheet: Sheet, places: Places, within: string): Operation[] {
   const block = sheet.blocks.find((one) => one.name === name);
   if (!block || others.length) return [];
   const wire = wireUnder(sheet, block, places[block.name]!)?.wire;
-  return wire ? between(wire, endOf(block.name, block.inputs[0]!.name, false), endOf(block.name, block.outputs[0]!.name, true), within) : [];
+  if (!wire) return [];
+  const { target } = endsOf(wire.from, { block: block.name, port: block.inputs[0]!.name });
+  return between(wire, target, endOf(block.name, block.outputs[0]!.name, true), within);
 }
 
 /** The operations that lead a wire through a block. */

@@ -2,6 +2,7 @@
 
 import { getViewportForBounds, type ReactFlowInstance, type Viewport } from "@xyflow/react";
 
+import type { Sheet } from "../protocol";
 import { now } from "../store";
 import { areaBoxes, noteBox } from "./annotations";
 import { boundsOf, boxesOf, type Box } from "./geometry";
@@ -80,6 +81,19 @@ function shiftInto(start: number, size: number, length: number): number {
 function isSeen({ x, y, width, height }: Box, view: Viewport, page: { width: number; height: number }): boolean {
   const [left, top] = [x * view.zoom + view.x, y * view.zoom + view.y];
   return left < page.width && top < page.height && left + width * view.zoom > 0 && top + height * view.zoom > 0;
+}
+
+/** The sheet as it was looked at last for blocks that have grown. */
+let before: Sheet | null = null;
+
+/** Bring selected blocks into view that have grown, as while their form is filled in. */
+export function seeGrown(flow: Flow): void {
+  const { sheet, selection } = now();
+  const old = sheet?.at === before?.at ? boxesOf(before?.blocks ?? [], selection) : [];
+  const grown = boxesOf(sheet?.blocks ?? [], selection).filter(({ name, width, height }) =>
+    old.some((one) => one.name === name && (width > one.width || height > one.height)));
+  before = sheet;
+  if (grown.length && flow.getViewport().zoom > 0.4) bringIntoView(flow, grown.map(({ name }) => name));
 }
 
 /** Show all of the sheet, if a change has left nothing of it in view. */

@@ -4,6 +4,7 @@ import type { ReactFlowInstance } from "@xyflow/react";
 
 import { leave, redo, save, undo } from "../actions";
 import type { Command } from "../app/keys";
+import { openCode } from "../canvas/canvasCommands";
 import type { Chart } from "../protocol";
 import { now, patch } from "../store";
 import {
@@ -89,6 +90,7 @@ export function chartCommands(flow: Flow, link: () => void): [string, Command[]]
       { keys: ["Enter"], what: "to the fields of what is selected", run: fill },
       { keys: ["Backspace", "Alt+ArrowUp"], what: "go up", run: leave },
       { keys: ["Ctrl+F", "/"], what: "search", run: () => patch({ dialog: "search" }) },
+      { keys: ["Ctrl+E"], what: "the text beside the chart; there: close it", run: openCode },
       { keys: ["F", "Space"], what: "see the whole", run: ifShown((shown) => fitAll(flow, shown)) },
       { keys: ["Shift+F"], what: "see the selection", run: ifShown((shown) => fitStates(flow, shown, now().selection)) },
       { keys: ["+", "="], what: "zoom in", run: () => flow.zoomIn() },

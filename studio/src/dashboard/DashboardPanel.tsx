@@ -7,8 +7,9 @@ import { Icon } from "../app/Icon";
 import { keep } from "../panels/kept";
 import { useRun, useRunsState } from "../run/book";
 import { keep as keepTuned } from "../run/requests";
-import { isOver, type Runs } from "../run/runs";
+import type { Runs } from "../run/runs";
 import { hearSize } from "../run/sizes";
+import { TunedNote } from "../run/TunePanel";
 import { useStudio } from "../store";
 import "./dashboard.css";
 import { liveOf } from "./live";
@@ -43,7 +44,7 @@ export function DashboardPanel({ runs }: { runs: Runs }) {
       <div className="panel-tools" role="toolbar" aria-label="Dashboard">
         <button type="button" onClick={() => setEditing(newWidget("display"))}>Add…</button>
         <Keep runs={runs} />
-        {run && isOver(run) && widgets.some(({ kind }) => isSource(kind)) && <span className="note">The run has ended: a change counts from the next continuation.</span>}
+        {run && widgets.some(({ kind }) => isSource(kind)) && <TunedNote run={run} />}
         {widgets.length === 0 && <span className="note">Displays, gauges, lamps, tables, XY plots and spectra show signals; sliders, knobs, switches and buttons set parameters while the diagram runs.</span>}
       </div>
       <div className="widgets" ref={grid}>
@@ -56,8 +57,8 @@ export function DashboardPanel({ runs }: { runs: Runs }) {
 
 /** Write what was set into the file. */
 function Keep({ runs }: { runs: Runs }) {
-  const tuned = useRunsState(runs, () => runs.run?.tuned);
-  if (runs.path.startsWith("loop:") || !tuned || Object.keys(tuned).length === 0) return null;
+  const carried = useRunsState(runs, () => runs.run?.carried);
+  if (runs.path.startsWith("loop:") || !carried || Object.keys(carried).length === 0) return null;
   return <button type="button" title="Write the changed values into the file" onClick={() => void keepTuned()}>Keep in the file</button>;
 }
 

@@ -1,6 +1,6 @@
 // What is the file's own: its parameters and how it runs.
 
-import { lazy, Suspense, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 
 import { edit } from "../actions";
 import { Tool } from "../app/Header";
@@ -90,16 +90,23 @@ function Remove({ field: { name, path }, also }: { field: Field; also?: string |
   return <Tool icon="close" name={`Remove ${name}`} onClick={() => void edit(...operations)} />;
 }
 
+/** The robot files that were found last, for the diagram of a path. */
+let modelsFor: { path: string | undefined; models: readonly ModelFile[] | null } = { path: undefined, models: null };
+
 /** A robot from a file of the project: chosen, named, added. */
 function NewRobot() {
   const path = useStudio((state) => state.opened?.path);
-  const [models, setModels] = useState<readonly ModelFile[] | null>(null);
+  const [models, setModels] = useState(modelsFor.path === path ? modelsFor.models : null);
   const [chosen, setChosen] = useState("");
   const [name, setName] = useState("");
   const [text, setText] = useState("");
   const look = (): void => {
-    if (!models) void connection.ask("models", { path }).then(setModels, () => undefined);
+    void connection.ask("models", { path }).then((found) => {
+      modelsFor = { path, models: found };
+      setModels(found);
+    }, () => undefined);
   };
+  useEffect(() => void (models ?? look()), [path]); // there before the list is opened
   const choose = (file: string): void => {
     const model = models?.find((one) => one.path === file);
     setChosen(file);

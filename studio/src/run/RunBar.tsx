@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import { timeText } from "../../../viewer/src/clock";
 import { reveal } from "../actions";
 import { type Command, useCommands } from "../app/keys";
+import { showPanel } from "../panels/kept";
 import type { Problem, Run } from "../protocol";
 import { useStudio } from "../store";
 import { askForBreakpoint } from "./asking";
@@ -59,6 +60,7 @@ function Buttons({ runs }: { runs: Runs }) {
       <Speed runs={runs} />
       <Until runs={runs} />
       {shown && <Doing run={shown} />}
+      {shown && <Carried run={shown} />}
     </>
   );
 }
@@ -103,7 +105,7 @@ function Until({ runs }: { runs: Runs }) {
 
 /** How a run stands, in words. */
 export function wordsOf({ state, doing, stopped, problem, paused }: Run): string {
-  if (doing) return state === "preparing" ? doing : `${doing}, the run waits`;
+  if (doing) return state === "running" || state === "paused" ? `${doing}, the run waits` : doing;
   if (problem?.time !== undefined) return `failed at ${seconds(problem.time)} s`;
   if (paused) return pausedWords(paused);
   return stopped ?? state;
@@ -135,6 +137,17 @@ function Doing({ run: shown }: { run: Run }) {
         </details>
       )}
     </span>
+  );
+}
+
+/** How many tuned values the next run begins with; it leads to where they are reset and kept. */
+function Carried({ run: { tuned, carried } }: { run: Run }) {
+  const names = Object.keys(carried);
+  if (names.length === 0) return null;
+  const all = names.map((name) => `${name} = ${tuned[name]}${carried[name] === null ? "" : ` (${carried[name]} in the file)`}`).join("\n");
+  return (
+    <button type="button" className="run-tuned" title={`Tuned, and taken over by the next run:\n${all}\nTune resets them, or keeps them in the file.`}
+      onClick={() => void showPanel("tune")}>{`${names.length} tuned`}</button>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 
-import type { Tunable } from "../protocol";
+import type { Run, Tunable } from "../protocol";
 import { found } from "../scopes/edit";
 import { useRun, useRunsState } from "./book";
 import { type Bounds, listOf, numberOf, rangeOf, withElement } from "./ranges";
@@ -28,8 +28,8 @@ export function TunePanel({ runs }: { runs: Runs }) {
           onChange={({ target }) => setSearch(target.value)} />
         <span className="note">{changed.length ? `${changed.length} changed` : "none changed"}</span>
         <button type="button" disabled={!changed.length} onClick={() => changed.forEach(({ name, first }) => change(runs, name, first))}>Reset all</button>
-        {isFile && <button type="button" disabled={!changed.length} title="Write the changed values into the file" onClick={() => void keep()}>Keep in the file</button>}
-        {isOver(run) && <span className="note">The run has ended: a change counts from the next continuation.</span>}
+        {isFile && <button type="button" disabled={Object.keys(run.carried).length === 0} title="Write the changed values into the file" onClick={() => void keep()}>Keep in the file</button>}
+        {isFile && <TunedNote run={run} />}
       </div>
       <table>
         <tbody>
@@ -40,6 +40,12 @@ export function TunePanel({ runs }: { runs: Runs }) {
       {all.length === 0 && <p className="note">Nothing in this diagram can be tuned.</p>}
     </div>
   );
+}
+
+/** From when on what is tuned counts. */
+export function TunedNote({ run }: { run: Run }) {
+  if (isOver(run)) return <span className="note">The run has ended: what is tuned now holds from the next one on.</span>;
+  return Object.keys(run.carried).length ? <span className="note">The next run begins with these values, too.</span> : null;
 }
 
 const NONE: Readonly<Record<string, string>> = {};
