@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from spart_blocks.dynamics.assembly import Assembly, assemble
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.dynamics.mobility import Mobility, mobility
+    from spart_blocks.fits.estimate import Fit
+    from spart_blocks.fits.fit import fit
     from spart_blocks.gradients.gradient import Gradient, gradient
     from spart_blocks.gradients.instants import NoGradientError
     from spart_blocks.program import Program, TraceError, compiled
@@ -52,6 +54,8 @@ _HOMES = {
     "simulate": "spart_blocks.run",
     "sweep": "spart_blocks.sweeps.sweep",
     "SweepResults": "spart_blocks.sweeps.results",
+    "fit": "spart_blocks.fits.fit",
+    "Fit": "spart_blocks.fits.estimate",
     "gradient": "spart_blocks.gradients.gradient",
     "Gradient": "spart_blocks.gradients.gradient",
     "NoGradientError": "spart_blocks.gradients.instants",

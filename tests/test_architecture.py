@@ -35,6 +35,7 @@ STATIONS = (
     "analysis",
     "sweeps",
     "gradients",  # derivatives of whole runs
+    "fits",  # estimates of parameters from measurements
     "claims",  # `expect:` of a diagram, judged
     "export",
     "realtime",

@@ -7,6 +7,7 @@ the steps stand the instants of instants.py.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -73,11 +74,15 @@ class Forward:
 
     # --- the run ---------------------------------------------------------------------------
 
-    def looks(self, times: Iterable[float]) -> Iterator[tuple[float, list[Look]]]:
+    def looks(
+        self, times: Iterable[float], *, dense: bool = False
+    ) -> Iterator[tuple[float, list[Look]]]:
         """What is seen at these times, in ascending order: one look within a step, one on each
-        side of an instant.
+        side of an instant. dense: within steps, read the dense output, without integrals; for many
+        times.
         """
-        wanted, rows, acts = sorted(times), self.tape.rows, list(self.tape.acts)
+        wanted = deque(sorted(times))
+        rows, acts = self.tape.rows, list(self.tape.acts)
         at = self._begun()
         slope = self.field.slope(at, just_before(at.t))
         moving = self.edges.at(at.t)[1]
@@ -93,10 +98,14 @@ class Forward:
             step = Step(self.field, at, (low, just_before(until) if end == STOPPED else near))
             edge = _ULPS * math.ulp(max(abs(t), abs(until)))
             while wanted and wanted[0] <= t + edge:
-                yield wanted.pop(0), sides
-            while wanted and wanted[0] < near - edge:
-                yield wanted[0], [self._look_within(step, wanted.pop(0) - t)]
+                yield wanted.popleft(), sides
+            read = dense and end != CROSSES
+            within = list(_taken_before(wanted, near - edge))
+            if not read:
+                yield from ((time, [self._look_within(step, time - t)]) for time in within)
             over = step.up_to(near - t) if end == CROSSES else step.within(until - t)
+            if read:
+                yield from ((time, [self._read(step, time - t)]) for time in within)
             if end == STOPPED:  # what happens there has not happened
                 over = replace(over, t=step.inside[1])
             self.integral = self.integral + step.integral
@@ -146,6 +155,10 @@ class Forward:
         at = step.within(h)
         total = self.integral + step.integral
         return Look(at, at.dt, self.field.slope(at), total, instant=False)
+
+    def _read(self, step: Step, h: float) -> Look:
+        at = step.read(h)
+        return Look(at, at.dt, self.field.slope(at), self.field.no_integral, instant=False)
 
     # --- instants --------------------------------------------------------------------------
 
@@ -281,6 +294,12 @@ class Forward:
             if way * after[k] <= 0 if way else (before[k] > 0) == (after[k] > 0):
                 return False
         return True
+
+
+def _taken_before(times: deque[float], limit: float) -> Iterator[float]:
+    """Take the times before a limit."""
+    while times and times[0] < limit:
+        yield times.popleft()
 
 
 def _taken(acts: list[Act], t: float) -> list[Act]:

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack
 
 import casadi as ca
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief
-from spart_blocks.base.tableaus import CONTROLLED, tableau
-from spart_blocks.diagram.sections.run_options import Solver
 from spart_blocks.gradients.forward import Forward
 from spart_blocks.gradients.readings import Changes, ReadChanges, Sums, refuse_unknown
 from spart_blocks.gradients.tangents import Directions, Floats
+from spart_blocks.gradients.taped_run import explicit, taped
 from spart_blocks.program import Program
 from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import execute
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.run import Run
-from spart_blocks.run.simulate import RunChanges, begin, failing
-from spart_blocks.run.start import prepare
+from spart_blocks.run.simulate import RunChanges, begin
 from spart_blocks.sweeps.measures.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -97,7 +94,8 @@ class GradientRuns:
         """Those of a diagram. The arguments are those of `gradient`."""
         engine = begin(diagram, engine="native", **run_options).engine
         assert isinstance(engine, Native)
-        metrics = Metrics.of(_named(of), _explicit(engine))
+        program = replace(engine.program, run=explicit(engine.program.run))
+        metrics = Metrics.of(_named(of), program)
         if metrics.functions:
             hint = "write it as a formula of measurements"
             raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
@@ -110,15 +108,7 @@ class GradientRuns:
     def at(self, p: Floats | None = None) -> Gradient:
         """The gradient with parameters p (np,), by default those of the diagram."""
         engine = self.engine if p is None else self.engine.with_parameters(p)
-        with failing("the run cannot begin"):
-            run = prepare(engine, None, None, states="at the end")
-            run.x = engine.project(float(run.t), run.x)
-            run.measure(self.metrics.gauges)
-            run.take_tape()
-        with failing("the run failed", run):
-            execute(run)
-        if run.interrupted:
-            raise KeyboardInterrupt
+        run = taped(engine, self.metrics.gauges)
         directions = Directions(engine, self.changes)
         found = ReadChanges(run, run.readings, directions, self.sums)
         forward = Forward(run, directions, self.sums.function)
@@ -129,18 +119,6 @@ class GradientRuns:
             for name, one in derivatives.items()
         }
         return Gradient(values, parted, float(run.t))
-
-
-def _explicit(engine: Native) -> Program:
-    """The engine's program with a solver whose steps can be repeated."""
-    program = engine.program
-    asked = program.run.solver
-    if asked != "auto" and tableau(asked) is None:
-        known = ", ".join(name for name in get_args(Solver) if tableau(name) is not None)
-        text = f"a gradient repeats explicit steps, and solver {asked} has none"
-        raise InputError(Fault(text, hint=f"solver is one of {known} here"))
-    solver = CONTROLLED if asked == "auto" else asked
-    return replace(program, run=program.run.model_copy(update={"solver": solver}))
 
 
 def _named(of: Any) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,21 @@ SHORTER = 0.1
 """Each step towards a crossing leaves this fraction of the way."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A step of the method from a place, with its stages' slopes and their changes. error: that of
+    the changes, relative to what is allowed. added (k, m): to the changes of integrals.
+    """
+
+    at: Place
+    h: float
+    slopes: Sequence[Floats]
+    changes: Sequence[Floats]
+    after: Place
+    error: float
+    added: Floats
+
+
 class Step:
     """One step of the run with its changes. inside: the earliest and the latest time at which the
     equations of the step hold. integral (k, m): what it adds to the changes of integrals.
@@ -26,6 +41,7 @@ class Step:
         self.field, self.at, self.inside = field, at, inside
         self.integral = field.no_integral
         self.last = np.zeros(0)
+        self._parts: list[_Part] = []
 
     def within(self, h: float) -> Place:
         """The states at a time h after the start of the step.
@@ -33,23 +49,39 @@ class Step:
         The run's step is as long as its states allow, and their changes may need shorter ones: a
         fast mode may rest in the run and be stirred along a direction.
         """
-        self.integral = self.field.no_integral
+        self.integral, self._parts = self.field.no_integral, []
         at, left, part = self.at, h, h
         while True:
             part = min(part, left)
-            after, error, integral = self._tried(at, part)
-            if error > 1.0 and part > LEAST * h:
-                part *= max(SHORTEN, SAFETY_OF_STEPS * error ** (-1 / self.field.method.order))
+            tried = self._tried(at, part)
+            if tried.error > 1.0 and part > LEAST * h:
+                shorter = SAFETY_OF_STEPS * tried.error ** (-1 / self.field.method.order)
+                part *= max(SHORTEN, shorter)
                 continue
-            at, left = after, left - part
-            self.integral = self.integral + integral
+            at, left = tried.after, left - part
+            self.integral = self.integral + tried.added
+            self._parts.append(tried)
             if left <= 1e-12 * h:
                 return replace(at, t=self.at.t + h)
-            part *= min(LENGTHEN, SAFETY_OF_STEPS * max(error, 1e-9) ** (-1 / 5))
+            part *= min(LENGTHEN, SAFETY_OF_STEPS * max(tried.error, 1e-9) ** (-1 / 5))
 
-    def _tried(self, at: Place, h: float) -> tuple[Place, float, Floats]:
-        """One step of the method, the error of the changes relative to what is allowed, and what
-        it adds to the changes of integrals."""
+    def read(self, h: float) -> Place:
+        """The states at a time h after the start of a step that `within` has taken, by the dense
+        output of the method where it has one, as the run reads its own. It leaves `integral` alone.
+        """
+        P = self.field.method.P
+        if P is None or self.field.engine.program.stepped:
+            return Step(self.field, self.at, self.inside).within(h)
+        t = self.at.t + h
+        part = next((one for one in reversed(self._parts) if one.at.t <= t), self._parts[0])
+        theta = (t - part.at.t) / part.h
+        weights = part.h * (P @ theta ** np.arange(1, P.shape[1] + 1))
+        x = part.at.x + _sum(weights, part.slopes, part.at.x)
+        dx = part.at.dx + _sum(weights, part.changes, part.at.dx)
+        return replace(part.at, t=t, x=x, dx=dx)
+
+    def _tried(self, at: Place, h: float) -> _Part:
+        """One step of the method."""
         f, method = self.field, self.field.method
         slopes: list[Floats] = []
         changes: list[Floats] = []
@@ -73,7 +105,7 @@ class Step:
         integral = h * _sum(method.b, sums, self.integral)
         if f.engine.program.stepped:
             x, dx = self._own_steps(at, h, x, dx)
-        return replace(at, t=at.t + h, x=x, dx=dx), error, integral
+        return _Part(at, h, slopes, changes, replace(at, t=at.t + h, x=x, dx=dx), error, integral)
 
     def up_to(self, h: float) -> Place:
         """The states at a time h after the start of the step, just before a crossing: by shorter

@@ -16,6 +16,7 @@ from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.sections.comparison import CompareOptions, check_compare
 from spart_blocks.diagram.sections.expectations import ExpectSection, check_expect
 from spart_blocks.diagram.sections.exporting import ExportOptions, check_export
+from spart_blocks.diagram.sections.fit_section import FitSection, check_fit
 from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.diagram.sections.run_options import RunOptions, check_run
 from spart_blocks.diagram.sections.sweep_section import SweepSection, check_sweep
@@ -94,6 +95,9 @@ class Sections(BaseModel):
     )
     sweep: Annotated[SweepSection | None, MAPPING, SectionRow(check_sweep)] = Field(
         None, description="many runs of it: what they differ in, for `spart sweep`"
+    )
+    fit: Annotated[FitSection | None, MAPPING, SectionRow(check_fit)] = Field(
+        None, description="parameters to estimate from measured signals, for `spart fit`"
     )
     export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
         default_factory=_standard(ExportOptions),

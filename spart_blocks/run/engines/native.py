@@ -25,6 +25,7 @@ from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, sh
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
+    from spart_blocks.diagram.sections.run_options import RunOptions
     from spart_blocks.diagram.network.nodes import Node
     from spart_blocks.program.c.machine_code import MachineCode
 
@@ -93,7 +94,16 @@ class Native(Engine):
         """An engine of the same program with other parameters p (np,). Both share the derived
         functions.
         """
-        other = Native(replace(self.program, p=p))
+        return self._alike(replace(self.program, p=p))
+
+    def with_run(self, run: RunOptions) -> Native:
+        """An engine of the same program with other run options, none of which is part of the
+        program. Both share the derived functions.
+        """
+        return self._alike(replace(self.program, run=run))
+
+    def _alike(self, program: Program) -> Native:
+        other = Native(program)
         other._reference, other._derived = self._reference, self._derived
         return other
 

@@ -106,22 +106,22 @@ class FileSource(Source):
         }
 
     def place(self, *keys: str | int) -> Place | None:
-        return self._written.place("sweep", *keys)
+        return self._written.place(*keys)
 
-    def section(self) -> Any:
-        """The `sweep:` section as parsed, not validated."""
-        return self._written.data.get("sweep")
+    def section(self, name: str) -> Any:
+        """A section as parsed, not validated; None if the file has none."""
+        return self._written.data.get(name)
 
     def document(self) -> Document:
         """The parsed file without overrides."""
         return self._written
 
-    def folder_file(self, name: str) -> Path:
-        """The path of a file that the section names, relative to the diagram. Raises InputError if
-        it is missing.
+    def folder_file(self, name: str, *keys: str | int) -> Path:
+        """The path of a file that an entry of a section names, relative to the diagram. Raises
+        InputError if it is missing.
         """
         faults: list[Fault] = []
-        place = self._written.place("sweep", "cases")
+        place = self._written.place(*keys)
         path = existing(name, self._written, self._root, place, faults, most=2**40)
         if path is None:
             raise InputError(faults)

@@ -241,10 +241,10 @@ class PathFinder:
         self, path: str, text: str, error: InputError | None = None, hint: str | None = None
     ) -> Fault:
         """A fault of a path, with the place where the path is written."""
-        keys: tuple[str, ...] = ("over", path)
+        keys: tuple[str, ...] = ("sweep", "over", path)
         for fault in self.plan.faults:
             if path in fault.set and path not in self.plan.paths:
-                keys = ("faults", fault.name, "set", path)
+                keys = ("sweep", "faults", fault.name, "set", path)
         if error is not None:
             text, hint = error.faults[0].message, error.faults[0].hint
         message = text if path in text else f"{path}: {text}"

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.document import Document, YamlNode
-from spart_blocks.base.errors import DiagramError, Fault, InputError, did_you_mean
-from spart_blocks.diagram.sections.schema import DiagramSection, validate
+from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.sections.sweep_section import RotationDraw, SweepSection, Varied
 from spart_blocks.results.csv_columns import read_csv
+from spart_blocks.sweeps.plan.asked_section import asked_section
 from spart_blocks.sweeps.plan.distributions import scaled, table, values_of
 from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
 from spart_blocks.sweeps.plan.plan import (
@@ -37,32 +36,7 @@ def section_of(given: Any, **changes: Any) -> SweepSection:
 
     given: as `source_of` takes it. Raises InputError with all faults.
     """
-    source = source_of(given)
-    raw: Any = {}
-    if isinstance(source, FileSource):
-        raw = source.section() or {}
-        sections, faults, _ = validate(
-            source.document(), {"blocks": {}, "sweep": raw}, DiagramSection
-        )
-        if faults:
-            raise DiagramError(faults)
-    asked = {name: plain_value(value) for name, value in changes.items() if value is not None}
-    if "metrics" in asked:
-        asked["metrics"] = {**(raw.get("metrics") or {}), **asked["metrics"]}
-    if not asked:
-        return SweepSection.model_validate(raw)
-    unknown = asked.keys() - SweepSection.model_fields.keys()
-    if unknown:
-        hint = did_you_mean(min(unknown), SweepSection.model_fields)
-        raise InputError(Fault(f"a sweep has no entry {min(unknown)!r}", hint=hint))
-    nowhere = Document("", {}, YamlNode({}, 0, 0))
-    sections, faults, _ = validate(
-        nowhere, {"blocks": {}, "sweep": {**raw, **asked}}, DiagramSection
-    )
-    if faults:
-        raise InputError(replace(fault, place=None) for fault in faults)
-    assert sections.sweep is not None
-    return sections.sweep
+    return asked_section(source_of(given), "sweep", SweepSection, changes, added=("metrics",))
 
 
 def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> Plan:
@@ -131,7 +105,7 @@ def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str,
                 values_of(varied, halves, nominal)  # raises if it does not fit
                 found.append((path, varied, nominal))
         except InputError as error:
-            place = source.place("over", path)
+            place = source.place("sweep", "over", path)
             faults += [replace(f, message=f"{path}: {f.message}", place=place)
                        for f in error.faults]  # fmt: skip
     if faults:
@@ -145,7 +119,7 @@ def _cases(source: Source, section: SweepSection) -> tuple[GridAxis, ...]:
         return ()
     path: Any = section.cases
     if isinstance(source, FileSource):
-        path = source.folder_file(section.cases)
+        path = source.folder_file(section.cases, "sweep", "cases")
     file = read_csv(path)
     twice = [name for name in file.names if name in section.over]
     if twice:
@@ -159,7 +133,7 @@ def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
     if asked is None:
         return ({},)
     slots = source.slots()
-    place = source.place("variants")
+    place = source.place("sweep", "variants")
     if not slots:
         raise InputError(Fault(f"{source.title} has no variants", place))
     wanted = dict.fromkeys(slots, "all") if asked == "all" else asked
@@ -168,11 +142,13 @@ def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
     for slot, names in wanted.items():
         if slot not in slots:
             hint = did_you_mean(slot, slots)
-            faults.append(Fault(f"there is no slot {slot!r}", source.place("variants", slot), hint))
+            faults.append(
+                Fault(f"there is no slot {slot!r}", source.place("sweep", "variants", slot), hint)
+            )
             continue
         choices[slot] = slots[slot] if names in ("all", ("all",)) else tuple(names)
         faults += [
-            Fault(f"{slot} has no choice {name!r}", source.place("variants", slot),
+            Fault(f"{slot} has no choice {name!r}", source.place("sweep", "variants", slot),
                   did_you_mean(name, slots[slot]))
             for name in choices[slot] if name not in slots[slot]
         ]  # fmt: skip

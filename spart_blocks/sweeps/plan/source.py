@@ -174,7 +174,7 @@ class Source(ABC):
         return {}
 
     def place(self, *keys: str | int) -> Place | None:
-        """Where an entry of the `sweep:` section is written."""
+        """Where an entry of the file is written."""
         return None
 
     def structural_values(self, path: str, engine: Native, chosen: Chosen) -> frozenset[float]:

@@ -207,7 +207,9 @@ class Planned:
 
     @property
     def _places(self) -> dict[str, Any]:
-        places = {name: self.source.place("metrics", name) for name in self.section.metrics}
+        places = {
+            name: self.source.place("sweep", "metrics", name) for name in self.section.metrics
+        }
         return {name: place for name, place in places.items() if place is not None}
 
     @property

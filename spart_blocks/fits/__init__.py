@@ -1,0 +1,1 @@
+"""Estimates of parameters from measured signals."""

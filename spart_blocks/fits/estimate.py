@@ -1,0 +1,259 @@
+"""The result of a fit: estimates with their intervals, and the errors that are left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.base.argument_checks import as_path
+from spart_blocks.base.errors import Fault, InputError, counted, warn
+from spart_blocks.diagram.sections.fit_section import FitSection
+from spart_blocks.fits.problem import Problem
+from spart_blocks.fits.search import Found
+from spart_blocks.fits.statistics import Statistics, Whiteness, statistics_of, whiteness
+from spart_blocks.gradients.tangents import Floats
+from spart_blocks.results.files import make_folder, write_whole
+from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DOUBTFUL = 0.5
+"""Standard error relative to its value above which an estimate is doubtful."""
+CORRELATED = 0.95
+SUSPICIOUS = 0.01
+_FORMAT = "spart_blocks fit 1"
+
+
+@dataclass(frozen=True)
+class FittedSignal:
+    """One measured signal of one run. times (n,) [s]; measured, modelled (n, w). hold_out: whether
+    the fit has not seen it.
+    """
+
+    experiment: str
+    signal: str
+    times: Floats
+    measured: Floats
+    modelled: Floats
+    hold_out: bool
+
+    @property
+    def errors(self) -> Floats:
+        """Measured minus modelled (n, w)."""
+        return self.measured - self.modelled
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the errors, in the signal's unit."""
+        return float(np.sqrt(np.mean(self.errors**2)))
+
+    @property
+    def explained(self) -> float:
+        """1 - |errors| / |measured - its mean|: 1 for a perfect model, 0 for one that is no better
+        than the mean. NaN if what was measured is constant."""
+        size = float(np.linalg.norm(self.measured - self.measured.mean(axis=0)))
+        return 1 - float(np.linalg.norm(self.errors)) / size if size else float("nan")
+
+    @cached_property
+    def whiteness(self) -> Whiteness | None:
+        """The correlation of the errors in time, of the least white element; None if unknown."""
+        found = [one for one in map(whiteness, self.errors.T) if one is not None]
+        return min(found, key=lambda one: one.p) if found else None
+
+
+@dataclass(frozen=True)
+class Fit(Tables):
+    """Estimates of parameters from measurements. Printed, it is a table.
+
+    values: by name a number or an array; a parameter of one experiment is 'plant.x0 (step)', a
+    sensor's 'bias of motor.w (step)'. statistics: standard errors, intervals, correlations and what
+    cannot be told apart, by entry. signals: each measured signal with the model's. why: why the
+    search ended; ended: whether it found an end. runs: the steps of the search.
+    """
+
+    title: str
+    section: FitSection
+    problem: Problem
+    statistics: Statistics
+    signals: tuple[FittedSignal, ...]
+    cost: float
+    steps: int
+    why: str
+    ended: bool
+
+    @staticmethod
+    def of(found: Found, section: FitSection, title: str) -> Fit:
+        """The result of a search."""
+        statistics = statistics_of(found, section.confidence)
+        signals = []
+        for trial in found.problem.trials:
+            errors = found.problem.of(trial, found.values)
+            for one, left in zip(trial.measured, errors, strict=True):
+                signals.append(FittedSignal(trial.name, one.signal, one.times, one.values,
+                                            left.modelled, trial.hold_out))  # fmt: skip
+        made = Fit(title, section, found.problem, statistics, tuple(signals), found.cost,
+                   found.steps, found.why, found.ended)  # fmt: skip
+        if not found.ended and found.why != "interrupted":
+            warn(f"the fit has not ended: {found.why}; more iterations: are allowed by --iterations")
+        return made
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """The estimates by name, numbers or arrays in the shape of the parameter."""
+        return {one.label: self._shaped(one.part, one.shape) for one in self.problem.free}
+
+    def _shaped(self, part: slice, shape: tuple[int, ...]) -> Any:
+        value = self.statistics.values[part].reshape(shape)
+        return value.copy() if shape else float(value)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """The estimates that hold in all experiments, as `simulate(overrides=)` takes them."""
+        shared = (one for one in self.problem.free if one.experiment is None)
+        return {one.name: np.asarray(self.values[one.label]).tolist() for one in shared}
+
+    # --- as text --------------------------------------------------------------------------
+
+    @property
+    def above(self) -> str:  # type: ignore[override]
+        end = self.why if self.ended else f"not at its end: {self.why}"
+        used = sum(one.measured.size for one in self.signals if not one.hold_out)
+        return f"{self.title}: {counted(used, 'number')} measured, " \
+               f"{counted(self.steps, 'step')}, {end}"  # fmt: skip
+
+    def tables(self) -> list[TextTable]:
+        return [self.estimates_table(), self.signals_table()]
+
+    def estimates_table(self) -> TextTable:
+        """Each estimate with its standard error and interval."""
+        s, share = self.statistics, f"{100 * self.section.confidence:g} %"
+        rows = []
+        for k, label in enumerate(s.labels):
+            known = np.isfinite(s.errors[k]) and not s.held[k]
+            about = "at its bound" if s.held[k] else "" if known else "not identifiable"
+            if known and s.errors[k] > DOUBTFUL * abs(s.values[k]):
+                about = "doubtful"
+            interval = f"{s.low[k]:.5g} to {s.high[k]:.5g}" if known else ""
+            error = f"{s.errors[k]:.2g}" if known else ""
+            rows.append((label, f"{s.values[k]:.7g}", error, interval, about))
+        return TextTable(("parameter", "estimate", "standard error", share, ""), rows)
+
+    def signals_table(self) -> TextTable:
+        """Each signal with what the model does not explain."""
+        rows = []
+        for one in self.signals:
+            white = one.whiteness
+            p = "" if white is None else "< 0.001" if white.p < 0.001 else f"{white.p:.3f}"
+            kind = "held out" if one.hold_out else "fitted"
+            share = percent(one.explained)
+            rows.append((one.experiment, one.signal, kind, f"{one.rms:.4g}", share, p))
+        head = ("experiment", "signal", "", "rms error", "explained", "p of white errors")
+        return TextTable(head, rows)
+
+    def notes(self) -> list[str]:
+        notes = [f"not identifiable: {one}" for one in self.statistics.combinations]
+        r, labels = self.statistics.correlation, self.statistics.labels
+        pairs = [(abs(r[i, j]), i, j) for i in range(len(labels)) for j in range(i)]
+        for size, i, j in sorted((one for one in pairs if one[0] > CORRELATED), reverse=True)[:5]:
+            notes.append(f"{labels[j]} and {labels[i]} are correlated by {r[i, j]:+.4f}: "
+                         f"their intervals hide what they share ({size:.2f} of 1)")  # fmt: skip
+        coloured = [one for one in self.signals if not one.hold_out and one.whiteness is not None
+                    and one.whiteness.p < SUSPICIOUS]  # fmt: skip
+        if coloured:
+            names = ", ".join(dict.fromkeys(one.signal for one in coloured))
+            notes.append(f"the errors of {names} are no white noise: the model lacks something, "
+                         "or the noise is coloured; the intervals are too narrow then")  # fmt: skip
+        return notes
+
+    # --- files ----------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> Path:
+        """Write the estimates with their statistics as JSON. Raises InputError."""
+        target = as_path(path, "the file of a fit")
+        if target.suffix.lower() != ".json":
+            raise InputError(Fault(f"cannot write a fit to {target}", hint="end it in .json"))
+        s = self.statistics
+        content = {
+            "format": _FORMAT,
+            "diagram": self.title,
+            "ended": self.why,
+            "parameters": [
+                {"name": label, "value": _number(s.values[k]), "error": _number(s.errors[k]),
+                 "low": _number(s.low[k]), "high": _number(s.high[k])}
+                for k, label in enumerate(s.labels)
+            ],
+            "not_identifiable": [dict(one.parts) for one in s.combinations],
+            "signals": [
+                {"experiment": one.experiment, "signal": one.signal, "held_out": one.hold_out,
+                 "rms": _number(one.rms), "explained": _number(one.explained)}
+                for one in self.signals
+            ],
+        }  # fmt: skip
+        make_folder(target.parent)
+        write_whole(target, (json.dumps(content, indent=2) + "\n").encode())
+        return target
+
+    def report(self, path: str | Path) -> Path:
+        """Write a page with the estimates and pictures of the errors: .html."""
+        from spart_blocks.fits.report import write_report
+
+        return write_report(self, path)
+
+    def write(self, path: str | Path) -> None:
+        """Write the estimates that hold in all experiments into a diagram's file, each with its
+        interval as a comment; the rest of its text stays. Raises InputError.
+        """
+        from spart_blocks.fits.written import write_estimates
+
+        write_estimates(self, Path(path))
+
+    def plot(self) -> list[Figure]:
+        """Pictures: each signal with the model's and the errors, and the correlations."""
+        from spart_blocks.fits.pictures import pictures
+
+        return pictures(self)
+
+
+def started(problem: Problem, given: Fit | str | Path) -> Problem:
+    """A problem that starts at the estimates of another fit, or of its file. Those that it lacks
+    start as they did. Raises InputError for a file that holds none."""
+    values = _values_of(given)
+    free = []
+    for one in problem.free:
+        found = [values.get(label, number) for label, number in
+                 zip(one.labels, one.start.tolist(), strict=True)]  # fmt: skip
+        free.append(replace(one, start=np.clip(np.array(found), one.low, one.high)))
+    return replace(problem, free=tuple(free))
+
+
+def _values_of(given: Fit | str | Path) -> Mapping[str, float]:
+    if isinstance(given, Fit):
+        s = given.statistics
+        return dict(zip(s.labels, s.values.tolist(), strict=True))
+    path = as_path(given, "the file of a fit")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        rows: Sequence[Any] = content["parameters"] if content["format"] == _FORMAT else ()
+        values = {str(row["name"]): float(row["value"]) for row in rows}
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, TypeError, LookupError):
+        values = {}
+    if not values or not np.isfinite(list(values.values())).all():
+        raise InputError(Fault(f"{path} is not the file of a fit", hint="spart fit --out FILE.json"))
+    return values
+
+
+def _number(value: float) -> float | None:
+    """A number as JSON has it."""
+    return float(value) if np.isfinite(value) else None

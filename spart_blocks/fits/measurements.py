@@ -1,0 +1,88 @@
+"""What was measured: samples of signals in the runs of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.diagram.sections.fit_section import Bounds, Experiment, MeasuredSignal
+from spart_blocks.gradients.tangents import Floats
+from spart_blocks.results.recordings import read_recording
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
+
+LEAST_SPREAD = 1e-300
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Samples of one signal. times (n,): of the run [s]. values (n, w). sd: that of the noise, None
+    if unknown. bias, delay: bounds of what the sensor adds, None if it adds nothing.
+    """
+
+    signal: str
+    shape: tuple[int, ...]
+    times: Floats
+    values: Floats
+    sd: float | None
+    weight: float
+    bias: Bounds | None
+    delay: Bounds | None
+
+    @property
+    def spread(self) -> float:
+        """A typical size of the changes of the signal, above zero."""
+        size = float(np.std(self.values - self.values.mean(axis=0)))
+        return max(size or float(abs(self.values).max()) or 1.0, LEAST_SPREAD)
+
+
+def measured(
+    name: str, experiment: Experiment, source: FileSource | MemorySource, start: float
+) -> list[Measured]:
+    """The samples of an experiment. start: of the run [s]. Raises InputError."""
+    found = []
+    for file, time in dict.fromkeys(_files(experiment)):
+        some = {s: one for s, one in experiment.signals.items() if _file(one, experiment) == file
+                and (one.time or experiment.time) == time}  # fmt: skip
+        keys = ("fit", "experiments", name, "file")
+        path = source.folder_file(file, *keys) if isinstance(source, FileSource) else Path(file)
+        columns = list(dict.fromkeys(one.column for one in some.values()))
+        times, values = read_recording(path, columns, time)
+        times = times + experiment.offset
+        inside = _window(experiment, times)
+        if not inside.any():
+            span = f"{times[0]:g} to {times[-1]:g} s" if len(times) else "no time at all"
+            text = f"experiment {name}: {path} has no sample in its window; it covers {span}"
+            raise InputError(Fault(text, hint="look at offset, since and until"))
+        if times[inside][0] < start:
+            text = f"experiment {name}: {path} has samples before the run starts at {start:g} s"
+            hint = f"shift them by offset: {start - times[inside][0]:g}, or leave them out by since"
+            raise InputError(Fault(text, hint=hint))
+        if times[inside][-1] <= start:
+            raise InputError(f"experiment {name}: {path} has no sample after the start of the run")
+        for signal, one in some.items():
+            array = values[one.column]
+            found.append(Measured(
+                signal, array.shape[1:], times[inside],
+                array.reshape(len(times), -1)[inside], one.sd, one.weight, one.bias, one.delay,
+            ))  # fmt: skip
+    return found
+
+
+def _file(one: MeasuredSignal, experiment: Experiment) -> str:
+    return one.file or experiment.file
+
+
+def _files(experiment: Experiment) -> Iterable[tuple[str, str]]:
+    for one in experiment.signals.values():
+        yield _file(one, experiment), one.time or experiment.time
+
+
+def _window(experiment: Experiment, times: Floats) -> Any:
+    low = -np.inf if experiment.since is None else experiment.since
+    high = np.inf if experiment.until is None else experiment.until
+    return (times >= low) & (times <= high)

@@ -1,0 +1,401 @@
+"""The least-squares problem of a fit: what is estimated, and the errors of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError, Place, brief
+from spart_blocks.diagram.sections.fit_section import Bounds, Experiment, FitSection
+from spart_blocks.fits.measurements import Measured, measured
+from spart_blocks.gradients.signals import signal_changes
+from spart_blocks.gradients.taped_run import explicit
+from spart_blocks.gradients.tangents import Floats
+from spart_blocks.program import Program
+from spart_blocks.program.added_signals import entries
+from spart_blocks.program.slots import Places
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.simulate import options_with
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
+from spart_blocks.sweeps.plan.source import Found, start_of, start_places
+
+Kind = Literal["parameter", "bias", "delay"]
+
+START = 0.0
+"""Where runs start [s]."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """A quantity that is estimated. experiment: the one that it belongs to, None for all. part: its
+    entries in the vector of all. start, low, high (n,). log: whether its logarithm is searched.
+    """
+
+    name: str
+    experiment: str | None
+    kind: Kind
+    shape: tuple[int, ...]
+    part: slice
+    start: Floats
+    low: Floats
+    high: Floats
+    log: bool
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+        named = self.name if self.kind == "parameter" else f"{self.kind} of {self.name}"
+        return named if self.experiment is None else f"{named} ({self.experiment})"
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each of its elements."""
+        if not self.shape:
+            return [self.label]
+        index = (",".join(map(str, place)) for place in np.ndindex(*self.shape))
+        return [self.label.replace(self.name, f"{self.name}[{place}]", 1) for place in index]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a fit. columns: of each measured signal among all that are followed. placed: what
+    is estimated, with its entries in the parameters (one or more, each in its shape).
+    """
+
+    name: str
+    engine: Native
+    signals: tuple[str, ...]
+    measured: tuple[Measured, ...]
+    columns: tuple[slice, ...]
+    placed: tuple[tuple[Free, tuple[Places, ...]], ...]
+    sensors: Mapping[tuple[int, Kind], Free]
+    hold_out: bool
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Of one signal in one run: the samples as the run has them (n, w), their errors, measured
+    minus modelled, and their derivatives (n, w, k) by the estimated entries.
+    """
+
+    modelled: Floats
+    errors: Floats
+    slopes: Floats
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A fit. sds: the standard deviation of each measured signal's noise by name, as given, or as
+    supposed until it is known better.
+    """
+
+    free: tuple[Free, ...]
+    trials: tuple[Trial, ...]
+    sds: Mapping[str, float]
+
+    @property
+    def size(self) -> int:
+        """The number of estimated entries."""
+        return sum(len(one.start) for one in self.free)
+
+    @property
+    def labels(self) -> list[str]:
+        """Their names."""
+        return [label for one in self.free for label in one.labels]
+
+    @property
+    def used(self) -> list[Trial]:
+        """The runs that are fitted."""
+        return [trial for trial in self.trials if not trial.hold_out]
+
+    @property
+    def log(self) -> Any:
+        """For each entry whether its logarithm is searched."""
+        return np.concatenate([np.full(len(one.start), one.log) for one in self.free])
+
+    def whole(self, name: Literal["start", "low", "high"]) -> Floats:
+        """One vector of this."""
+        return np.concatenate([getattr(one, name) for one in self.free])
+
+    def of(self, trial: Trial, values: Floats) -> list[Errors]:
+        """The errors of a run with these values of all that is estimated. Raises RunError."""
+        p = trial.engine.program.p.copy()
+        columns: list[tuple[int, Floats]] = []
+        for one, places in trial.placed:
+            number = values[one.part].reshape(one.shape)
+            for place in places:
+                p[place] = number
+            for k in range(len(one.start)):
+                move = np.zeros(len(p))
+                for place in places:
+                    move[place.ravel()[k]] = 1.0
+                columns.append((one.part.start + k, move))
+        engine = trial.engine.with_parameters(p)
+        moves = np.array([move for _, move in columns]).reshape(len(columns), len(p)).T
+        asked = [m.times - self._delay(trial, k, values) for k, m in enumerate(trial.measured)]
+        times = np.unique(np.maximum(np.concatenate(asked), START))
+        run = signal_changes(engine, trial.signals, moves, times)
+        found = []
+        for k, one in enumerate(trial.measured):
+            rows = np.searchsorted(times, np.maximum(asked[k], START))
+            part = trial.columns[k]
+            modelled = run.values[rows, part]
+            slopes = np.zeros((*modelled.shape, self.size))
+            slopes[:, :, [at for at, _ in columns]] = run.changes[rows, part]
+            bias, delay = (trial.sensors.get((k, kind)) for kind in ("bias", "delay"))
+            if bias is not None:
+                modelled = modelled + values[bias.part]
+                for j in range(modelled.shape[1]):
+                    slopes[:, j, bias.part.start + (j if bias.shape else 0)] += 1.0
+            if delay is not None:
+                late = np.where(asked[k] >= START, 1.0, 0.0)[:, None]
+                slopes[:, :, delay.part.start] -= late * run.rates[rows, part]
+            found.append(Errors(modelled, one.values - modelled, slopes))
+        return found
+
+    def weight(self, one: Measured) -> float:
+        """By what the errors of a signal are multiplied."""
+        return float(np.sqrt(one.weight) / self.sds[one.signal])
+
+    def residuals(self, values: Floats) -> tuple[Floats, Floats]:
+        """The weighted errors (n,) of the fitted runs, modelled minus measured, and their
+        derivatives (n, k)."""
+        errors, slopes = [], []
+        for trial in self.used:
+            for one, found in zip(trial.measured, self.of(trial, values), strict=True):
+                weight = self.weight(one)
+                errors.append(-weight * found.errors.ravel())
+                slopes.append(weight * found.slopes.reshape(-1, self.size))
+        return np.concatenate(errors), np.concatenate(slopes)
+
+    @staticmethod
+    def _delay(trial: Trial, k: int, values: Floats) -> float:
+        free = trial.sensors.get((k, "delay"))
+        return 0.0 if free is None else float(values[free.part][0])
+
+
+def problem_of(
+    source: FileSource | MemorySource, section: FitSection, options: Mapping[str, Any]
+) -> Problem:
+    """The problem of a section. options: run options in place of those of the diagram. Raises
+    InputError with what is wrong in it; TraceError for a diagram that cannot be traced.
+    """
+    return _Making(source, section, options).problem()
+
+
+class _Making:
+    def __init__(
+        self,
+        source: FileSource | MemorySource,
+        section: FitSection,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.source, self.section, self.options = source, section, options
+        self.free: list[Free] = []
+        self.size = 0
+        self.paths = [
+            *section.parameters,
+            *(path for one in section.experiments.values() for path in one.estimate),
+        ]
+        self.overrides = source.matter_overrides(self.paths, {})
+        self.engines: dict[str, Native] = {}
+
+    def problem(self) -> Problem:
+        section = self.section
+        shared: dict[str, Free] = {}
+        trials = []
+        for name, experiment in section.experiments.items():
+            engine = self._engine(name, experiment)
+            placed = []
+            for path, bounds in section.parameters.items():
+                place = self._place("parameters", path)
+                places = self._places(path, engine, place)
+                if path not in shared:
+                    now = engine.program.p[places[0]]
+                    shared[path] = self._added(path, None, "parameter", now, bounds, place)
+                elif shared[path].shape != places[0].shape:
+                    shapes = f"{shared[path].shape} and {places[0].shape}"
+                    raise InputError(Fault(f"{path} differs in shape: {shapes}", place))
+                placed.append((shared[path], places))
+            for path, bounds in experiment.estimate.items():
+                place = self._place("experiments", name, "estimate", path)
+                places = self._places(path, engine, place)
+                now = engine.program.p[places[0]]
+                own = self._added(path, name, "parameter", now, bounds, place)
+                placed.append((own, places))
+            trials.append(self._trial(name, experiment, engine, placed))
+        if all(trial.hold_out for trial in trials):
+            raise InputError(Fault("every experiment is held out", self._place("experiments")))
+        _check_apart(trials)
+        count = sum(one.values.size for trial in trials if not trial.hold_out
+                    for one in trial.measured)  # fmt: skip
+        if count < self.size:
+            raise InputError(f"{count} numbers were measured, and {self.size} are estimated")
+        return Problem(tuple(self.free), tuple(trials), _supposed(trials))
+
+    def _place(self, *keys: str) -> Place | None:
+        return self.source.place("fit", *keys)
+
+    # --- programs -------------------------------------------------------------------------
+
+    def _engine(self, name: str, experiment: Experiment) -> Native:
+        """The engine of an experiment, with what holds in it."""
+        base = self._made({})
+        values, structural = {}, {}
+        for path, value in experiment.set.items():
+            found = self.source.find(path, base, {}, self.overrides)
+            apart = self.source.structural_values(path, base, {}) if found else frozenset()
+            numeric = isinstance(value, int | float | list | tuple)
+            if found is None or found.places is None or not numeric or value in [*apart]:
+                structural[path] = value
+            else:
+                values[path] = value
+        signals = list(experiment.signals)
+        if structural and isinstance(self.source, MemorySource):
+            text = f"experiment {name}: {min(structural)} is no parameter of the program"
+            raise InputError(Fault(text, hint="fit the file of the diagram, which is read anew"))
+        engine = self._made(structural)
+        if engine.display.unknown(signals, engine.signals()):
+            engine = self._made({**structural, "run.log": signals})
+        p = engine.program.p.copy()
+        for path, value in values.items():
+            found = self.source.find(path, engine, {}, {**self.overrides, **structural})
+            assert found is not None
+            assert found.places is not None
+            found.places.put(p[None], np.asarray(value, float)[None])
+        return engine.with_parameters(p)
+
+    def _made(self, overrides: Mapping[str, Any]) -> Native:
+        """The engine with these overrides."""
+        key = repr(sorted(overrides.items()))
+        if key not in self.engines:
+            self.engines[key] = self.source.engine({}, {**self.overrides, **overrides})
+        return self.engines[key]
+
+    def _places(self, path: str, engine: Native, place: Place | None) -> tuple[Places, ...]:
+        """The entries of p that have the value of a path."""
+        try:
+            found = self.source.find(path, engine, {}, self.overrides)
+        except InputError as error:
+            raise InputError(replace(f, place=f.place or place) for f in error.faults) from None
+        places = () if found is None else tuple(_entries(found, engine))
+        if found is None or not places:
+            text = f"{path} is no parameter of the program"
+            hint = "numbers of blocks, of params:, initial states and masses can be estimated"
+            raise InputError(Fault(text, place, hint))
+        return places
+
+    def _trial(
+        self,
+        name: str,
+        experiment: Experiment,
+        engine: Native,
+        placed: Sequence[tuple[Free, tuple[Places, ...]]],
+    ) -> Trial:
+        found = measured(name, experiment, self.source, START)
+        program = engine.program
+        sensors: dict[tuple[int, Kind], Free] = {}
+        columns, at = [], 0
+        for k, one in enumerate(found):
+            place = self._place("experiments", name, "signals", one.signal)
+            wanted = _shape(program, one.signal, place)
+            if wanted != one.shape and int(np.prod(wanted)) != one.values.shape[1]:
+                text = f"{one.signal} has shape {wanted}, its samples have {one.shape}"
+                raise InputError(Fault(text, place))
+            columns.append(slice(at, at + one.values.shape[1]))
+            at += one.values.shape[1]
+            if one.bias is not None:
+                zero = np.zeros(wanted)
+                own = self._added(one.signal, name, "bias", zero, one.bias, place)
+                sensors[k, "bias"] = own
+            if one.delay is not None:
+                zero = np.zeros(())
+                sensors[k, "delay"] = self._added(
+                    one.signal, name, "delay", zero, one.delay, place
+                )
+        end = max(float(one.times[-1]) for one in found)
+        early = [free.low.min() for (_, kind), free in sensors.items() if kind == "delay"]
+        end -= min(0.0, *early) if np.isfinite(early).all() and early else 0.0
+        options = {"T": end, **self.options}
+        ready = engine.with_run(explicit(options_with(program.run, options)))
+        signals = tuple(one.signal for one in found)
+        return Trial(name, ready, signals, tuple(found), tuple(columns), tuple(placed), sensors,
+                     experiment.hold_out)  # fmt: skip
+
+    # --- what is estimated ----------------------------------------------------------------
+
+    def _added(
+        self,
+        name: str,
+        experiment: str | None,
+        kind: Kind,
+        now: Floats,
+        bounds: Bounds,
+        place: Place | None,
+    ) -> Free:
+        shape, n = np.shape(now), int(np.size(now))
+
+        def filled(value: Any, otherwise: Any) -> Floats:
+            try:
+                given = np.asarray(otherwise if value is None else value, dtype=float)
+                return np.broadcast_to(given, shape).astype(float).ravel()
+            except ValueError:
+                text = f"{name} has shape {shape}, and its bounds or start are {brief(value)}"
+                raise InputError(Fault(text, place)) from None
+
+        low, high = filled(bounds.min, -np.inf), filled(bounds.max, np.inf)
+        start = filled(bounds.start, now)
+        wrong = np.flatnonzero((start < low) | (start > high))
+        if len(wrong):
+            k = int(wrong[0])
+            text = f"the search for {name} starts at {start[k]:g}, outside its bounds"
+            hint = f"it is the diagram's value; give start: between {low[k]:g} and {high[k]:g}"
+            raise InputError(Fault(text, place, hint))
+        if bounds.scale == "log" and (start <= 0).any():
+            text = f"{name} is searched by its logarithm and starts at {brief(start.tolist())}"
+            raise InputError(Fault(text, place, "give a start above zero"))
+        made = Free(name, experiment, kind, shape, slice(self.size, self.size + n), start, low,
+                    high, bounds.scale == "log")  # fmt: skip
+        self.size += n
+        self.free.append(made)
+        return made
+
+
+def _entries(found: Found, engine: Native) -> Iterator[Places]:
+    if found.places is not None:
+        yield from found.places.places
+    for start in found.starts:
+        places, slot = start_places(engine, start), start_of(engine.program, start.block)
+        if places is not None and slot is not None:
+            yield np.arange(slot.part.start, slot.part.stop, dtype=np.intp)[places]
+
+
+def _shape(program: Program, signal: str, place: Place | None) -> tuple[int, ...]:
+    try:
+        return np.shape(entries(program, signal))
+    except InputError as error:
+        raise InputError(replace(f, place=f.place or place) for f in error.faults) from None
+
+
+def _check_apart(trials: Sequence[Trial]) -> None:
+    """Refuse two estimates of one number."""
+    for trial in trials:
+        owner: dict[int, Free] = {}
+        for one, places in trial.placed:
+            for entry in np.concatenate([place.ravel() for place in places]).tolist():
+                if entry in owner:
+                    text = f"{owner[entry].label} and {one.label} are one number"
+                    raise InputError(Fault(text, hint="estimate one of them"))
+                owner[entry] = one
+
+
+def _supposed(trials: Sequence[Trial]) -> dict[str, float]:
+    """The standard deviation of each signal's noise, or of its samples where it is not given."""
+    found: dict[str, float] = {}
+    for one in (one for trial in trials for one in trial.measured):
+        size = one.spread if one.sd is None else one.sd
+        found[one.signal] = max(size, found.get(one.signal, 0.0))
+    return found

@@ -1,0 +1,239 @@
+"""The search for the least errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import qmc
+
+from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.diagram.sections.fit_section import FitSection
+from spart_blocks.fits.problem import Problem
+from spart_blocks.gradients.tangents import Floats
+
+Progress = Callable[[int, float, float], None]
+"""Called with the number of the step, the sum of the weighted squared errors and the relative
+length of the step."""
+
+TOLERANCE = 1e-10
+LEAST_NOISE = 1e-6
+"""Least standard deviation of a signal's noise, as a fraction of the spread of its samples."""
+ROUNDS = 3
+"""Times that the noise of several signals is found from the errors that it leaves."""
+WIDE = 10.0
+"""Starts of further searches are within this factor, or this many times the size, where there are
+no bounds."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a search ended. values (k,): of what is estimated. residuals (n,), slopes (n, k): the
+    weighted errors and their derivatives by the values. cost: half the sum of their squares, as the
+    loss counts them. why: why it ended. ended: whether by itself.
+    """
+
+    problem: Problem
+    values: Floats
+    residuals: Floats
+    slopes: Floats
+    cost: float
+    steps: int
+    why: str
+    ended: bool
+
+
+class Interrupted(Exception):
+    """Ctrl-C in a search. found: the best so far."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__()
+        self.found = found
+
+
+def search(problem: Problem, section: FitSection, progress: Progress | None = None) -> Found:
+    """The best of all searches that a section asks for. An interrupt ends it and keeps the best
+    so far (`ended` is False then). Raises the error of the first run if that fails.
+    """
+    unknown = {m.signal for t in problem.used for m in t.measured if m.sd is None}
+    loss = "linear" if unknown else section.loss
+    best: Found | None = None
+    refused: RunError | None = None
+    try:
+        for start in _starts(problem, section):
+            try:
+                found = _Search(problem, section, loss, progress).run(start)
+            except RunError as error:
+                refused = refused or error
+                continue
+            if best is None or found.cost < best.cost:
+                best = found
+        if best is None:
+            assert refused is not None
+            raise refused
+        if unknown and (len(problem.sds) > 1 or section.loss != "linear"):
+            return _refined(best, section, unknown, progress)
+    except Interrupted as stopped:
+        # Costs of different noise cannot be compared: of those, the later is the better.
+        same = best is not None and stopped.found.problem is best.problem
+        return best if best is not None and same and best.cost < stopped.found.cost else stopped.found
+    return best
+
+
+def _refined(
+    found: Found, section: FitSection, unknown: set[str], progress: Progress | None
+) -> Found:
+    """Further searches, with the noise of signals as the errors of the last have it."""
+    for _ in range(ROUNDS):
+        sds = _noise(found, unknown)
+        same = all(abs(sds[s] / found.problem.sds[s] - 1) < 0.01 for s in unknown)
+        if same and section.loss == "linear":
+            break
+        again = replace(found.problem, sds=sds)
+        found = _Search(again, section, section.loss, progress, found.steps).run(found.values)
+        if same:
+            break
+    return found
+
+
+def _noise(found: Found, unknown: set[str]) -> dict[str, float]:
+    """The standard deviations of the noise, those that are unknown from the errors."""
+    sds, at = dict(found.problem.sds), 0
+    errors: dict[str, list[Floats]] = {}
+    spreads: dict[str, float] = {}
+    for trial in found.problem.used:
+        for one in trial.measured:
+            part = found.residuals[at : at + one.values.size] / found.problem.weight(one)
+            at += one.values.size
+            errors.setdefault(one.signal, []).append(part)
+            spreads[one.signal] = max(spreads.get(one.signal, 0.0), one.spread)
+    for signal in unknown:
+        whole = np.concatenate(errors[signal])
+        size = 1.4826 * float(np.median(abs(whole)))  # outliers do not matter to it
+        sds[signal] = max(size, LEAST_NOISE * spreads[signal])
+    return sds
+
+
+class _Search:
+    """A search from one start with one loss."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        section: FitSection,
+        loss: str,
+        progress: Progress | None,
+        steps: int = 0,
+    ) -> None:
+        self.problem, self.section, self.loss = problem, section, loss
+        self.progress, self.steps = progress, steps
+        self.log = problem.log
+        self.latest: tuple[Floats, Floats, Floats] | None = None
+        self.best: tuple[float, Floats] | None = None
+
+    def run(self, start: Floats) -> Found:
+        z = self._searched(start)
+        low, high = (self._searched(self.problem.whole(one)) for one in ("low", "high"))
+        self.errors(z)
+        try:
+            end: Any = least_squares(
+                self.errors, z, self.slopes, (low, high), loss=self.loss, x_scale="jac",
+                f_scale=self.section.outlier, max_nfev=self.section.iterations,
+                ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            raise Interrupted(self._found(self.best[1], "interrupted", False)) from None
+        if end.status == 0:
+            return self._found(end.x, f"no end after {self.section.iterations} runs", False)
+        return self._found(end.x, _WHY[end.status], True)
+
+    def errors(self, z: Floats) -> Floats:
+        """The residuals; not finite where the run fails."""
+        first = self.latest is None
+        values = self._values(z)
+        try:
+            residuals, slopes = self.problem.residuals(values)
+        except RunError:
+            if first:
+                raise
+            return np.full_like(self.latest[1], np.inf)
+        if not np.isfinite(residuals).all():
+            return np.full_like(residuals, np.inf)
+        self.latest = z.copy(), residuals, slopes * np.where(self.log, values, 1.0)
+        self._noted(z, residuals)
+        return residuals
+
+    def slopes(self, z: Floats) -> Floats:
+        """The derivatives by what is searched."""
+        if self.latest is None or not np.array_equal(self.latest[0], z):
+            self.errors(z)
+        assert self.latest is not None
+        return self.latest[2]
+
+    def _noted(self, z: Floats, residuals: Floats) -> None:
+        cost = float(residuals @ residuals)
+        if self.best is None or cost < self.best[0]:
+            before = z if self.best is None else self.best[1]
+            self.steps += 1
+            self.best = cost, z.copy()
+            if self.progress is not None:
+                moved = float(np.linalg.norm(z - before) / max(np.linalg.norm(z), 1e-300))
+                self.progress(self.steps, cost, moved)
+
+    def _searched(self, values: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(np.where(self.log, np.maximum(values, 0.0), 1.0))
+        return np.where(self.log, logs, values)
+
+    def _values(self, z: Floats) -> Floats:
+        return np.where(self.log, np.exp(np.where(self.log, z, 0.0)), z)
+
+    def _found(self, z: Floats, why: str, ended: bool) -> Found:
+        values = self._values(z)
+        residuals, slopes = self.problem.residuals(values)
+        cost = 0.5 * _counted(residuals, self.loss, self.section.outlier)
+        return Found(self.problem, values, residuals, slopes, cost, self.steps, why, ended)
+
+
+_WHY = {
+    1: "the errors are flat",
+    2: "the errors do not fall further",
+    3: "the steps are small",
+    4: "neither errors nor values change",
+}
+
+
+def _counted(residuals: Floats, loss: str, scale: float) -> float:
+    """The sum of squares as a loss counts them. Source: SciPy, least_squares."""
+    z = (residuals / scale) ** 2
+    counted = {
+        "linear": lambda: z,
+        "soft_l1": lambda: 2 * (np.sqrt(1 + z) - 1),
+        "huber": lambda: np.where(z <= 1, z, 2 * np.sqrt(z) - 1),
+        "cauchy": lambda: np.log1p(z),
+        "arctan": lambda: np.arctan(z),
+    }[loss]()
+    return float(scale**2 * counted.sum())
+
+
+def _starts(problem: Problem, section: FitSection) -> list[Floats]:
+    """The start that is given, and further ones between the bounds."""
+    first = problem.whole("start")
+    if section.starts == 1:
+        return [first]
+    low, high = problem.whole("low"), problem.whole("high")
+    log = problem.log
+    size = np.where(first != 0, abs(first), 1.0)
+    low = np.where(np.isfinite(low), low, np.where(log, first / WIDE, first - WIDE * size))
+    high = np.where(np.isfinite(high), high, np.where(log, first * WIDE, first + WIDE * size))
+    if (low >= high).any():
+        raise InputError("the starts of a search need bounds with a distance")
+    points = qmc.Sobol(len(first), rng=section.seed).random(section.starts - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = np.where(log, np.exp(np.log(np.where(log, low, 1)) * (1 - points)
+                         + np.log(np.where(log, high, 1)) * points),
+                         low + points * (high - low))  # fmt: skip
+    return [first, *drawn]

@@ -1,0 +1,140 @@
+"""What the errors of a fit say of its estimates.
+
+Near the best values the errors are linear in what is estimated: with the derivatives J of the
+weighted errors, the covariance of the estimates is s^2 (J^T J)^-1. Source: G. A. F. Seber, C. J.
+Wild, "Nonlinear Regression" (1989), sections 2.1.2 and 5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2, norm
+from scipy.stats import t as student
+
+from spart_blocks.fits.search import Found
+from spart_blocks.gradients.tangents import Floats
+
+RESOLVED = 1e-7
+"""Least singular value, relative to the largest, that is told from the errors of the runs."""
+SHOWN = 0.05
+"""Least part in a combination that is named."""
+AT_BOUND = 1e-6
+MOST_LAGS = 20
+
+
+@dataclass(frozen=True)
+class Combination:
+    """What the measurements do not tell apart: entries that can change together, each by its part
+    of its own size, with hardly an effect. strength: the effect relative to the strongest.
+    """
+
+    parts: tuple[tuple[str, float], ...]
+    strength: float
+
+    def __str__(self) -> str:
+        named = ", ".join(f"{label} {part:+.2f}" for label, part in self.parts)
+        if len(self.parts) == 1:
+            return f"{self.parts[0][0]}: no measured signal depends on it"
+        return f"they may change together, relative to their sizes: {named}"
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of k estimated entries. errors (k,): standard errors, NaN where nothing is known, 0 at a
+    bound. low, high (k,): the interval. covariance (k, k). held (k,): whether at a bound. scale:
+    the weighted errors' standard deviation, about 1 if the noise was given.
+    """
+
+    labels: tuple[str, ...]
+    values: Floats
+    errors: Floats
+    low: Floats
+    high: Floats
+    covariance: Floats
+    held: Floats
+    scale: float
+    freedom: int
+    singular: Floats
+    combinations: tuple[Combination, ...]
+
+    @property
+    def correlation(self) -> Floats:
+        """Of the estimates (k, k), NaN where nothing is known."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.covariance / np.outer(self.errors, self.errors)
+
+
+def statistics_of(found: Found, confidence: float) -> Statistics:
+    """Those of the end of a search."""
+    problem, values, J = found.problem, found.values, found.slopes
+    low, high, log = problem.whole("low"), problem.whole("high"), problem.log
+    span = np.where(np.isfinite(high - low), high - low, np.maximum(abs(values), 1e-300))
+    held = (abs(values - low) <= AT_BOUND * span) | (abs(values - high) <= AT_BOUND * span)
+    free = np.flatnonzero(~held)
+    freedom = max(len(found.residuals) - len(free), 1)
+    scale = float(np.sqrt(found.residuals @ found.residuals / freedom))
+    size = np.where(values != 0, abs(values), 1.0)
+    whole = J[:, free] * size[free]
+    _, singular, V = np.linalg.svd(whole, full_matrices=False) if len(free) else (0, np.zeros(0), 0)
+    labels = tuple(problem.labels)
+    lost = singular <= RESOLVED * singular.max(initial=0.0)
+    combinations = tuple(
+        _combination([labels[k] for k in free], V[j], singular[j] / max(singular[0], 1e-300))
+        for j in np.flatnonzero(lost)
+    )
+    k = len(values)
+    covariance = np.zeros((k, k))
+    if len(free):
+        kept = V[~lost] / singular[~lost][:, None]
+        covariance[np.ix_(free, free)] = scale**2 * (kept.T @ kept)
+        covariance *= np.outer(size, size)
+        unknown = free[(abs(V[lost]) > SHOWN).any(axis=0)] if lost.any() else []
+        covariance[unknown, :] = covariance[:, unknown] = np.nan
+    errors = np.sqrt(np.diag(covariance))
+    wide = student.ppf(0.5 * (1 + confidence), freedom) * errors
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        ratio = np.exp(np.where(log, wide / np.where(log, values, 1.0), 0.0))
+    least = np.where(log, values / ratio, values - wide)
+    most = np.where(log, values * ratio, values + wide)
+    return Statistics(labels, values, errors, least, most, covariance, held, scale, freedom,
+                      singular, combinations)  # fmt: skip
+
+
+def _combination(labels: Sequence[str], parts: Floats, strength: float) -> Combination:
+    order = np.argsort(-abs(parts), kind="stable")
+    parts = parts * np.sign(parts[order[0]])
+    named = [(labels[k], float(parts[k])) for k in order if abs(parts[k]) > SHOWN]
+    return Combination(tuple(named), float(strength))
+
+
+@dataclass(frozen=True)
+class Whiteness:
+    """Whether errors look like independent noise. correlation (lags,): of errors that many samples
+    apart. p: how likely noise has correlations as large (Ljung and Box). bound: within which a
+    correlation of noise lies in 95 of 100 cases.
+
+    Source: G. M. Ljung, G. E. P. Box, "On a measure of lack of fit in time series models",
+    Biometrika 65 (1978), equation 1.
+    """
+
+    correlation: Floats
+    p: float
+    bound: float
+
+
+def whiteness(errors: Floats, estimated: int = 0) -> Whiteness | None:
+    """Of errors (n,) in order of time; None for fewer than 10, and for none at all. estimated: how
+    many entries were fitted to them."""
+    n = len(errors)
+    centred = errors - errors.mean()
+    power = float(centred @ centred)
+    if n < 10 or power <= 0:
+        return None
+    lags = min(MOST_LAGS, n // 5)
+    r = np.array([float(centred[k:] @ centred[:-k]) / power for k in range(1, lags + 1)])
+    Q = n * (n + 2) * float(np.sum(r**2 / (n - np.arange(1, lags + 1))))
+    freedom = max(lags - estimated, 1)
+    return Whiteness(r, float(chi2.sf(Q, freedom)), float(norm.ppf(0.975) / np.sqrt(n)))
