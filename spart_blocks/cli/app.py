@@ -20,6 +20,7 @@ COMMANDS = {
     "studio": "studio.studio",
     "animate": "animate.animate",
     "sweep": "sweep.sweep",
+    "fit": "fit.fit",
     "linearize": "linearize.linearize",
     "lqr": "linearize.lqr",
     "check": "check.check",

@@ -101,7 +101,9 @@ class Fit(Tables):
         made = Fit(title, section, found.problem, statistics, tuple(signals), found.cost,
                    found.steps, found.why, found.ended)  # fmt: skip
         if not found.ended and found.why != "interrupted":
-            warn(f"the fit has not ended: {found.why}; more iterations: are allowed by --iterations")
+            warn(
+                f"the fit has not ended: {found.why}; more iterations: are allowed by --iterations"
+            )
         return made
 
     @cached_property
@@ -250,7 +252,9 @@ def _values_of(given: Fit | str | Path) -> Mapping[str, float]:
     except (ValueError, TypeError, LookupError):
         values = {}
     if not values or not np.isfinite(list(values.values())).all():
-        raise InputError(Fault(f"{path} is not the file of a fit", hint="spart fit --out FILE.json"))
+        raise InputError(
+            Fault(f"{path} is not the file of a fit", hint="spart fit --out FILE.json")
+        )
     return values
 
 

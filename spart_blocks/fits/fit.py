@@ -76,7 +76,7 @@ def fit(
     }  # fmt: skip
     source = source_of(diagram)
     section = asked_section(source, "fit", FitSection, changes)
-    problem = problem_of(source, section, run_options)
+    problem = problem_of(source, section, run_options, of_file=experiments is None)
     if start is not None:
         problem = started(problem, start)
     return Fit.of(search(problem, section, progress), section, source.title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.sections.fit_section import Bounds, Experiment, MeasuredSignal
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.results.recordings import read_recording
-from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 
 LEAST_SPREAD = 1e-300
 
@@ -41,15 +40,19 @@ class Measured:
 
 
 def measured(
-    name: str, experiment: Experiment, source: FileSource | MemorySource, start: float
+    name: str,
+    experiment: Experiment,
+    path_of: Callable[[str, str, str], Path],
+    start: float,
 ) -> list[Measured]:
-    """The samples of an experiment. start: of the run [s]. Raises InputError."""
+    """The samples of an experiment. path_of: the path of a file, from the names of the experiment,
+    of a signal that it holds, and of the file. start: of the run [s]. Raises InputError.
+    """
     found = []
     for file, time in dict.fromkeys(_files(experiment)):
         some = {s: one for s, one in experiment.signals.items() if _file(one, experiment) == file
                 and (one.time or experiment.time) == time}  # fmt: skip
-        keys = ("fit", "experiments", name, "file")
-        path = source.folder_file(file, *keys) if isinstance(source, FileSource) else Path(file)
+        path = path_of(name, next(iter(some)), file)
         columns = list(dict.fromkeys(one.column for one in some.values()))
         times, values = read_recording(path, columns, time)
         times = times + experiment.offset

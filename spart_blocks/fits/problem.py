@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +13,8 @@ from spart_blocks.base.errors import Fault, InputError, Place, brief
 from spart_blocks.diagram.sections.fit_section import Bounds, Experiment, FitSection
 from spart_blocks.fits.measurements import Measured, measured
 from spart_blocks.gradients.signals import signal_changes
-from spart_blocks.gradients.taped_run import explicit
 from spart_blocks.gradients.tangents import Floats
+from spart_blocks.gradients.taped_run import explicit
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.program.slots import Places
@@ -124,15 +125,15 @@ class Problem:
         """The errors of a run with these values of all that is estimated. Raises RunError."""
         p = trial.engine.program.p.copy()
         columns: list[tuple[int, Floats]] = []
-        for one, places in trial.placed:
-            number = values[one.part].reshape(one.shape)
+        for free, places in trial.placed:
+            number = values[free.part].reshape(free.shape)
             for place in places:
                 p[place] = number
-            for k in range(len(one.start)):
+            for k in range(len(free.start)):
                 move = np.zeros(len(p))
                 for place in places:
-                    move[place.ravel()[k]] = 1.0
-                columns.append((one.part.start + k, move))
+                    move[place.ravel()[k] if free.shape else place] = 1.0
+                columns.append((free.part.start + k, move))
         engine = trial.engine.with_parameters(p)
         moves = np.array([move for _, move in columns]).reshape(len(columns), len(p)).T
         asked = [m.times - self._delay(trial, k, values) for k, m in enumerate(trial.measured)]
@@ -178,12 +179,17 @@ class Problem:
 
 
 def problem_of(
-    source: FileSource | MemorySource, section: FitSection, options: Mapping[str, Any]
+    source: FileSource | MemorySource,
+    section: FitSection,
+    options: Mapping[str, Any],
+    *,
+    of_file: bool = True,
 ) -> Problem:
-    """The problem of a section. options: run options in place of those of the diagram. Raises
+    """The problem of a section. options: run options in place of those of the diagram. of_file:
+    whether the experiments stand in the diagram's file, and their files beside it. Raises
     InputError with what is wrong in it; TraceError for a diagram that cannot be traced.
     """
-    return _Making(source, section, options).problem()
+    return _Making(source, section, options, of_file).problem()
 
 
 class _Making:
@@ -192,8 +198,10 @@ class _Making:
         source: FileSource | MemorySource,
         section: FitSection,
         options: Mapping[str, Any],
+        of_file: bool,
     ) -> None:
         self.source, self.section, self.options = source, section, options
+        self.of_file = of_file
         self.free: list[Free] = []
         self.size = 0
         self.paths = [
@@ -213,17 +221,17 @@ class _Making:
             for path, bounds in section.parameters.items():
                 place = self._place("parameters", path)
                 places = self._places(path, engine, place)
+                now = self._now(path, engine, places)
                 if path not in shared:
-                    now = engine.program.p[places[0]]
                     shared[path] = self._added(path, None, "parameter", now, bounds, place)
-                elif shared[path].shape != places[0].shape:
-                    shapes = f"{shared[path].shape} and {places[0].shape}"
+                elif shared[path].shape != now.shape:
+                    shapes = f"{shared[path].shape} and {now.shape}"
                     raise InputError(Fault(f"{path} differs in shape: {shapes}", place))
                 placed.append((shared[path], places))
             for path, bounds in experiment.estimate.items():
                 place = self._place("experiments", name, "estimate", path)
                 places = self._places(path, engine, place)
-                now = engine.program.p[places[0]]
+                now = self._now(path, engine, places)
                 own = self._added(path, name, "parameter", now, bounds, place)
                 placed.append((own, places))
             trials.append(self._trial(name, experiment, engine, placed))
@@ -238,6 +246,15 @@ class _Making:
 
     def _place(self, *keys: str) -> Place | None:
         return self.source.place("fit", *keys)
+
+    def _path(self, experiment: str, signal: str, file: str) -> Path:
+        """The path of a measured signal's file."""
+        if not self.of_file or isinstance(self.source, MemorySource):
+            return Path(file).expanduser()
+        keys = ("fit", "experiments", experiment)
+        own = self.section.experiments[experiment].signals[signal].file is not None
+        keys = (*keys, *(("signals", signal) if own else ()), "file")
+        return self.source.folder_file(file, *keys)
 
     # --- programs -------------------------------------------------------------------------
 
@@ -288,6 +305,15 @@ class _Making:
             raise InputError(Fault(text, place, hint))
         return places
 
+    def _now(self, path: str, engine: Native, places: Sequence[Places]) -> Floats:
+        """The value at these entries: a number where one fills them all."""
+        one = places[0]
+        written = self.source.written(path, {})
+        alone = any(place.size == 1 for place in places)
+        if alone or isinstance(written, int | float):
+            one = one.ravel()[0]
+        return np.asarray(engine.program.p[one])
+
     def _trial(
         self,
         name: str,
@@ -295,7 +321,7 @@ class _Making:
         engine: Native,
         placed: Sequence[tuple[Free, tuple[Places, ...]]],
     ) -> Trial:
-        found = measured(name, experiment, self.source, START)
+        found = measured(name, experiment, self._path, START)
         program = engine.program
         sensors: dict[tuple[int, Kind], Free] = {}
         columns, at = [], 0
@@ -313,9 +339,7 @@ class _Making:
                 sensors[k, "bias"] = own
             if one.delay is not None:
                 zero = np.zeros(())
-                sensors[k, "delay"] = self._added(
-                    one.signal, name, "delay", zero, one.delay, place
-                )
+                sensors[k, "delay"] = self._added(one.signal, name, "delay", zero, one.delay, place)
         end = max(float(one.times[-1]) for one in found)
         early = [free.low.min() for (_, kind), free in sensors.items() if kind == "delay"]
         end -= min(0.0, *early) if np.isfinite(early).all() and early else 0.0

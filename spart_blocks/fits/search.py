@@ -46,7 +46,7 @@ class Found:
     ended: bool
 
 
-class Interrupted(Exception):
+class InterruptedSearchError(Exception):
     """Ctrl-C in a search. found: the best so far."""
 
     def __init__(self, found: Found) -> None:
@@ -76,10 +76,11 @@ def search(problem: Problem, section: FitSection, progress: Progress | None = No
             raise refused
         if unknown and (len(problem.sds) > 1 or section.loss != "linear"):
             return _refined(best, section, unknown, progress)
-    except Interrupted as stopped:
+    except InterruptedSearchError as stopped:
         # Costs of different noise cannot be compared: of those, the later is the better.
         same = best is not None and stopped.found.problem is best.problem
-        return best if best is not None and same and best.cost < stopped.found.cost else stopped.found
+        if best is None or not same or stopped.found.cost < best.cost:
+            return stopped.found
     return best
 
 
@@ -145,7 +146,8 @@ class _Search:
                 ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE,
             )  # fmt: skip
         except KeyboardInterrupt:
-            raise Interrupted(self._found(self.best[1], "interrupted", False)) from None
+            assert self.best is not None
+            raise InterruptedSearchError(self._found(self.best[1], "interrupted", False)) from None
         if end.status == 0:
             return self._found(end.x, f"no end after {self.section.iterations} runs", False)
         return self._found(end.x, _WHY[end.status], True)
@@ -159,6 +161,7 @@ class _Search:
         except RunError:
             if first:
                 raise
+            assert self.latest is not None
             return np.full_like(self.latest[1], np.inf)
         if not np.isfinite(residuals).all():
             return np.full_like(residuals, np.inf)
@@ -180,7 +183,7 @@ class _Search:
             self.steps += 1
             self.best = cost, z.copy()
             if self.progress is not None:
-                moved = float(np.linalg.norm(z - before) / max(np.linalg.norm(z), 1e-300))
+                moved = float(np.linalg.norm(z - before)) / max(float(np.linalg.norm(z)), 1e-300)
                 self.progress(self.steps, cost, moved)
 
     def _searched(self, values: Floats) -> Floats:
@@ -209,14 +212,14 @@ _WHY = {
 def _counted(residuals: Floats, loss: str, scale: float) -> float:
     """The sum of squares as a loss counts them. Source: SciPy, least_squares."""
     z = (residuals / scale) ** 2
-    counted = {
+    counted: dict[str, Callable[[], Floats]] = {
         "linear": lambda: z,
         "soft_l1": lambda: 2 * (np.sqrt(1 + z) - 1),
         "huber": lambda: np.where(z <= 1, z, 2 * np.sqrt(z) - 1),
         "cauchy": lambda: np.log1p(z),
         "arctan": lambda: np.arctan(z),
-    }[loss]()
-    return float(scale**2 * counted.sum())
+    }
+    return float(scale**2 * counted[loss]().sum())
 
 
 def _starts(problem: Problem, section: FitSection) -> list[Floats]:
@@ -231,7 +234,8 @@ def _starts(problem: Problem, section: FitSection) -> list[Floats]:
     high = np.where(np.isfinite(high), high, np.where(log, first * WIDE, first + WIDE * size))
     if (low >= high).any():
         raise InputError("the starts of a search need bounds with a distance")
-    points = qmc.Sobol(len(first), rng=section.seed).random(section.starts - 1)
+    sampler: Any = qmc.Sobol(len(first), rng=section.seed)
+    points = sampler.random_base2(section.starts.bit_length())[: section.starts - 1]
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn = np.where(log, np.exp(np.log(np.where(log, low, 1)) * (1 - points)
                          + np.log(np.where(log, high, 1)) * points),

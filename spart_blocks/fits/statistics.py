@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
@@ -54,7 +55,7 @@ class Statistics:
     low: Floats
     high: Floats
     covariance: Floats
-    held: Floats
+    held: NDArray[np.bool_]
     scale: float
     freedom: int
     singular: Floats
@@ -76,9 +77,9 @@ def statistics_of(found: Found, confidence: float) -> Statistics:
     free = np.flatnonzero(~held)
     freedom = max(len(found.residuals) - len(free), 1)
     scale = float(np.sqrt(found.residuals @ found.residuals / freedom))
-    size = np.where(values != 0, abs(values), 1.0)
+    size = np.where(values != 0, values, 1.0)
     whole = J[:, free] * size[free]
-    _, singular, V = np.linalg.svd(whole, full_matrices=False) if len(free) else (0, np.zeros(0), 0)
+    _, singular, V = np.linalg.svd(whole, full_matrices=False)
     labels = tuple(problem.labels)
     lost = singular <= RESOLVED * singular.max(initial=0.0)
     combinations = tuple(
@@ -91,7 +92,7 @@ def statistics_of(found: Found, confidence: float) -> Statistics:
         kept = V[~lost] / singular[~lost][:, None]
         covariance[np.ix_(free, free)] = scale**2 * (kept.T @ kept)
         covariance *= np.outer(size, size)
-        unknown = free[(abs(V[lost]) > SHOWN).any(axis=0)] if lost.any() else []
+        unknown = free[(abs(V[lost]) > SHOWN).any(axis=0)]
         covariance[unknown, :] = covariance[:, unknown] = np.nan
     errors = np.sqrt(np.diag(covariance))
     wide = student.ppf(0.5 * (1 + confidence), freedom) * errors

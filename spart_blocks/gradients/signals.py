@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.gradients.forward import Forward
-from spart_blocks.gradients.taped_run import taped
 from spart_blocks.gradients.tangents import Directions, Floats
+from spart_blocks.gradients.taped_run import taped
 from spart_blocks.program.added_signals import entries
 from spart_blocks.run.engines.native import Native
 

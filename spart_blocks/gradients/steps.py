@@ -50,6 +50,8 @@ class Step:
         fast mode may rest in the run and be stirred along a direction.
         """
         self.integral, self._parts = self.field.no_integral, []
+        if not self.at.x.size and self.field.summed is None:
+            return replace(self.at, t=self.at.t + h)
         at, left, part = self.at, h, h
         while True:
             part = min(part, left)
@@ -70,7 +72,7 @@ class Step:
         output of the method where it has one, as the run reads its own. It leaves `integral` alone.
         """
         P = self.field.method.P
-        if P is None or self.field.engine.program.stepped:
+        if P is None or not self._parts or self.field.engine.program.stepped:
             return Step(self.field, self.at, self.inside).within(h)
         t = self.at.t + h
         part = next((one for one in reversed(self._parts) if one.at.t <= t), self._parts[0])

@@ -25,8 +25,8 @@ from spart_blocks.run.engines.engine import Engine, Floats, Pick, not_finite, sh
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
-    from spart_blocks.diagram.sections.run_options import RunOptions
     from spart_blocks.diagram.network.nodes import Node
+    from spart_blocks.diagram.sections.run_options import RunOptions
     from spart_blocks.program.c.machine_code import MachineCode
 
 Reference = Callable[[], Engine]

@@ -1,0 +1,129 @@
+"""`spart fit`: estimate parameters of a diagram from measured signals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.cli.commands import (
+    FILE,
+    QUIET,
+    Loading,
+    Texts,
+    command,
+    diagram_file,
+    named_values,
+    option,
+    switch,
+)
+from spart_blocks.cli.ending import writing
+from spart_blocks.cli.outputs import REPORT, checked_file
+from spart_blocks.cli.terminal import FAILED, Ticker, say
+
+if TYPE_CHECKING:
+    from spart_blocks.fits.estimate import Fit
+
+
+@dataclass(frozen=True)
+class Search:
+    """Options: what is estimated, and how it is searched."""
+
+    parameters: Texts = option(
+        "--parameter -p NAME=[MIN,MAX]",
+        "Estimate a parameter between bounds, in place of those of the file: 'J=[1e-6,1]', "
+        "'J={min: 1e-6, scale: log}', or J alone. May be repeated.",
+    )
+    data: Path | None = option("--data FILE", "Measured signals: .csv, .npz or .mat.")
+    signals: Texts = option(
+        "--signal SIGNAL=COLUMN", "A signal and its name in the data. May be repeated."
+    )
+    loss: str | None = option(
+        "--loss NAME", "linear, or soft_l1, huber, cauchy, arctan, which heed outliers less."
+    )
+    starts: int | None = option("--starts N", "Searches from different starts.", min=1)
+    seed: int | None = option("--seed S", "Selects the starts.", min=0)
+    iterations: int | None = option("--iterations N", "Most runs of a search.", min=1)
+    resume: Path | None = option("--start FILE", "Start from the estimates of a fit: its .json.")
+
+    def changes(self) -> dict[str, Any]:
+        """The arguments of `fit` that the options give."""
+        from spart_blocks.base.document import parse_value
+
+        found: dict[str, Any] = {
+            "loss": self.loss, "starts": self.starts, "seed": self.seed,
+            "iterations": self.iterations, "start": self.resume,
+        }  # fmt: skip
+        if self.parameters:
+            found["parameters"] = {}
+            for text in self.parameters:
+                name, equals, bounds = text.partition("=")
+                value = parse_value(bounds, f"--parameter {text}") if equals else None
+                found["parameters"][name.strip()] = value
+        if (self.data is None) != (not self.signals):
+            hint = "--data step.csv --signal motor.w=w"
+            raise InputError(Fault("--data and --signal go together", hint=hint))
+        if self.data is not None:
+            pairs = named_values("--signal", self.signals, "motor.w=w")
+            one = {"file": str(self.data), "signals": dict(pairs)}
+            found["experiments"] = {self.data.stem: one}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@command(
+    "spart fit diagrams/fitted_motor.yaml --report out/fit.html",
+    "spart fit motor.yaml --data step.csv --signal motor.w=w -p 'J=[1e-6,1]' -p b",
+    "spart fit diagrams/fitted_motor.yaml --write --out out/fit.json",
+)
+def fit(
+    *,
+    file: Path = FILE,
+    search: Search,
+    loading: Loading,
+    out: Path | None = option("--out -o FILE", "Save the estimates: .json."),
+    page: Path | None = option("--report FILE", "Write a report: .html."),
+    write: bool = switch(
+        "--write",
+        "Write the estimates into the diagram's file, with their intervals as comments; "
+        "the rest of its text stays.",
+    ),
+    quiet: bool = QUIET,
+) -> int:
+    """Estimate parameters so that runs are as they were measured: print the estimates with
+    intervals, what cannot be told apart, and what is left of the errors.
+
+    What is estimated, and from which files, is in the diagram's fit section or in the options.
+    Ctrl-C ends the search and keeps the best so far; --start goes on from it. The exit code is 1 if
+    the search has not ended by itself.
+    """
+    page = checked_file(page, (".html", ".htm"), REPORT)
+    out = checked_file(out, (".json",))
+    changes = search.changes()
+    read = diagram_file(file, loading, quiet)
+    from spart_blocks.fits.fit import fit as fitted
+
+    with Ticker(wanted=not quiet) as ticker:
+        found = fitted(read, **changes, progress=lambda step, cost, moved: ticker(
+            f"step {step}: sum of squares {cost:.6g}, values moved by {moved:.2g}"
+        ))  # fmt: skip
+    with writing():
+        _finished(found, file, out, page, write, quiet)
+    return 0 if found.ended else FAILED
+
+
+def _finished(
+    found: Fit, file: Path, out: Path | None, page: Path | None, write: bool, quiet: bool
+) -> None:
+    """Print and save the results."""
+    if not quiet:
+        typer.echo(str(found))
+    saved = [found.save(out)] if out is not None else []
+    saved += [found.report(page)] if page is not None else []
+    for path in saved:
+        say(f"written: {path}", unless=quiet)
+    if write:
+        found.write(file)
+        say(f"written: the estimates into {file}", unless=quiet)
