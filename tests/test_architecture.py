@@ -50,7 +50,7 @@ STARTS = ("spart_blocks.cli", "spart_blocks.robot.robot", "spart_blocks.results.
 each of their functions loads what it needs.
 """
 MANY = 10
-DRAWING = ("results", "drawing", "analysis", "sweeps", "cli")
+DRAWING = ("results", "drawing", "analysis", "sweeps", "fits", "cli")
 
 
 def files_of(station):

@@ -14,10 +14,11 @@ import numpy as np
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, counted, warn
 from spart_blocks.diagram.sections.fit_section import FitSection
+from spart_blocks.fits.fitted_signal import FittedSignal
+from spart_blocks.fits.pictures import pictures
 from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.search import Found
-from spart_blocks.fits.statistics import Statistics, Whiteness, statistics_of, whiteness
-from spart_blocks.gradients.tangents import Floats
+from spart_blocks.fits.statistics import Statistics, statistics_of
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
 
@@ -29,43 +30,6 @@ DOUBTFUL = 0.5
 CORRELATED = 0.95
 SUSPICIOUS = 0.01
 _FORMAT = "spart_blocks fit 1"
-
-
-@dataclass(frozen=True)
-class FittedSignal:
-    """One measured signal of one run. times (n,) [s]; measured, modelled (n, w). hold_out: whether
-    the fit has not seen it.
-    """
-
-    experiment: str
-    signal: str
-    times: Floats
-    measured: Floats
-    modelled: Floats
-    hold_out: bool
-
-    @property
-    def errors(self) -> Floats:
-        """Measured minus modelled (n, w)."""
-        return self.measured - self.modelled
-
-    @property
-    def rms(self) -> float:
-        """Root mean square of the errors, in the signal's unit."""
-        return float(np.sqrt(np.mean(self.errors**2)))
-
-    @property
-    def explained(self) -> float:
-        """1 - |errors| / |measured - its mean|: 1 for a perfect model, 0 for one that is no better
-        than the mean. NaN if what was measured is constant."""
-        size = float(np.linalg.norm(self.measured - self.measured.mean(axis=0)))
-        return 1 - float(np.linalg.norm(self.errors)) / size if size else float("nan")
-
-    @cached_property
-    def whiteness(self) -> Whiteness | None:
-        """The correlation of the errors in time, of the least white element; None if unknown."""
-        found = [one for one in map(whiteness, self.errors.T) if one is not None]
-        return min(found, key=lambda one: one.p) if found else None
 
 
 @dataclass(frozen=True)
@@ -209,7 +173,10 @@ class Fit(Tables):
         """Write a page with the estimates and pictures of the errors: .html."""
         from spart_blocks.fits.report import write_report
 
-        return write_report(self, path)
+        return write_report(
+            path, Path(self.title).name, (self.ended, self.above), self.tables(), self.notes(),
+            self.statistics, self.signals,
+        )  # fmt: skip
 
     def write(self, path: str | Path) -> None:
         """Write the estimates that hold in all experiments into a diagram's file, each with its
@@ -217,13 +184,11 @@ class Fit(Tables):
         """
         from spart_blocks.fits.written import write_estimates
 
-        write_estimates(self, Path(path))
+        write_estimates(Path(path), self.problem, self.statistics, self.section.confidence)
 
     def plot(self) -> list[Figure]:
         """Pictures: each signal with the model's and the errors, and the correlations."""
-        from spart_blocks.fits.pictures import pictures
-
-        return pictures(self)
+        return pictures(self.signals, self.statistics)
 
 
 def started(problem: Problem, given: Fit | str | Path) -> Problem:

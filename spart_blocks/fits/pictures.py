@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.fits.estimate import Fit, FittedSignal
+from spart_blocks.fits.fitted_signal import FittedSignal
+from spart_blocks.fits.statistics import Statistics
 from spart_blocks.results.plots import add_legend, dress, look, new_figure
 
 if TYPE_CHECKING:
@@ -18,11 +20,11 @@ MOST_SHOWN = 30
 """Largest number of estimates in the picture of their correlations."""
 
 
-def pictures(fit: Fit) -> list[Figure]:
+def pictures(signals: Sequence[FittedSignal], statistics: Statistics) -> list[Figure]:
     """One for each measured signal, then that of the correlations."""
-    found = [signal_picture(one) for one in fit.signals]
-    if 1 < len(fit.statistics.labels) <= MOST_SHOWN:
-        found.append(correlation_picture(fit))
+    found = [signal_picture(one) for one in signals]
+    if 1 < len(statistics.labels) <= MOST_SHOWN:
+        found.append(correlation_picture(statistics))
     return found
 
 
@@ -60,9 +62,9 @@ def signal_picture(one: FittedSignal) -> Figure:
     return figure
 
 
-def correlation_picture(fit: Fit) -> Figure:
+def correlation_picture(statistics: Statistics) -> Figure:
     """The correlations of the estimates as a map."""
-    labels, r = fit.statistics.labels, fit.statistics.correlation
+    labels, r = statistics.labels, statistics.correlation
     figure = new_figure("correlations", max(3.5, 1.6 + 0.32 * len(labels)))
     axis = figure.subplots()
     axis.imshow(np.ma.masked_invalid(r), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
