@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,27 +23,6 @@ SOFTWARE_GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swi
 NO_GL = ("--disable-3d-apis",)
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
-SCREEN = shutil.which("Xvfb")
-"""A screen for Firefox, which has no WebGL without one."""
-PREFERENCES = {
-    "browser.shell.checkDefaultBrowser": False,
-    "browser.download.folderList": 2,
-    "browser.download.useDownloadDir": True,
-    "browser.download.always_ask_before_handling_new_types": False,
-    "app.update.enabled": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "network.proxy.type": 1,  # a proxy that is not there; this machine needs none
-    "network.proxy.http": "127.0.0.1",
-    "network.proxy.http_port": 9,
-    "network.proxy.ssl": "127.0.0.1",
-    "network.proxy.ssl_port": 9,
-    "ui.prefersReducedMotion": 0,
-    "webgl.force-enabled": True,
-}
-SIZE = 1280, 717
-"""What a page has of Chromium's window."""
 
 
 def geckodriver():
@@ -93,67 +71,40 @@ def chromium(folder, *flags, trace=None):
         driver.quit()
 
 
-@contextmanager
-def screen():
-    """The name of a screen that nobody sees."""
-    reads, writes = os.pipe()
-    command = [
-        SCREEN,
-        "-displayfd",
-        str(writes),
-        "-screen",
-        "0",
-        "1600x1200x24",
-        "-nolisten",
-        "tcp",
-    ]
-    with subprocess.Popen(command, pass_fds=[writes], stderr=subprocess.DEVNULL) as server:
-        os.close(writes)
-        with os.fdopen(reads) as told:
-            name = f":{told.readline().strip()}"
-        try:
-            yield name
-        finally:
-            server.terminate()
-
-
-@contextmanager
-def firefox(folder):
-    """Firefox with a new profile in the folder."""
-    with screen() if SCREEN else nullcontext() as shown, _firefox_on(shown, folder) as browser:
-        yield browser
-
-
-@contextmanager
-def _firefox_on(shown, folder):
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.FirefoxOptions()
-    options.binary_location = FIREFOX
-    if shown is None:
-        options.add_argument("-headless")
-    options.add_argument("-remote-allow-system-access")
-    for name, value in PREFERENCES.items():
-        options.set_preference(name, value)
-    driver_file = folder / "geckodriver"
-    shutil.copy(geckodriver(), driver_file)
-    driver_file.chmod(0o755)
-    env = os.environ | ({"DISPLAY": shown} if shown else {})
-    service = webdriver.FirefoxService(str(driver_file), log_output=os.devnull, env=env)
-    driver = webdriver.Firefox(options=options, service=service)
-    driver.set_script_timeout(60)
-    try:
-        found = Firefox(driver)
-        found.fit()
-        yield found
-    finally:
-        driver.quit()
-
-
 class Browser:
     """What the tests ask of a browser."""
 
     def __init__(self, driver):
         self.driver = driver
+
+    def show_in(self, scheme=None):
+        """Ask pages to be dark or light; None: as by default."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def allow_clipboard(self):
+        """Let scripts of the page that is shown write to the clipboard and read it."""
+        given = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+        origin = self.run("return location.origin")
+        self.driver.execute_cdp_cmd(
+            "Browser.grantPermissions", {"origin": origin, "permissions": given}
+        )
+
+    @contextmanager
+    def touched(self):
+        """A screen that is touched, for pages that are opened now."""
+        command = "Emulation.setTouchEmulationEnabled"
+        self.driver.execute_cdp_cmd(command, {"enabled": True, "maxTouchPoints": 5})
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd(command, {"enabled": False})
+
+    def touch(self, kind, *places):
+        """Tell the browser where fingers are. kind: start, move or end."""
+        points = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(places)]
+        event = {"type": f"touch{kind.capitalize()}", "touchPoints": points}
+        self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
 
     def download_to(self, folder):
         """Save what pages download in this folder."""
@@ -220,34 +171,3 @@ class Browser:
         urls = [m["params"]["request"]["url"] for m in sent
                 if m["method"] == "Network.requestWillBeSent"]  # fmt: skip
         return [url for url in urls if not url.startswith(OWN)]
-
-
-class Firefox(Browser):
-    """The same of Firefox, whose driver keeps no log: errors are those that the page sees."""
-
-    def fit(self):
-        """Make the page as large as Chromium's."""
-        width, height = (self.run(f"return outer{one} - inner{one}") for one in ("Width", "Height"))
-        self.driver.set_window_size(SIZE[0] + width, SIZE[1] + height)
-
-    def download_to(self, folder):
-        with self.driver.context(self.driver.CONTEXT_CHROME):
-            self.run(
-                "Services.prefs.setStringPref('browser.download.dir', arguments[0])", str(folder)
-            )
-
-    def visit(self, url):
-        self.driver.get(url)
-        self.run(
-            "window.complaints = []; for (const what of ['error', 'unhandledrejection'])"
-            " addEventListener(what, ({ message, reason }) =>"
-            " complaints.push(String(message ?? reason)));"
-            "for (const what of ['error', 'warn']) { const tell = console[what];"
-            " console[what] = (...said) => (complaints.push(said.join(' ')), tell(...said)); }"
-        )
-
-    def complaints(self):
-        return self.run("return window.complaints ?? []")
-
-    def requests(self):
-        return self.run("return performance.getEntriesByType('resource').map(({ name }) => name)")

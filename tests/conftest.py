@@ -9,7 +9,8 @@ import tempfile
 import numpy as np
 import pytest
 import robots
-from browsers import SOFTWARE_GL, asked, chromium, firefox
+from browsers import SOFTWARE_GL, asked, chromium
+from firefoxes import firefox
 from hypothesis import HealthCheck, configuration, settings
 
 import spart_blocks as sb

@@ -202,8 +202,7 @@ def test_another_format_is_refused_in_the_page(opened):
 
 def test_narrow_and_dark(opened):
     browser = opened()
-    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.show_in("dark")
     browser.driver.set_window_size(520, 800)
     try:
         browser.drawn()
@@ -214,7 +213,7 @@ def test_narrow_and_dark(opened):
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
     finally:
         browser.driver.set_window_size(1280, 860)
-        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        browser.show_in()
 
 
 def test_without_webgl_the_scopes_work(tmp_path):

@@ -12,12 +12,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "studio"))
 pytest.importorskip("starlette")
 
-from browsers import chromium_only, needs_chromium
+from browsers import needs_chromium
 from diagram_pages import DiagramPage
 from studio_pages import in_browser
 from typed_fields import FILE, KINDS, type_into
 
-pytestmark = [needs_chromium, chromium_only]
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")

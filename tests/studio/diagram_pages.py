@@ -126,9 +126,11 @@ class DiagramPage:
         self.wait(f"{found}.find((one) => one.textContent.trim() === arguments[0])", text).click()
 
     def press(self, *keys):
-        """Press keys one after the other; "Ctrl+Z" together."""
+        """Press keys one after the other; "Ctrl+Z" together, and capitals with Shift."""
         for key in keys:
             *held, last = key.split("+") if len(key) > 1 and "+" in key else [key]
+            if len(key) == 1 and key.isupper():
+                held = ["Shift"]
             actions = ActionChains(self.driver)
             codes = [getattr(Keys, {"Ctrl": "CONTROL"}.get(name, name.upper())) for name in held]
             for code in codes:
@@ -141,11 +143,21 @@ class DiagramPage:
     def type(self, text):
         ActionChains(self.driver).send_keys(text).perform()
 
+    def paste(self, text):
+        """Paste a text that was copied elsewhere."""
+        self.browser.allow_clipboard()
+        self.browser.run_async("navigator.clipboard.writeText(arguments[0]).then(done)", text)
+        self.press("Ctrl+v")
+
     def fill(self, field, *keys):
         """Type keys in place of what is in a field. Firefox's driver takes what follows a key that
         is held for being pressed with it, unless it comes by itself."""
         field.send_keys(self.CTRL_A)
         field.send_keys(*keys)
+
+    def focus(self, element):
+        """Put the focus to an element: Firefox's driver has no keys for a slider."""
+        self.browser.run("arguments[0].focus()", element)
 
     def choose(self, text):
         """Type into the list that is open, and take the first that is found."""

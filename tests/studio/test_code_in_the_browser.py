@@ -54,7 +54,7 @@ def page(browser, tmp_path_factory):
         browser.wait("document.querySelector('.palette details')")  # the types are there
         page = CodePage(browser, root)
         yield page
-        assert browser.driver.get_log("browser") == []  # the page's policy is kept
+        assert browser.complaints() == []  # the page's policy is kept
 
 
 @pytest.fixture

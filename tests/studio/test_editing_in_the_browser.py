@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from browsers import chromium_only, needs_chromium
+from browsers import needs_chromium
 from diagram_pages import BOX, LOOP, DiagramPage
 from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
@@ -198,14 +198,16 @@ def test_types_that_do_not_fit_a_wire_stand_below_with_the_reason(loop):
     loop.press("ESCAPE")
 
 
-@chromium_only
 def test_a_block_comes_from_the_palette(loop):
     loop.browser.find(".palette input").send_keys("constant")
     loop.wait("document.querySelector('.palette li button')")
     loop.browser.find(".palette li button").click()
     loop.has("goal", "error", "gain", "x", "scope", "constant")
     item = loop.browser.find(".palette li button")
-    loop.drag(item, (300, 60), (100, 80))
+    start, pane = item.rect, loop.browser.find(".react-flow__pane").rect
+    dx = pane["x"] + pane["width"] / 2 - start["x"] - start["width"] / 2
+    dy = pane["y"] + 0.88 * pane["height"] - start["y"] - start["height"] / 2
+    loop.drag(item, (300, 60), (int(dx) - 300, int(dy) - 60))
     loop.until(lambda: "constant2" in loop.blocks(), "dragged")
     loop.browser.find(".palette input").clear()
     loop.node("constant2").click()

@@ -128,7 +128,7 @@ def test_what_has_changed_since_a_commit_is_marked_and_leads_to_its_block(page):
     page.wait("document.querySelector('.mark-wire.removed')")
     page.click("goal")
     page.wait("document.querySelector('.field [name=T]')")
-    page.field("T").send_keys(page.CTRL_A, "0.5", "\n")
+    page.fill(page.field("T"), "0.5", Keys.ENTER)
     page.wait(f"{marked}?.matches('.mark-block.changed')", "goal")
     lines = "[...document.querySelectorAll('button.change')]"
     button = page.wait(f"{lines}.find((one) => one.innerText.includes('goal.T'))")

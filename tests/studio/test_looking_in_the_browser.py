@@ -281,7 +281,7 @@ def test_a_picture_is_saved(loop, tmp_path):
     loop.browser.download_to(tmp_path)
     loop.button("Save a picture")
     picture = tmp_path / "loop.svg"
-    loop.until(picture.exists, "saved")
+    loop.until(lambda: picture.exists() and picture.stat().st_size, "saved")
     assert picture.read_text().count("<g><rect") == 5
     assert ">gain</text>" in picture.read_text()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
+from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
@@ -157,9 +158,11 @@ def test_a_parameter_is_tuned_by_a_slider_beside_a_scope(page):
     page.choose("k")
     page.press("ESCAPE")
     page.wait("document.querySelector('.scope-slider')")
-    slider = page.browser.find(".scope-slider [type=range]")
-    slider.send_keys("\ue014", "\ue014")  # right
-    page.wait("document.querySelector('.scope-slider.changed .number').value === '2.08'")
+    slowly(page)
+    slider = page.wait("document.querySelector('.scope-slider [type=range]')")
+    page.focus(slider)
+    page.press("ARROW_RIGHT", "ARROW_RIGHT")
+    page.wait("document.querySelector('.scope-slider.changed .number')?.value === '2.08'")
     page.driver.refresh()
     page.wait("document.querySelector('.scope-slider')")
     page.browser.find("[aria-label='Remove the slider of k']").click()
@@ -202,8 +205,7 @@ class Widgets:
         for name in names:
             self.page.wait("document.querySelector('dialog[open] [role=option]')")
             field = self.page.browser.find(".widget-dialog [role=combobox]")
-            field.send_keys(self.page.CTRL_A)
-            field.send_keys(name, "\n")
+            self.page.fill(field, name, Keys.ENTER)
         self.page.browser.find(".widget-dialog .primary").click()
         self.page.wait("!document.querySelector('.widget-dialog')")
 

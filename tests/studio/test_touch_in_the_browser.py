@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from browsers import chromium_only, needs_chromium
+from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
 from studio_pages import in_browser
 
-pytestmark = [needs_chromium, chromium_only]
+pytestmark = needs_chromium
 
 TEXT = LOOP.replace("wires:", "  spare: {type: GAIN, K: 3}\nwires:")
 VIEW = "return getComputedStyle(document.querySelector('.react-flow__viewport')).transform"
@@ -17,24 +17,17 @@ class Fingers:
     """Fingers on a page."""
 
     def __init__(self, page):
-        self.page = page
-
-    def are(self, what, *places):
-        """Tell the browser where they are: touchStart, touchMove or touchEnd."""
-        points = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(places)]
-        self.page.driver.execute_cdp_cmd(
-            "Input.dispatchTouchEvent", {"type": what, "touchPoints": points}
-        )
+        self.page, self.touch = page, page.browser.touch
 
     def tap(self, at):
-        self.are("touchStart", at)
-        self.are("touchEnd")
+        self.touch("start", at)
+        self.touch("end")
 
     def hold(self, at, until):
         """Touch a place until something holds, and let go."""
-        self.are("touchStart", at)
+        self.touch("start", at)
         self.page.wait(until)
-        self.are("touchEnd")
+        self.touch("end")
 
     def drag(self, *paths, steps=3):
         """Move fingers along lines at once, each from its start to its end."""
@@ -43,10 +36,10 @@ class Fingers:
             places = [
                 (x + part * (to_x - x), y + part * (to_y - y)) for (x, y), (to_x, to_y) in paths
             ]
-            self.are("touchStart" if step == 0 else "touchMove", *places)
+            self.touch("start" if step == 0 else "move", *places)
             if step > 1:  # what rests at its start is a long press
                 self.page.browser.drawn()
-        self.are("touchEnd")
+        self.touch("end")
 
     def of(self, element, x=0.5, y=0.5):
         """A place in an element."""
@@ -61,14 +54,9 @@ class Fingers:
 def page(browser, tmp_path):
     (tmp_path / "spart.toml").write_text("")
     (tmp_path / "loop.yaml").write_text(TEXT)
-    touch = "Emulation.setTouchEmulationEnabled"
-    browser.driver.execute_cdp_cmd(touch, {"enabled": True, "maxTouchPoints": 5})
-    try:
-        with in_browser(browser, tmp_path, "loop.yaml"):
-            browser.wait("document.querySelector('.palette details')")
-            yield DiagramPage(browser, tmp_path).open("loop.yaml")
-    finally:
-        browser.driver.execute_cdp_cmd(touch, {"enabled": False})
+    with browser.touched(), in_browser(browser, tmp_path, "loop.yaml"):
+        browser.wait("document.querySelector('.palette details')")
+        yield DiagramPage(browser, tmp_path).open("loop.yaml")
 
 
 def view_of(page):

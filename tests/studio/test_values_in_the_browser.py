@@ -25,11 +25,6 @@ wires:
   - law -> scope.2
 """
 IN_FIELD = "document.activeElement.matches('.field textarea[name=\"{}\"]')"
-PASTE = """
-const data = new DataTransfer(); data.setData("text/plain", arguments[0]);
-const event = new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true});
-document.activeElement.dispatchEvent(event);
-"""
 
 
 class ValuePage(DiagramPage):
@@ -85,14 +80,14 @@ def test_a_table_is_typed_and_its_points_are_moved(values):
 
 def test_a_matrix_is_pasted_from_a_spreadsheet_and_escape_keeps_nothing(values):
     values.show("gain", "K", "F4")
-    values.browser.run(PASTE, "1\t2\n3\t4\n")
+    values.paste("1\t2\n3\t4\n")
     values.press("ESCAPE")
     values.wait("!document.querySelector('dialog[open]')")
     values.wait(IN_FIELD.format("K"))
     assert values.text == TEXT
     values.press("F4")
     values.wait("document.activeElement.dataset.cell === '0,0'")
-    values.browser.run(PASTE, "1\t2\n3\t4\n")
+    values.paste("1\t2\n3\t4\n")
     values.press_text("Add a row")
     values.wait("document.activeElement.dataset.cell === '2,0'")
     values.type("5")

@@ -19,7 +19,7 @@ export function CellGrid({ rows, names, name, onChange }: Props) {
   const cellAt = (i: number, j: number): HTMLInputElement | null =>
     home.current?.querySelector(`[data-cell="${i},${j}"]`) ?? null;
   useEffect(() => {
-    if (wanted.current) cellAt(...wanted.current)?.select();
+    if (wanted.current) cellAt(...wanted.current)?.focus(); // which selects it
     wanted.current = null;
   });
   const set = (i: number, j: number, text: string): void => onChange(rows.map((row, k) => (k === i ? row.map((one, l) => (l === j ? text : one)) : row)));
@@ -35,12 +35,12 @@ export function CellGrid({ rows, names, name, onChange }: Props) {
       : event.key === "ArrowLeft" && (start === 0 || isAll) ? [0, -1] : event.key === "ArrowRight" && (end === value.length || isAll) ? [0, 1] : null;
     if (step) {
       const next = cellAt(i + step[0]!, j + step[1]!);
-      if (next) next.select();
+      next?.focus();
       event.preventDefault();
     } else if (event.key === "Enter") {
       event.preventDefault();
       if (i + 1 === rows.length) addRow();
-      else cellAt(i + 1, j)?.select();
+      else cellAt(i + 1, j)?.focus();
     }
   };
   const paste = (event: ClipboardEvent, i: number, j: number): void => {
