@@ -30,6 +30,8 @@ PREFERENCES = {
     "ui.prefersReducedMotion": 0,
     "webgl.force-enabled": True,
 }
+TOUCHED = (("dom.w3c_touch_events.enabled", 1, 2), ("dom.maxtouchpoints.testing.value", 5, -1))
+"""What a screen that is touched changes, and what is so without."""
 SIZE = 1280, 717
 """What a page has of Chromium's window."""
 
@@ -162,11 +164,13 @@ class Firefox(Browser):
 
     @contextmanager
     def touched(self):
-        self.prefer("dom.w3c_touch_events.enabled", 1)
+        for name, value, _ in TOUCHED:
+            self.prefer(name, value)
         try:
             yield
         finally:
-            self.prefer("dom.w3c_touch_events.enabled", 2)
+            for name, _, usual in TOUCHED:
+                self.prefer(name, usual)
 
     def touch(self, kind, *places):
         from selenium.webdriver.common.actions.action_builder import ActionBuilder

@@ -8,6 +8,7 @@ import pytest
 from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
@@ -70,7 +71,8 @@ def test_two_files_are_compared_and_exports_are_saved(page):
     page.click_empty()
     page.press("C")
     other = page.wait("document.querySelector('.job-dialog select:focus')")
-    other.send_keys("other")
+    page.wait("[...arguments[0].options].some((one) => one.text === 'other.yaml')", other)
+    Select(other).select_by_visible_text("other.yaml")
     page.press_text("Run and compare")
     section = ended(page, "Comparison 2")
     pictures = "document.querySelector(\".job[aria-label='Comparison 2'] img\")"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from browsers import needs_chromium
+from browsers import chromium_only, needs_chromium
 from diagram_pages import DiagramPage
 from studio_pages import in_browser
 from studio_sheets import blocks
@@ -93,6 +93,7 @@ return [...document.querySelectorAll('.backdrop canvas')].slice(0, 2).some((canv
 """
 
 
+@chromium_only
 def test_the_picture_of_a_large_sheet_goes_along_with_the_view(large):
     """While the view moves, the picture is scaled and shifted; elements come when it rests."""
     page, served = large

@@ -240,7 +240,8 @@ def test_a_dashboard_shows_signals_and_sets_parameters(page):
     page.wait("document.querySelector('.widget-display output').textContent === '0.181'")
     page.wait("document.querySelector('.widget-lamp').ariaLabel === 'x: off'")
     slowly(page)
-    page.browser.find(".widget-knob [role=slider]").send_keys("\ue013", "\ue013")  # up
+    page.focus(page.wait("document.querySelector('.widget-knob [role=slider]')"))
+    page.press("ARROW_UP", "ARROW_UP")
     page.wait("document.querySelector('.widget-knob [role=slider]').ariaValueNow === '2.08'")
     page.browser.find(".widget-switch").click()
     page.wait("document.querySelector('.widget-switch').ariaChecked === 'true'")

@@ -304,6 +304,20 @@ def test_a_run_continues_from_a_time_of_another(lag):
     assert early.continuous["lag"][0] == pytest.approx(7 * np.exp(-0.5), rel=1e-3)
 
 
+def test_a_value_tuned_while_a_run_is_paused_is_told_and_kept_at_once(lag):
+    commands = [
+        (1.0, {"id": 1, "do": "pause"}),
+        (1.0, {"id": 2, "do": "tune", "name": "gain.K", "text": "4"}),
+        (1.0, {"id": 3, "do": "tuned"}),
+        (1.0, {"id": 4, "do": "resume"}),
+    ]
+    _, _, heard = ran(lag, commands)
+    told = [header for header, _ in heard.frames]
+    paused = [one for one in told if one.get("tell") == "status" and one["state"] == "paused"]
+    assert paused[-1]["tuned"] == {"gain.K": "4"}
+    assert next(one["ok"] for one in told if one.get("id") == 3) == {"gain.K": 4}
+
+
 def test_a_late_run_does_not_hurry():
     pace = Pace(1.0)
     pace.starts(0.0, 10.0)

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "react";
 
+import { useDiagrams } from "../jobs/diagrams";
 import type { ChangeLine, Revisions } from "../protocol";
 import type { Runs } from "../run/runs";
 import { useStudio } from "../store";
@@ -29,7 +30,7 @@ function OfFile({ path }: { path: string }) {
 
 function Choice({ path, known: { commits, why } }: { path: string; known: Revisions }) {
   const changes = useStudio((state) => state.changes);
-  const diagrams = useStudio(({ project }) => project?.diagrams) ?? [];
+  const diagrams = useDiagrams();
   const against = comparedWith();
   const value = !changes || !against ? "" : "commit" in against ? `commit ${against.commit}` : `file ${against.other}`;
   const choose = (chosen: string): void => {

@@ -8,6 +8,7 @@ import { fromYaml } from "../forms/yaml";
 import type { Content, JobKind, JobOption } from "../protocol";
 import { connection, now, patch, useStudio } from "../store";
 import "./jobs.css";
+import { useDiagrams } from "./diagrams";
 import { allKinds, begin } from "./jobs";
 import { isPair, labelOf, optionsOf, parted, sidesOf, type Typed } from "./options";
 
@@ -106,12 +107,12 @@ function JobForm({ which, kinds, onClose }: { which: Which; kinds: readonly JobK
 
 /** The second file of a comparison. */
 function Other({ own, value, onChange }: { own: string; value: string; onChange: (path: string) => void }) {
-  const diagrams = useStudio(({ project }) => project?.diagrams);
+  const diagrams = useDiagrams();
   return (
     <label className="job-option"><span>with another file</span>
       <select value={value} onChange={({ target }) => onChange(target.value)}>
         <option value="">no: variants and cases of this one</option>
-        {diagrams?.filter(({ path }) => path !== own).map(({ path }) => <option key={path}>{path}</option>)}
+        {diagrams.filter(({ path }) => path !== own).map(({ path }) => <option key={path}>{path}</option>)}
       </select>
     </label>
   );
