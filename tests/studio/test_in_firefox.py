@@ -12,7 +12,7 @@ from browsers import is_there
 
 HERE = Path(__file__).parent
 MAIN = (
-    "accessibility", "building", "buses", "charts", "claims", "code", "editing", "jobs", "kinds",
+    "building", "buses", "charts", "claims", "code", "editing", "jobs", "kinds",
     "large_sheets", "looking", "loops", "run_panels", "running", "sheet", "stages", "stepping",
     "touch", "values",
 )  # fmt: skip
