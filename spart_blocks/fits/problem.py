@@ -213,6 +213,10 @@ class _Making:
 
     def problem(self) -> Problem:
         section = self.section
+        for name, given in (("parameters", self.paths), ("experiments", section.experiments)):
+            if not given:
+                hint = "fit: {parameters: {J: [0, 1]}, experiments: {step: {file: step.csv, ...}}}"
+                raise InputError(Fault(f"a fit needs {name}", self._place(), hint))
         shared: dict[str, Free] = {}
         trials = []
         for name, experiment in section.experiments.items():

@@ -149,12 +149,13 @@ def _experiments(raw: Any) -> Any:
 class FitSection(_Section):
     """Parameters that are estimated, and the experiments that they are estimated from."""
 
-    parameters: Annotated[dict[StrictStr, Bounded], Field(min_length=1)] = Field(
-        description="parameters by name, each with its bounds"
+    parameters: dict[StrictStr, Bounded] = Field(
+        default_factory=dict, description="parameters by name, each with its bounds"
     )
-    experiments: Annotated[
-        dict[StrictStr, Experiment], BeforeValidator(_experiments), Field(min_length=1)
-    ] = Field(description="measured runs by name; a single one may stand without a name")
+    experiments: Annotated[dict[StrictStr, Experiment], BeforeValidator(_experiments)] = Field(
+        default_factory=dict,
+        description="measured runs by name; a single one may stand without a name",
+    )
     loss: Loss = Field("linear", description="linear: least squares; the others heed outliers less")
     outlier: Positive = Field(
         3.0, description="errors above so many standard deviations are outliers, if not linear"

@@ -96,7 +96,7 @@ class Sections(BaseModel):
     sweep: Annotated[SweepSection | None, MAPPING, SectionRow(check_sweep)] = Field(
         None, description="many runs of it: what they differ in, for `spart sweep`"
     )
-    fit: Annotated[FitSection | None, MAPPING, SectionRow(check_fit, divided=False)] = Field(
+    fit: Annotated[FitSection | None, MAPPING, SectionRow(check_fit)] = Field(
         None, description="parameters to estimate from measured signals, for `spart fit`"
     )
     export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
