@@ -132,6 +132,23 @@ def test_two_files_are_compared_and_a_diagram_is_exported(folder):
     in_page(folder, work)
 
 
+def test_parameters_are_fitted_to_the_files_of_the_section(folder):
+    rows = "".join(f"{t},{1 - 2.718281828459045 ** (-3 * t)}\n" for t in (0.2, 0.5, 0.9))
+    (folder / "m.csv").write_text(f"t,x\n{rows}")
+    fitted = "fit: {parameters: {k: [0, 9]}, experiments: {file: m.csv, signals: {x: x}}}\n"
+    (folder / "servo.yaml").write_text(SERVO + fitted)
+
+    async def work(page):
+        await page.ask("job", path="servo.yaml", kind="fit", options={})
+        job = await over(page, 1)
+        assert job["state"] == "ended", job["lines"]
+        assert {"fit.json", "report.html"} <= names(job)
+        (told,) = [line for line in job["lines"] if line.startswith("k ")]
+        assert float(told.split()[1]) == pytest.approx(3, rel=1e-3)
+
+    in_page(folder, work)
+
+
 def test_a_job_whose_process_is_killed_has_failed(folder):
     async def work(page):
         await page.ask("job", path="servo.yaml", kind="sweep", options={})

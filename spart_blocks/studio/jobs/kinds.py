@@ -76,6 +76,12 @@ KINDS: Mapping[str, JobKind] = {
         lambda name, _: ("--out=sweep", "--report=report.html"),
         variants=False,
     ),
+    "fit": JobKind(
+        "fit",
+        "Fit",
+        ("--parameter", "--loss", "--starts", "--seed", "--iterations", "--set"),
+        lambda name, _: ("--out=fit.json", "--report=report.html"),
+    ),
     "compare": JobKind(
         "compare",
         "Comparison",

@@ -12,16 +12,18 @@ import { useDiagrams } from "./diagrams";
 import { allKinds, begin } from "./jobs";
 import { isPair, labelOf, optionsOf, parted, sidesOf, type Typed } from "./options";
 
-const TITLES = { sweep: "Sweep: many runs", compare: "Compare", export: "Export" } as const;
-const BUTTONS = { sweep: "Run the sweep", compare: "Run and compare", export: "Export" } as const;
+const TITLES = { sweep: "Sweep: many runs", fit: "Fit to measurements", compare: "Compare", export: "Export" } as const;
+const BUTTONS = { sweep: "Run the sweep", fit: "Fit", compare: "Run and compare", export: "Export" } as const;
 type Which = keyof typeof TITLES;
 
 const NOTES: Record<string, string> = {
   sweep: "What is left empty is as the section sweep: of the file has it.",
+  fit: "Measured files and experiments are those of the section fit: of the file. Parameters left empty are, too.",
   compare: "Left empty, all choices of the file's variants are compared. Metrics are those of the section compare: of the file.",
 };
 
 export const SweepDialog = () => <JobDialog which="sweep" />;
+export const FitDialog = () => <JobDialog which="fit" />;
 export const CompareDialog = () => <JobDialog which="compare" />;
 export const ExportDialog = () => <JobDialog which="export" />;
 

@@ -7,6 +7,7 @@ import { now, patch } from "../store";
 const COMMANDS: Command[] = [
   { keys: ["Shift+E"], what: "export: C, FMU, pictures, results", run: () => patch({ dialog: "export" }) },
   { keys: ["Shift+S"], what: "sweep: many runs", run: () => patch({ dialog: "sweep" }) },
+  { keys: ["Shift+M"], what: "fit parameters to measurements", run: () => patch({ dialog: "fit" }) },
   { keys: ["Shift+C"], what: "compare variants, cases or files", run: () => patch({ dialog: "compare" }) },
   { keys: ["Shift+D"], what: "what has changed since a commit", run: () => patch({ panel: "changes" }) },
 ];

@@ -8,6 +8,7 @@ export type Options = Record<string, string | string[] | true>;
 /** The options that come first in a form; the others are folded away. */
 const FIRST: Record<string, readonly string[]> = {
   sweep: ["over", "runs", "metric", "variant"],
+  fit: ["parameter", "loss", "starts"],
   compare: ["variant", "case", "set", "t"],
   c: ["part", "rate", "verify"],
   fmu: ["part", "version", "verify"],
