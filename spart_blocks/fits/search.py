@@ -19,7 +19,9 @@ Progress = Callable[[int, float, float], None]
 """Called with the number of the step, the sum of the weighted squared errors and the relative
 length of the step."""
 
-TOLERANCE = 1e-10
+LEAST_FALL, LEAST_STEP = 1e-13, 1e-10
+"""A search ends where the sum of squares falls, or the values move, by a smaller fraction. Near a
+flat minimum the first is the square of what the values still lack."""
 LEAST_NOISE = 1e-6
 """Least standard deviation of a signal's noise, as a fraction of the spread of its samples."""
 ROUNDS = 3
@@ -143,7 +145,7 @@ class _Search:
             end: Any = least_squares(
                 self.errors, z, self.slopes, (low, high), loss=self.loss, x_scale="jac",
                 f_scale=self.section.outlier, max_nfev=self.section.iterations,
-                ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE,
+                ftol=LEAST_FALL, xtol=LEAST_STEP, gtol=LEAST_STEP,
             )  # fmt: skip
         except KeyboardInterrupt:
             assert self.best is not None
