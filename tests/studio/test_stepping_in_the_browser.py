@@ -114,3 +114,14 @@ def test_a_breakpoint_is_set_on_a_wire_and_what_changed_leads_to_blocks(
         browser.wait("document.querySelector('.form [aria-pressed=true]')?.innerText"
                      " === 'Pause when entered'")  # fmt: skip
         assert "modes.state == 'heating'" in browser.find(".debug code").text
+        pressed(browser, Keys.CONTROL, Keys.ENTER)
+        says(browser, "paused at 0.166667 s", "modes.state == 'heating'")
+        browser.wait(
+            f"({heating}).classList.contains('active') || ({heating}).querySelector('.active')"
+        )
+        pressed(browser, Keys.F8)
+        says(browser, "paused at 0.5 s, a tick")
+        pressed(browser, Keys.CONTROL, Keys.ENTER)
+        says(browser, "paused at 2.16667 s")  # entered again
+        pressed(browser, Keys.CONTROL, Keys.ENTER)
+        state(browser, "ended")
