@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.tableaus import Tableau, tableau
+from spart_blocks.gradients.compiled_steps import CompiledSteps
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.run import Run
@@ -59,6 +61,11 @@ class Field:
         self.summed: Tangent | None = None
         if integrands is not None:
             self.summed = directions.tangent("integrands", lambda: integrands, often=True)
+        self.compiled: CompiledSteps | None = None
+        options = run.options
+        with suppress(LookupError):
+            tolerances = options.rtol, options.atol
+            self.compiled = CompiledSteps(directions, method, self.rates, self.summed, tolerances)
 
     @property
     def no_integral(self) -> Floats:

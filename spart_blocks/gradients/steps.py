@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from spart_blocks.gradients.compiled_steps import CompiledSteps
 from spart_blocks.gradients.field import Field, Place
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.run.constants import BEFORE, LENGTHEN, PART, SAFETY_OF_STEPS, SHORTEN
@@ -85,6 +87,8 @@ class Step:
     def _tried(self, at: Place, h: float) -> _Part:
         """One step of the method."""
         f, method = self.field, self.field.method
+        if f.compiled is not None:
+            return self._compiled(f.compiled, at, h)
         slopes: list[Floats] = []
         changes: list[Floats] = []
         sums: list[Floats] = []
@@ -105,7 +109,18 @@ class Step:
         if method.e is not None:
             error = f.error(at, x, dx, h * _sum(method.e, changes, at.dx))
         integral = h * _sum(method.b, sums, self.integral)
-        if f.engine.program.stepped:
+        return self._ended(at, h, (slopes, changes, integral, x, dx, error))
+
+    def _compiled(self, compiled: CompiledSteps, at: Place, h: float) -> _Part:
+        """The same by machine code."""
+        states = (at.x, at.xd, self.at.x, at.dx, at.dxd)
+        return self._ended(at, h, compiled.attempt(at.t, h, self.inside, states))
+
+    def _ended(
+        self, at: Place, h: float, found: tuple[Any, Any, Floats, Floats, Floats, float]
+    ) -> _Part:
+        slopes, changes, integral, x, dx, error = found
+        if self.field.engine.program.stepped:
             x, dx = self._own_steps(at, h, x, dx)
         return _Part(at, h, slopes, changes, replace(at, t=at.t + h, x=x, dx=dx), error, integral)
 

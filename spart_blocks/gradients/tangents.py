@@ -62,9 +62,9 @@ class Tangent:
         self.n = self.function.numel_out(0)
         along = engine.derived(("along", key, entries), lambda: _along(self.function, entries))
         p = engine.program.p
-        self._value, self._along = (
-            Called(one, p, _code(one) if often else None) for one in (self.function, along)
-        )
+        self.codes = tuple(_code(one) if often else None for one in (self.function, along))
+        """The machine code of the function and of its derivative, where there is some."""
+        self._value, self._along = map(Called, (self.function, along), (p, p), self.codes)
 
     def value(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
         """Its value (n,)."""

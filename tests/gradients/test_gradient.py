@@ -86,3 +86,16 @@ def test_what_it_cannot_do_it_says(written, change, text):
     asked = {"of": "final(x)", "by": "k", **change}
     with pytest.raises(sb.InputError, match=text):
         sb.gradient(written(DECAY), **asked)
+
+
+def test_steps_without_a_compiler_have_the_same_changes(written, monkeypatch):
+    text = DECAY.replace("x -> s]", "x -> s, u -> z]").replace(
+        "  s: {", "  z: {type: SCOPE}\n  s: {"
+    )
+    asked = {"of": {"end": "final(x)", "size": "rms(x[0])"}, "by": ["k", "u", "x.x0"]}
+    compiled = sb.gradient(written(text), **asked)
+    monkeypatch.setattr("spart_blocks.gradients.compiled_steps._library", lambda: None)
+    plain = sb.gradient(written(text), **asked)
+    for name, found in compiled.derivatives.items():
+        for by, value in found.items():
+            np.testing.assert_allclose(plain[name][by], value, rtol=1e-12, atol=1e-15)
