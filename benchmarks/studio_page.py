@@ -76,6 +76,8 @@ new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
 }).observe({ type: 'longtask' });
 """
+TRACED = "toplevel,blink.user_timing"
+MARK = "performance.mark('traced ' + arguments[0])"
 ELEMENTS = "return document.querySelectorAll('*').length"
 OF_BLOCK = """
 const node = document.querySelector(`.react-flow__node[data-id="${arguments[0]}"]`);
@@ -128,17 +130,44 @@ def measure(text: str, shown: int, page: Path, pan: bool) -> dict[str, float]:
         (folder / "spart.toml").write_text("")
         (folder / "one.yaml").write_text(text)
         with (
-            chromium(folder / "profile", *SOFTWARE_GL) as browser,
+            chromium(folder / "profile", *SOFTWARE_GL, trace=TRACED) as browser,
             served(folder, page, "one.yaml") as studio,
         ):
             browser.driver.set_script_timeout(120)
             browser.visit(studio.gate.link)
             found = {"first drawing [s]": browser.run_async(FIRST, shown) / 1000}
+            browser.run(MARK, "opening")
             found["elements"] = browser.run(ELEMENTS)
-            if pan:
-                found |= panned(browser) | zoomed(browser) | dragged(browser)
+            for name, work in (("pan", panned), ("zoom", zoomed), ("drag", dragged)) * pan:
+                time.sleep(1)
+                browser.run(MARK, f"before {name}")
+                found |= work(browser)
+                browser.run(MARK, name)
             browser.driver.get("about:blank")
-            return found
+            return found | tasks(logged(browser))
+
+
+def logged(browser: Any) -> list[dict[str, Any]]:
+    """What the browser has logged since it was asked last."""
+    return [json.loads(one["message"])["message"] for one in browser.driver.get_log("performance")]
+
+
+def tasks(log: list[dict[str, Any]]) -> dict[str, float]:
+    """The largest processor time of a task of the page between marks, also on a busy machine."""
+    events = [one["params"] for one in log if one["method"] == "Tracing.dataCollected"]
+    named = [one for one in events if one["name"] == "thread_name"]
+    main = {(e["pid"], e["tid"]) for e in named if e["args"].get("name") == "CrRendererMain"}
+    run = [e for e in events if e["name"].endswith("RunTask") and (e["pid"], e["tid"]) in main]
+    found, begun = {}, 0
+    for mark in sorted(
+        (e for e in events if e["name"].startswith("traced ")), key=lambda e: e["ts"]
+    ):
+        name, end = mark["name"].removeprefix("traced "), mark["ts"]
+        if not name.startswith("before"):
+            longest = max((e.get("tdur", 0) for e in run if begun < e["ts"] < end), default=0)
+            found[f"{name}: longest task [ms of processor time]"] = longest / 1000
+        begun = end
+    return found
 
 
 def panned(browser: Any) -> dict[str, float]:
@@ -157,10 +186,10 @@ def dragged(browser: Any) -> dict[str, float]:
     browser.press(name, Keys.ENTER)
     browser.wait(f"document.querySelector('.selected[data-id=\"{name}\"]')")
     time.sleep(1)
-    browser.driver.get_log("performance")
+    browser.driver.get_log("performance")  # without events, which come when the page is left
     found = moved(browser, browser.run(OF_BLOCK, name), "left", "drag")
     time.sleep(2)
-    log = (json.loads(one["message"])["message"] for one in browser.driver.get_log("performance"))
+    log = logged(browser)
     found["bytes of a move"] = sum(
         len(one["params"]["response"]["payloadData"])
         for one in log
