@@ -84,6 +84,11 @@ def fit(
     search: Search,
     loading: Loading,
     out: Path | None = option("--out -o FILE", "Save the estimates: .json."),
+    profile: Texts = option(
+        "--profile NAME",
+        "Move this estimate while the others follow: its interval where the model is far from "
+        "linear. May be repeated.",
+    ),
     page: Path | None = option("--report FILE", "Write a report: .html."),
     write: bool = switch(
         "--write",
@@ -111,6 +116,8 @@ def fit(
         ))  # fmt: skip
     with writing():
         _finished(found, file, out, page, write, quiet)
+    for name in profile or ():
+        typer.echo(f"by its profile {found.profile(name)}")
     return 0 if found.ended else FAILED
 
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError, counted, warn
+from spart_blocks.base.errors import Fault, InputError, counted, did_you_mean, warn
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.fitted_signal import FittedSignal
 from spart_blocks.fits.pictures import pictures
 from spart_blocks.fits.problem import Problem
+from spart_blocks.fits.profile import Profile, profile_of
 from spart_blocks.fits.search import Found
 from spart_blocks.fits.statistics import Statistics, statistics_of
 from spart_blocks.results.files import make_folder, write_whole
@@ -38,19 +39,15 @@ class Fit(Tables):
 
     values: by name a number or an array; a parameter of one experiment is 'plant.x0 (step)', a
     sensor's 'bias of motor.w (step)'. statistics: standard errors, intervals, correlations and what
-    cannot be told apart, by entry. signals: each measured signal with the model's. why: why the
-    search ended; ended: whether it found an end. runs: the steps of the search.
+    cannot be told apart, by entry. signals: each measured signal with the model's. found: the end
+    of the search.
     """
 
     title: str
     section: FitSection
-    problem: Problem
+    found: Found
     statistics: Statistics
     signals: tuple[FittedSignal, ...]
-    cost: float
-    steps: int
-    why: str
-    ended: bool
 
     @staticmethod
     def of(found: Found, section: FitSection, title: str) -> Fit:
@@ -62,18 +59,27 @@ class Fit(Tables):
             for one, left in zip(trial.measured, errors, strict=True):
                 signals.append(FittedSignal(trial.name, one.signal, one.times, one.values,
                                             left.modelled, trial.hold_out))  # fmt: skip
-        made = Fit(title, section, found.problem, statistics, tuple(signals), found.cost,
-                   found.steps, found.why, found.ended)  # fmt: skip
+        made = Fit(title, section, found, statistics, tuple(signals))
         if not found.ended and found.why != "interrupted":
             warn(
                 f"the fit has not ended: {found.why}; more iterations: are allowed by --iterations"
             )
         return made
 
+    @property
+    def ended(self) -> bool:
+        """Whether the search found an end by itself."""
+        return self.found.ended
+
+    @property
+    def why(self) -> str:
+        """Why it ended."""
+        return self.found.why
+
     @cached_property
     def values(self) -> Mapping[str, Any]:
         """The estimates by name, numbers or arrays in the shape of the parameter."""
-        return {one.label: self._shaped(one.part, one.shape) for one in self.problem.free}
+        return {one.label: self._shaped(one.part, one.shape) for one in self.found.problem.free}
 
     def _shaped(self, part: slice, shape: tuple[int, ...]) -> Any:
         value = self.statistics.values[part].reshape(shape)
@@ -85,7 +91,7 @@ class Fit(Tables):
     @property
     def overrides(self) -> dict[str, Any]:
         """The estimates that hold in all experiments, as `simulate(overrides=)` takes them."""
-        shared = (one for one in self.problem.free if one.experiment is None)
+        shared = (one for one in self.found.problem.free if one.experiment is None)
         return {one.name: np.asarray(self.values[one.label]).tolist() for one in shared}
 
     # --- as text --------------------------------------------------------------------------
@@ -95,7 +101,7 @@ class Fit(Tables):
         end = self.why if self.ended else f"not at its end: {self.why}"
         used = sum(one.measured.size for one in self.signals if not one.hold_out)
         return f"{self.title}: {counted(used, 'number')} measured, " \
-               f"{counted(self.steps, 'step')}, {end}"  # fmt: skip
+               f"{counted(self.found.steps, 'step')}, {end}"  # fmt: skip
 
     def tables(self) -> list[TextTable]:
         return [self.estimates_table(), self.signals_table()]
@@ -141,6 +147,17 @@ class Fit(Tables):
                          "or the noise is coloured; the intervals are too narrow then")  # fmt: skip
         return notes
 
+    def profile(self, name: str) -> Profile:
+        """How the errors grow as one estimate is moved and all others follow, with the interval
+        that this gives: right where that of the standard error is not. Its name is as in the table.
+        It takes a search for each of its points. Raises InputError for an unknown name.
+        """
+        labels = self.statistics.labels
+        if name not in labels:
+            hint = did_you_mean(name, labels)
+            raise InputError(Fault(f"the fit has no estimate {name!r}", hint=hint))
+        return profile_of(self.found, self.statistics, self.section, labels.index(name))
+
     # --- files ----------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> Path:
@@ -184,7 +201,7 @@ class Fit(Tables):
         """
         from spart_blocks.fits.written import write_estimates
 
-        write_estimates(Path(path), self.problem, self.statistics, self.section.confidence)
+        write_estimates(Path(path), self.found.problem, self.statistics, self.section.confidence)
 
     def plot(self) -> list[Figure]:
         """Pictures: each signal with the model's and the errors, and the correlations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,6 +102,13 @@ def _refined(
     return found
 
 
+def with_fixed(found: Found, section: FitSection, k: int, value: float) -> Found:
+    """The best with one entry fixed, searched from where another search ended."""
+    start = found.values.copy()
+    start[k] = value
+    return _Search(found.problem, section, section.loss, None, fixed=(k,)).run(start)
+
+
 def _noise(found: Found, unknown: set[str]) -> dict[str, float]:
     """The standard deviations of the noise, those that are unknown from the errors."""
     sds, at = dict(found.problem.sds), 0
@@ -121,7 +128,7 @@ def _noise(found: Found, unknown: set[str]) -> dict[str, float]:
 
 
 class _Search:
-    """A search from one start with one loss."""
+    """A search from one start with one loss. fixed: entries that keep their values."""
 
     def __init__(
         self,
@@ -130,17 +137,23 @@ class _Search:
         loss: str,
         progress: Progress | None,
         steps: int = 0,
+        fixed: Sequence[int] = (),
     ) -> None:
         self.problem, self.section, self.loss = problem, section, loss
         self.progress, self.steps = progress, steps
         self.log = problem.log
+        self.moving = np.setdiff1d(np.arange(problem.size), fixed)
         self.latest: tuple[Floats, Floats, Floats] | None = None
         self.best: tuple[float, Floats] | None = None
 
     def run(self, start: Floats) -> Found:
-        z = self._searched(start)
-        low, high = (self._searched(self.problem.whole(one)) for one in ("low", "high"))
+        self.whole = self._searched(start)
+        z = self.whole[self.moving]
+        bounds = (self._searched(self.problem.whole(one)) for one in ("low", "high"))
+        low, high = (one[self.moving] for one in bounds)
         self.errors(z)
+        if not len(z):
+            return self._found(z, "nothing is left to search", True)
         try:
             end: Any = least_squares(
                 self.errors, z, self.slopes, (low, high), loss=self.loss, x_scale="jac",
@@ -166,8 +179,13 @@ class _Search:
             assert self.latest is not None
             return np.full_like(self.latest[1], np.inf)
         if not np.isfinite(residuals).all():
+            if first:
+                raise RunError(
+                    "with the values that the search starts from, a signal is not finite"
+                )
             return np.full_like(residuals, np.inf)
-        self.latest = z.copy(), residuals, slopes * np.where(self.log, values, 1.0)
+        scaled = slopes * np.where(self.log, values, 1.0)
+        self.latest = z.copy(), residuals, scaled[:, self.moving]
         self._noted(z, residuals)
         return residuals
 
@@ -194,7 +212,9 @@ class _Search:
         return np.where(self.log, logs, values)
 
     def _values(self, z: Floats) -> Floats:
-        return np.where(self.log, np.exp(np.where(self.log, z, 0.0)), z)
+        whole = self.whole.copy()
+        whole[self.moving] = z
+        return np.where(self.log, np.exp(np.where(self.log, whole, 0.0)), whole)
 
     def _found(self, z: Floats, why: str, ended: bool) -> Found:
         values = self._values(z)

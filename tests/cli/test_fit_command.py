@@ -58,9 +58,10 @@ def test_it_prints_estimates_and_writes_what_is_asked_for(spart, decay, tmp_path
 
 def test_options_stand_for_the_section(spart, decay, tmp_path):
     options = ["--data", tmp_path / "m.csv", "--signal", "x=x", "-p", "k=[0, 10]", "-p", "x0"]
-    answer = spart("fit", decay, *options)
+    answer = spart("fit", decay, *options, "--profile", "k")
     assert answer.code == 0
     assert "x0" in answer.out
+    assert "by its profile k: " in answer.out
     other = spart("fit", decay, "-p", "k={min: 0, start: 1}", "--starts", 3, "--loss", "huber")
     assert other.code == 0
 
@@ -75,6 +76,7 @@ def test_options_stand_for_the_section(spart, decay, tmp_path):
         (["--loss", "best"], "loss"),
         (["--out", "fit.txt"], ".json"),
         (["--start", "none.json"], "none.json"),
+        (["--profile", "q"], "no estimate 'q'"),
         (["--set", "fit.experiments.run.file=3"], "fit"),
     ],
 )

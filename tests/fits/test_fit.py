@@ -145,6 +145,28 @@ def test_a_parameter_that_nothing_depends_on_is_named(decay, measured):
     assert "idle: no measured signal depends on it" in str(found)
 
 
+def test_a_profile_of_a_linear_estimate_is_its_interval(decay, measured):
+    found = sb.fit(decay, {"x0": None}, of(measured("m.csv", T, x=law(T, 2, 0.8) + NOISE)))
+    profile = found.profile("x0")
+    s = found.statistics
+    assert (profile.low, profile.high) == pytest.approx((s.low[0], s.high[0]), rel=1e-6)
+    np.testing.assert_allclose(
+        profile.rise, ((profile.values - found["x0"]) / s.errors[0]) ** 2, rtol=1e-5, atol=1e-6
+    )
+
+
+def test_a_profile_shows_the_side_that_the_data_leave_open(decay, measured):
+    """Of a slow decay below the noise, only how fast it may be is known."""
+    rough = 10 * NOISE
+    found = sb.fit(decay, {"k": {"start": 0.02, "min": 0}, "x0": None},
+                   of(measured("m.csv", T, x=law(T, 0.01, 1.5) + rough)))  # fmt: skip
+    profile = found.profile("k")
+    assert profile.low == 0
+    assert 0.02 < profile.high < 1
+    with pytest.raises(sb.InputError, match="no estimate 'q'"):
+        found.profile("q")
+
+
 def test_an_estimate_at_its_bound_is_told(decay, measured):
     found = sb.fit(decay, {"k": [0, 2.5]}, of(measured("m.csv", T, x=law(T, 3, 1.5))))
     assert found["k"] == pytest.approx(2.5, rel=1e-5)

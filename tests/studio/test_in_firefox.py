@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not is_there("firefox"), reason="needs Firefox a
 def test_the_page_does_in_firefox_what_it_does_in_chromium(subject):
     file = HERE / f"test_{subject}_in_the_browser.py"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-q", "--tb=short", str(file)],
+        [sys.executable, "-m", "pytest", "-n", "0", "--tb=short", str(file)],
         env={**os.environ, "SPART_BROWSER": "firefox"}, cwd=HERE.parents[1],
         capture_output=True, text=True,
     )  # fmt: skip
