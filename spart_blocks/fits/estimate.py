@@ -18,7 +18,7 @@ from spart_blocks.fits.fitted_signal import FittedSignal
 from spart_blocks.fits.pictures import pictures
 from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.profile import Profile, profile_of
-from spart_blocks.fits.search import Found
+from spart_blocks.fits.search import INTERRUPTED, Found
 from spart_blocks.fits.statistics import Statistics, statistics_of
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
@@ -60,7 +60,7 @@ class Fit(Tables):
                 signals.append(FittedSignal(trial.name, one.signal, one.times, one.values,
                                             left.modelled, trial.hold_out))  # fmt: skip
         made = Fit(title, section, found, statistics, tuple(signals))
-        if not found.ended and found.why != "interrupted":
+        if not found.ended and found.why != INTERRUPTED:
             warn(
                 f"the fit has not ended: {found.why}; more iterations: are allowed by --iterations"
             )

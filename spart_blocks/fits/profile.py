@@ -51,13 +51,10 @@ def profile_of(found: Found, statistics: Statistics, section: FitSection, k: int
     limit = float(student.ppf(0.5 * (1 + section.confidence), statistics.freedom)) ** 2
     here, error = float(found.values[k]), float(statistics.errors[k])
     stride = STRIDE * error if np.isfinite(error) and error > 0 else BLIND * (abs(here) or 1.0)
-    sides = []
-    for sign, name in ((-1.0, "low"), (1.0, "high")):
-        bound = float(found.problem.whole("low" if name == "low" else "high")[k])
-        sides.append(
-            _side(found, section, k, (here, sign * stride, bound), (best, limit, statistics.scale))
-        )
-    (below, low), (above, high) = sides
+    level = best, limit, statistics.scale
+    least, most = (float(found.problem.whole(end)[k]) for end in ("low", "high"))
+    below, low = _side(found, section, k, (here, -stride, least), level)
+    above, high = _side(found, section, k, (here, stride, most), level)
     points = [*reversed(below), (here, 0.0), *above]
     values, rise = np.array(points).T
     return Profile(statistics.labels[k], values, rise, low, high, limit)

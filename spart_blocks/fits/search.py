@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.stats import qmc
 
-from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.base.errors import InputError, RunError, SpartWarning
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.problem import Problem
 from spart_blocks.gradients.tangents import Floats
@@ -26,6 +27,7 @@ LEAST_NOISE = 1e-6
 """Least standard deviation of a signal's noise, as a fraction of the spread of its samples."""
 ROUNDS = 3
 """Times that the noise of several signals is found from the errors that it leaves."""
+INTERRUPTED = "interrupted"
 WIDE = 10.0
 """Starts of further searches are within this factor, or this many times the size, where there are
 no bounds."""
@@ -83,6 +85,7 @@ def search(problem: Problem, section: FitSection, progress: Progress | None = No
         same = best is not None and stopped.found.problem is best.problem
         if best is None or not same or stopped.found.cost < best.cost:
             return stopped.found
+        return replace(best, why=INTERRUPTED, ended=False)
     return best
 
 
@@ -144,7 +147,7 @@ class _Search:
         self.log = problem.log
         self.moving = np.setdiff1d(np.arange(problem.size), fixed)
         self.latest: tuple[Floats, Floats, Floats] | None = None
-        self.best: tuple[float, Floats] | None = None
+        self.best: tuple[float, Floats, Floats, Floats] | None = None
 
     def run(self, start: Floats) -> Found:
         self.whole = self._searched(start)
@@ -162,7 +165,7 @@ class _Search:
             )  # fmt: skip
         except KeyboardInterrupt:
             assert self.best is not None
-            raise InterruptedSearchError(self._found(self.best[1], "interrupted", False)) from None
+            raise InterruptedSearchError(self._found(self.best[1], INTERRUPTED, False)) from None
         if end.status == 0:
             return self._found(end.x, f"no end after {self.section.iterations} runs", False)
         return self._found(end.x, _WHY[end.status], True)
@@ -172,7 +175,10 @@ class _Search:
         first = self.latest is None
         values = self._values(z)
         try:
-            residuals, slopes = self.problem.residuals(values)
+            with warnings.catch_warnings():
+                if not first:  # trials may be far from what a run should be
+                    warnings.simplefilter("ignore", SpartWarning)
+                residuals, slopes = self.problem.residuals(values)
         except RunError:
             if first:
                 raise
@@ -186,7 +192,7 @@ class _Search:
             return np.full_like(residuals, np.inf)
         scaled = slopes * np.where(self.log, values, 1.0)
         self.latest = z.copy(), residuals, scaled[:, self.moving]
-        self._noted(z, residuals)
+        self._noted(z, residuals, slopes)
         return residuals
 
     def slopes(self, z: Floats) -> Floats:
@@ -196,12 +202,12 @@ class _Search:
         assert self.latest is not None
         return self.latest[2]
 
-    def _noted(self, z: Floats, residuals: Floats) -> None:
+    def _noted(self, z: Floats, residuals: Floats, slopes: Floats) -> None:
         cost = float(residuals @ residuals)
         if self.best is None or cost < self.best[0]:
             before = z if self.best is None else self.best[1]
             self.steps += 1
-            self.best = cost, z.copy()
+            self.best = cost, z.copy(), residuals, slopes
             if self.progress is not None:
                 moved = float(np.linalg.norm(z - before)) / max(float(np.linalg.norm(z)), 1e-300)
                 self.progress(self.steps, cost, moved)
@@ -218,7 +224,10 @@ class _Search:
 
     def _found(self, z: Floats, why: str, ended: bool) -> Found:
         values = self._values(z)
-        residuals, slopes = self.problem.residuals(values)
+        if self.best is not None and np.array_equal(z, self.best[1]):
+            residuals, slopes = self.best[2:]
+        else:
+            residuals, slopes = self.problem.residuals(values)
         cost = 0.5 * _counted(residuals, self.loss, self.section.outlier)
         return Found(self.problem, values, residuals, slopes, cost, self.steps, why, ended)
 
