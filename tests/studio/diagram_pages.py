@@ -96,6 +96,16 @@ class DiagramPage:
         found = f".react-flow__edge[data-id='{wire}'] .line"
         return self.browser.find(found).get_attribute("d")
 
+    def click_wire(self, wire):
+        """Click the middle of a wire, "a -> b"."""
+        self.browser.drawn()
+        line = self.browser.find(f".react-flow__edge[data-id='{wire}'] .line")
+        middle = self.browser.run(
+            "const l = arguments[0], at = l.getPointAtLength(l.getTotalLength() / 2);"
+            "const p = at.matrixTransform(l.getScreenCTM()); return [p.x, p.y]", line,
+        )  # fmt: skip
+        self.click_at(*middle)
+
     def said(self):
         return self.browser.find(".unseen[role=status]").get_attribute("textContent")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from browsers import needs_chromium
+from browsers import chromium_only, needs_chromium
 from diagram_pages import BOX, LOOP, DiagramPage
 from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
@@ -144,7 +144,7 @@ def test_names_of_signals_and_the_small_map_are_kept_for_the_file(loop):
 
 
 def test_a_bus_creator_that_is_inserted_into_a_wire_names_its_signal(loop):
-    loop.browser.find(".react-flow__edge[data-id='gain -> x']").click()
+    loop.click_wire("gain -> x")
     loop.press("Ctrl+k")
     loop.choose("BUS_CREATOR")
     loop.written("gain -> bus_creator.gain")
@@ -198,6 +198,7 @@ def test_types_that_do_not_fit_a_wire_stand_below_with_the_reason(loop):
     loop.press("ESCAPE")
 
 
+@chromium_only
 def test_a_block_comes_from_the_palette(loop):
     loop.browser.find(".palette input").send_keys("constant")
     loop.wait("document.querySelector('.palette li button')")
@@ -233,13 +234,7 @@ def test_a_wire_is_drawn_from_port_to_port_and_removed(loop):
     loop.drag(loop.port("gain", "0", True), loop.port("x", "0", False))
     loop.written("gain -> x")
     loop.until(lambda: len(loop.wires()) == 5, "wired")
-    loop.browser.drawn()
-    middle = loop.browser.run(
-        "const l = document.querySelector(\".react-flow__edge[data-id='gain -> x'] .line\");"
-        "const p = l.getPointAtLength(l.getTotalLength() / 2).matrixTransform(l.getScreenCTM());"
-        "return [p.x, p.y]"
-    )
-    loop.click_at(*middle)
+    loop.click_wire("gain -> x")
     loop.wait("document.querySelector('.wire.chosen')")
     loop.press("DELETE")
     loop.until(lambda: loop.text == text, "unwired")

@@ -94,7 +94,7 @@ def test_a_matrix_is_pasted_from_a_spreadsheet_and_escape_keeps_nothing(values):
     values.press("TAB")
     values.type("6")
     values.press_text("Transpose")
-    values.wait("document.querySelectorAll('.value-dialog td').length === 6")
+    values.wait("document.querySelectorAll('.value-dialog td input').length === 6")
     values.press_text("Text")
     field = values.wait("document.querySelector('.value-dialog textarea')")
     assert field.get_attribute("value") == "[[1, 3, 5], [2, 4, 6]]"
