@@ -53,12 +53,18 @@ class Fit(Tables):
     def of(found: Found, section: FitSection, title: str) -> Fit:
         """The result of a search."""
         statistics = statistics_of(found, section.confidence)
-        signals = []
-        for trial in found.problem.trials:
-            errors = found.problem.of(trial, found.values)
-            for one, left in zip(trial.measured, errors, strict=True):
-                signals.append(FittedSignal(trial.name, one.signal, one.times, one.values,
-                                            left.modelled, trial.hold_out))  # fmt: skip
+        signals = [
+            FittedSignal(trial.name, one.signal, one.times, one.values, one.values + errors, False)
+            for trial, one, errors in found.problem.parted(found.residuals)
+        ]
+        for trial in (trial for trial in found.problem.trials if trial.hold_out):
+            predicted = found.problem.of(trial, found.values)
+            signals += [
+                FittedSignal(trial.name, one.signal, one.times, one.values, there.modelled, True)
+                for one, there in zip(trial.measured, predicted, strict=True)
+            ]
+        order = [trial.name for trial in found.problem.trials]
+        signals.sort(key=lambda one: order.index(one.experiment))
         made = Fit(title, section, found, statistics, tuple(signals))
         if not found.ended and found.why != INTERRUPTED:
             warn(

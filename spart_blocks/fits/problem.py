@@ -77,13 +77,12 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Errors:
-    """Of one signal in one run: the samples as the run has them (n, w), their errors, measured
-    minus modelled, and their derivatives (n, w, k) by the estimated entries.
+class Modelled:
+    """Of one signal in one run: the samples as the run has them (n, w), and their derivatives
+    (n, w, k) by the estimated entries.
     """
 
     modelled: Floats
-    errors: Floats
     slopes: Floats
 
 
@@ -121,8 +120,8 @@ class Problem:
         """One vector of this."""
         return np.concatenate([getattr(one, name) for one in self.free])
 
-    def of(self, trial: Trial, values: Floats) -> list[Errors]:
-        """The errors of a run with these values of all that is estimated. Raises RunError."""
+    def of(self, trial: Trial, values: Floats) -> list[Modelled]:
+        """The signals of a run with these values of all that is estimated. Raises RunError."""
         p = trial.engine.program.p.copy()
         columns: list[tuple[int, Floats]] = []
         for free, places in trial.placed:
@@ -140,9 +139,8 @@ class Problem:
         times = np.unique(np.maximum(np.concatenate(asked), START))
         run = signal_changes(engine, trial.signals, moves, times)
         found = []
-        for k, one in enumerate(trial.measured):
+        for k, part in enumerate(trial.columns):
             rows = np.searchsorted(times, np.maximum(asked[k], START))
-            part = trial.columns[k]
             modelled = run.values[rows, part]
             slopes = np.zeros((*modelled.shape, self.size))
             slopes[:, :, [at for at, _ in columns]] = run.changes[rows, part]
@@ -154,7 +152,7 @@ class Problem:
             if delay is not None:
                 late = np.where(asked[k] >= START, 1.0, 0.0)[:, None]
                 slopes[:, :, delay.part.start] -= late * run.rates[rows, part]
-            found.append(Errors(modelled, one.values - modelled, slopes))
+            found.append(Modelled(modelled, slopes))
         return found
 
     def weight(self, one: Measured) -> float:
@@ -168,9 +166,18 @@ class Problem:
         for trial in self.used:
             for one, found in zip(trial.measured, self.of(trial, values), strict=True):
                 weight = self.weight(one)
-                errors.append(-weight * found.errors.ravel())
+                errors.append(weight * (found.modelled - one.values).ravel())
                 slopes.append(weight * found.slopes.reshape(-1, self.size))
         return np.concatenate(errors), np.concatenate(slopes)
+
+    def parted(self, residuals: Floats) -> Iterator[tuple[Trial, Measured, Floats]]:
+        """Each fitted signal with its errors (n, w) among the weighted ones of all."""
+        at = 0
+        for trial in self.used:
+            for one in trial.measured:
+                part = residuals[at : at + one.values.size] / self.weight(one)
+                at += one.values.size
+                yield trial, one, part.reshape(one.values.shape)
 
     @staticmethod
     def _delay(trial: Trial, k: int, values: Floats) -> float:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.fits.fitted_signal import FittedSignal
 from spart_blocks.fits.pictures import MOST_SHOWN, correlation_picture, signal_picture
 from spart_blocks.fits.statistics import Statistics
-from spart_blocks.results.files import make_folder, write_whole
-from spart_blocks.sweeps.report.report import page, paragraph, picture, table, verdict
+from spart_blocks.sweeps.report.report import page, paragraph, picture, table, verdict, write_page
 from spart_blocks.sweeps.statistics.tables import TextTable
 
 
@@ -27,16 +24,12 @@ def write_report(
     """Write the page, whole or not at all. end: whether the search has ended, and what is told of
     it. tables: of the estimates and of the signals.
     """
-    target = as_path(path, "the file of the report")
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise InputError(Fault(f"cannot write a report to {target}", hint="end it in .html"))
     ended, told = end
     head = verdict(ended, "ended" if ended else "not ended", told)
-    sections = list(_sections(tables, notes, statistics, signals))
-    text = page(f"Fit of {name}", head, sections)
-    make_folder(target.parent)
-    write_whole(target, text.encode())
-    return target
+    return write_page(
+        path,
+        lambda: page(f"Fit of {name}", head, list(_sections(tables, notes, statistics, signals))),
+    )
 
 
 def _sections(

@@ -114,15 +114,12 @@ def with_fixed(found: Found, section: FitSection, k: int, value: float) -> Found
 
 def _noise(found: Found, unknown: set[str]) -> dict[str, float]:
     """The standard deviations of the noise, those that are unknown from the errors."""
-    sds, at = dict(found.problem.sds), 0
+    sds = dict(found.problem.sds)
     errors: dict[str, list[Floats]] = {}
     spreads: dict[str, float] = {}
-    for trial in found.problem.used:
-        for one in trial.measured:
-            part = found.residuals[at : at + one.values.size] / found.problem.weight(one)
-            at += one.values.size
-            errors.setdefault(one.signal, []).append(part)
-            spreads[one.signal] = max(spreads.get(one.signal, 0.0), one.spread)
+    for _, one, part in found.problem.parted(found.residuals):
+        errors.setdefault(one.signal, []).append(part.ravel())
+        spreads[one.signal] = max(spreads.get(one.signal, 0.0), one.spread)
     for signal in unknown:
         whole = np.concatenate(errors[signal])
         size = 1.4826 * float(np.median(abs(whole)))  # outliers do not matter to it

@@ -126,9 +126,8 @@ class Whiteness:
     bound: float
 
 
-def whiteness(errors: Floats, estimated: int = 0) -> Whiteness | None:
-    """Of errors (n,) in order of time; None for fewer than 10, and for none at all. estimated: how
-    many entries were fitted to them."""
+def whiteness(errors: Floats) -> Whiteness | None:
+    """Of errors (n,) in order of time; None for fewer than 10, and for none at all."""
     n = len(errors)
     centred = errors - errors.mean()
     power = float(centred @ centred)
@@ -137,5 +136,4 @@ def whiteness(errors: Floats, estimated: int = 0) -> Whiteness | None:
     lags = min(MOST_LAGS, n // 5)
     r = np.array([float(centred[k:] @ centred[:-k]) / power for k in range(1, lags + 1)])
     Q = n * (n + 2) * float(np.sum(r**2 / (n - np.arange(1, lags + 1))))
-    freedom = max(lags - estimated, 1)
-    return Whiteness(r, float(chi2.sf(Q, freedom)), float(norm.ppf(0.975) / np.sqrt(n)))
+    return Whiteness(r, float(chi2.sf(Q, lags)), float(norm.ppf(0.975) / np.sqrt(n)))

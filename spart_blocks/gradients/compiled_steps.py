@@ -13,7 +13,7 @@ from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.program.c.compiler import loaded_library
 
 _POINTERS = ("rates", "along", "sums")
-_COUNTS = ("nx", "nd", "ne", "m", "k", "s", "held")
+_COUNTS = ("nx", "nd", "ne", "m", "k", "s")
 _TABLES = ("A", "b", "c", "e", "p", "dp", "size")
 _PLACE = ("x", "xd", "start", "dx", "dxd")
 _RESULTS = ("slopes", "changes", "sum", "x_after", "dx_after", "x_stage", "dx_stage", "one")

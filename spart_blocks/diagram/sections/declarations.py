@@ -8,16 +8,15 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, model_validator
+from pydantic import Field, StrictStr, ValidationError, model_validator
 
 from spart_blocks.base.document import Document, mapping_at
 from spart_blocks.base.errors import Fault, did_you_mean
+from spart_blocks.diagram.sections.section import Section
 
 
-class Declaration(BaseModel):
+class Declaration(Section):
     """What a parameter of `params:` is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     unit: StrictStr | None = Field(None, description="unit of its numbers: N m/rad")
     min: float | None = Field(None, description="least value of each of its numbers")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictStr
+from pydantic import BeforeValidator, Field, StrictBool, StrictStr
 
 from spart_blocks.base.document import Document, Keys
 from spart_blocks.base.errors import Fault, did_you_mean
+from spart_blocks.diagram.sections.section import Section
 from spart_blocks.drawing.faced import Facing
 
 Colour = Literal["red", "orange", "yellow", "green", "blue", "violet", "grey"]
@@ -17,16 +18,12 @@ MOST_ENTRIES, LONGEST_TEXT = 10_000, 20_000
 _FARTHEST = 1e7
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
 _LIST = BeforeValidator(lambda value: [] if value is None else value)
 _MAPPING = BeforeValidator(lambda value: {} if value is None else value)
 _Length = Annotated[float, Field(ge=-_FARTHEST, le=_FARTHEST)]
 
 
-class NoteSection(_Section):
+class NoteSection(Section):
     """A text on the sheet."""
 
     text: StrictStr = Field(max_length=LONGEST_TEXT, description="the text, of one or more lines")
@@ -38,7 +35,7 @@ class NoteSection(_Section):
     )
 
 
-class AreaSection(_Section):
+class AreaSection(Section):
     """A coloured rectangle with a title behind blocks."""
 
     title: StrictStr = Field("", max_length=LONGEST_TEXT, description="what stands above it")
@@ -48,7 +45,7 @@ class AreaSection(_Section):
     )
 
 
-class LookSection(_Section):
+class LookSection(Section):
     """How a block is drawn."""
 
     facing: Facing = Field("right", description="the side to which its outputs lead")
@@ -56,7 +53,7 @@ class LookSection(_Section):
     name: StrictBool = Field(True, description="whether its name is shown")
 
 
-class DrawingSection(_Section):
+class DrawingSection(Section):
     """What the drawing of a sheet has besides blocks and wires."""
 
     notes: Annotated[tuple[NoteSection, ...], _LIST] = Field(

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictStr,
     StringConstraints,
@@ -20,6 +18,7 @@ from pydantic import (
 
 from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Place
+from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
@@ -58,11 +57,7 @@ NotNegative = Annotated[float, Field(strict=True, ge=0)]
 Switch = BeforeValidator(_switch)
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class BaselineSection(_Section):
+class BaselineSection(Section):
     """Signals that are to be as they were recorded, in a file beside the diagram."""
 
     signals: tuple[Signal, ...] = Field(
@@ -81,7 +76,7 @@ class BaselineSection(_Section):
     )
 
 
-class _Claim(_Section):
+class _Claim(Section):
     signal: Signal = Field(description="block, block.port or block.port[0:2]")
 
 
@@ -145,26 +140,26 @@ class FinalClaim(_Claim):
     within: Positive = Field(description="the largest distance from it")
 
 
-class EnginesClaim(_Section):
+class EnginesClaim(Section):
     """Both engines give the same results, as `spart check` compares them."""
 
     T: Positive | None = Field(None, description="end time of the comparison [s], run.T else")
     within: Positive = Field(1e-7, description="largest relative difference")
 
 
-class SpeedClaim(_Section):
+class SpeedClaim(Section):
     """The run is fast; a miss is a warning unless --timing asks for more."""
 
     times_real_time: Positive = Field(description="simulated seconds in a second")
 
 
-class AuditClaim(_Section):
+class AuditClaim(Section):
     """How constant the balances of audited plants are."""
 
     within: Positive = Field(description="relative to what each balance is the difference of")
 
 
-class SuccessClaim(_Section):
+class SuccessClaim(Section):
     """Of the runs of the section `sweep:`, enough pass: they do not fail, and fulfil the claims
     about signals."""
 
@@ -179,7 +174,7 @@ class SuccessClaim(_Section):
     )
 
 
-class ExpectSection(_Section):
+class ExpectSection(Section):
     """What the runs of a diagram must show."""
 
     baseline: Annotated[BaselineSection | None, Switch] = Field(
@@ -243,7 +238,7 @@ CLAIMS: dict[str, type[_Claim]] = {
 }
 """The kinds of claims about a signal."""
 
-ONCE: dict[str, type[_Section]] = {
+ONCE: dict[str, type[Section]] = {
     "baseline": BaselineSection,
     "engines": EnginesClaim,
     "speed": SpeedClaim,

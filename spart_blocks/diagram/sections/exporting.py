@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PositiveFloat,
     StrictStr,
@@ -16,6 +14,7 @@ from pydantic import (
 
 from spart_blocks.base.errors import Fault, did_you_mean
 from spart_blocks.base.tableaus import RECOMMENDED, FixedStepMethod
+from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
@@ -29,11 +28,9 @@ Names = Annotated[tuple[StrictStr, ...], BeforeValidator(_one_or_more)]
 Bound = Annotated[tuple[float, float], Field(description="least and largest value")]
 
 
-class ExportOptions(BaseModel):
+class ExportOptions(Section):
     """What `spart export` and `spart realtime` take of the diagram where they are not told
     otherwise."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     part: Names = Field((), description="the blocks and subsystems that become code; all without")
     name: StrictStr | None = Field(

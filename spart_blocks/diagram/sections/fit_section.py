@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictBool,
     StrictStr,
@@ -19,6 +18,7 @@ from pydantic import (
 
 from spart_blocks.base.errors import brief
 from spart_blocks.diagram.sections.expectations import NotNegative, Positive, Signal, Values
+from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
@@ -27,11 +27,7 @@ Loss = Literal["linear", "soft_l1", "huber", "cauchy", "arctan"]
 Whole = Annotated[int, Field(strict=True, ge=1)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Bounds(_Section):
+class Bounds(Section):
     """An estimated value: where the search starts, and between which bounds it stays."""
 
     min: Values = Field(None, description="the least value; without it there is none")
@@ -82,7 +78,7 @@ _PAIR_SCHEMA: dict[str, Any] = {
 Bounded = Annotated[Bounds, BeforeValidator(_pair), WithJsonSchema(_PAIR_SCHEMA)]
 
 
-class MeasuredSignal(_Section):
+class MeasuredSignal(Section):
     """A signal as a sensor measured it."""
 
     column: StrictStr = Field(description="its name in the file")
@@ -109,7 +105,7 @@ def _may_be_text(schema: dict[str, Any]) -> None:
     schema["additionalProperties"] = {"anyOf": [{"type": "string"}, entry]}
 
 
-class Experiment(_Section):
+class Experiment(Section):
     """Signals measured in one run, and what held in it."""
 
     file: StrictStr = Field(description="a .csv, .npz or .mat file")
@@ -146,7 +142,7 @@ def _experiments(raw: Any) -> Any:
     return raw
 
 
-class FitSection(_Section):
+class FitSection(Section):
     """Parameters that are estimated, and the experiments that they are estimated from."""
 
     parameters: dict[StrictStr, Bounded] = Field(

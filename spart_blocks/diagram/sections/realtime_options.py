@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, StrictBool
+from pydantic import Field, PositiveFloat, StrictBool
+
+from spart_blocks.diagram.sections.section import Section
 
 Policy = Literal["skip", "catch-up", "stop"]
 
 
-class RealtimeOptions(BaseModel):
+class RealtimeOptions(Section):
     """What `spart realtime` takes of the diagram where it is not told otherwise; which
     blocks run, at what rate and by which method is said under `export:`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     T: PositiveFloat | None = Field(
         None, description="how long it runs [s]; by default until it is interrupted"

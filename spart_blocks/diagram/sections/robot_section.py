@@ -6,9 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictBool,
     StrictStr,
@@ -18,6 +16,7 @@ from pydantic import (
 
 from spart_blocks.base.document import Document
 from spart_blocks.base.errors import Fault, brief, did_you_mean, near_names
+from spart_blocks.diagram.sections.section import Section
 from spart_blocks.robot import ALL_EFFECTS, EFFECTS, Effect
 
 SOURCES = ("urdf", "dh", "spart", "links", "bodies")
@@ -41,12 +40,10 @@ Effects = Annotated[
 ]
 
 
-class RobotSection(BaseModel):
+class RobotSection(Section):
     """The source of a robot: one of urdf, dh, spart, links and bodies, a path relative to this
     file; and the effects at its joints.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     urdf: StrictStr | None = Field(None, description="a URDF file")
     dh: StrictStr | None = Field(None, description="a YAML file of Denavit-Hartenberg data")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
+from pydantic import AfterValidator, Field, PositiveFloat
 
 from spart_blocks.base.errors import near_names
 from spart_blocks.base.tableaus import FIXED_STEP, FixedStepMethod
+from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
@@ -93,10 +94,8 @@ def _lasting(T: float) -> float:
     return T
 
 
-class RunOptions(BaseModel):
+class RunOptions(Section):
     """How a diagram runs; the `run:` section of a file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     T: Annotated[PositiveFloat, AfterValidator(_lasting)] = Field(
         default=10.0, description="end time [s]"

@@ -31,6 +31,7 @@ from spart_blocks.diagram.sections.declarations import Declaration
 from spart_blocks.diagram.sections.drawing_section import NO_DRAWING, DrawingSection
 from spart_blocks.diagram.sections.robot_section import RobotSection
 from spart_blocks.diagram.sections.run_options import solver_hint
+from spart_blocks.diagram.sections.section import Section
 from spart_blocks.diagram.sections.table import FILE_SECTIONS, MAPPING, STRUCTURE, Sections, rows
 from spart_blocks.diagram.written.conditions import Conditional
 
@@ -50,11 +51,7 @@ Wires = Annotated[tuple[StrictStr, ...], _List]
 Drawing = Annotated[DrawingSection, MAPPING]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class ClockSection(_Section):
+class ClockSection(Section):
     """A sampling clock: its period T [s] or its rate [Hz], and the offset of its ticks [s]."""
 
     T: PositiveFloat | None = Field(None, description="period [s]")
@@ -80,7 +77,7 @@ def _count(value: Any) -> Any:
     return value
 
 
-class ForEachSection(_Section):
+class ForEachSection(Section):
     """A subsystem for each entry of some of its inputs and parameters."""
 
     over: Annotated[tuple[StrictStr, ...], _List] = Field(
@@ -133,7 +130,7 @@ class BlockSection(BaseModel):
         return dict(self.model_extra or {})
 
 
-class SubsystemSection(_Section, Conditional):
+class SubsystemSection(Section, Conditional):
     """A diagram to be used as a block: parameters with defaults, ports, blocks, wires."""
 
     params: Params = Field(default_factory=dict, description="parameters and their defaults")
@@ -144,7 +141,7 @@ class SubsystemSection(_Section, Conditional):
     drawing: Drawing = Field(NO_DRAWING, description="notes, areas and looks of its drawing")
 
 
-class VariantSection(_Section):
+class VariantSection(Section):
     """Alternatives for a block: one of its choices takes its place."""
 
     default: StrictStr = Field(description="the choice that is taken when none is asked for")
@@ -153,7 +150,7 @@ class VariantSection(_Section):
     )
 
 
-class FileSection(_Section):
+class FileSection(Section):
     """What every file of blocks has."""
 
     name: StrictStr | None = Field(None, description="by default the file's name")

@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictBool,
     StrictStr,
@@ -19,6 +18,7 @@ from pydantic import (
 
 from spart_blocks.base.errors import brief
 from spart_blocks.diagram.sections.expectations import NotNegative, Positive, Values
+from spart_blocks.diagram.sections.section import Section
 from spart_blocks.formulas.values import names_in
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ MOST_VALUES = 100_000
 
 Design = Literal["random", "sobol", "halton", "latin_hypercube", "saltelli"]
 Keep = Literal["none", "failed", "all"]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 # --- distributions ---------------------------------------------------------------------------
@@ -62,7 +58,7 @@ def _check_rising(low: Any, high: Any) -> None:
         raise ValueError(f"high, {brief(high)}, is below low, {brief(low)}")
 
 
-class NormalDraw(_Section):
+class NormalDraw(Section):
     """A normal distribution; with a covariance, of a vector."""
 
     mean: Values = Field(0.0, description="the mean, a number or one for each element")
@@ -99,7 +95,7 @@ class NormalDraw(_Section):
         return _shape(mean=self.mean, sd=self.sd)
 
 
-class TruncatedNormalDraw(_Section):
+class TruncatedNormalDraw(Section):
     """A normal distribution without what lies below low or above high."""
 
     mean: Values = Field(0.0, description="mean of the normal distribution before it is cut")
@@ -131,7 +127,7 @@ class TruncatedNormalDraw(_Section):
         return _shape(mean=self.mean, sd=self.sd, low=self.low, high=self.high)
 
 
-class UniformDraw(_Section):
+class UniformDraw(Section):
     """Equally likely between low and high."""
 
     low: Values = Field(description="the least value")
@@ -160,7 +156,7 @@ class LogUniformDraw(UniformDraw):
         return self
 
 
-class ChoiceDraw(_Section):
+class ChoiceDraw(Section):
     """One of several values."""
 
     values: tuple[Any, ...] = Field(description="the values: numbers, texts or lists", min_length=1)
@@ -194,7 +190,7 @@ class ChoiceDraw(_Section):
         return array.dtype.kind in "iuf"
 
 
-class RotationDraw(_Section):
+class RotationDraw(Section):
     """A random rotation, as a quaternion (x, y, z, w), about the nominal attitude."""
 
     within: Positive | None = Field(
@@ -263,7 +259,7 @@ def _may_be_list(schema: dict[str, Any]) -> None:
     schema["additionalProperties"] = {"anyOf": [{"type": "array", "minItems": 1}, entry]}
 
 
-class Varied(_Section):
+class Varied(Section):
     """The values that a path takes: those of a list, or of one distribution."""
 
     values: tuple[Any, ...] | None = Field(
@@ -329,7 +325,7 @@ KINDS = (
 """Of which a varied path takes one."""
 
 
-class FaultSection(_Section):
+class FaultSection(Section):
     """Values that take the place of others from a time on."""
 
     at: NotNegative = Field(0.0, description="when it begins [s]")
@@ -387,7 +383,7 @@ VariedPaths = Annotated[
 ]
 
 
-class SweepSection(_Section):
+class SweepSection(Section):
     """Many runs of the diagram: what they differ in, and what is measured and kept of each."""
 
     runs: Annotated[int, Field(strict=True, ge=1, le=MOST_DRAWS)] | None = Field(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.sections.comparison import CompareOptions, check_compare
@@ -19,6 +19,7 @@ from spart_blocks.diagram.sections.exporting import ExportOptions, check_export
 from spart_blocks.diagram.sections.fit_section import FitSection, check_fit
 from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.diagram.sections.run_options import RunOptions, check_run
+from spart_blocks.diagram.sections.section import Section
 from spart_blocks.diagram.sections.sweep_section import SweepSection, check_sweep
 
 if TYPE_CHECKING:
@@ -82,10 +83,8 @@ def _standard(model: type[Model]) -> Callable[[], Model]:
     return lambda: model.model_validate({})
 
 
-class Sections(BaseModel):
+class Sections(Section):
     """The sections, checked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     run: Annotated[
         RunOptions, MAPPING, SectionRow(check_run, refers=True, settable=True, of_runs=True)

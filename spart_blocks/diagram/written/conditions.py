@@ -10,14 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
 from spart_blocks.base.errors import Fault, InputError, brief, near_names
 from spart_blocks.block_support.ports import input_ports, output_ports
+from spart_blocks.diagram.sections.section import Section
 
 CONDITIONS = ("enabled", "triggered", "reset")
 Values = dict[StrictStr, Any]
 
 
-class _Condition(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
+class _Condition(Section):
     by: StrictStr = Field(description="the input that decides it; a vector by any of its entries")
 
 

@@ -9,7 +9,7 @@ typedef int (*sb_function)(const double **, double **, long long *, double *, in
 
 typedef struct {
   sb_function rates, along, sums; /* sums: 0 without integrals */
-  long long nx, nd, ne, m, k, s, held;
+  long long nx, nd, ne, m, k, s;
   const double *A, *b, *c, *e; /* e: 0 for a method without error control */
   const double *p, *dp, *size;
   double low, high; /* the times within which the equations hold */

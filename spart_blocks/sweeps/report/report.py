@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from html import escape
 from pathlib import Path
@@ -39,13 +39,7 @@ _MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED = 12, 6, 4
 
 def write_study(study: Study, path: str | Path) -> Path:
     """Write the report, whole or not at all. The same runs give the same bytes."""
-    target = as_path(path, "the file of the report")
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise InputError(Fault(f"cannot write a report to {target}", hint="end it in .html"))
-    text = report(study)
-    make_folder(target.parent)
-    write_whole(target, text.encode())
-    return target
+    return write_page(path, lambda: report(study))
 
 
 def report(study: Study) -> str:
@@ -284,6 +278,17 @@ def page(title: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
         + "\n".join(parts)
         + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def write_page(path: str | Path, text: Callable[[], str]) -> Path:
+    """Write a page, whole or not at all. text: makes it, once the path is known to be one."""
+    target = as_path(path, "the file of the report")
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(Fault(f"cannot write a report to {target}", hint="end it in .html"))
+    made = text()
+    make_folder(target.parent)
+    write_whole(target, made.encode())
+    return target
 
 
 def paragraph(text: str, kind: str = "") -> str:
