@@ -31,7 +31,7 @@ def done_of(program, p, gauges, blocks=()):
     }
     first = {
         block: np.array(
-            [next((e.t for e in run.events if e.block == block), np.nan) for run in runs]
+            [next((e.t for e in run.events.kept if e.block == block), np.nan) for run in runs]
         )
         for block in blocks
     }
