@@ -85,11 +85,7 @@ class Fit(Tables):
     @cached_property
     def values(self) -> Mapping[str, Any]:
         """The estimates by name, numbers or arrays in the shape of the parameter."""
-        return {one.label: self._shaped(one.part, one.shape) for one in self.found.problem.free}
-
-    def _shaped(self, part: slice, shape: tuple[int, ...]) -> Any:
-        value = self.statistics.values[part].reshape(shape)
-        return value.copy() if shape else float(value)
+        return {one.label: one.shaped(self.statistics.values) for one in self.found.problem.free}
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

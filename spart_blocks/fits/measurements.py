@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.diagram.sections.fit_section import Bounds, Experiment, MeasuredSignal
+from spart_blocks.diagram.sections.bounds import Bounds
+from spart_blocks.diagram.sections.fit_section import Experiment, MeasuredSignal
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.results.recordings import read_recording
 

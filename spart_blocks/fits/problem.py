@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError, Place, brief
-from spart_blocks.diagram.sections.fit_section import Bounds, Experiment, FitSection
+from spart_blocks.base.errors import Fault, InputError, Place
+from spart_blocks.diagram.sections.bounds import Bounds
+from spart_blocks.diagram.sections.fit_section import Experiment, FitSection
+from spart_blocks.fits.free import Free, Kind, Space, entries_of, value_at
 from spart_blocks.fits.measurements import Measured, measured
 from spart_blocks.gradients.signals import signal_changes
 from spart_blocks.gradients.tangents import Floats
@@ -21,43 +24,9 @@ from spart_blocks.program.slots import Places
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.simulate import options_with
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
-from spart_blocks.sweeps.plan.source import Found, start_of, start_places
-
-Kind = Literal["parameter", "bias", "delay"]
 
 START = 0.0
 """Where runs start [s]."""
-
-
-@dataclass(frozen=True)
-class Free:
-    """A quantity that is estimated. experiment: the one that it belongs to, None for all. part: its
-    entries in the vector of all. start, low, high (n,). log: whether its logarithm is searched.
-    """
-
-    name: str
-    experiment: str | None
-    kind: Kind
-    shape: tuple[int, ...]
-    part: slice
-    start: Floats
-    low: Floats
-    high: Floats
-    log: bool
-
-    @property
-    def label(self) -> str:
-        """Its name in tables."""
-        named = self.name if self.kind == "parameter" else f"{self.kind} of {self.name}"
-        return named if self.experiment is None else f"{named} ({self.experiment})"
-
-    @property
-    def labels(self) -> list[str]:
-        """The name of each of its elements."""
-        if not self.shape:
-            return [self.label]
-        index = (",".join(map(str, place)) for place in np.ndindex(*self.shape))
-        return [self.label.replace(self.name, f"{self.name}[{place}]", 1) for place in index]
 
 
 @dataclass(frozen=True)
@@ -96,29 +65,20 @@ class Problem:
     trials: tuple[Trial, ...]
     sds: Mapping[str, float]
 
+    @cached_property
+    def space(self) -> Space:
+        """The space of what is estimated."""
+        return Space(self.free)
+
     @property
     def size(self) -> int:
         """The number of estimated entries."""
-        return sum(len(one.start) for one in self.free)
-
-    @property
-    def labels(self) -> list[str]:
-        """Their names."""
-        return [label for one in self.free for label in one.labels]
+        return self.space.size
 
     @property
     def used(self) -> list[Trial]:
         """The runs that are fitted."""
         return [trial for trial in self.trials if not trial.hold_out]
-
-    @property
-    def log(self) -> Any:
-        """For each entry whether its logarithm is searched."""
-        return np.concatenate([np.full(len(one.start), one.log) for one in self.free])
-
-    def whole(self, name: Literal["start", "low", "high"]) -> Floats:
-        """One vector of this."""
-        return np.concatenate([getattr(one, name) for one in self.free])
 
     def of(self, trial: Trial, values: Floats) -> list[Modelled]:
         """The signals of a run with these values of all that is estimated. Raises RunError."""
@@ -232,7 +192,7 @@ class _Making:
             for path, bounds in section.parameters.items():
                 place = self._place("parameters", path)
                 places = self._places(path, engine, place)
-                now = self._now(path, engine, places)
+                now = value_at(engine, places, self.source.written(path, {}))
                 if path not in shared:
                     shared[path] = self._added(path, None, "parameter", now, bounds, place)
                 elif shared[path].shape != now.shape:
@@ -242,7 +202,7 @@ class _Making:
             for path, bounds in experiment.estimate.items():
                 place = self._place("experiments", name, "estimate", path)
                 places = self._places(path, engine, place)
-                now = self._now(path, engine, places)
+                now = value_at(engine, places, self.source.written(path, {}))
                 own = self._added(path, name, "parameter", now, bounds, place)
                 placed.append((own, places))
             trials.append(self._trial(name, experiment, engine, placed))
@@ -309,21 +269,12 @@ class _Making:
             found = self.source.find(path, engine, {}, self.overrides)
         except InputError as error:
             raise InputError(replace(f, place=f.place or place) for f in error.faults) from None
-        places = () if found is None else tuple(_entries(found, engine))
+        places = () if found is None else tuple(entries_of(found, engine))
         if found is None or not places:
             text = f"{path} is no parameter of the program"
             hint = "numbers of blocks, of params:, initial states and masses can be estimated"
             raise InputError(Fault(text, place, hint))
         return places
-
-    def _now(self, path: str, engine: Native, places: Sequence[Places]) -> Floats:
-        """The value at these entries: a number where one fills them all."""
-        one = places[0]
-        written = self.source.written(path, {})
-        alone = any(place.size == 1 for place in places)
-        if alone or isinstance(written, int | float):
-            one = one.ravel()[0]
-        return np.asarray(engine.program.p[one])
 
     def _trial(
         self,
@@ -371,41 +322,10 @@ class _Making:
         bounds: Bounds,
         place: Place | None,
     ) -> Free:
-        shape, n = np.shape(now), int(np.size(now))
-
-        def filled(value: Any, otherwise: Any) -> Floats:
-            try:
-                given = np.asarray(otherwise if value is None else value, dtype=float)
-                return np.broadcast_to(given, shape).astype(float).ravel()
-            except ValueError:
-                text = f"{name} has shape {shape}, and its bounds or start are {brief(value)}"
-                raise InputError(Fault(text, place)) from None
-
-        low, high = filled(bounds.min, -np.inf), filled(bounds.max, np.inf)
-        start = filled(bounds.start, now)
-        wrong = np.flatnonzero((start < low) | (start > high))
-        if len(wrong):
-            k = int(wrong[0])
-            text = f"the search for {name} starts at {start[k]:g}, outside its bounds"
-            hint = f"it is the diagram's value; give start: between {low[k]:g} and {high[k]:g}"
-            raise InputError(Fault(text, place, hint))
-        if bounds.scale == "log" and (start <= 0).any():
-            text = f"{name} is searched by its logarithm and starts at {brief(start.tolist())}"
-            raise InputError(Fault(text, place, "give a start above zero"))
-        made = Free(name, experiment, kind, shape, slice(self.size, self.size + n), start, low,
-                    high, bounds.scale == "log")  # fmt: skip
-        self.size += n
+        made = Free.of(name, now, bounds, self.size, place, kind, experiment)
+        self.size += len(made.start)
         self.free.append(made)
         return made
-
-
-def _entries(found: Found, engine: Native) -> Iterator[Places]:
-    if found.places is not None:
-        yield from found.places.places
-    for start in found.starts:
-        places, slot = start_places(engine, start), start_of(engine.program, start.block)
-        if places is not None and slot is not None:
-            yield np.arange(slot.part.start, slot.part.stop, dtype=np.intp)[places]
 
 
 def _shape(program: Program, signal: str, place: Place | None) -> tuple[int, ...]:

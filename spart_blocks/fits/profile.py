@@ -52,7 +52,7 @@ def profile_of(found: Found, statistics: Statistics, section: FitSection, k: int
     here, error = float(found.values[k]), float(statistics.errors[k])
     stride = STRIDE * error if np.isfinite(error) and error > 0 else BLIND * (abs(here) or 1.0)
     level = best, limit, statistics.scale
-    least, most = (float(found.problem.whole(end)[k]) for end in ("low", "high"))
+    least, most = float(found.problem.space.low[k]), float(found.problem.space.high[k])
     below, low = _side(found, section, k, (here, -stride, least), level)
     above, high = _side(found, section, k, (here, stride, most), level)
     points = [*reversed(below), (here, 0.0), *above]
@@ -77,7 +77,7 @@ def _side(
     for _ in range(MOST_POINTS):
         at = end + step
         at = max(at, bound) if step < 0 else min(at, bound)
-        if bool(found.problem.log[k]) and at <= 0:
+        if bool(found.problem.space.log[k]) and at <= 0:
             at = 0.5 * end
         try:
             last = with_fixed(replace(last, problem=found.problem), section, k, at)

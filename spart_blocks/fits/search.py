@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
-from scipy.stats import qmc
 
-from spart_blocks.base.errors import InputError, RunError, SpartWarning
+from spart_blocks.base.errors import RunError, SpartWarning
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.problem import Problem
 from spart_blocks.gradients.tangents import Floats
@@ -28,9 +27,6 @@ LEAST_NOISE = 1e-6
 ROUNDS = 3
 """Times that the noise of several signals is found from the errors that it leaves."""
 INTERRUPTED = "interrupted"
-WIDE = 10.0
-"""Starts of further searches are within this factor, or this many times the size, where there are
-no bounds."""
 
 
 @dataclass(frozen=True)
@@ -141,15 +137,15 @@ class _Search:
     ) -> None:
         self.problem, self.section, self.loss = problem, section, loss
         self.progress, self.steps = progress, steps
-        self.log = problem.log
+        self.space = problem.space
         self.moving = np.setdiff1d(np.arange(problem.size), fixed)
         self.latest: tuple[Floats, Floats, Floats] | None = None
         self.best: tuple[float, Floats, Floats, Floats] | None = None
 
     def run(self, start: Floats) -> Found:
-        self.whole = self._searched(start)
+        self.whole = self.space.searched(start)
         z = self.whole[self.moving]
-        bounds = (self._searched(self.problem.whole(one)) for one in ("low", "high"))
+        bounds = (self.space.searched(one) for one in (self.space.low, self.space.high))
         low, high = (one[self.moving] for one in bounds)
         self.errors(z)
         if not len(z):
@@ -187,7 +183,7 @@ class _Search:
                     "with the values that the search starts from, a signal is not finite"
                 )
             return np.full_like(residuals, np.inf)
-        scaled = slopes * np.where(self.log, values, 1.0)
+        scaled = slopes * np.where(self.space.log, values, 1.0)
         self.latest = z.copy(), residuals, scaled[:, self.moving]
         self._noted(z, residuals, slopes)
         return residuals
@@ -209,15 +205,10 @@ class _Search:
                 moved = float(np.linalg.norm(z - before)) / max(float(np.linalg.norm(z)), 1e-300)
                 self.progress(self.steps, cost, moved)
 
-    def _searched(self, values: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(np.where(self.log, np.maximum(values, 0.0), 1.0))
-        return np.where(self.log, logs, values)
-
     def _values(self, z: Floats) -> Floats:
         whole = self.whole.copy()
         whole[self.moving] = z
-        return np.where(self.log, np.exp(np.where(self.log, whole, 0.0)), whole)
+        return self.space.values(whole)
 
     def _found(self, z: Floats, why: str, ended: bool) -> Found:
         values = self._values(z)
@@ -252,20 +243,7 @@ def _counted(residuals: Floats, loss: str, scale: float) -> float:
 
 def _starts(problem: Problem, section: FitSection) -> list[Floats]:
     """The start that is given, and further ones between the bounds."""
-    first = problem.whole("start")
+    first = problem.space.start
     if section.starts == 1:
         return [first]
-    low, high = problem.whole("low"), problem.whole("high")
-    log = problem.log
-    size = np.where(first != 0, abs(first), 1.0)
-    low = np.where(np.isfinite(low), low, np.where(log, first / WIDE, first - WIDE * size))
-    high = np.where(np.isfinite(high), high, np.where(log, first * WIDE, first + WIDE * size))
-    if (low >= high).any():
-        raise InputError("the starts of a search need bounds with a distance")
-    sampler: Any = qmc.Sobol(len(first), rng=section.seed)
-    points = sampler.random_base2(section.starts.bit_length())[: section.starts - 1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = np.where(log, np.exp(np.log(np.where(log, low, 1)) * (1 - points)
-                         + np.log(np.where(log, high, 1)) * points),
-                         low + points * (high - low))  # fmt: skip
-    return [first, *drawn]
+    return [first, *problem.space.points(section.starts - 1, section.seed)]

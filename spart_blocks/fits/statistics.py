@@ -71,7 +71,7 @@ class Statistics:
 def statistics_of(found: Found, confidence: float) -> Statistics:
     """Those of the end of a search."""
     problem, values, J = found.problem, found.values, found.slopes
-    low, high, log = problem.whole("low"), problem.whole("high"), problem.log
+    low, high, log = problem.space.low, problem.space.high, problem.space.log
     span = np.where(np.isfinite(high - low), high - low, np.maximum(abs(values), 1e-300))
     held = (abs(values - low) <= AT_BOUND * span) | (abs(values - high) <= AT_BOUND * span)
     free = np.flatnonzero(~held)
@@ -80,7 +80,7 @@ def statistics_of(found: Found, confidence: float) -> Statistics:
     size = np.where(values != 0, values, 1.0)
     whole = J[:, free] * size[free]
     _, singular, V = np.linalg.svd(whole, full_matrices=False)
-    labels = tuple(problem.labels)
+    labels = tuple(problem.space.labels)
     lost = singular <= RESOLVED * singular.max(initial=0.0)
     combinations = tuple(
         _combination([labels[k] for k in free], V[j], singular[j] / max(singular[0], 1e-300))

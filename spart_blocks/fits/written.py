@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from spart_blocks.base.document import read_file
-from spart_blocks.fits.problem import Free, Problem
+from spart_blocks.fits.free import Free
+from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.statistics import Statistics
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.versions.edits import LineChange, Operation, ReplaceLines, Tune, edit, edited

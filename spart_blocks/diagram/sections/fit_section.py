@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-    StrictBool,
-    StrictStr,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, StrictBool, StrictStr, model_validator
 
-from spart_blocks.base.errors import brief
-from spart_blocks.diagram.sections.expectations import NotNegative, Positive, Signal, Values
+from spart_blocks.diagram.sections.bounds import Bounded
+from spart_blocks.diagram.sections.expectations import NotNegative, Positive, Signal
 from spart_blocks.diagram.sections.section import Section
 
 if TYPE_CHECKING:
@@ -25,57 +16,6 @@ if TYPE_CHECKING:
 
 Loss = Literal["linear", "soft_l1", "huber", "cauchy", "arctan"]
 Whole = Annotated[int, Field(strict=True, ge=1)]
-
-
-class Bounds(Section):
-    """An estimated value: where the search starts, and between which bounds it stays."""
-
-    min: Values = Field(None, description="the least value; without it there is none")
-    max: Values = Field(None, description="the greatest value; without it there is none")
-    start: Values = Field(None, description="where the search starts, by default at its value")
-    scale: Literal["linear", "log"] = Field(
-        "linear", description="log: a value above zero, of which the logarithm is estimated"
-    )
-
-    @model_validator(mode="after")
-    def _valid(self) -> Bounds:
-        given = {"min": self.min, "max": self.max, "start": self.start}
-        low, high, start = (None if v is None else np.asarray(v, float) for v in given.values())
-        if low is not None and high is not None and (low >= high).any():
-            raise ValueError(f"min, {brief(self.min)}, is not below max, {brief(self.max)}")
-        if start is not None:
-            if low is not None and (start < low).any():
-                raise ValueError(f"start, {brief(self.start)}, is below min, {brief(self.min)}")
-            if high is not None and (start > high).any():
-                raise ValueError(f"start, {brief(self.start)}, is above max, {brief(self.max)}")
-        if self.scale == "log":
-            for name, value in given.items():
-                if value is not None and (np.asarray(value) <= 0).any():
-                    raise ValueError(f"{name} is {brief(value)}; with scale log it is above zero")
-        return self
-
-
-def _pair(raw: Any) -> Any:
-    """`[0, 1]` stands for these bounds, nothing for none."""
-    if raw is None:
-        return {}
-    if isinstance(raw, list | tuple):
-        if len(raw) != 2:
-            raise ValueError(f"takes two bounds, [min, max], not {brief(raw)}")
-        return {"min": raw[0], "max": raw[1]}
-    if not isinstance(raw, dict | BaseModel):
-        raise ValueError(f"takes bounds, as [0, 1] or {{min: 0, start: 0.5}}, not {brief(raw)}")
-    return raw
-
-
-_PAIR_SCHEMA: dict[str, Any] = {
-    "anyOf": [
-        {"type": "array", "minItems": 2, "maxItems": 2},
-        Bounds.model_json_schema(),
-        {"type": "null"},
-    ]
-}
-Bounded = Annotated[Bounds, BeforeValidator(_pair), WithJsonSchema(_PAIR_SCHEMA)]
 
 
 class MeasuredSignal(Section):
