@@ -640,6 +640,7 @@ BLOCKS = {
         ),
     ),
     "INERTIAS": Row(golden=("R0 RL", "I0 Im")),
+    "INVERSE_DYNAMICS": Row("blocks/test_controllers.py"),
     "JACOB": Row(golden=("rp r0 rL P0 pm", "J0p Jmp"), arguments={"link": 2}),
     "JACOBDOT": Row(
         golden=("rp tp r0 t0 rL tL P0 pm", "J0pdot Jmpdot"), arguments={"link": "link2"}

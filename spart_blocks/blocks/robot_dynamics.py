@@ -30,6 +30,7 @@ from spart_blocks.dynamics import (
     inertias,
     inverse_dynamics,
     mass_composite_body,
+    multibody_forces,
     multibody_inertia,
 )
 from spart_blocks.dynamics.screws import ALL, rows_of
@@ -165,6 +166,35 @@ class ID(OfRobot, FunctionBlock):
     gives = quantities("tau0 taum")
     takes_joints = ("qm",)
     function = staticmethod(inverse_dynamics)
+
+
+class Inverse_Dynamics(Declared, FunctionBlock):
+    """Forces of a motion: those at the joints, and on the base, that move the robot so, from
+    positions, rates and accelerations of the joints (and of a base that floats), as they were
+    planned or measured. Of a fixed base tau0 is what the ground supplies. Weights come by a wire
+    from GRAVITY. Loads of motors and friction are included if the robot's effects name them. Cost
+    linear in the links; ID is SPART's function, from the matrices of the kinematics.
+
+    Source: J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical
+    manipulators", ASME J. Dynamic Systems, Measurement, and Control 102 (1980).
+    """
+
+    nin = 8
+    nout = 2
+    takes = quantities("qm um umdot wF0? wFm? R0 u0 u0dot")
+    gives = quantities("taum tau0")
+    robot = ROBOT
+
+    def build(self) -> dict[str, Any]:
+        optional = "" if self.robot.base == "floating" else "R0 u0 u0dot"
+        return self.resolve_ports(self.robot, optional=optional)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        qm, um, umdot, wF0, wFm, R0, u0, u0dot = inputs
+        if self.robot.base == "fixed":  # without a wire R0 is zeros
+            R0 = np.where(np.sum(R0 * R0) > 0.5, R0, np.eye(3))
+        found = multibody_forces(R0, u0, qm, um, u0dot, umdot, wF0, wFm, self.robot)
+        return [found.taum, found.tau0]
 
 
 class Floating_ID(OfRobot, FunctionBlock):

@@ -67,6 +67,7 @@ def rows_at(
 
 def size_of(robot: Robot) -> float:
     """A length [m] for the robot: how far its joints lie apart, on average."""
+    robot = robot.nominal
     arms = [np.linalg.norm(joint.T[:3, 3]) for joint in robot.joints]
     arms += [np.linalg.norm(link.T[:3, 3]) for link in robot.links]
     arms += [np.linalg.norm(T[:3, 3]) for loop in robot.loops for T in (loop.Ta, loop.Tb)]

@@ -157,6 +157,7 @@ def link_quaternion(qm: Any, link: int, robot: Robot) -> Array:
     Continuous in qm over any number of turns: a product with half the angle of each joint.
     """
     qm = array(qm, (robot.nq,), "qm")
+    robot = robot.nominal
     carried = robot.body(link).to_mass
     q = dcm_quat(carried[:3, :3])  # from the link's URDF axes to its inertial ones
     i = link

@@ -69,10 +69,10 @@ def kinematics(R0: Any, r0: Any, qm: Any, robot: Robot) -> Kinematics:
     """
     R0, r0 = array(R0, (3, 3), "R0"), array(r0, (3,), "r0")
     qm = array(qm, (robot.nq,), "qm")
-    n = robot.n_links_joints
-    RJ, RL = zeros((n, 3, 3), R0, r0, qm), zeros((n, 3, 3), R0, r0, qm)
-    rJ, rL = zeros((n, 3), R0, r0, qm), zeros((n, 3), R0, r0, qm)
-    e = zeros((n, 3), R0, r0, qm)
+    n, like = robot.n_links_joints, (R0, r0, qm, robot.base_link.T)
+    RJ, RL = zeros((n, 3, 3), *like), zeros((n, 3, 3), *like)
+    rJ, rL = zeros((n, 3), *like), zeros((n, 3), *like)
+    e = zeros((n, 3), *like)
     for i, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
         p = joint.parent_link - 1
         R_parent, r_parent = (RL[p], rL[p]) if p >= 0 else (R0, r0)
@@ -212,7 +212,7 @@ def frame_of_link(link_id: int, R0: Any, r0: Any, RL: Array, rL: Array, robot: R
     """
     R, r = (RL[link_id - 1], rL[link_id - 1]) if link_id else (R0, r0)
     T = robot.body(link_id).to_mass
-    out = eye(4, R, r)
+    out = eye(4, R, r, T)
     out[:3, :3] = R @ transpose(T[:3, :3])
     out[:3, 3] = r - out[:3, :3] @ T[:3, 3]
     return out

@@ -145,6 +145,7 @@ def path_of(T: Array) -> Path:
 @lru_cache(maxsize=32)
 def bodies_of(robot: Robot) -> tuple[MovingBody, ...]:
     """The moving bodies of a robot, parents first; body 0 is the base."""
+    symbolic, robot = robot, robot.nominal  # the way between joints is made of numbers
     joints: list[tuple[int, int, Array]] = [(-1, -1, np.eye(4))]
     riders: list[list[tuple[int, Array]]] = [[(0, np.eye(4))]]
     home: dict[int, tuple[int, Array]] = {0: (0, np.eye(4))}
@@ -161,7 +162,7 @@ def bodies_of(robot: Robot) -> tuple[MovingBody, ...]:
     frames = _frames(robot, joints)
     inverses = [np.linalg.inv(F) for F in frames]
     return tuple(
-        _body(robot, parent, i, inverses[max(parent, 0)] @ T @ F,
+        _body(symbolic, parent, i, inverses[max(parent, 0)] @ T @ F,
               [(link_id, inv @ T_link) for link_id, T_link in attached])
         for (parent, i, T), F, inv, attached in zip(joints, frames, inverses, riders, strict=True)
     )  # fmt: skip
@@ -215,14 +216,17 @@ def _body(
     links and their centre-of-mass frames in its own, T (4,4)."""
     m: Any = 0.0
     h, inertia = np.zeros(3), np.zeros((3, 3))
+    riders = []
     for link_id, T in attached:
         link = robot.links[link_id - 1] if link_id else robot.base_link
         R, c = T[:3, :3], T[:3, 3]
+        if robot.shifts is not None:
+            c = c + R @ robot.shifts[link_id]
+        riders.append((link_id, c.tolist()))
         m, h = m + link.mass, h + link.mass * c
         steiner = link.mass * (c @ c * np.eye(3) - np.outer(c, c))
         inertia = inertia + R @ link.inertia @ R.T + steiner
-    riders = tuple((link_id, T[:3, 3].tolist()) for link_id, T in attached)
-    matter = (riders, m, h.tolist(), [inertia[place] for place in PLACES])
+    matter = (tuple(riders), m, h.tolist(), [inertia[place] for place in PLACES])
     if i < 0:
         return MovingBody(-1, robot.base_link.name, False, -1, -1, 0.0, 0.0, (), *matter)
     joint, k = robot.joints[i], robot.u_index[i]

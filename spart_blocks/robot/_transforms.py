@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -49,10 +51,22 @@ def urdf_origin(xyz: ArrayLike, rpy: ArrayLike) -> Floats:
 
 def rigid_inverse(T: Floats) -> Floats:
     """Inverse of a rigid transform, by the transpose of its rotation."""
-    inverse = np.eye(4)
+    inverse: Floats = np.eye(4, dtype=int).astype(T.dtype).view(type(T))
     inverse[:3, :3] = T[:3, :3].T
     inverse[:3, 3] = -T[:3, :3].T @ T[:3, 3]
     return inverse
+
+
+def displacement(T: Floats, p: Any) -> Any:
+    """How far (3,) [m] a point p (3,), floats or symbols, is from the origin of T, in its axes."""
+    return T[:3, :3].T @ (p - T[:3, 3])
+
+
+def displaced(T: Floats, d: Any) -> Any:
+    """T with its origin moved by d (3,), floats or symbols, in the axes that it starts from."""
+    moved = T + np.zeros((4, 4), dtype=d.dtype).view(type(d))
+    moved[:3, 3] = T[:3, 3] + d
+    return moved
 
 
 def skew(v: ArrayLike) -> Floats:

@@ -6,7 +6,7 @@ child of joint i. Source: SPART's manual, "Robot Model"; SPART's documentation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -15,6 +15,7 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, RobotError, brief, did_you_mean
 from spart_blocks.robot._record import Floats, FrozenArrays
+from spart_blocks.robot._transforms import displaced, displacement
 from spart_blocks.robot.coordinates import (
     BALL_AXES,
     JointSlice,
@@ -38,6 +39,13 @@ def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise RobotError(f"{what} are a list of names, not {names!r}")
     return tuple(names)
+
+
+def _with_center(link: Link, shift: Any) -> Link:
+    """The link with its centre of mass displaced by (3,) [m] in its own axes."""
+    moved = displaced(link.T, link.T[:3, :3] @ shift)
+    frame = None if link.frame is None else displaced(link.frame, -shift)
+    return replace(link, T=moved, frame=frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,20 +117,46 @@ class RobotModel(FrozenArrays):
         mass = np.array([body.mass for body in bodies])
         return mass, np.array([body.inertia for body in bodies])
 
-    def with_matter(self, mass: Any, inertia: Any) -> Self:
-        """The same tree with other masses (n+1,) [kg] and inertias (n+1, 3, 3) [kg m^2],
-        the base-link first; floats, or arrays of symbolic scalars."""
+    @cached_property
+    def coms(self) -> Floats:
+        """Centres of mass (n+1, 3) [m] of all links in their body frames (URDF link frames), the
+        base first."""
+        bodies: tuple[BaseLink | Link, ...] = (self.base_link, *self.links)
+        return np.array([body.to_mass[:3, 3] for body in bodies])
+
+    def with_matter(self, mass: Any, inertia: Any, com: Any = None) -> Self:
+        """The same tree with other masses (n+1,) [kg], inertias (n+1, 3, 3) [kg m^2] about the
+        centres of mass in the links' own axes, and centres of mass as those of `coms`, the
+        base-link first; floats, or arrays of symbolic scalars. The body frames stay, and so does
+        the way between joints; what stands in frames of centres of mass (loops, forces) does not.
+        """
         base = replace(self.base_link, mass=mass[0], inertia=inertia[0])
-        links = (replace(link, mass=mass[link.id], inertia=inertia[link.id]) for link in self.links)
-        other = replace(self, base_link=base, links=tuple(links))
-        if np.asarray(mass).dtype.kind == "O" or np.asarray(inertia).dtype.kind == "O":
+        links = [replace(link, mass=mass[link.id], inertia=inertia[link.id]) for link in self.links]
+        joints, shifts = self.joints, None
+        if com is not None:
+            shifts = [displacement(self.body(k).to_mass, com[k]) for k in range(len(links) + 1)]
+            base = replace(base, T=displaced(base.T, base.T[:3, :3] @ shifts[0]))
+            links = [_with_center(link, shifts[link.id]) for link in links]
+            joints = tuple(
+                replace(joint, T=displaced(joint.T, -shifts[joint.parent_link])) for joint in joints
+            )
+        other = replace(self, base_link=base, links=tuple(links), joints=joints)
+        if any(np.asarray(value).dtype.kind == "O" for value in (mass, inertia, com)):
             other.__dict__["nominal"] = self.nominal
+        if com is not None and np.asarray(com).dtype.kind == "O":
+            other.__dict__["shifts"] = shifts
         return other
+
+    @cached_property
+    def shifts(self) -> list[Any] | None:
+        """Where centres of mass are symbolic: by how much (3,) [m] each is displaced from that of
+        `nominal`, in its link's own axes, the base first. None otherwise."""
+        return None
 
     @cached_property
     def nominal(self) -> Self:
         """The robot with numbers in place of symbolic masses, for analyses of its structure; any
-        other robot itself.
+        other robot itself. With symbolic centres of mass, its geometry without them.
         """
         return self
 
@@ -240,7 +274,15 @@ class RobotModel(FrozenArrays):
                     f"joint {brief(joint.name)} cannot have stops: its lower limit, "
                     f"{joint.limits.lower:g}, is above the upper one, {joint.limits.upper:g}"
                 )
-        return replace(self, effects=tuple(effect for effect in EFFECTS if effect in chosen))
+        other = replace(self, effects=tuple(effect for effect in EFFECTS if effect in chosen))
+        return self._symbolic_too(other, lambda one: one.with_effects(chosen))
+
+    def _symbolic_too(self, other: Self, change: Callable[[Self], Self]) -> Self:
+        """A changed copy of this robot, with what belongs to one of symbols. change: the same of
+        its `nominal`."""
+        if self.nominal is not self:
+            other.__dict__.update(nominal=change(self.nominal), shifts=self.shifts)
+        return other
 
     def with_kinematic(self, joints: Iterable[str]) -> Self:
         """The same robot with these joints prescribed: their accelerations are inputs, the
@@ -261,7 +303,8 @@ class RobotModel(FrozenArrays):
             )
             for joint in self.joints
         )
-        return replace(self, joints=tuple(marked))
+        other = replace(self, joints=tuple(marked))
+        return self._symbolic_too(other, lambda one: one.with_kinematic(chosen))
 
     def not_moving(self, name: str) -> str:
         """The reason why a name is not that of a movable joint."""
@@ -300,7 +343,8 @@ class RobotModel(FrozenArrays):
         """The same robot with its base-link fixed to the ground or floating."""
         if base not in ("fixed", "floating"):
             raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
-        return replace(self, base=base)
+        other = replace(self, base=base)
+        return self._symbolic_too(other, lambda one: one.with_base(base))
 
     def __repr__(self) -> str:
         return (

@@ -140,6 +140,35 @@ def test_a_robot_that_falls_freely_carries_nothing(make):
     assert np.abs(tau).max() < 1e-11
 
 
+# --- INVERSE_DYNAMICS ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_the_forces_of_a_motion_are_those_that_gave_it(base, make):
+    robot = robots.random_robot(14, 6).with_base(base)
+    s = robots.random_state(robot, 3)
+    if base == "fixed":
+        s = s.held()
+    known = s.wF0, s.wFm
+    rates = dynamics.multibody_rates(s.R0, s.u0, s.qm, s.um, s.tau0, s.taum, *known, robot)
+    block = make("INVERSE_DYNAMICS", robot=robot)
+    moved = s.qm, s.um, rates.umdot
+    taum, tau0 = block.output(0.0, [*moved, *known, s.R0, s.u0, rates.u0dot], None)
+    assert np.abs(taum - s.taum).max() < 1e-11 * np.abs(s.taum).max()
+    if base == "floating":
+        assert np.abs(tau0 - s.tau0).max() < 1e-11 * np.abs(s.tau0).max()
+
+
+def test_without_a_wire_a_fixed_base_stands_upright(make):
+    robot = robots.random_robot(14, 6).with_base("fixed")
+    s = robots.random_state(robot, 3).held()
+    block = make("INVERSE_DYNAMICS", robot=robot)
+    rest = s.u0, np.zeros(6)
+    found = [block.output(0.0, [s.qm, s.um, s.um, s.wF0, s.wFm, R0, *rest], None)[0]
+             for R0 in (np.zeros((3, 3)), np.eye(3))]  # fmt: skip
+    np.testing.assert_array_equal(*found)
+
+
 # --- OPERATIONAL_SPACE, IMPEDANCE, TRANSPOSE_JACOBIAN ------------------------------------------
 
 

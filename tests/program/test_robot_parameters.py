@@ -14,6 +14,8 @@ from spart_blocks.diagram.network.flatten import flatten
 from spart_blocks.program import trace
 from spart_blocks.run.engines.parity import native_engine
 
+ALONG = '<inertial>\n      <origin xyz="0 0 0.375"/>'
+ASIDE = '<inertial>\n      <origin xyz="0.05 -0.02 0.35"/>'
 ROOT = Path(__file__).parents[2]
 DIAGRAMS = sorted((ROOT / "diagrams").glob("*.yaml"))
 
@@ -21,15 +23,19 @@ DIAGRAMS = sorted((ROOT / "diagrams").glob("*.yaml"))
 @pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.stem)
 def test_a_robot_with_symbolic_matter_is_the_robot(path):
     diagram = sb.load(path)
-    tunable = tuple(f"{name}.{what}" for name in diagram.robots for what in ("mass", "inertia"))
+    tunable = tuple(f"{name}.{what}" for name, robot in diagram.robots.items()
+                    for what in ("mass", "com", "inertia")
+                    if what != "com" or not (robot.loops or robot.forces))  # fmt: skip
     whole = replace(diagram, tunable=tunable)
     engine = native_engine(whole, flatten(whole.bd, whole.places))  # compares with the blocks
     for name, robot in diagram.robots.items():
         np.testing.assert_array_equal(engine.program.parameter(f"{name}.mass"), robot.matter[0])
         np.testing.assert_array_equal(engine.program.parameter(f"{name}.inertia"), robot.matter[1])
+        if f"{name}.com" in tunable:
+            np.testing.assert_array_equal(engine.program.parameter(f"{name}.com"), robot.coms)
 
 
-@pytest.mark.parametrize("quantity", ["mass", "inertia"])
+@pytest.mark.parametrize("quantity", ["mass", "com", "inertia"])
 def test_one_quantity_alone_may_be_tunable(quantity):
     diagram = replace(
         sb.load(ROOT / "diagrams" / "spacecraft_pd.yaml"), tunable=(f"sc.{quantity}",)
@@ -64,6 +70,20 @@ def test_another_mass_is_another_file(project):
     assert "sc.inertia" not in {slot.name for slot in program.parameters}
     options = {"T": 5, "every": 0.01, "rtol": 1e-10, "atol": 1e-12}
     moved = sb.simulate(program.with_parameters({"sc.mass": mass}), **options)
+    want = sb.simulate(anew, **options)
+    before = sb.simulate(program, **options)
+    assert np.abs(moved["states.plant"] - want["states.plant"]).max() < 1e-9
+    assert np.abs(before["states.plant"] - want["states.plant"]).max() > 1e-6
+
+
+def test_another_centre_of_mass_is_another_file(project):
+    program = trace(project("spacecraft_pd.yaml", "[sc.com]"))
+    robot = project("spacecraft_pd.yaml", "[]").robots["sc"]
+    anew = trace(project("spacecraft_pd.yaml", "[]", ALONG, ASIDE))
+    com = project("spacecraft_pd.yaml", "[]", ALONG, ASIDE).robots["sc"].coms
+    assert np.abs(com - robot.coms).max() > 0.01
+    options = {"T": 5, "every": 0.01, "rtol": 1e-10, "atol": 1e-12}
+    moved = sb.simulate(program.with_parameters({"sc.com": com}), **options)
     want = sb.simulate(anew, **options)
     before = sb.simulate(program, **options)
     assert np.abs(moved["states.plant"] - want["states.plant"]).max() < 1e-9

@@ -155,7 +155,7 @@ MQTT Subscribe: MQTT_IN
 MQTT Publish: MQTT_OUT
 Joint Space Motion Model, 6DOF: MULTIBODY
 Forward Dynamics: MULTIBODY_RATES FD FD_FIXED
-Inverse Dynamics: ID FLOATING_ID
+Inverse Dynamics: INVERSE_DYNAMICS ID FLOATING_ID
 Joint Space Mass Matrix: GIM
 Velocity Product Torque: CIM
 Gravity Torque: GRAVITY_COMPENSATION
@@ -298,7 +298,7 @@ LeafSystem: ; a block of your own in a Python file: docs/own_blocks.md
 VectorLogSink, LogVectorOutput, SignalLogger: ; `run: {log: [plant.qm]}` keeps signals
 MultibodyPlant: MULTIBODY CLOSED_CHAIN
 PidController: PID JOINT_PID
-InverseDynamics: ID FLOATING_ID
+InverseDynamics: INVERSE_DYNAMICS ID FLOATING_ID
 InverseDynamicsController: COMPUTED_TORQUE
 JointStiffnessController: JOINT_PD GRAVITY_COMPENSATION
 LinearQuadraticRegulator: LQR

@@ -99,8 +99,9 @@ class RobotSection(Section):
 # --- The `tunable:` section -----------------------------------------------------------------------
 
 
-QUANTITIES = ("mass", "inertia")
-"""Of a robot: mass (n+1,) [kg], inertia (n+1, 3, 3) [kg m^2], the base-link first."""
+QUANTITIES = ("mass", "com", "inertia")
+"""Of a robot: mass (n+1,) [kg], centres of mass (n+1, 3) [m], inertia (n+1, 3, 3) [kg m^2], the
+base-link first."""
 
 
 def read_tunable(
@@ -132,6 +133,6 @@ def _problem(text: str, robots: Collection[str]) -> tuple[str, str | None] | Non
     if quantity not in QUANTITIES:
         choices = [f"{robot}.{name}" for name in QUANTITIES]
         near = near_names(text, choices) if dot else None
-        hint = near or f"write {' or '.join(choices)}"
+        hint = near or f"write one of {', '.join(choices)}"
         return "names no quantity of a robot", hint
     return None

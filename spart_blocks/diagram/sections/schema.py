@@ -184,7 +184,8 @@ class _WholeFile(FileSection):
         description="unit, bounds and meaning of parameters: kp: {unit: N m, min: 0, max: 10}",
     )
     tunable: Wires = Field(
-        (), description="robots' quantities that stay parameters: ROBOT.mass, ROBOT.inertia"
+        (),
+        description="robots' quantities that stay parameters: ROBOT.mass, ROBOT.com, ROBOT.inertia",
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.block_support.ports import attribute
 from spart_blocks.diagram.build.companions import COMPANION
 from spart_blocks.diagram.build.origins import Origins, shared_arguments
@@ -156,9 +157,17 @@ def _names(uses: Sequence[_Use], origins: Origins) -> dict[str, str]:
 
 
 def _quantity(robots: Mapping[str, Robot], name: str) -> NDArray[np.float64]:
-    """'sc.mass' (n+1,) [kg] or 'sc.inertia' (n+1, 3, 3) [kg m^2], the base-link first."""
-    robot, _, quantity = name.rpartition(".")
-    mass, inertia = robots[robot].matter
+    """'sc.mass' (n+1,) [kg], 'sc.com' (n+1, 3) [m] or 'sc.inertia' (n+1, 3, 3) [kg m^2], the
+    base-link first. Raises InputError for centres of mass that are built into other data.
+    """
+    given, _, quantity = name.rpartition(".")
+    robot = robots[given]
+    if quantity == "com":
+        if robot.loops or robot.forces:
+            text = f"{name} is no parameter: the loops and springs of {given} are described by it"
+            raise InputError(Fault(text, hint=f"{given}.mass and {given}.inertia are parameters"))
+        return robot.coms
+    mass, inertia = robot.matter
     return mass if quantity == "mass" else inertia
 
 
@@ -168,7 +177,9 @@ def _with_symbols(robot: Robot, name: str, symbol: Mapping[str, Any]) -> Robot:
     """
     mass, inertia = robot.matter
     return robot.with_matter(
-        symbol.get(f"{name}.mass", box(mass)), symbol.get(f"{name}.inertia", box(inertia))
+        symbol.get(f"{name}.mass", box(mass)),
+        symbol.get(f"{name}.inertia", box(inertia)),
+        symbol.get(f"{name}.com"),
     )
 
 

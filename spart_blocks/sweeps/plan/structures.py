@@ -312,6 +312,7 @@ def refuse_matter(
         for k in np.flatnonzero(least < 0):
             text = f"{name}: a mass is {least[k]:g} kg; it cannot be negative"
             rows.wrong.setdefault(int(k), text)
+    if matter.quantity != "inertia":
         return
     sizes = np.abs(numbers).max(axis=(2, 3), keepdims=True)
     scaled = numbers / np.where(sizes > 0, sizes, 1.0)
