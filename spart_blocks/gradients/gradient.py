@@ -12,7 +12,7 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief
 from spart_blocks.gradients.forward import Forward
-from spart_blocks.gradients.readings import Changes, ReadChanges, Sums, refuse_unknown
+from spart_blocks.gradients.readings import Changes, ReadChanges, Refusing, Sums
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.gradients.taped_run import explicit, taped
 from spart_blocks.program import Program
@@ -99,7 +99,6 @@ class GradientRuns:
         if metrics.functions:
             hint = "write it as a formula of measurements"
             raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
-        refuse_unknown(metrics.gauges)
         names = (by,) if isinstance(by, str) else tuple(by)
         shapes, changes = _directions(metrics.program, names)
         sums = Sums.of(metrics.program, metrics.gauges)
@@ -192,12 +191,14 @@ class _Symbolic:
         if gauge not in self._read:
             given = self.found.readings[gauge]
             changes: Changes = self.found.changes[gauge]
-            self._read[gauge] = {
+            refused = {name: e for (one, name), e in self.found.refused.items() if one == gauge}
+            symbols = {
                 name: self.symbol(np.asarray(value, float), changes[name])
-                if name in changes
+                if name in changes and name not in refused
                 else np.asarray(value)[None]
                 for name, value in given.items()
             }
+            self._read[gauge] = Refusing(symbols, refused)
         return read(self._read[gauge])
 
     def ever(self, gauge: Gauge) -> Any:

@@ -6,16 +6,19 @@ does not matter to first order; at an instant of the run it moves with the insta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.gradients.distances import Distance
 from spart_blocks.gradients.forward import Forward, Look
 from spart_blocks.gradients.instants import NoGradientError
+from spart_blocks.gradients.signal_tangents import SignalTangents, column_of
+from spart_blocks.gradients.step_readings import StepChanges, Takes
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
@@ -31,23 +34,17 @@ SUMS = {"integral": 1, "square": 2}
 """The gauges that integrate, with the power that they take of their signal."""
 
 
-def refuse_unknown(gauges: Sequence[Gauge]) -> None:
-    """Raise InputError for a measurement whose derivative is not known."""
-    unknown = [g for g in gauges if g.kind != "extremes" and g.kind not in SUMS]
-    if unknown:
-        text = f"the derivative of the measurement {unknown[0].kind} of {unknown[0].signal}"
-        hint = "final, initial, most, least, peak, integral, mean, rms, time_of and their formulas"
-        raise InputError(Fault(f"{text} is not known", hint=f"known are those of {hint}"))
+class Refusing(dict[str, Any]):
+    """Readings, of which those without a derivative raise their error when they are read."""
 
+    def __init__(self, found: Mapping[str, Any], refused: Mapping[str, NoGradientError]) -> None:
+        super().__init__(found)
+        self.refused = refused
 
-def column_of(program: Program, gauge: Gauge, arguments: Sequence[Any]) -> Any:
-    """The signal of a gauge as an SX column of (t, x, xd, p)."""
-    whole = program.outputs(*arguments)
-    column = whole[entries(program, gauge.signal).ravel().tolist()]
-    if gauge.reference is not None:
-        other = whole[entries(program, gauge.reference).ravel().tolist()]
-        column = column - (other if other.numel() == column.numel() else other[0])
-    return column
+    def __getitem__(self, name: str) -> Any:
+        if name in self.refused:
+            raise self.refused[name]
+        return super().__getitem__(name)
 
 
 @dataclass
@@ -63,7 +60,9 @@ class Sums:
         arguments = program.outputs.sx_in()
         columns, rows, at = list[Any](), dict[Gauge, slice](), 0
         for gauge in (g for g in gauges if g.kind in SUMS):
-            column = column_of(program, gauge, arguments) ** SUMS[gauge.kind]
+            column = (
+                column_of(program, gauge.signal, gauge.reference, arguments) ** SUMS[gauge.kind]
+            )
             rows[gauge] = slice(at, at + column.numel())
             columns.append(column)
             at += column.numel()
@@ -77,15 +76,24 @@ class Sums:
 
 @dataclass
 class ReadChanges:
-    """Collects the changes of all readings of a run along directions."""
+    """Collects the changes of all readings of a run along directions.
+
+    refused: the error for each reading of a gauge that has no derivative.
+    """
 
     run: Run
     readings: Mapping[Gauge, Readings]
     directions: Directions
     sums: Sums
     changes: dict[Gauge, Changes] = field(default_factory=dict)
+    refused: dict[tuple[Gauge, str], NoGradientError] = field(default_factory=dict)
+    instants: Mapping[Gauge, Readings] = field(init=False)
     end: Floats = field(init=False)
     """How the end of the run moves along the directions (m,)."""
+
+    def __post_init__(self) -> None:
+        measuring = self.run.measuring
+        self.instants = {} if measuring is None else measuring.instants()
 
     def collect(self, forward: Forward) -> None:
         """Follow the run."""
@@ -96,38 +104,72 @@ class ReadChanges:
             for take in asked[time]:
                 take(looks)
 
-    def _asked(self) -> Iterator[tuple[float, Callable[[list[Look]], None]]]:
+    def _asked(self) -> Takes:
         """The times to look at, each with what to do there."""
-        start, end = float(self.run.start), float(self.run.t)
-        m = self.directions.m
 
         def ended(looks: list[Look]) -> None:
             self.end = looks[-1].dt
 
-        yield end, ended
+        yield float(self.run.t), ended
         for gauge, read in self.readings.items():
-            since, until = max(gauge.since, start), min(gauge.until, end)
-            if gauge.kind in SUMS:
-                rows = self.sums.rows[gauge]
-                total = self.changes[gauge] = {
-                    "integral": np.zeros((rows.stop - rows.start, m)),
-                    "span": np.zeros((rows.stop - rows.start, m)),
-                }
-                if since < until:
-                    yield since, self._to_integral(total, rows, -1.0, gauge.since > start)
-                    yield until, self._to_integral(total, rows, 1.0, gauge.until < end)
-                continue
-            width = len(read["last"])
-            changes = self.changes[gauge] = {}
-            for name, timed in EXTREMES.items():
-                changes[name] = np.zeros((width, m))
-                if timed:
-                    changes[timed] = np.zeros((width, m))
-                for k in range(width):
-                    if not np.isfinite(read[name][k]):
-                        continue
-                    time = float(read[timed][k]) if timed else since if name == "first" else until
-                    yield time, self._value_of(gauge, name, timed, k, float(read[name][k]))
+            yield from self._of_kind[gauge.kind](gauge, read)
+
+    @property
+    def _of_kind(self) -> Mapping[str, Callable[[Gauge, Readings], Takes]]:
+        return {
+            "extremes": self._extremes,
+            "integral": self._integral,
+            "square": self._integral,
+            "step": self._answer,
+            "rotation": self._distance,
+            "displacement": self._distance,
+            "falling_back": self._back,
+            "rising_back": self._back,
+        }
+
+    def _window(self, gauge: Gauge) -> tuple[float, float]:
+        return max(gauge.since, float(self.run.start)), min(gauge.until, float(self.run.t))
+
+    def _none(self, gauge: Gauge, names: Iterable[str], width: int) -> Changes:
+        """The changes of a gauge's readings, which are zero so far."""
+        changes = {name: np.zeros((width, self.directions.m)) for name in names}
+        self.changes[gauge] = changes
+        return changes
+
+    def _integral(self, gauge: Gauge, read: Readings) -> Takes:
+        since, until = self._window(gauge)
+        start, end = float(self.run.start), float(self.run.t)
+        rows = self.sums.rows[gauge]
+        total = self._none(gauge, ("integral", "span"), rows.stop - rows.start)
+        if since < until:
+            yield since, self._to_integral(total, rows, -1.0, gauge.since > start)
+            yield until, self._to_integral(total, rows, 1.0, gauge.until < end)
+
+    def _extremes(self, gauge: Gauge, read: Readings) -> Takes:
+        since, until = self._window(gauge)
+        names = (name for pair in EXTREMES.items() for name in pair if name)
+        width = len(read["last"])
+        self._none(gauge, names, width)
+        for name, timed in EXTREMES.items():
+            for k in range(width):
+                if not np.isfinite(read[name][k]):
+                    continue
+                time = float(read[timed][k]) if timed else since if name == "first" else until
+                yield time, self._value_of(gauge, (name, timed), k, float(read[name][k]), timed)
+
+    def _back(self, gauge: Gauge, read: Readings) -> Takes:
+        """The largest distance back from an extreme: both its ends move."""
+        width, sign = len(read["back"]), 1.0 if gauge.kind == "falling_back" else -1.0
+        changes = self._none(gauge, ("back", "reached", "got"), width)
+        for k in map(int, np.flatnonzero(np.isfinite(read["when"]))):
+            since, until = float(self.instants[gauge]["when_reached"][k]), float(read["when"][k])
+            for name, time in (("reached", since), ("got", until)):
+                yield time, self._value_of(gauge, (name, ""), k, float(read[name][k]), True)
+
+            def ended(looks: list[Look], k: int = k) -> None:
+                changes["back"][k] = sign * (changes["reached"][k] - changes["got"][k])
+
+            yield until, ended
 
     def _to_integral(
         self, total: Changes, rows: slice, sign: float, fixed: bool
@@ -148,54 +190,69 @@ class ReadChanges:
         return self.directions.tangent("integrands", lambda: self.sums.function)
 
     def _value_of(
-        self, gauge: Gauge, name: str, timed: str, k: int, value: float
+        self, gauge: Gauge, names: tuple[str, str], k: int, value: float, extreme: object
     ) -> Callable[[list[Look]], None]:
-        """Note how a value that was read moves."""
-        changes = self.changes[gauge]
+        """Note how a value that was read moves. names: of its reading, and of that of its time, or
+        nothing. extreme: whether it is an extreme one.
+        """
+        changes, (name, timed) = self.changes[gauge], names
+        signal = SignalTangents(self.directions, gauge.signal, gauge.reference)
 
         def take(looks: list[Look]) -> None:
-            tangent = self.directions.tangent(*self._signal(gauge))
-            found = [tangent.value(one.at.t, one.at.x, one.at.xd)[k] for one in looks]
-            # Of equal values the later: at the end of a run, what holds after it.
-            near = [abs(one - value) for one in reversed(found)]
-            look = looks[len(looks) - 1 - int(np.argmin(near))]
-            at = look.moving()
-            changes[name][k] = tangent.along(at.t, at.x, at.xd, at.dt, at.dx, at.dxd)[k]
+            look = signal.nearest(looks, k, value)
+            if self._at_an_edge(gauge, looks):
+                changes[name][k] = signal.change(look)[k]
+                return
+            changes[name][k] = signal.of_extreme(look, k) if extreme else signal.moving(look)[k]
             if timed:
-                changes[timed][k] = at.dt if look.instant else self._turning(gauge, k, look)
+                changes[timed][k] = look.dt if look.instant else signal.turning(look, k)
 
         return take
 
-    def _signal(self, gauge: Gauge) -> tuple[Any, Callable[[], Any]]:
-        program = self.directions.engine.program
+    def _at_an_edge(self, gauge: Gauge, looks: Sequence[Look]) -> bool:
+        """Whether the time of a look is where a window begins or ends, and so does not move."""
+        t = looks[-1].at.t
+        if not any(math.isclose(t, edge, rel_tol=1e-14) for edge in (gauge.since, gauge.until)):
+            return False
+        if looks[-1].dt.any():
+            text = f"the window of {gauge.signal} begins or ends at an event that moves"
+            raise NoGradientError(text, time=t)
+        return True
 
-        def make() -> Any:
-            arguments = program.outputs.sx_in()
-            column = ca.cse(ca.densify(column_of(program, gauge, arguments)))
-            return ca.Function("signal", arguments, [column], ["t", "x", "xd", "p"], ["y"])
+    def _distance(self, gauge: Gauge, read: Readings) -> Takes:
+        """The largest distance from the first attitude or position."""
+        since, until = self._window(gauge)
+        found = Distance(SignalTangents(self.directions, gauge.signal), gauge.kind == "rotation")
+        changes = self._none(gauge, ("largest",), 1)
+        when = float(self.instants[gauge]["when"][0])
+        if np.isnan(when):
+            return
 
-        return ("signal", gauge.signal, gauge.reference), make
+        def farthest(looks: list[Look]) -> None:
+            found.farthest(looks, fixed=self._at_an_edge(gauge, looks))
+            changes["largest"][0] = found.change(float(read["largest"][0]))
 
-    def _turning(self, gauge: Gauge, k: int, look: Look) -> Floats:
-        """How the time moves at which a signal turns: where its rate is zero."""
-        program = self.directions.engine.program
+        yield since, found.begin
+        # Of a signal that stays where it was, the end shows whether it would with other parameters.
+        yield min(when, until) if read["largest"][0] > 0 else until, farthest
 
-        def make() -> Any:
-            arguments = t, x, xd, p = program.outputs.sx_in()
-            column = column_of(program, gauge, arguments)
-            rates = program.rates(t, x, xd, p)
-            slope = ca.jtimes(column, ca.veccat(t, x), ca.veccat(1, rates))
-            return ca.Function("slope", arguments, [ca.cse(ca.densify(slope))])
+    def _answer(self, gauge: Gauge, read: Readings) -> Takes:
+        """The answer to a step."""
+        assert gauge.reference is not None
+        answer = SignalTangents(self.directions, gauge.signal)
+        reference = SignalTangents(self.directions, gauge.reference)
+        width = len(read["overshoot_percent"])
+        alone = entries(self.directions.engine.program, gauge.reference).size == 1
+        options, end = self.run.options, self._window(gauge)[1]
+        changes = self._none(gauge, read, width)
+        for k in range(width):
+            found = StepChanges(answer, reference, k, 0 if alone else k, end, options)
+            yield from found.takes(read, self.instants[gauge])
 
-        tangent = self.directions.tangent(("slope", gauge.signal, gauge.reference), make)
-        at = look.at
-        bend = tangent.by_time(at.t, at.x, at.xd, look.slope)[k]
-        moves = tangent.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd)[k]
-        if bend == 0:
-            if moves.any():
-                raise NoGradientError(
-                    f"{gauge.signal} is flat where it is extreme: its time has no derivative",
-                    time=at.t,
-                )
-            return np.zeros_like(moves)
-        return np.asarray(-moves / bend)
+            def ended(looks: list[Look], found: StepChanges = found, k: int = k) -> None:
+                for name, change in found.changes.items():
+                    changes[name][k] = change
+                for name, error in found.refused.items():
+                    self.refused.setdefault((gauge, name), error)
+
+            yield end, ended

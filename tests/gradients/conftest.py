@@ -32,7 +32,7 @@ def agrees(written):
         assert found.values["metric"] == pytest.approx(value, rel=within, abs=within)
         for name, number in at.items():
             moved = function(**{**at, name: number + 1e-30j})
-            assert float(found[name]) == pytest.approx(np.imag(moved) / 1e-30, rel=within,
+            assert found[name].item() == pytest.approx(np.imag(moved) / 1e-30, rel=within,
                                                        abs=within), name  # fmt: skip
 
     return check

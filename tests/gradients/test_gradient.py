@@ -78,7 +78,6 @@ def test_a_parameter_that_nothing_depends_on_has_zero(written):
         ({"of": "final(y)"}, "y"),
         ({"of": 3}, "of takes metrics, not 3"),
         ({"of": {"m": lambda run: 1.0}}, "a metric in Python has no exact derivative"),
-        ({"of": "settling_time(x[0], u[0])"}, "step of x.0. is not known"),
         ({"solver": "Radau"}, "repeats explicit steps, and solver Radau has none"),
     ],
 )

@@ -191,6 +191,10 @@ class Meter(ABC):
     def read(self) -> Readings:
         """The readings so far."""
 
+    def instants(self) -> Readings:
+        """Times [s] at which its readings were found, where no reading tells them."""
+        return {}
+
 
 class Extremes(Meter):
     """The smallest and largest value of each element, and their times."""
@@ -288,6 +292,10 @@ class FromStart(Meter):
             distance = 2.0 * np.arcsin(np.clip(distance / math.sqrt(8.0), 0.0, 1.0))
         return {"largest": distance}
 
+    def instants(self) -> Readings:
+        """`when` it was farthest from its first value."""
+        return {"when": self.squares.when_high}
+
 
 class Back(Meter):
     """The largest distance of each element back from its previous maximum; with `sign` -1 from its
@@ -299,6 +307,7 @@ class Back(Meter):
         self.top = np.full(width, -np.inf)
         self.worst = np.zeros(width)
         self.when, self.reached, self.got = (np.full(width, np.nan) for _ in range(3))
+        self.when_top, self.when_reached = (np.full(width, np.nan) for _ in range(2))
 
     def take(self, panels: Panels) -> None:
         if not len(panels.start):
@@ -309,11 +318,24 @@ class Back(Meter):
         v = np.where(tops - v <= _SAME * np.abs(tops), tops, v)  # ignore rounding
         k = np.argmax(tops - v, axis=0)[None]
         top, got, when = (np.take_along_axis(a, k, 0)[0] for a in (tops, v, t))
+        at, last = (self._when(v, t, row) for row in (top, tops[-1]))
         new = top - got > self.worst
         new |= np.isnan(self.when)
         self.worst[new], self.when[new] = (top - got)[new], when[new]
         self.reached[new], self.got[new] = self.sign * top[new], self.sign * got[new]
-        self.top = tops[-1]
+        self.when_reached[new] = at[new]
+        self.top, self.when_top = tops[-1], last
+
+    def _when(self, v: Floats, t: Floats, top: Floats) -> Floats:
+        """The times at which each column of v (N, m) reaches a value, now or before."""
+        k = np.argmax(v == top, axis=0)[None]
+        there = np.take_along_axis(v, k, 0)[0] == top
+        now = there & ((top > self.top) | np.isnan(self.when_top))
+        return np.where(now, np.take_along_axis(t, k, 0)[0], self.when_top)
 
     def read(self) -> Readings:
         return {"back": self.worst, "when": self.when, "reached": self.reached, "got": self.got}
+
+    def instants(self) -> Readings:
+        """`when_reached`: the time of the extreme from which it went back farthest."""
+        return {"when_reached": self.when_reached}

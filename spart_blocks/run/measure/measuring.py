@@ -117,6 +117,11 @@ class Measuring:
         self._measure()
         return {gauge: meter.read() for gauge, meter in self._meters.items()}
 
+    def instants(self) -> dict[Gauge, Readings]:
+        """The times at which the readings of each gauge were found, where no reading tells them."""
+        self._measure()
+        return {gauge: meter.instants() for gauge, meter in self._meters.items()}
+
     def _full(self, name: str) -> str:
         base = split_index(name)[0]
         aliases = self.engine.display.aliases

@@ -47,6 +47,13 @@ class StepAnswer(Meter):
         rows = np.array([answer.read() for answer in self.answers]).reshape(-1, 3)
         return dict(zip(("rise_time", "settling_time", "overshoot_percent"), rows.T, strict=True))
 
+    def instants(self) -> Readings:
+        """When the step was (`begin`), its answer reached the first and second fraction of it
+        (`low`, `high`), was last outside the band (`left`), and was largest (`when_most`).
+        """
+        rows = np.array([answer.instants() for answer in self.answers]).reshape(-1, 5)
+        return dict(zip(("begin", "low", "high", "left", "when_most"), rows.T, strict=True))
+
 
 class _Answer:
     """The response of one signal."""
@@ -64,6 +71,7 @@ class _Answer:
         self.left = math.nan  # when it was outside the band last
         self.outside = False  # whether it is now
         self.most = -math.inf  # as a fraction of the step
+        self.when_most = math.nan
         self.largest_error = 0.0
 
     def take(self, panels: Panels, reference: Floats) -> None:
@@ -98,7 +106,9 @@ class _Answer:
             return
         part = Panels(panels.start, panels.end, (panels.y - start) / (final - start))
         times, values = (a[:, :, 0] for a in part.fine())
-        self.most = max(self.most, float(values.max()))
+        top = int(values.argmax())
+        if values.flat[top] > self.most:
+            self.most, self.when_most = float(values.flat[top]), float(times.flat[top])
         for k, level in enumerate(RISE):
             above = np.flatnonzero((values >= level).any(axis=1))
             if self.reached[k] is None and len(above):
@@ -127,6 +137,11 @@ class _Answer:
         settled = 0.0 if math.isnan(self.left) else self.left - begin
         over = 100.0 * max(self.most - 1.0, 0.0)
         return high - low, math.nan if self.outside else settled, over
+
+    def instants(self) -> tuple[float, float, float, float, float]:
+        begin = math.nan if self.step is None else self.step[0]
+        low, high = (math.nan if t is None else begin + t for t in self.reached)
+        return begin, low, high, self.left, self.when_most
 
 
 def _meets(panels: Panels, p: int, times: Floats, j: int, level: float) -> float:
