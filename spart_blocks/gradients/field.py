@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.tableaus import Tableau, tableau
-from spart_blocks.gradients.compiled_steps import CompiledSteps
+from spart_blocks.gradients.compiled_rows import CompiledRows
+from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.run import Run
 
-
-@dataclass(frozen=True)
-class Place:
-    """States at a time, with their changes along directions.
-
-    t [s], x (nx,), xd (nd,). dx (nx, m), dxd (nd, m): at a time that moves by dt (m,).
-    """
-
-    t: float
-    x: Floats
-    xd: Floats
-    dx: Floats
-    dxd: Floats
-    dt: Floats
-
-    def moving(self, slope: Floats, dt: Floats) -> Place:
-        """The same at a time that moves by dt. slope (nx,): the rates."""
-        return replace(self, dx=self.dx + np.outer(slope, dt - self.dt), dt=dt)
-
-    def still(self, slope: Floats) -> Place:
-        """The same at a fixed time."""
-        return self.moving(slope, np.zeros_like(self.dt))
+SAME = 1e-6
+"""Largest difference of a repeated state from the run's, relative to the size of the states, where
+the run is no less accurate: repeated in shorter parts, a step has an error of its own."""
+TOLERANCES = 100
+"""The same as a multiple of rtol."""
 
 
 class Field:
@@ -61,11 +44,13 @@ class Field:
         self.summed: Tangent | None = None
         if integrands is not None:
             self.summed = directions.tangent("integrands", lambda: integrands, often=True)
-        self.compiled: CompiledSteps | None = None
         options = run.options
+        self.same = max(SAME, TOLERANCES * options.rtol)
+        self.compiled: CompiledRows | None = None
         with suppress(LookupError):
-            tolerances = options.rtol, options.atol
-            self.compiled = CompiledSteps(directions, method, self.rates, self.summed, tolerances)
+            tolerances = options.rtol, options.atol, self.same
+            rates = program.held or program.rates
+            self.compiled = CompiledRows(directions, method, rates, integrands, tolerances)
 
     @property
     def no_integral(self) -> Floats:

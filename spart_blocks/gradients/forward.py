@@ -10,21 +10,21 @@ import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from spart_blocks.gradients.field import Field, Place
+from spart_blocks.gradients.field import Field
 from spart_blocks.gradients.instants import Edges, Maps, NoGradientError
+from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.steps import Step
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.run.constants import LOCATED
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
-from spart_blocks.run.tape import CROSSES, HEAD, STOPPED, Act
+from spart_blocks.run.tape import CROSSES, HEAD, PLAIN, STOPPED, Act
 
-SAME = 1e-6
-"""Largest difference of a repeated state from the run's, relative to the size of the states."""
 FAR = 1e-8
 """Time [s] within which a crossing that was located must be found again."""
 PROBE = 1e-6
@@ -52,6 +52,10 @@ class Look:
         return self.at.moving(self.slope, self.dt)
 
 
+Seen = tuple[float, list[Look]]
+"""A time with what is seen there."""
+
+
 class Forward:
     """The derivatives of a run.
 
@@ -70,6 +74,7 @@ class Forward:
         self.edges = Edges(self.engine.program, directions)
         self.ticks = {c.name: c.first_tick_from(run.start) for c in run.clocks}
         self.integral = self.field.no_integral
+        self._acted = 0
         self.moved: dict[str, Floats] = {}
 
     # --- the run ---------------------------------------------------------------------------
@@ -82,45 +87,106 @@ class Forward:
         times.
         """
         wanted = deque(sorted(times))
-        rows, acts = self.tape.rows, list(self.tape.acts)
-        at = self._begun()
+        rows = self.tape.rows
+        at, sides = self.begin(self._begun())
+        k = 0
+        while k < len(rows):
+            upto = self._plain_until(k, wanted, dense=dense)
+            if upto > k:
+                at, seen = self._repeated(k, upto, at, wanted)
+                sides, k = [self._look(at)], upto
+            else:
+                t, near = rows[k, :2].tolist()
+                while wanted and wanted[0] <= t + _edge(t):
+                    yield wanted.popleft(), sides
+                within = list(_taken_before(wanted, near - _edge(near)))
+                at, sides, seen = self.row(k, at, within, dense=dense)
+                k += 1
+            yield from seen
+        self._as_in_the_run(at, at.t, self.run.x, self.run.xd)
+        for time in wanted:
+            yield time, sides
+
+    def begin(self, at: Place) -> tuple[Place, list[Look]]:
+        """The states after what happens at the start of the run, and what is seen there."""
         slope = self.field.slope(at, just_before(at.t))
         moving = self.edges.at(at.t)[1]
         if moving and (slope != self.field.slope(at, just_after(at.t))).any():
             text = "it switches at the start of the run, and would after it with other parameters"
             raise NoGradientError(text, block=moving, time=at.t)
-        at = self._instant(at, slope, at.t, True, _taken(acts, at.t))
-        sides = [self._look(at)]
-        for k, row in enumerate(rows):
-            t, near, until, end = row[:HEAD].tolist()
-            at = self._as_in_the_run(at, t, *self._states(rows, k))
-            low = just_after(t) if k == 0 or rows[k - 1, 3] == STOPPED else t
-            step = Step(self.field, at, (low, just_before(until) if end == STOPPED else near))
-            edge = _ULPS * math.ulp(max(abs(t), abs(until)))
-            while wanted and wanted[0] <= t + edge:
-                yield wanted.popleft(), sides
-            read = dense and end != CROSSES
-            within = list(_taken_before(wanted, near - edge))
-            if not read:
-                yield from ((time, [self._look_within(step, time - t)]) for time in within)
-            over = step.up_to(near - t) if end == CROSSES else step.within(until - t)
-            if read:
-                yield from ((time, [self._read(step, time - t)]) for time in within)
-            if end == STOPPED:  # what happens there has not happened
-                over = replace(over, t=step.inside[1])
-            self.integral = self.integral + step.integral
-            slope = step.last if end == CROSSES else self.field.slope(over)
-            close = Look(over, over.dt, slope, self.integral)
-            if end in (STOPPED, CROSSES) or k + 1 == len(rows):
-                acted = _taken(acts, until)
-                crossed = self._crossed(step, rows, k, acted) if end == CROSSES else ()
-                at = self._instant(over, slope, until, end == STOPPED, acted, crossed)
-            else:
-                at = self.maps.project(over) if self.engine.drifting else over
-            sides = [replace(close, dt=at.dt), self._look(at)]
-        self._as_in_the_run(at, at.t, self.run.x, self.run.xd)
-        for time in wanted:
-            yield time, sides
+        at = self._instant(at, slope, at.t, True, self._taken(at.t))
+        return at, [self._look(at)]
+
+    def row(
+        self, k: int, at: Place, within: Sequence[float] = (), *, dense: bool = False
+    ) -> tuple[Place, list[Look], list[Seen]]:
+        """The states after row k of the tape and what happens at its end, with what is seen on each
+        side of it, and within it. Rows are taken in ascending order.
+
+        at: the states at its start. within: times within it; dense: as for `looks`.
+        """
+        rows = self.tape.rows
+        t, near, until, end = rows[k, :HEAD].tolist()
+        at = self._as_in_the_run(at, t, *self._states(rows, k))
+        low = just_after(t) if self._begins(k) else t
+        step = Step(self.field, at, (low, just_before(until) if end == STOPPED else near))
+        read = dense and end != CROSSES
+        seen = [] if read else [(time, [self._look_within(step, time - t)]) for time in within]
+        over = step.up_to(near - t) if end == CROSSES else step.within(until - t)
+        if read:
+            seen = [(time, [self._read(step, time - t)]) for time in within]
+        if end == STOPPED:  # what happens there has not happened
+            over = replace(over, t=step.inside[1])
+        self.integral = self.integral + step.integral
+        slope = step.last if end == CROSSES else self.field.slope(over)
+        close = Look(over, over.dt, slope, self.integral)
+        if end in (STOPPED, CROSSES) or k + 1 == len(rows):
+            acted = self._taken(until)
+            crossed = self._crossed(step, rows, k, acted) if end == CROSSES else ()
+            at = self._instant(over, slope, until, end == STOPPED, acted, crossed)
+        else:
+            at = self.maps.project(over) if self.engine.drifting else over
+        return at, [replace(close, dt=at.dt), self._look(at)], seen
+
+    def _begins(self, k: int) -> bool:
+        """Whether row k begins at a stop."""
+        return bool(k == 0 or self.tape.rows[k - 1, 3] == STOPPED)
+
+    @cached_property
+    def special(self) -> Floats:
+        """The numbers of the rows that do not end plainly, and of the last."""
+        rows = self.tape.rows
+        return np.union1d(np.flatnonzero(rows[:, 3] != PLAIN), [len(rows) - 1])
+
+    def _plain_until(self, k: int, wanted: deque[float], *, dense: bool) -> int:
+        """The row before which compiled code goes on from row k; k if it cannot."""
+        compiled, rows = self.field.compiled, self.tape.rows
+        if compiled is None or self.engine.program.stepped:
+            return k
+        upto = int(self.special[np.searchsorted(self.special, k)])
+        if wanted and not (dense and compiled.reads):
+            first = np.searchsorted(rows[:, 0], wanted[0] + _edge(wanted[0]), side="right") - 1
+            upto = min(upto, int(first))
+        starts = rows[k, 0] + _edge(rows[k, 0])
+        return k if wanted and wanted[0] <= starts else max(upto, k)
+
+    def _repeated(
+        self, k: int, upto: int, at: Place, wanted: deque[float]
+    ) -> tuple[Place, list[Seen]]:
+        """The states after the plain rows from k to `upto`, and what is seen within them."""
+        compiled, rows = self.field.compiled, self.tape.rows
+        assert compiled is not None
+        until = float(rows[upto, 0])
+        times = list(_taken_before(wanted, until - _edge(until)))
+        count, at, self.integral, x, dx = compiled.rows(
+            at, self.integral, rows[k:upto], starts=self._begins(k), wanted=times
+        )
+        if k + count < upto:
+            self._as_in_the_run(at, float(rows[k + count, 0]), *self._states(rows, k + count))
+        places = (
+            replace(at, t=t, x=one, dx=change) for t, one, change in zip(times, x, dx, strict=True)
+        )
+        return at, [(one.t, [self._looked(one)]) for one in places]
 
     def _begun(self) -> Place:
         """The initial states."""
@@ -142,10 +208,18 @@ class Forward:
         """
         for found, wanted in ((at.x, x), (at.xd, xd)):
             off = np.abs(found - wanted).max(initial=0.0)
-            if off > SAME * max(1.0, float(np.abs(wanted).max(initial=0.0))):
+            if off > self.field.same * max(1.0, float(np.abs(wanted).max(initial=0.0))):
                 text = f"repeated with its derivatives, the run differs here by {off:.3g}"
                 raise NoGradientError(text, time=t)
         return replace(at, t=t, x=x, xd=xd, dt=np.zeros(self.directions.m))
+
+    def _taken(self, t: float) -> list[Act]:
+        """Take the acts up to an instant at t."""
+        limit = t + _edge(t)
+        acts, begin = self.tape.acts, self._acted
+        while self._acted < len(acts) and acts[self._acted].t <= limit:
+            self._acted += 1
+        return acts[begin : self._acted]
 
     def _look(self, at: Place) -> Look:
         still = replace(at, dt=np.zeros_like(at.dt))
@@ -157,7 +231,9 @@ class Forward:
         return Look(at, at.dt, self.field.slope(at), total, instant=False)
 
     def _read(self, step: Step, h: float) -> Look:
-        at = step.read(h)
+        return self._looked(step.read(h))
+
+    def _looked(self, at: Place) -> Look:
         return Look(at, at.dt, self.field.slope(at), self.field.no_integral, instant=False)
 
     # --- instants --------------------------------------------------------------------------
@@ -302,12 +378,9 @@ def _taken_before(times: deque[float], limit: float) -> Iterator[float]:
         yield times.popleft()
 
 
-def _taken(acts: list[Act], t: float) -> list[Act]:
-    """Take the acts up to an instant at t out of the list."""
-    limit = t + _ULPS * math.ulp(max(abs(t), 1e-300))
-    count = next((k for k, act in enumerate(acts) if act.t > limit), len(acts))
-    taken, acts[:] = acts[:count], acts[count:]
-    return taken
+def _edge(t: float) -> float:
+    """Times that differ by less are the same."""
+    return _ULPS * math.ulp(max(abs(t), 1e-300))
 
 
 def _before_ticks(acts: Sequence[Act]) -> Iterator[Act]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import Clock, exact
-from spart_blocks.gradients.field import Place
+from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.program import Program
 from spart_blocks.program.tracing.switching import SwitchTimes

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.gradients.compiled_steps import CompiledSteps
-from spart_blocks.gradients.field import Field, Place
+from spart_blocks.gradients.compiled_rows import ALLOWED, LEAST, CompiledRows
+from spart_blocks.gradients.field import Field
+from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.run.constants import BEFORE, LENGTHEN, PART, SAFETY_OF_STEPS, SHORTEN
 
-LEAST = 1e-6
-"""Shortest step of the changes, as a fraction of the run's."""
 SHORTER = 0.1
 """Each step towards a crossing leaves this fraction of the way."""
 
@@ -58,8 +57,9 @@ class Step:
         while True:
             part = min(part, left)
             tried = self._tried(at, part)
-            if tried.error > 1.0 and part > LEAST * h:
-                shorter = SAFETY_OF_STEPS * tried.error ** (-1 / self.field.method.order)
+            error = tried.error / ALLOWED
+            if error > 1.0 and part > LEAST * h:
+                shorter = SAFETY_OF_STEPS * error ** (-1 / self.field.method.order)
                 part *= max(SHORTEN, shorter)
                 continue
             at, left = tried.after, left - part
@@ -67,7 +67,7 @@ class Step:
             self._parts.append(tried)
             if left <= 1e-12 * h:
                 return replace(at, t=self.at.t + h)
-            part *= min(LENGTHEN, SAFETY_OF_STEPS * max(tried.error, 1e-9) ** (-1 / 5))
+            part *= min(LENGTHEN, SAFETY_OF_STEPS * max(error, 1e-9) ** (-1 / 5))
 
     def read(self, h: float) -> Place:
         """The states at a time h after the start of a step that `within` has taken, by the dense
@@ -111,10 +111,9 @@ class Step:
         integral = h * _sum(method.b, sums, self.integral)
         return self._ended(at, h, (slopes, changes, integral, x, dx, error))
 
-    def _compiled(self, compiled: CompiledSteps, at: Place, h: float) -> _Part:
+    def _compiled(self, compiled: CompiledRows, at: Place, h: float) -> _Part:
         """The same by machine code."""
-        states = (at.x, at.xd, self.at.x, at.dx, at.dxd)
-        return self._ended(at, h, compiled.attempt(at.t, h, self.inside, states))
+        return self._ended(at, h, compiled.attempt(at, h, self.inside, self.at.x))
 
     def _ended(
         self, at: Place, h: float, found: tuple[Any, Any, Floats, Floats, Floats, float]

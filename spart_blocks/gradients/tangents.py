@@ -62,9 +62,11 @@ class Tangent:
         self.n = self.function.numel_out(0)
         along = engine.derived(("along", key, entries), lambda: _along(self.function, entries))
         p = engine.program.p
-        self.codes = tuple(_code(one) if often else None for one in (self.function, along))
-        """The machine code of the function and of its derivative, where there is some."""
-        self._value, self._along = map(Called, (self.function, along), (p, p), self.codes)
+        codes = (None, None)
+        if often:
+            functions = (self.function, along)
+            codes = engine.derived(("code", key, entries), lambda: tuple(map(_code, functions)))
+        self._value, self._along = map(Called, (self.function, along), (p, p), codes)
 
     def value(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
         """Its value (n,)."""

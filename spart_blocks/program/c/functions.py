@@ -110,6 +110,22 @@ def c_function_with_loops(name: str, function: Any, dialect: Dialect = DOUBLE) -
         return None
 
 
+def c_of_values(
+    name: str,
+    values: Sequence[Value],
+    arguments: Sequence[Argument],
+    out: Argument,
+    dialect: Dialect = DOUBLE,
+    *,
+    loops: bool = True,
+) -> str:
+    """The text of `c_function` for values in an order of evaluation. loops: whether steps that
+    recur become loops. Raises UnknownOperationError for an operation that does not exist in C.
+    """
+    printer = _Printer(name, dialect, arguments, out)
+    return (printer.with_loops(values) if loops else None) or printer.function(values)
+
+
 def unsupported(function: Any, dialect: Dialect) -> str | None:
     """Why a function cannot be written in C; None if it can."""
     if not function.is_a("SXFunction"):

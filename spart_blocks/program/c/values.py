@@ -85,7 +85,7 @@ def values_of(function: Any) -> list[Value]:
         else:
             same = ca.OP_POW if operation == ca.OP_CONSTPOW else operation
             at[outputs[0]] = once(Value(same, of))
-    return _needed(list(known.values()))
+    return needed(list(known.values()))
 
 
 def instructions(function: Any) -> Iterator[tuple[int, list[int], list[int], Any]]:
@@ -108,13 +108,14 @@ def instructions(function: Any) -> Iterator[tuple[int, list[int], list[int], Any
         yield operation, inputs, outputs, detail
 
 
-def _needed(values: list[Value]) -> list[Value]:
-    needed: set[int] = set()
+def needed(values: Sequence[Value]) -> list[Value]:
+    """The values that results depend on, in their order."""
+    found: set[int] = set()
     for value in reversed(values):
-        if value.results or id(value) in needed:
-            needed.update(map(id, value.of))
-            needed.add(id(value))
-    return [value for value in values if id(value) in needed]
+        if value.results or id(value) in found:
+            found.update(map(id, value.of))
+            found.add(id(value))
+    return [value for value in values if id(value) in found]
 
 
 def steps_of(values: Sequence[Value], *, turned: bool) -> list[Step]:
