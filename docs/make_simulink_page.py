@@ -27,7 +27,7 @@ there too. The conventions may differ: read the block's page.
 Ways of working have other names as well: a model is a YAML file ([diagrams.md](diagrams.md)), the
 Simulink Test of a model its `expect:` ([testing.md](testing.md)), Simulink Coder `spart export c`
 ([export.md](export.md)), multiple simulations `spart sweep` ([sweeps.md](sweeps.md)), External
-Mode `spart tune` and `spart scope` ([live.md](live.md)), the Linear Analysis Tool
+Mode `spart live` and `spart scope` ([live.md](live.md)), the Linear Analysis Tool
 `spart linearize` ([analysis.md](analysis.md)), and a From Multibody import is a URDF file.
 
 ## Models

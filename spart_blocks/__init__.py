@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from spart_blocks.run.simulate import simulate
     from spart_blocks.sweeps.results import SweepResults
     from spart_blocks.sweeps.sweep import sweep
+    from spart_blocks.tunes.tune import tune
+    from spart_blocks.tunes.tuned import Tuned
     from spart_blocks.versions.differences import Difference, diff
 
 __version__ = "0.1.0"
@@ -56,6 +58,8 @@ _HOMES = {
     "SweepResults": "spart_blocks.sweeps.results",
     "fit": "spart_blocks.fits.fit",
     "Fit": "spart_blocks.fits.estimate",
+    "tune": "spart_blocks.tunes.tune",
+    "Tuned": "spart_blocks.tunes.tuned",
     "gradient": "spart_blocks.gradients.gradient",
     "Gradient": "spart_blocks.gradients.gradient",
     "NoGradientError": "spart_blocks.gradients.instants",
@@ -109,6 +113,7 @@ __all__ = [
     "SpartError",
     "SweepResults",
     "TraceError",
+    "Tuned",
     "View",
     "animate",
     "assemble",
@@ -129,6 +134,7 @@ __all__ = [
     "trace",
     "trigger_clock",
     "trim",
+    "tune",
     "view",
 ]
 

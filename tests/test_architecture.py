@@ -36,6 +36,7 @@ STATIONS = (
     "sweeps",
     "gradients",  # derivatives of whole runs
     "fits",  # estimates of parameters from measurements
+    "tunes",  # parameters of designs
     "claims",  # `expect:` of a diagram, judged
     "export",
     "realtime",
@@ -50,7 +51,7 @@ STARTS = ("spart_blocks.cli", "spart_blocks.robot.robot", "spart_blocks.results.
 each of their functions loads what it needs.
 """
 MANY = 10
-DRAWING = ("results", "drawing", "analysis", "sweeps", "fits", "cli")
+DRAWING = ("results", "drawing", "analysis", "sweeps", "fits", "tunes", "cli")
 
 
 def files_of(station):

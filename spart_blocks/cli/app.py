@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,7 +14,7 @@ from typer.main import get_command
 from spart_blocks import __version__
 from spart_blocks.cli.commands import epilog, examples_of, in_one_form
 from spart_blocks.cli.ending import interruptible
-from spart_blocks.cli.terminal import discard_stdout, never_fail_on_encoding
+from spart_blocks.cli.terminal import discard_stdout, never_fail_on_encoding, say
 
 COMMANDS = {
     "run": "run.run",
@@ -21,6 +22,7 @@ COMMANDS = {
     "animate": "animate.animate",
     "sweep": "sweep.sweep",
     "fit": "fit.fit",
+    "tune": "tune.tune",
     "linearize": "linearize.linearize",
     "lqr": "linearize.lqr",
     "check": "check.check",
@@ -30,7 +32,7 @@ COMMANDS = {
     "export c": "export.export_c",
     "export fmu": "export.export_fmu",
     "realtime": "realtime.realtime",
-    "tune": "tune.tune",
+    "live": "live.live",
     "scope": "scope.scope",
     "blocks": "blocks.blocks",
     "show": "show.show",
@@ -115,10 +117,29 @@ def command(called: str = "") -> Any:
     return in_one_form(get_command(app(called)))
 
 
+_OF_LOOPS = ("--loop", "--print-set", "--save")
+"""Options of `spart live` that `spart tune` has not."""
+
+
+def _in_new_words(given: list[str]) -> list[str]:
+    """The arguments, with `spart live` for `spart tune` where a loop is meant, as before the tuning
+    of designs had this name: `spart tune`, `spart tune LOOP`, `spart tune kp=3`.
+    """
+    if given[:1] != ["tune"]:
+        return given
+    words = [word for word in given[1:] if word != "--debug"]
+    of_loop = any(word.partition("=")[0] in _OF_LOOPS for word in words)
+    file = any(word.endswith((".yaml", ".yml")) or os.path.isfile(word) for word in words)
+    if not of_loop and (file or any(word.startswith("-") for word in words)):
+        return given
+    say("note: spart live sets parameters of a running loop; spart tune FILE searches a design")
+    return ["live", *given[1:]]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. arguments: by default the process's own."""
     never_fail_on_encoding()
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = _in_new_words(list(sys.argv[1:] if arguments is None else arguments))
     try:
         with interruptible():
             command(given[0] if given else "").main(args=given, prog_name="spart")

@@ -96,14 +96,14 @@ def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
 
 @contextmanager
 def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[None]:
-    """Context manager in which `spart tune` and `spart scope` can connect to the loop. If this
+    """Context manager in which `spart live` and `spart scope` can connect to the loop. If this
     cannot be set up, a warning is printed and the loop runs without it."""
     from spart_blocks.realtime.live import LiveServer
 
     with ExitStack() as kept:
         try:
             server = kept.enter_context(LiveServer(session.loop, prepared.code.part.program.name))
-            say(f"spart tune and spart scope reach it as {server.place.name}", unless=quiet)
+            say(f"spart live and spart scope reach it as {server.place.name}", unless=quiet)
         except InputError as error:
             warn(str(error))
         yield

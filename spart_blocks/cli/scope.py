@@ -15,9 +15,9 @@ from spart_blocks.base.errors import Fault, InputError, RunError
 from spart_blocks.base.interrupts import requests_go_to
 from spart_blocks.cli.commands import Texts, argument, check_seconds, command, option, switch
 from spart_blocks.cli.ending import Once
+from spart_blocks.cli.live import LOOP, connected
 from spart_blocks.cli.outputs import Outputs, checked_files, complain_of
 from spart_blocks.cli.terminal import FAILED, has_display, headed_table, put, say, warn
-from spart_blocks.cli.tune import LOOP, connected
 
 if TYPE_CHECKING:
     from spart_blocks.realtime.live_client import LiveClient, SignalRecording, WatchedSignals

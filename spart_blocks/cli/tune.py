@@ -1,183 +1,158 @@
-"""`spart tune`: list and set the parameters of a running loop."""
+"""`spart tune`: find parameters of a design."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spart_blocks.base.errors import Fault, InputError, RunError, brief
-from spart_blocks.cli.commands import Texts, argument, command, option, switch
-from spart_blocks.cli.terminal import headed_table, put, say
+from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.cli.commands import (
+    FILE,
+    QUIET,
+    Loading,
+    Texts,
+    command,
+    diagram_file,
+    option,
+    switch,
+)
+from spart_blocks.cli.ending import writing
+from spart_blocks.cli.outputs import REPORT, checked_file
+from spart_blocks.cli.terminal import FAILED, Ticker, say
 
 if TYPE_CHECKING:
-    from spart_blocks.realtime.live_client import LiveClient
+    from spart_blocks.tunes.tuned import Tuned
 
-LOOP = option("--loop NAME|PID", "The loop, if more than one is running.")
-_LONGEST = 60  # characters of a value in a table
+
+@dataclass(frozen=True)
+class Design:
+    """Options: what is tuned, what is asked of it, and how it is searched."""
+
+    parameters: Texts = option(
+        "--parameter -p NAME=[MIN,MAX]",
+        "Tune a parameter between bounds, in place of those of the file: 'kp=[1,100]', "
+        "'kp={min: 1, max: 100, scale: log}'. May be repeated.",
+    )
+    minimize: str | None = option(
+        "--minimize METRIC", "What is to be small, in place of what the file asks: 'rms(error)'."
+    )
+    maximize: str | None = option("--maximize METRIC", "The same, to be large.")
+    constraints: Texts = option(
+        "--constraint -c NAME=INEQUALITY",
+        "What must hold, in place of the constraints of the file: 'torque=peak(tau) <= 2'. "
+        "May be repeated.",
+    )
+    claims: Texts = option(
+        "--claim NAME", "A claim of the file's expect: that must hold, or all. May be repeated."
+    )
+    aggregate: str | None = option(
+        "--aggregate NAME", "Of the objective over the cases: worst, mean or a quantile, 0.95."
+    )
+    by_values: bool = switch(
+        "--derivative-free", "Search by values alone, where runs have no exact derivatives."
+    )
+    samples: int | None = option("--samples N", "Designs that are tried before.", min=0)
+    searches: int | None = option("--searches N", "Searches, from the best of these.", min=1)
+    seed: int | None = option("--seed S", "Selects the samples and the draws.", min=0)
+    iterations: int | None = option("--iterations N", "Most steps of a search.", min=1)
+    resume: Path | None = option("--start FILE", "Start at the design of an earlier result: .json.")
+
+    def changes(self) -> dict[str, Any]:
+        """The arguments of `tune` that the options give."""
+        from spart_blocks.base.document import parse_value
+
+        found: dict[str, Any] = {
+            "aggregate": _aggregate(self.aggregate), "samples": self.samples,
+            "searches": self.searches, "seed": self.seed, "iterations": self.iterations,
+            "start": self.resume, "claims": _claims(self.claims),
+            "search": "derivative-free" if self.by_values else None,
+        }  # fmt: skip
+        if self.minimize or self.maximize:
+            found |= {"minimize": self.minimize or {}, "maximize": self.maximize or {}}
+        if self.parameters:
+            found["parameters"] = {}
+            for text in self.parameters:
+                name, equals, bounds = text.partition("=")
+                value = parse_value(bounds, f"--parameter {text}") if equals else None
+                found["parameters"][name.strip()] = value
+        if self.constraints:
+            found["constraints"] = dict(map(_constraint, self.constraints))
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def _constraint(text: str) -> tuple[str, str]:
+    name, equals, inequality = text.partition("=")
+    if not equals or not name.strip().isidentifier():
+        hint = "--constraint 'torque=peak(tau) <= 2'"
+        raise InputError(Fault(f"--constraint {text}: takes NAME=INEQUALITY", hint=hint))
+    return name.strip(), inequality
+
+
+def _claims(given: Texts) -> Any:
+    if not given:
+        return None
+    return "all" if "all" in given else list(given)
+
+
+def _aggregate(given: str | None) -> Any:
+    try:
+        return {"quantile": float(given or "")}
+    except ValueError:
+        return given
 
 
 @command(
-    "spart tune",
-    "spart tune 'ctrl.kp=[60,60,20]' qd=0.3",
-    "spart tune --print-set",
-    "spart tune --save diagrams/spacecraft_pd.yaml",
+    "spart tune diagrams/tunes/servo.yaml --report out/servo.html",
+    "spart tune servo.yaml -p 'kp=[1,100]' -p 'kd=[0,10]' --minimize 'rms(error)'",
+    "spart tune servo.yaml -c 'torque=peak(motor) <= 2' --write --out out/servo.json",
 )
 def tune(
     *,
-    words: Texts = argument(
-        "[LOOP] [NAME=VALUE]...",
-        "The loop, by name or process ID, and values to set: ctrl.kp=[60,60,20], "
-        "ctrl.kp[0]=60, qd=0.3. A scalar fills a vector.",
-        None,
+    file: Path = FILE,
+    design: Design,
+    loading: Loading,
+    out: Path | None = option("--out -o FILE", "Save the design: .json."),
+    page: Path | None = option("--report FILE", "Write a report: .html."),
+    write: bool = switch(
+        "--write", "Write the design into the diagram's file; the rest of its text stays."
     ),
-    loop: str | None = LOOP,
-    print_set: bool = switch(
-        "--print-set", "Print the changes as options --set of the other commands."
-    ),
-    save: Path | None = option(
-        "--save FILE",
-        "Write the changes into the diagram's file; the rest of its text stays.",
-    ),
-) -> None:
-    """List the parameters of a running loop, or set some. Values set by one command take effect
-    together, before one step; if a value is invalid, none is set, and the loop continues unchanged.
-    Without arguments, if several loops are running, the loops are listed.
+    quiet: bool = QUIET,
+) -> int:
+    """Find the parameters of a design with which a metric is least, and constraints hold in every
+    case: print them with what became of all that was asked.
+
+    What is tuned and what is asked is in the diagram's tune section or in the options. Ctrl-C ends
+    the search and keeps the best so far; --start goes on from it. The exit code is 1 if constraints
+    do not hold, or the search has not ended by itself.
     """
-    name, settings = _loop_and_settings(words or (), loop)
-    values = _values(settings)
-    if name is None and not (values or print_set or save) and _listed():
-        return
-    with connected(name) as client:
-        if values:
-            _report(client.set(values))
-        elif not (print_set or save):
-            put(*_described(client))
-        if print_set:
-            typer.echo(_as_options(client.describe()["parameters"]))
-        if save:
-            _saved(client.describe()["parameters"], save)
+    page = checked_file(page, (".html", ".htm"), REPORT)
+    out = checked_file(out, (".json",))
+    changes = design.changes()
+    read = diagram_file(file, loading, quiet)
+    from spart_blocks.tunes.tune import tune as tuned
+
+    with Ticker(wanted=not quiet) as ticker:
+        found = tuned(read, **changes, progress=lambda step, objective, excess: ticker(
+            f"step {step}: objective {objective:.6g}, largest violation {excess:.2g}"
+        ))  # fmt: skip
+    with writing():
+        _finished(found, file, out, page, write, quiet)
+    return 0 if found.good else FAILED
 
 
-def connected(name: str | None) -> LiveClient:
-    """A connection to the loop with this name or process ID; without one, to the only loop."""
-    from spart_blocks.realtime.live_client import LiveClient
-    from spart_blocks.realtime.live_places import chosen
-
-    return LiveClient(chosen(name))
-
-
-def _loop_and_settings(words: Sequence[str], loop: str | None) -> tuple[str | None, list[str]]:
-    """The selected loop, and the values to set."""
-    names = [word for word in words if "=" not in word] + ([loop] if loop else [])
-    if len(names) > 1:
-        hint = "what is set is written NAME=VALUE, without blanks or in quotes"
-        raise InputError(
-            Fault(f"{names[1]!r} sets nothing, and {names[0]!r} is the loop", None, hint)
-        )
-    return (names[0] if names else None), [word for word in words if "=" in word]
-
-
-def _values(settings: Sequence[str]) -> dict[str, Any]:
-    """The values to set, by name."""
-    from spart_blocks.base.document import parse_value
-
-    values: dict[str, Any] = {}
-    for text in settings:
-        name, _, value = text.partition("=")
-        if name in values:
-            raise InputError(f"{name} is given twice")
-        values[name] = parse_value(value, text)
-    return values
-
-
-def _listed() -> bool:
-    """List the loops if several are running; returns whether it did."""
-    from spart_blocks.realtime.live_client import LiveClient
-    from spart_blocks.realtime.live_places import running
-
-    places = running()
-    if len(places) < 2:
-        return False
-    table = headed_table(("loop", "process", "rate [Hz]", "time [s]", "deadlines missed"))
-    for place in places:
-        try:
-            with LiveClient(place) as client:
-                said = client.hello
-        except (InputError, RunError):  # it has ended meanwhile, or does not answer
-            table.add_row(place.name, str(place.pid), "", "", "")
-            continue
-        numbers = (f"{said['rate']:g}", f"{said['time']:.3f}", str(said["overruns"]))
-        table.add_row(place.name, str(place.pid), *numbers)
-    put(table)
-    say("name one: spart tune LOOP")
-    return True
-
-
-def _described(client: LiveClient) -> list[Any]:
-    """The table of a loop's parameters, with a heading."""
-    found = client.describe()
-    heading = (
-        f"{client.hello['name']} (process {client.hello['pid']}): {found['phase']}, "
-        f"{found['rate']:g} Hz, t = {found['time']:.3f} s, {found['overruns']} deadlines missed"
-    )
-    table = headed_table(("parameter", "value", "shape", "unit", "bounds", ""), left=6)
-    for row in found["parameters"]:
-        shape = " x ".join(map(str, row["shape"]))
-        if "fixed" in row:
-            table.add_row(row["name"], "", shape, "", "", row["fixed"])
-            continue
-        note = "input" if row["kind"] == "input" else ""
-        note += f"{', ' if note else ''}changed" if row["changed"] else ""
-        value = brief(_short(row["value"]), _LONGEST).strip("'")
-        table.add_row(row["name"], value, shape, row["unit"], _between(row["bounds"]), note)
-    return [heading, "", table]
-
-
-def _short(value: Any) -> str:
-    """A number or nested lists of numbers as text, rounded for display."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_short, value))}]"
-    return f"{value + 0.0:.6g}"  # no minus before a zero
-
-
-def _between(bounds: Sequence[float | None]) -> str:
-    low, high = bounds
-    if low is None and high is None:
-        return ""
-    return f"{'' if low is None else f'{low:g}'}..{'' if high is None else f'{high:g}'}"
-
-
-def _report(values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        typer.echo(f"{name} = {_short(value)}")
-
-
-def _saved(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Write the changed parameters into the diagram's file."""
-    from spart_blocks.versions.edits import Tune, edit
-
-    changed = _changed(rows)
-    edit(file, [Tune(row["name"], row["value"]) for row in changed])
-    names = ", ".join(row["name"] for row in changed)
-    say(f"{file}: {names} written" if names else f"{file}: nothing has been changed")
-
-
-def _changed(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The parameters that differ from the file, without the inputs."""
-    return [row for row in rows if row.get("changed") and row["kind"] == "parameter"]
-
-
-def _as_options(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The changed parameters as options --set."""
-    import shlex
-
-    texts = (f"{row['name']}={_exact(row['value'])}" for row in _changed(rows))
-    return " ".join(f"--set {shlex.quote(text)}" for text in texts)
-
-
-def _exact(value: Any) -> str:
-    """A number or nested lists of numbers as text without rounding."""
-    return f"[{','.join(map(_exact, value))}]" if isinstance(value, list) else repr(value)
+def _finished(
+    found: Tuned, file: Path, out: Path | None, page: Path | None, write: bool, quiet: bool
+) -> None:
+    """Print and save the results."""
+    if not quiet:
+        typer.echo(str(found))
+    saved = [found.save(out)] if out is not None else []
+    saved += [found.report(page)] if page is not None else []
+    for path in saved:
+        say(f"written: {path}", unless=quiet)
+    if write:
+        found.write(file)
+        say(f"written: the design into {file}", unless=quiet)

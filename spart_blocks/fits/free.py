@@ -167,6 +167,48 @@ class Space:
             )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Placement:
+    """Where one program has what is searched: for each quantity its entries in the parameters, one
+    or more, each in its shape or single.
+    """
+
+    placed: tuple[tuple[Free, tuple[Places, ...]], ...]
+
+    def parameters(self, p: Floats, values: Floats) -> Floats:
+        """Parameters p (np,) with values (k,) of all that is searched."""
+        found = p.copy()
+        for free, places in self.placed:
+            number = values[free.part].reshape(free.shape)
+            for place in places:
+                found[place] = number
+        return found
+
+    def directions(self, size: int) -> tuple[list[int], Floats]:
+        """The m entries of the vector of all that the program has, and for each the direction of
+        the parameters, (size, m)."""
+        entries: list[int] = []
+        moves = []
+        for free, places in self.placed:
+            for k in range(len(free.start)):
+                move = np.zeros(size)
+                for place in places:
+                    move[place.ravel()[k] if free.shape else place] = 1.0
+                entries.append(free.part.start + k)
+                moves.append(move)
+        return entries, np.array(moves).reshape(len(moves), size).T
+
+    def check_apart(self) -> None:
+        """Raise InputError if two quantities are one number."""
+        owner: dict[int, Free] = {}
+        for one, places in self.placed:
+            for entry in np.concatenate([place.ravel() for place in places]).tolist():
+                if entry in owner:
+                    text = f"{owner[entry].label} and {one.label} are one number"
+                    raise InputError(Fault(text, hint="leave out one of them"))
+                owner[entry] = one
+
+
 def entries_of(found: Found, engine: Native) -> Iterator[Places]:
     """The indices of p at which a program has a value, each in the value's shape or single."""
     if found.places is not None:

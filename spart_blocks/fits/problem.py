@@ -13,7 +13,7 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, Place
 from spart_blocks.diagram.sections.bounds import Bounds
 from spart_blocks.diagram.sections.fit_section import Experiment, FitSection
-from spart_blocks.fits.free import Free, Kind, Space, entries_of, value_at
+from spart_blocks.fits.free import Free, Kind, Placement, Space, entries_of, value_at
 from spart_blocks.fits.measurements import Measured, measured
 from spart_blocks.gradients.signals import signal_changes
 from spart_blocks.gradients.tangents import Floats
@@ -31,8 +31,8 @@ START = 0.0
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of a fit. columns: of each measured signal among all that are followed. placed: what
-    is estimated, with its entries in the parameters (one or more, each in its shape).
+    """One run of a fit. columns: of each measured signal among all that are followed.
+    placement: of what is estimated.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Trial:
     signals: tuple[str, ...]
     measured: tuple[Measured, ...]
     columns: tuple[slice, ...]
-    placed: tuple[tuple[Free, tuple[Places, ...]], ...]
+    placement: Placement
     sensors: Mapping[tuple[int, Kind], Free]
     hold_out: bool
 
@@ -82,19 +82,9 @@ class Problem:
 
     def of(self, trial: Trial, values: Floats) -> list[Modelled]:
         """The signals of a run with these values of all that is estimated. Raises RunError."""
-        p = trial.engine.program.p.copy()
-        columns: list[tuple[int, Floats]] = []
-        for free, places in trial.placed:
-            number = values[free.part].reshape(free.shape)
-            for place in places:
-                p[place] = number
-            for k in range(len(free.start)):
-                move = np.zeros(len(p))
-                for place in places:
-                    move[place.ravel()[k] if free.shape else place] = 1.0
-                columns.append((free.part.start + k, move))
+        p = trial.placement.parameters(trial.engine.program.p, values)
+        entries, moves = trial.placement.directions(len(p))
         engine = trial.engine.with_parameters(p)
-        moves = np.array([move for _, move in columns]).reshape(len(columns), len(p)).T
         asked = [m.times - self._delay(trial, k, values) for k, m in enumerate(trial.measured)]
         times = np.unique(np.maximum(np.concatenate(asked), START))
         run = signal_changes(engine, trial.signals, moves, times)
@@ -103,7 +93,7 @@ class Problem:
             rows = np.searchsorted(times, np.maximum(asked[k], START))
             modelled = run.values[rows, part]
             slopes = np.zeros((*modelled.shape, self.size))
-            slopes[:, :, [at for at, _ in columns]] = run.changes[rows, part]
+            slopes[:, :, entries] = run.changes[rows, part]
             bias, delay = (trial.sensors.get((k, kind)) for kind in ("bias", "delay"))
             if bias is not None:
                 modelled = modelled + values[bias.part]
@@ -208,7 +198,8 @@ class _Making:
             trials.append(self._trial(name, experiment, engine, placed))
         if all(trial.hold_out for trial in trials):
             raise InputError(Fault("every experiment is held out", self._place("experiments")))
-        _check_apart(trials)
+        for trial in trials:
+            trial.placement.check_apart()
         count = sum(one.values.size for trial in trials if not trial.hold_out
                     for one in trial.measured)  # fmt: skip
         if count < self.size:
@@ -308,7 +299,8 @@ class _Making:
         options = {"T": end, **self.options}
         ready = engine.with_run(explicit(options_with(program.run, options)))
         signals = tuple(one.signal for one in found)
-        return Trial(name, ready, signals, tuple(found), tuple(columns), tuple(placed), sensors,
+        placement = Placement(tuple(placed))
+        return Trial(name, ready, signals, tuple(found), tuple(columns), placement, sensors,
                      experiment.hold_out)  # fmt: skip
 
     # --- what is estimated ----------------------------------------------------------------
@@ -333,18 +325,6 @@ def _shape(program: Program, signal: str, place: Place | None) -> tuple[int, ...
         return np.shape(entries(program, signal))
     except InputError as error:
         raise InputError(replace(f, place=f.place or place) for f in error.faults) from None
-
-
-def _check_apart(trials: Sequence[Trial]) -> None:
-    """Refuse two estimates of one number."""
-    for trial in trials:
-        owner: dict[int, Free] = {}
-        for one, places in trial.placed:
-            for entry in np.concatenate([place.ravel() for place in places]).tolist():
-                if entry in owner:
-                    text = f"{owner[entry].label} and {one.label} are one number"
-                    raise InputError(Fault(text, hint="estimate one of them"))
-                owner[entry] = one
 
 
 def _supposed(trials: Sequence[Trial]) -> dict[str, float]:

@@ -24,7 +24,7 @@ def write_estimates(
 ) -> None:
     """Set the values in the file, and note their intervals at the ends of their lines."""
     shared = [one for one in problem.free if one.experiment is None]
-    tunes = [Tune(one.name, _rounded(statistics.values, one)) for one in shared]
+    tunes = [Tune(one.name, rounded(statistics.values, one)) for one in shared]
     after = edited(read_file(path)[1], tunes, str(path))
     noted: dict[int, list[str]] = {}
     for tune, one in zip(tunes, shared, strict=True):
@@ -41,11 +41,10 @@ def write_estimates(
     edit(path, operations)
 
 
-def _rounded(values: Floats, one: Free) -> object:
-    value = values[one.part]
-    with np.errstate(divide="ignore"):
-        rounded = [float(f"{number:.{DIGITS}g}") for number in value.tolist()]
-    found: object = np.array(rounded).reshape(one.shape).tolist()
+def rounded(values: Floats, one: Free, digits: int = DIGITS) -> object:
+    """A quantity among the values of all, as a number or nested lists with so many digits."""
+    numbers = [float(f"{number:.{digits}g}") for number in values[one.part].tolist()]
+    found: object = np.array(numbers).reshape(one.shape).tolist()
     return found
 
 

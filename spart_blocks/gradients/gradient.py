@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 import casadi as ca
 import numpy as np
 
-from spart_blocks.base.errors import Fault, InputError, brief
+from spart_blocks.base.errors import Fault, InputError, Place, brief
 from spart_blocks.gradients.forward import Forward
 from spart_blocks.gradients.readings import Changes, ReadChanges, Refusing, Sums
 from spart_blocks.gradients.tangents import Directions, Floats
@@ -94,13 +95,25 @@ class GradientRuns:
         """Those of a diagram. The arguments are those of `gradient`."""
         engine = begin(diagram, engine="native", **run_options).engine
         assert isinstance(engine, Native)
+        names = (by,) if isinstance(by, str) else tuple(by)
+        shapes, changes = _directions(engine.program, names)
+        return GradientRuns.along(engine, _named(of), names, shapes, changes)
+
+    @staticmethod
+    def along(
+        engine: Native,
+        of: Mapping[str, str],
+        names: tuple[str, ...],
+        shapes: tuple[tuple[int, ...], ...],
+        changes: Floats,
+        places: Mapping[str, Place] = MappingProxyType({}),
+    ) -> GradientRuns:
+        """Those of an engine along directions. places: where each metric is written."""
         program = replace(engine.program, run=explicit(engine.program.run))
-        metrics = Metrics.of(_named(of), program)
+        metrics = Metrics.of(of, program, places=places)
         if metrics.functions:
             hint = "write it as a formula of measurements"
             raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
-        names = (by,) if isinstance(by, str) else tuple(by)
-        shapes, changes = _directions(metrics.program, names)
         sums = Sums.of(metrics.program, metrics.gauges)
         return GradientRuns(engine.of(metrics.program), metrics, names, shapes, changes, sums)
 

@@ -48,7 +48,7 @@ _GOODBYE = 2.0  # s, to send queued data after the loop has ended
 
 
 class LiveServer:
-    """Serves `spart tune` and `spart scope` while its context is entered.
+    """Serves `spart live` and `spart scope` while its context is entered.
 
     place: where it listens, once its context is entered. The rows of the loop go to the clients
     that watch signals. Nothing else may drain the signals in the meantime.

@@ -1,4 +1,4 @@
-"""The client of `spart tune` and `spart scope` for a running loop."""
+"""The client of `spart live` and `spart scope` for a running loop."""
 
 from __future__ import annotations
 

@@ -291,8 +291,8 @@ def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process
     recorder = process("scope", "ctrl.tau", "qd", "--out", "run.npz")
     said = recorder.stderr.readline()
     assert b"watching servo-ctrl-sum at 1000 Hz" in said, (said, started.poll())
-    assert spart("tune", "ctrl.kp=1000").code == 2  # out of its bounds
-    assert spart("tune", "servo", "ctrl.kp=[60, 60, 20]", "qd=0.3").code == 0
+    assert spart("live", "ctrl.kp=1000").code == 2  # out of its bounds
+    assert spart("live", "servo", "ctrl.kp=[60, 60, 20]", "qd=0.3").code == 0
     assert spart("scope", "--t", "0.2", "--out", "after.npz").code == 0
     started.send_signal(signal.SIGINT)  # whose last rows the recorder takes before it ends
     assert recorder.wait(WAIT) == 0
@@ -320,7 +320,7 @@ def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(
     assert recorder.wait(WAIT) == 0
     assert b"its process has ended" in recorder.stderr.read()
     assert len(Results.load("run.npz").t)
-    assert spart("tune").code == 2
+    assert spart("live").code == 2
 
 
 def test_ctrl_c_at_the_loop_is_told_to_who_watches(spart, started, process, loop_folder):
@@ -349,7 +349,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "live.md"
 def test_the_page_shows_what_the_commands_do(spart, process):
     diagram = PAGE.parents[1] / "diagrams" / "spacecraft_pd.yaml"
     process("realtime", diagram, "--rate", 1000)
-    until(lambda: running() and ": running, " in spart("tune").out)
+    until(lambda: running() and ": running, " in spart("live").out)
     shown = re.findall(r"^    \$ spart (.*)\n((?:    .*\n|\n(?=    ))+)", PAGE.read_text(), re.M)
     assert len(shown) == 3
     for line, printed in shown:

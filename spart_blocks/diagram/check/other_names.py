@@ -252,7 +252,7 @@ Data Store Memory, Data Store Read: INTEGRATOR_S UNIT_DELAY; a state has one wri
 Data Store Write: INTEGRATOR_S UNIT_DELAY; a state has one writer
 Goto Tag Visibility: GOTO; with scope: global its tag is known everywhere
 Merge: MERGE
-Parameter Writer: ; `spart tune` sets parameters of a loop that runs: docs/live.md
+Parameter Writer: ; `spart live` sets parameters of a loop that runs: docs/live.md
 State Reader: ; a block's outputs; `run: {log: [states]}` keeps states
 State Writer, Reset Function: RESET_INTEGRATOR HYBRID_SYSTEM; or `reset:` in a subsystem
 Enumerated Constant: CONSTANT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
@@ -383,8 +383,8 @@ VariedPaths = Annotated[
 ]
 
 
-class SweepSection(Section):
-    """Many runs of the diagram: what they differ in, and what is measured and kept of each."""
+class Cases(Section):
+    """What several runs of a diagram differ in."""
 
     runs: Annotated[int, Field(strict=True, ge=1, le=MOST_DRAWS)] | None = Field(
         None,
@@ -415,16 +415,9 @@ class SweepSection(Section):
     faultless: StrictBool = Field(
         True, description="whether each case runs without a fault too, under the name none"
     )
-    metrics: dict[StrictStr, StrictStr] = Field(
-        default_factory=dict, description="numbers of each run: name: formula"
-    )
-    keep: Annotated[Any, BeforeValidator(_kept), WithJsonSchema(_KEEP_SCHEMA)] = Field(
-        "none", description="runs whose histories are kept: none, failed, all, or how many"
-    )
-    every: Positive | None = Field(None, description="interval [s] of kept histories")
 
     @model_validator(mode="after")
-    def _fits(self) -> SweepSection:
+    def _fits(self) -> Self:
         if "none" in self.faults:
             raise ValueError(
                 "the fault 'none' is always there; with faultless: false there are only the others"
@@ -449,6 +442,18 @@ class SweepSection(Section):
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{path} has {count}" for path, count in lengths.items())
             raise ValueError(f"zip: lists of one length walk together, but {listed}")
+
+
+class SweepSection(Cases):
+    """Many runs of the diagram: what they differ in, and what is measured and kept of each."""
+
+    metrics: dict[StrictStr, StrictStr] = Field(
+        default_factory=dict, description="numbers of each run: name: formula"
+    )
+    keep: Annotated[Any, BeforeValidator(_kept), WithJsonSchema(_KEEP_SCHEMA)] = Field(
+        "none", description="runs whose histories are kept: none, failed, all, or how many"
+    )
+    every: Positive | None = Field(None, description="interval [s] of kept histories")
 
 
 def check_sweep(section: SweepSection, wiring: Wiring) -> None:

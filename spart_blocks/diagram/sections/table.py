@@ -21,6 +21,7 @@ from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.diagram.sections.run_options import RunOptions, check_run
 from spart_blocks.diagram.sections.section import Section
 from spart_blocks.diagram.sections.sweep_section import SweepSection, check_sweep
+from spart_blocks.diagram.sections.tune_section import TuneSection, check_tune
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.build.wiring import Wiring
@@ -97,6 +98,9 @@ class Sections(Section):
     )
     fit: Annotated[FitSection | None, MAPPING, SectionRow(check_fit)] = Field(
         None, description="parameters to estimate from measured signals, for `spart fit`"
+    )
+    tune: Annotated[TuneSection | None, MAPPING, SectionRow(check_tune)] = Field(
+        None, description="parameters of a design and what is asked of it, for `spart tune`"
     )
     export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
         default_factory=_standard(ExportOptions),

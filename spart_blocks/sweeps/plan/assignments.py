@@ -120,15 +120,34 @@ class Assigner:
 
     def place(self, runs: Sequence[int] | Ints) -> tuple[list[AnyWork], dict[int, str]]:
         """The works for some runs, and for each run that cannot start the reason, by number."""
-        asked = np.atleast_1d(np.asarray(runs, dtype=np.int64))
         failed: dict[int, str] = {}
-        parts: dict[int, tuple[Program, Structure, list[tuple[Ints, Any]]]] = {}
+        parts: dict[int, list[Placed]] = {}
         works: list[AnyWork] = []
-        waiting = deque(self._groups(asked))
+        for one in self.placed(runs, failed):
+            if isinstance(one, FileWork):
+                works.append(one)
+            else:
+                parts.setdefault(id(one.program), []).append(one)
+        for some in parts.values():
+            runs_of = np.concatenate([one.runs for one in some])
+            if len(runs_of):
+                order: NDArray[np.intp] = np.argsort(runs_of, kind="stable")
+                p = np.concatenate([one.p for one in some])[order]
+                file = some[0].structure.file
+                works.append(Work(some[0].program, runs_of[order], p, file=file))
+        return works, failed
+
+    def placed(
+        self, runs: Sequence[int] | Ints, failed: dict[int, str]
+    ) -> Iterator[Placed | FileWork]:
+        """Some runs by groups that share a structure. failed: collects the reason for each run that
+        cannot start, by number.
+        """
+        waiting = deque(self._groups(np.atleast_1d(np.asarray(runs, dtype=np.int64))))
         while waiting:
             group = waiting.popleft()
             if self.kinds(group.variant).base is None:
-                works.append(self._of_file(group))
+                yield self._of_file(group)
                 continue
             structure = self.structure(group.variant, group.structural)
             if isinstance(structure, str):
@@ -160,15 +179,8 @@ class Assigner:
             if isinstance(program, str):
                 failed |= dict.fromkeys(group.runs.tolist(), program)
                 continue
-            entry = parts.setdefault(id(program), (program, structure, []))
-            entry[2].append((group.runs[good], rows.p[good]))
-        for program, structure, rows_of in parts.values():
-            runs_of = np.concatenate([some for some, _ in rows_of])
-            if len(runs_of):
-                order: NDArray[np.intp] = np.argsort(runs_of, kind="stable")
-                p = np.concatenate([p for _, p in rows_of])[order]
-                works.append(Work(program, runs_of[order], p, file=structure.file))
-        return works, failed
+            runs_of = group.runs[good]
+            yield Placed(program, structure, runs_of, rows.p[good], tuple(group.switched))
 
     def _beyond_bounds(self, values: Mapping[str, Values]) -> Iterator[tuple[int, str]]:
         """The rows of values that are beyond the bounds that the file declares, with the reason."""
@@ -276,6 +288,21 @@ class Assigner:
             options = {n: taken[p] for p, n in kinds.options.items() if p in taken}
             structural = {p: value for p, value in taken.items() if p not in kinds.options}
             yield replace(part, structural=structural, options=options)
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Runs (n,) of one structure with their parameters p (n, np).
+
+    program: that of the structure, with the run options of these runs. switched: paths that a
+    fault sets during the runs.
+    """
+
+    program: Program
+    structure: Structure
+    runs: Ints
+    p: NDArray[np.float64]
+    switched: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)

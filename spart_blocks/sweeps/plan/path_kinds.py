@@ -241,14 +241,10 @@ class PathFinder:
         self, path: str, text: str, error: InputError | None = None, hint: str | None = None
     ) -> Fault:
         """A fault of a path, with the place where the path is written."""
-        keys: tuple[str, ...] = ("sweep", "over", path)
-        for fault in self.plan.faults:
-            if path in fault.set and path not in self.plan.paths:
-                keys = ("sweep", "faults", fault.name, "set", path)
         if error is not None:
             text, hint = error.faults[0].message, error.faults[0].hint
         message = text if path in text else f"{path}: {text}"
-        return Fault(message, self.source.place(*keys), hint)
+        return Fault(message, self.source.place(*self.plan.keys(path)), hint)
 
     def _check_faults(
         self, lacking: Sequence[str], found: Mapping[str, Found], options: Mapping[str, str]

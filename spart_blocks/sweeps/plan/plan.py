@@ -89,7 +89,8 @@ class Plan:
     space. paths: the varied paths, in the order written. axes: of the grid. factors: the random
     paths. variants: for each variant the choice for each slot. faults: the first is usually "no
     fault". file: the diagram file; None for a diagram in memory or a program. model: digest of the
-    diagram's contents.
+    diagram's contents. section: that of the file in which it is written. searched: paths that have
+    one value here, and others in a search.
     """
 
     seed: int
@@ -102,6 +103,8 @@ class Plan:
     faults: tuple[PlannedFault, ...] = (PlannedFault(NO_FAULT, 0.0, {}),)
     file: DiagramFile | None = None
     model: str = ""
+    section: str = "sweep"
+    searched: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self) > MOST_RUNS:
@@ -115,6 +118,15 @@ class Plan:
             f"{count:,} {name}" for count, name in zip(self.counts, names, strict=True) if count > 1
         ]
         return f"<plan: {', '.join(parts)}>"
+
+    def keys(self, path: str) -> tuple[str, ...]:
+        """Where a path is written in the file."""
+        if path in self.searched:
+            return (self.section, "parameters", path)
+        for fault in self.faults:
+            if path in fault.set and path not in self.paths:
+                return (self.section, "faults", fault.name, "set", path)
+        return (self.section, "over", path)
 
     # --- numbering ---------------------------------------------------------------------------
 

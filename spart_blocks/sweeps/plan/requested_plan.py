@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
-from spart_blocks.diagram.sections.sweep_section import RotationDraw, SweepSection, Varied
+from spart_blocks.diagram.sections.sweep_section import Cases, RotationDraw, SweepSection, Varied
 from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.sweeps.plan.asked_section import asked_section
 from spart_blocks.sweeps.plan.distributions import scaled, table, values_of
-from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource, source_of
 from spart_blocks.sweeps.plan.plan import (
     NO_FAULT,
     Factor,
@@ -49,9 +50,24 @@ def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> 
     source = source_of(given)
     if section is None or changes:
         section = section_of(source, **changes)
-    over = _with_nominal(source, section.over)
+    return plan_of_cases(source, section, "sweep")
+
+
+def plan_of_cases(
+    source: FileSource | MemorySource,
+    section: Cases,
+    name: str,
+    searched: Mapping[str, Any] = MappingProxyType({}),
+) -> Plan:
+    """The plan of the cases of a section.
+
+    name: of the section. searched: paths that a search sets, and their values where it starts,
+    which are on axes of length 1. Raises InputError with all faults.
+    """
+    over = _with_nominal(source, section.over, name)
+    over += [(p, Varied.model_validate({"values": [v]}), None) for p, v in searched.items()]
     axes = grid_axes({path: varied for path, varied, _ in over}, section.zip)
-    axes += _cases(source, section)
+    axes += _cases(source, section, name)
     factors = tuple(Factor(path, varied, value) for path, varied, value in over if varied.drawn)
     written = [path for path, _, _ in over]
     paths = tuple(dict.fromkeys([*written, *(path for axis in axes for path in axis.paths)]))
@@ -64,14 +80,16 @@ def plan_of(given: Any, section: SweepSection | None = None, **changes: Any) -> 
         paths=paths,
         axes=axes,
         factors=factors,
-        variants=_variants(source, section.variants),
+        variants=_variants(source, section.variants, name),
         faults=_faults(section),
         file=file,
         model=source.digest(),
+        section=name,
+        searched=tuple(searched),
     )
 
 
-def _runs(section: SweepSection, factors: Iterable[Factor]) -> int:
+def _runs(section: Cases, factors: Iterable[Factor]) -> int:
     names = [factor.path for factor in factors]
     if section.runs is None and names:
         shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
@@ -82,7 +100,9 @@ def _runs(section: SweepSection, factors: Iterable[Factor]) -> int:
     return section.runs or 1
 
 
-def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str, Varied, Any]]:
+def _with_nominal(
+    source: Source, over: Mapping[str, Varied], name: str
+) -> list[tuple[str, Varied, Any]]:
     """The varied paths with their distribution, and the diagram's value if the draws depend on it.
     Lists of relative factors are replaced by lists of values.
     """
@@ -105,7 +125,7 @@ def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str,
                 values_of(varied, halves, nominal)  # raises if it does not fit
                 found.append((path, varied, nominal))
         except InputError as error:
-            place = source.place("sweep", "over", path)
+            place = source.place(name, "over", path)
             faults += [replace(f, message=f"{path}: {f.message}", place=place)
                        for f in error.faults]  # fmt: skip
     if faults:
@@ -113,13 +133,13 @@ def _with_nominal(source: Source, over: Mapping[str, Varied]) -> list[tuple[str,
     return found
 
 
-def _cases(source: Source, section: SweepSection) -> tuple[GridAxis, ...]:
+def _cases(source: Source, section: Cases, name: str) -> tuple[GridAxis, ...]:
     """The grid axis of a CSV file of cases, if there is one."""
     if section.cases is None:
         return ()
     path: Any = section.cases
     if isinstance(source, FileSource):
-        path = source.folder_file(section.cases, "sweep", "cases")
+        path = source.folder_file(section.cases, name, "cases")
     file = read_csv(path)
     twice = [name for name in file.names if name in section.over]
     if twice:
@@ -128,12 +148,12 @@ def _cases(source: Source, section: SweepSection) -> tuple[GridAxis, ...]:
     return (GridAxis(tuple(file.names), tuple(map(tuple, columns.T.tolist()))),)
 
 
-def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
+def _variants(source: Source, asked: Any, name: str) -> tuple[Mapping[str, str], ...]:
     """For each requested variant the choice for each slot."""
     if asked is None:
         return ({},)
     slots = source.slots()
-    place = source.place("sweep", "variants")
+    place = source.place(name, "variants")
     if not slots:
         raise InputError(Fault(f"{source.title} has no variants", place))
     wanted = dict.fromkeys(slots, "all") if asked == "all" else asked
@@ -143,12 +163,12 @@ def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
         if slot not in slots:
             hint = did_you_mean(slot, slots)
             faults.append(
-                Fault(f"there is no slot {slot!r}", source.place("sweep", "variants", slot), hint)
+                Fault(f"there is no slot {slot!r}", source.place(name, "variants", slot), hint)
             )
             continue
         choices[slot] = slots[slot] if names in ("all", ("all",)) else tuple(names)
         faults += [
-            Fault(f"{slot} has no choice {name!r}", source.place("sweep", "variants", slot),
+            Fault(f"{slot} has no choice {name!r}", source.place(name, "variants", slot),
                   did_you_mean(name, slots[slot]))
             for name in choices[slot] if name not in slots[slot]
         ]  # fmt: skip
@@ -162,7 +182,7 @@ def _variants(source: Source, asked: Any) -> tuple[Mapping[str, str], ...]:
     return made
 
 
-def _faults(section: SweepSection) -> tuple[PlannedFault, ...]:
+def _faults(section: Cases) -> tuple[PlannedFault, ...]:
     none = (PlannedFault(NO_FAULT, 0.0, {}),) if section.faultless else ()
     named = (PlannedFault(name, fault.at, fault.set) for name, fault in section.faults.items())
     return (*none, *named)

@@ -1,0 +1,176 @@
+"""What is asked of a design: an objective and constraints of the numbers of its cases.
+
+All of it is linear in the numbers M (r,) of the terms. The objective of case c is f_c = a_c M with
+weights of metrics, and a constraint with a bound b says sign (M_i - b) <= 0 in each case. Over the
+cases, `worst` takes each of these, `mean` their average. A quantile q of K cases takes the best
+ceil(q K) of them: which these are is fixed in a search, and chosen anew after it. The largest of
+the chosen cannot be less than the quantile, and equals it where they were chosen, so that each
+search lowers the quantile or leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.sections.tune_section import Aggregate, Quantile
+from spart_blocks.gradients.tangents import Floats
+from spart_blocks.tunes.terms import Row
+
+TIGHTER = 1e-6
+"""A search keeps this distance from each bound, relative to its scale, so that what it finds is
+within the bound in spite of rounding. An equality holds if it is met within it."""
+
+Sign = Literal[1, -1, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """One bound of an element of a metric. rows (K,): its numbers in M, one for each case. sign: 1
+    if it is the greatest value, -1 the least, 0 the only one. scale: what counts as a unit.
+    """
+
+    name: str
+    element: int
+    rows: NDArray[np.intp]
+    sign: Sign
+    bound: float
+    scale: float
+    aggregate: Aggregate
+
+    def excess(self, numbers: Floats) -> Floats:
+        """By how much each case is beyond the bound, relative to the scale (..., K)."""
+        off = (numbers[..., self.rows] - self.bound) / self.scale
+        return np.asarray(abs(off) - TIGHTER if self.sign == 0 else self.sign * off)
+
+    def over_cases(self, numbers: Floats) -> Floats:
+        """By how much the aggregate is beyond the bound (...); at most 0 where it holds."""
+        if self.aggregate == "mean":
+            mean = numbers[..., self.rows].mean(axis=-1)
+            off = (mean - self.bound) / self.scale
+            return np.asarray(abs(off) - TIGHTER if self.sign == 0 else self.sign * off)
+        return aggregated(self.excess(numbers), self.aggregate)
+
+    def deciding(self, numbers: Floats) -> int:
+        """The case that decides the aggregate. numbers (r,)."""
+        excess = self.excess(numbers)
+        return int(np.argmin(abs(excess - self.over_cases(numbers))))
+
+    def aggregated(self, numbers: Floats) -> float:
+        """The metric of the case that decides, or its mean. numbers (r,)."""
+        values = numbers[self.rows]
+        return float(values.mean() if self.aggregate == "mean" else values[self.deciding(numbers)])
+
+
+def aggregated(values: Floats, aggregate: Aggregate) -> Floats:
+    """The aggregate of values (..., K) of cases; NaN if one of those that count is NaN."""
+    if aggregate == "mean":
+        return np.asarray(values.mean(axis=-1))
+    if aggregate == "worst":
+        return np.asarray(values.max(axis=-1))
+    assert isinstance(aggregate, Quantile)
+    return np.asarray(np.sort(values, axis=-1)[..., chosen_of(aggregate, values.shape[-1]) - 1])
+
+
+def chosen_of(aggregate: Quantile, count: int) -> int:
+    """How many of the cases count."""
+    return max(1, int(np.ceil(aggregate.quantile * count - 1e-9)))
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """What one search is asked: to make the largest of A M small, with B M <= b and C M = c, all
+    of about unit size."""
+
+    A: Floats
+    B: Floats
+    b: Floats
+    C: Floats
+    c: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Demands:
+    """All that is asked. weights (K, r): of the objective of each case; without rows if there is
+    no objective. size: what counts as a unit of it.
+    """
+
+    weights: Floats
+    aggregate: Aggregate
+    demands: tuple[Demand, ...]
+    size: float
+
+    def of_cases(self, numbers: Floats) -> Floats:
+        """The objective of each case (..., K)."""
+        return np.asarray(numbers @ self.weights.T)
+
+    def objective(self, numbers: Floats) -> Floats:
+        """The objective (...); 0 if there is none."""
+        if not len(self.weights):
+            return np.zeros(numbers.shape[:-1])
+        return aggregated(self.of_cases(numbers), self.aggregate)
+
+    def violation(self, numbers: Floats) -> Floats:
+        """The largest excess of all constraints (...); not above 0 if all hold."""
+        if not self.demands:
+            return np.where(np.isfinite(numbers).all(axis=-1), -np.inf, np.nan)
+        return np.asarray(np.max([one.over_cases(numbers) for one in self.demands], axis=0))
+
+    def linear(self, numbers: Floats) -> Linear:
+        """What a search is asked from here. numbers (r,)."""
+        r = len(numbers)
+        A = np.zeros((0, r))
+        if len(self.weights):
+            A = selection(self.of_cases(numbers), self.aggregate) @ self.weights / self.size
+        B, b, C, c = [np.zeros((0, r))], [np.zeros(0)], [np.zeros((0, r))], [np.zeros(0)]
+        for one in self.demands:
+            units = np.zeros((len(one.rows), r))
+            units[np.arange(len(one.rows)), one.rows] = 1 / one.scale
+            rows = selection(one.excess(numbers), one.aggregate) @ units
+            bounds = np.full(len(rows), one.bound / one.scale)
+            if one.sign == 0:
+                C.append(rows)
+                c.append(bounds)
+            else:
+                B.append(one.sign * rows)
+                b.append(one.sign * bounds - TIGHTER)
+        return Linear(A, np.concatenate(B), np.concatenate(b), np.concatenate(C),
+                      np.concatenate(c))  # fmt: skip
+
+    def feasibility(self, numbers: Floats) -> Linear:
+        """What a search is asked that only makes the largest excess small. The bounds become part
+        of the numbers: M is followed by a 1."""
+        given = self.linear(np.asarray(numbers))
+        high = np.column_stack([given.B, -given.b])
+        both = np.column_stack([given.C, -given.c])
+        none, r = np.zeros(0), len(numbers) + 1
+        return Linear(np.concatenate([high, both, -both]), np.zeros((0, r)), none,
+                      np.zeros((0, r)), none)  # fmt: skip
+
+
+def selection(values: Floats, aggregate: Aggregate) -> Floats:
+    """What counts of K cases, as a matrix (m, K) of which the largest of the products with their
+    numbers is the aggregate: each case, those of the quantile, or their mean. values (K,): by
+    which the cases of a quantile are chosen.
+    """
+    count = len(values)
+    if aggregate == "mean":
+        return np.full((1, count), 1 / count)
+    if aggregate == "worst":
+        return np.eye(count)
+    assert isinstance(aggregate, Quantile)
+    order = np.argsort(values, kind="stable")
+    return np.eye(count)[np.sort(order[: chosen_of(aggregate, count)])]
+
+
+def rows_of(rows: Sequence[Row], name: str) -> dict[int, Any]:
+    """The rows of a metric by element, each an array of numbers of M over the cases."""
+    found: dict[int, list[int]] = {}
+    for k, row in enumerate(rows):
+        if row.name == name:
+            found.setdefault(row.element, []).append(k)
+    return {element: np.array(some, dtype=np.intp) for element, some in found.items()}

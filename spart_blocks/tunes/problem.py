@@ -1,0 +1,180 @@
+"""The problem of a design: its parameters, the terms that depend on them, and what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError, Place, RunError
+from spart_blocks.diagram.sections.tune_section import Constraint, TuneSection
+from spart_blocks.fits.free import Free, Space
+from spart_blocks.gradients.tangents import Floats
+from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
+from spart_blocks.sweeps.plan.sweep_job import expectations
+from spart_blocks.sweeps.run.executors import Runner
+from spart_blocks.sweeps.work import FileWork
+from spart_blocks.tunes.cases import Case, Cases
+from spart_blocks.tunes.claims import claimed
+from spart_blocks.tunes.demands import Demand, Demands, Sign, rows_of
+from spart_blocks.tunes.runs import Runs
+from spart_blocks.tunes.terms import Row, Term
+
+LEAST_SCALE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A design. values (k,). numbers (r,): of all terms. slopes (r, k): their derivatives, None
+    where the search asks for none."""
+
+    values: Floats
+    numbers: Floats
+    slopes: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A design to be found. cases: their names. weights: of the metrics of the objective, negative
+    for what is to be large. constraints: by name.
+    """
+
+    space: Space
+    cases: tuple[Case, ...]
+    terms: tuple[Term, ...]
+    section: TuneSection
+    weights: Mapping[str, float]
+    constraints: Mapping[str, Constraint]
+
+    @staticmethod
+    def of(source: FileSource | MemorySource, section: TuneSection, runner: Runner) -> Problem:
+        """The problem of a section. Raises InputError with what is wrong in it."""
+        cases = Cases.of(source, section)
+        place = source.place("tune", "claims") or source.place("tune")
+        expected = expectations(source)
+        claims = claimed(expected.section if expected else None, section.claims, place)
+        weights = {name: one.weight for name, one in section.minimize.items()}
+        weights |= {name: -one.weight for name, one in section.maximize.items()}
+        constraints = {**section.constraints, **claims}
+        if not weights and not constraints:
+            text = "a design needs minimize, maximize, constraints or claims"
+            raise InputError(Fault(text, source.place("tune"), "tune: {minimize: rms(error)}"))
+        formulas = section.metrics() | {name: one.metric for name, one in claims.items()}
+        places = {name: source.place("tune", *section.keys(name)) for name in section.metrics()}
+        places |= dict.fromkeys(claims, place)
+        known = {name: one for name, one in places.items() if one is not None}
+        terms = _runs(cases, formulas, known, runner, section.search == "gradient")
+        problem = Problem(cases.space, cases.cases, terms, section, weights, constraints)
+        problem._check_shapes(places)
+        return problem
+
+    def starting(self, free: tuple[Free, ...]) -> Problem:
+        """The same with other starts of the parameters."""
+        return replace(self, space=Space(free))
+
+    @property
+    def large(self) -> bool:
+        """Whether the objective is to be large, and is shown with its own sign."""
+        return bool(self.weights) and all(weight < 0 for weight in self.weights.values())
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """What the numbers of all terms are."""
+        return tuple(row for term in self.terms for row in term.rows)
+
+    def at(self, values: Floats) -> Point:
+        """A design with derivatives. Raises RunError where there are none."""
+        found = [term.values(values) for term in self.terms]
+        point = Point(values.copy(), *(np.concatenate(part) for part in zip(*found, strict=True)))
+        assert point.slopes is not None
+        if not (np.isfinite(point.numbers).all() and np.isfinite(point.slopes).all()):
+            row = self.rows[int(np.flatnonzero(~np.isfinite(point.numbers))[0])] \
+                if not np.isfinite(point.numbers).all() else self.rows[0]  # fmt: skip
+            raise RunError(f"{row.name} is not finite in case {self.cases[row.case].name}")
+        return point
+
+    def numbers(self, points: Floats) -> Floats:
+        """The numbers (n, r) of designs (n, k); NaN where there are none."""
+        return np.concatenate([term.numbers(points) for term in self.terms], axis=1)
+
+    def demands(self, numbers: Floats) -> Demands:
+        """What is asked. numbers (r,): of a typical design, for scales."""
+        weights = np.zeros((len(self.cases), len(self.rows)))
+        for k, row in enumerate(self.rows):
+            weights[row.case, k] = self.weights.get(row.name, 0.0)
+        asked = weights if self.weights else weights[:0]
+        size = float(np.nanmax(abs(asked @ np.nan_to_num(numbers)), initial=0.0)) or 1.0
+        found: list[Demand] = []
+        for name, one in self.constraints.items():
+            by_element = rows_of(self.rows, name)
+            for sign, bound in _bounds(one):
+                bounds = np.broadcast_to(np.ravel(bound), len(by_element))
+                for element, rows in by_element.items():
+                    found.append(
+                        Demand(name, element, rows, sign, float(bounds[element]),
+                               _scale(bounds[element], numbers[rows]), one.aggregate)
+                    )  # fmt: skip
+        return Demands(asked, self.section.aggregate, tuple(found), size)
+
+    def label(self, demand: Demand) -> str:
+        """The name of a demand, with its element where there are several."""
+        several = len(rows_of(self.rows, demand.name)) > 1
+        return f"{demand.name}[{demand.element}]" if several else demand.name
+
+    def _check_shapes(self, places: Mapping[str, Place | None]) -> None:
+        faults = []
+        for name in self.weights:
+            width = len(rows_of(self.rows, name))
+            if width > 1:
+                text = f"{name} is to be one number, and has {width} elements"
+                faults.append(Fault(text, places[name], "take one, or norm(...) or max(...)"))
+        for name, one in self.constraints.items():
+            width = len(rows_of(self.rows, name))
+            for _, bound in _bounds(one):
+                if np.size(bound) not in (1, width):
+                    text = f"{name} has {width} elements, its bound has {np.size(bound)}"
+                    faults.append(Fault(text, places.get(name)))
+        if faults:
+            raise InputError(faults)
+
+
+def _bounds(one: Constraint) -> Sequence[tuple[Sign, Any]]:
+    found: list[tuple[Sign, Any]] = [(0, one.equal), (-1, one.min), (1, one.max)]
+    return [(sign, bound) for sign, bound in found if bound is not None]
+
+
+def _scale(bound: float, numbers: Floats) -> float:
+    """What counts as a unit of a constraint: its bound, or what the metric is at first."""
+    if bound:
+        return abs(float(bound))
+    typical = float(np.nanmax(abs(numbers), initial=0.0))
+    return typical if typical > LEAST_SCALE else 1.0
+
+
+def _runs(
+    cases: Cases,
+    formulas: Mapping[str, str],
+    places: Mapping[str, Place],
+    runner: Runner,
+    exact: bool,
+) -> tuple[Term, ...]:
+    """The terms of the runs: one for each program."""
+    groups: dict[int, list[Case]] = {}
+    for case in cases.cases:
+        key = -1 - case.number if isinstance(case.placed, FileWork) else id(case.program)
+        groups.setdefault(key, []).append(case)
+    terms = tuple(Runs(cases.space, tuple(some), formulas, places, runner, exact)
+                  for some in groups.values())  # fmt: skip
+    if len({_elements(term) for term in terms}) > 1:
+        text = "a metric has different numbers of elements in different cases"
+        raise InputError(Fault(text, hint="take elements that all cases have, as plant.qm[0]"))
+    return terms
+
+
+def _elements(term: Runs) -> tuple[tuple[str, int], ...]:
+    """The metrics of each of its cases, and their elements."""
+    first = term.rows[: len(term.rows) // len(term.cases)]
+    return tuple((row.name, row.element) for row in first)

@@ -1,0 +1,266 @@
+"""The search for the best design."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import NonlinearConstraint, minimize
+
+from spart_blocks.base.errors import RunError, SpartWarning
+from spart_blocks.gradients.instants import NoGradientError
+from spart_blocks.gradients.tangents import Floats
+from spart_blocks.tunes.demands import TIGHTER, Demands, Linear
+from spart_blocks.tunes.problem import Point, Problem
+from spart_blocks.tunes.runs import WITHOUT
+from spart_blocks.tunes.solver import Solver
+
+Progress = Callable[[int, float, float], None]
+"""Called with the number of the step, the objective and the largest violation, which is relative to
+the bounds, of the best design so far."""
+
+ROUNDS = 8
+"""Most searches in succession from one start, each from where the last has ended."""
+LEAST_GAIN = 1e-6
+"""A further search from where one has ended must gain more than this, in units of the objective."""
+CLOSE, WIDE = 1e-6, 0.1
+"""Last and first radius of the trust region of a search without derivatives, relative to the
+distance of the bounds."""
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where a search ended. first: the design that it started from. best: the best that was found.
+    evaluations: designs that were run. refused: of those that had no numbers, how many and why the
+    first had none. why: why it ended. ended: whether by itself.
+    """
+
+    problem: Problem
+    demands: Demands
+    first: Floats
+    best: Point
+    steps: int
+    evaluations: int
+    refused: tuple[int, str]
+    why: str
+    ended: bool
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all constraints hold."""
+        return bool(self.demands.violation(self.best.numbers) <= 0)
+
+
+def best_design(problem: Problem, progress: Progress | None = None) -> Found:
+    """The best design that is found. An interrupt ends the search and keeps the best so far. Raises
+    the error of the run from the start if no design has numbers.
+    """
+    return _Search(problem, progress).found()
+
+
+@dataclass
+class _Search:
+    problem: Problem
+    progress: Progress | None
+    best: Point | None = None
+    steps: int = 0
+    evaluations: int = 0
+    refused: int = 0
+    reason: str = ""
+    why: list[str] = field(default_factory=list)
+
+    def found(self) -> Found:
+        section, space = self.problem.section, self.problem.space
+        self.low, self.high = space.searched(space.low), space.searched(space.high)
+        start = space.searched(space.start)
+        span = self.high - self.low
+        self.unit = np.where(np.isfinite(span), span, np.where(start != 0, abs(start), 1.0))
+        first = self._begun()
+        ended, why = True, "nothing is left to search"
+        try:
+            for k, x in enumerate(self._starts(first)):
+                if section.search == "gradient":
+                    self._by_gradient(x, alone=k == 0)
+                else:
+                    self._by_values(x)
+            why = self.why[0] if self.why else "the objective does not fall further"
+            ended = not self.why
+        except KeyboardInterrupt:
+            ended, why = False, INTERRUPTED
+        assert self.best is not None
+        return Found(self.problem, self.demands, first, self.best, self.steps, self.evaluations,
+                     (self.refused, self.reason), why, ended)  # fmt: skip
+
+    # --- designs --------------------------------------------------------------------------
+
+    def _begun(self) -> Floats:
+        """The numbers of the design that the search starts from; NaN where it has none."""
+        space = self.problem.space
+        first: Floats = self.problem.numbers(space.start[None])[0]
+        self.demands = self.problem.demands(first)
+        self._taken(Point(space.start, first))
+        return first
+
+    def _starts(self, first: Floats) -> list[Floats]:
+        """The best of sampled designs and of the start, as what is searched."""
+        section, space = self.problem.section, self.problem.space
+        points, numbers = space.start[None], first[None]
+        if section.samples:
+            some = space.points(section.samples, section.seed)
+            points = np.concatenate([points, some])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SpartWarning)
+                numbers = np.concatenate([numbers, self.problem.numbers(some)])
+            self.evaluations += len(some)
+        good = np.isfinite(numbers).all(axis=1)
+        if not good.any():
+            self.problem.at(space.start)  # raises
+            raise RunError("none of the designs that were tried has numbers")
+        points, numbers = points[good], numbers[good]
+        if not np.isfinite(first).all():
+            self.demands = self.problem.demands(np.median(numbers, axis=0))
+        excess = np.maximum(self.demands.violation(numbers), 0.0)
+        order = np.lexsort((self.demands.objective(numbers), excess))
+        for k in order[:1]:
+            self._taken(Point(points[k], numbers[k]))
+        return [space.searched(points[k]) for k in order[: section.searches]]
+
+    def _taken(self, point: Point) -> None:
+        """Keep a design if it is the best so far."""
+        self.evaluations += 1
+        if not np.isfinite(point.numbers).all():
+            return
+        if self.best is None or self._rank(point) < self._rank(self.best):
+            self.best = point
+            self.steps += 1
+            if self.progress is not None:
+                excess, objective = self._rank(point)
+                self.progress(self.steps, objective, excess)
+
+    def _rank(self, point: Point) -> tuple[float, float]:
+        """Less is better: what violates least, and of those without violation the objective."""
+        excess = max(float(self.demands.violation(point.numbers)), 0.0)
+        if not self.problem.weights:
+            return 0.0, float(self.demands.violation(point.numbers))
+        return excess, float(self.demands.objective(point.numbers))
+
+    def _refuse(self, error: str) -> None:
+        self.refused += 1
+        self.reason = self.reason or error.partition("\n")[0]
+
+    # --- with derivatives -----------------------------------------------------------------
+
+    def _by_gradient(self, z: Floats, *, alone: bool) -> None:
+        """Searches from one start. alone: whether it is to fail if it cannot begin."""
+        point = self._exact(z, must=alone)
+        if point is None:
+            return
+        for _ in range(ROUNDS):
+            before = self._rank(point)
+            z, why = self._solved(self.demands.linear(point.numbers), z)
+            after = self._exact(z)
+            if after is not None and self._rank(after)[0] > 0:
+                z, _ = self._solved(self._feasibility(after.numbers), z)
+                after = self._exact(z)
+            if after is None or not self._better(self._rank(after), before):
+                break
+            point = after
+            if why is not None:
+                self.why.append(why)
+                return
+
+    def _feasibility(self, numbers: Floats) -> Linear:
+        return self.demands.feasibility(numbers)
+
+    def _better(self, after: tuple[float, float], before: tuple[float, float]) -> bool:
+        if before[0] > 0 and after[0] > 0:
+            return after[0] < before[0] * (1 - LEAST_GAIN)
+        if before[0] > 0 or after[0] > 0:
+            return after < before
+        return after[1] < before[1] - LEAST_GAIN * self.demands.size
+
+    def _solved(self, asked: Linear, z: Floats) -> tuple[Floats, str | None]:
+        """One search: the best that it has seen, and why it has not ended by itself."""
+        if not len(asked.A):
+            asked = self.demands.feasibility(np.zeros(asked.A.shape[1]))
+        wide = asked.A.shape[1] > len(self.problem.rows)
+        seen: list[tuple[tuple[float, float], Floats]] = []
+
+        def numbers(x: Floats) -> tuple[Floats, Floats] | None:
+            at = np.clip(x * self.unit, self.low, self.high)
+            point = self._exact(at)
+            if point is None:
+                return None
+            assert point.slopes is not None
+            seen.append((self._rank(point), at))
+            slopes = point.slopes * self._by_searched(point.values) * self.unit
+            if not wide:
+                return point.numbers, slopes
+            return np.append(point.numbers, 1.0), np.vstack([slopes, np.zeros(slopes.shape[1])])
+
+        solver = Solver(asked, numbers, self.low / self.unit, self.high / self.unit,
+                        self.problem.section.iterations)  # fmt: skip
+        why = solver.run(z / self.unit)
+        return min(seen, key=lambda one: one[0])[1], why
+
+    def _by_searched(self, values: Floats) -> Floats:
+        """The derivatives of values by what is searched."""
+        return np.where(self.problem.space.log, values, 1.0)
+
+    def _exact(self, z: Floats, *, must: bool = False) -> Point | None:
+        """A design with derivatives; None if it has none. must: raise the error instead."""
+        try:
+            point = self.problem.at(self.problem.space.values(z))
+        except RunError as error:
+            if must:
+                if isinstance(error, NoGradientError):
+                    error.add_hint(WITHOUT)
+                raise
+            self._refuse(str(error))
+            return None
+        self._taken(point)
+        return point
+
+    # --- without --------------------------------------------------------------------------
+
+    def _by_values(self, z: Floats) -> None:
+        """A search with values alone. Source: T. M. Ragonneau, Z. Zhang, "COBYQA: a derivative-free
+        trust-region SQP method for general constrained optimization" (2022)."""
+        first = self.problem.numbers(self.problem.space.values(z)[None])[0]
+        worst = {"objective": abs(float(self.demands.objective(first))), "excess": 1.0}
+        known: dict[bytes, tuple[float, Floats]] = {}
+
+        def judged(x: Floats) -> tuple[float, Floats]:
+            if x.tobytes() in known:
+                return known[x.tobytes()]
+            values = self.problem.space.values(np.clip(x * self.unit, self.low, self.high))
+            numbers = self.problem.numbers(values[None])[0]
+            self._taken(Point(values, numbers))
+            if np.isfinite(numbers).all():
+                objective = float(self.demands.objective(numbers))
+                excess = np.array([one.over_cases(numbers) for one in self.demands.demands])
+                worst["objective"] = max(worst["objective"], abs(objective))
+                worst["excess"] = max(worst["excess"], excess.max(initial=0.0))
+            else:
+                self._refuse("its run fails")
+                objective = 2 * worst["objective"] + self.demands.size
+                excess = np.full(len(self.demands.demands), 2 * worst["excess"])
+            if not self.problem.weights:
+                objective, excess = self.demands.size * excess.max(), excess[:0]
+            known[x.tobytes()] = objective / self.demands.size, excess + TIGHTER
+            return known[x.tobytes()]
+
+        asked = bool(self.problem.weights and self.demands.demands)
+        rows = [NonlinearConstraint(lambda x: judged(x)[1], -np.inf, 0.0)] if asked else []
+        most = self.problem.section.iterations * (len(z) + 2)
+        end: Any = minimize(
+            lambda x: judged(x)[0], z / self.unit, method="COBYQA", constraints=rows,
+            bounds=np.column_stack([self.low / self.unit, self.high / self.unit]),
+            options={"maxfev": most, "initial_tr_radius": WIDE, "final_tr_radius": CLOSE},
+        )  # fmt: skip
+        if end.nfev >= most:
+            self.why.append(f"no end after {most} designs")
