@@ -33,7 +33,8 @@ class Directions:
         self.changes = changes
         self.dp = changes[list(self.entries)]
         self.m = changes.shape[1]
-        sizes = np.abs(engine.program.p[:, None] * (changes != 0)).max(axis=0, initial=0.0)
+        moved = np.where(changes != 0, engine.program.p[:, None], 0.0)  # others may be infinite
+        sizes = np.abs(moved).max(axis=0, initial=0.0)
         self.size: Floats = np.where(sizes > 0, sizes, 1.0)
         self._made: dict[Any, Any] = {}
 

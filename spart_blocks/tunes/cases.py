@@ -160,7 +160,7 @@ def _name(plan: Plan, run: int) -> str:
     numbers = plan.numbers(run)
     grid = [path for axis in plan.axes for path in axis.paths if path not in plan.searched]
     values = plan.case(run)
-    parts = [f"{path} = {brief(values[path], SHOWN)}" for path in grid]
+    parts = [f"{path} = {_short(values[path])}" for path in grid]
     if len(plan.variants) > 1:
         parts.append(plan.variant_names[int(numbers.variant[0])])
     if len(plan.faults) > 1:
@@ -168,3 +168,7 @@ def _name(plan: Plan, run: int) -> str:
     if plan.draws > 1:
         parts.append(f"draw {int(numbers.draw[0])}")
     return ", ".join(parts) or NOMINAL
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else brief(value, SHOWN)

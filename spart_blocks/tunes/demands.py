@@ -25,6 +25,9 @@ TIGHTER = 1e-6
 """A search keeps this distance from each bound, relative to its scale, so that what it finds is
 within the bound in spite of rounding. An equality holds if it is met within it."""
 
+LEAST_UNIT = 1e-6
+"""Least unit of the objective, relative to its size at the start."""
+
 Sign = Literal[1, -1, 0]
 
 
@@ -83,14 +86,25 @@ def chosen_of(aggregate: Quantile, count: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """What one search is asked: to make the largest of A M small, with B M <= b and C M = c, all
-    of about unit size."""
+    """What one search is asked: to make small the sum of the largest rows of A M of each group,
+    none of which counts below its floor, with B M <= b and C M = c; all of about unit size.
+
+    group (a,): of each row of A. floors (g,): of each group.
+    """
 
     A: Floats
+    group: NDArray[np.intp]
+    floors: Floats
     B: Floats
     b: Floats
     C: Floats
     c: Floats
+
+    @staticmethod
+    def largest(A: Floats, group: NDArray[np.intp], floors: Floats) -> Linear:
+        """Without constraints."""
+        none, nothing = np.zeros((0, A.shape[1])), np.zeros(0)
+        return Linear(A, group, floors, none, nothing, none, nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +120,8 @@ class Demands:
 
     def of_cases(self, numbers: Floats) -> Floats:
         """The objective of each case (..., K)."""
-        return np.asarray(numbers @ self.weights.T)
+        parts = np.where(self.weights != 0, self.weights * numbers[..., None, :], 0.0)
+        return np.asarray(parts.sum(axis=-1))
 
     def objective(self, numbers: Floats) -> Floats:
         """The objective (...); 0 if there is none."""
@@ -114,42 +129,63 @@ class Demands:
             return np.zeros(numbers.shape[:-1])
         return aggregated(self.of_cases(numbers), self.aggregate)
 
+    def unit(self, numbers: Floats) -> float:
+        """What counts as a unit of the objective at a design, (r,): its size there."""
+        return max(abs(float(self.objective(numbers))), LEAST_UNIT * self.size)
+
     def violation(self, numbers: Floats) -> Floats:
         """The largest excess of all constraints (...); not above 0 if all hold."""
         if not self.demands:
             return np.where(np.isfinite(numbers).all(axis=-1), -np.inf, np.nan)
         return np.asarray(np.max([one.over_cases(numbers) for one in self.demands], axis=0))
 
-    def linear(self, numbers: Floats) -> Linear:
-        """What a search is asked from here. numbers (r,)."""
+    def linear(self, numbers: Floats, slopes: Floats) -> Linear:
+        """What a search is asked from here, with an objective. numbers (r,), slopes (r, k): a
+        constraint that depends on nothing here may be met without a distance.
+        """
         r = len(numbers)
-        A = np.zeros((0, r))
-        if len(self.weights):
-            A = selection(self.of_cases(numbers), self.aggregate) @ self.weights / self.size
+        A = selection(self.of_cases(numbers), self.aggregate) @ self.weights / self.unit(numbers)
         B, b, C, c = [np.zeros((0, r))], [np.zeros(0)], [np.zeros((0, r))], [np.zeros(0)]
         for one in self.demands:
-            units = np.zeros((len(one.rows), r))
-            units[np.arange(len(one.rows)), one.rows] = 1 / one.scale
-            rows = selection(one.excess(numbers), one.aggregate) @ units
+            rows = self._rows(one, numbers)
             bounds = np.full(len(rows), one.bound / one.scale)
             if one.sign == 0:
                 C.append(rows)
                 c.append(bounds)
             else:
-                B.append(one.sign * rows)
-                b.append(one.sign * bounds - TIGHTER)
-        return Linear(A, np.concatenate(B), np.concatenate(b), np.concatenate(C),
+                rows = one.sign * rows
+                least = np.where((rows @ slopes).any(axis=1), -np.inf, rows @ numbers)
+                high = one.sign * bounds
+                B.append(rows)
+                b.append(np.minimum(high, np.maximum(high - TIGHTER, least)))
+        group, floors = np.zeros(len(A), dtype=np.intp), np.array([-np.inf])
+        return Linear(A, group, floors, np.concatenate(B), np.concatenate(b), np.concatenate(C),
                       np.concatenate(c))  # fmt: skip
 
-    def feasibility(self, numbers: Floats) -> Linear:
-        """What a search is asked that only makes the largest excess small. The bounds become part
-        of the numbers: M is followed by a 1."""
-        given = self.linear(np.asarray(numbers))
-        high = np.column_stack([given.B, -given.b])
-        both = np.column_stack([given.C, -given.c])
-        none, r = np.zeros(0), len(numbers) + 1
-        return Linear(np.concatenate([high, both, -both]), np.zeros((0, r)), none,
-                      np.zeros((0, r)), none)  # fmt: skip
+    def feasibility(self, numbers: Floats, *, each: bool) -> Linear:
+        """What a search is asked that only makes excesses small: the sum of those of all demands
+        that are above zero, or the largest of them, also below zero. The bounds become part of the
+        numbers: M is followed by a 1.
+        """
+        parts = []
+        for one in self.demands:
+            rows = self._rows(one, numbers)
+            off = np.column_stack([rows, np.full(len(rows), -one.bound / one.scale)])
+            high, low = off.copy(), -off
+            high[:, -1] += TIGHTER if one.sign else 0.0
+            low[:, -1] += TIGHTER if one.sign else 0.0
+            parts.append({1: high, -1: low, 0: np.concatenate([high, low])}[one.sign])
+        if not each:
+            A = np.concatenate(parts)
+            return Linear.largest(A, np.zeros(len(A), dtype=np.intp), np.array([-np.inf]))
+        group = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        return Linear.largest(np.concatenate(parts), group, np.zeros(len(parts)))
+
+    def _rows(self, one: Demand, numbers: Floats) -> Floats:
+        """What counts of a demand, as rows of M in units of its scale."""
+        units = np.zeros((len(one.rows), len(numbers)))
+        units[np.arange(len(one.rows)), one.rows] = 1 / one.scale
+        return np.asarray(selection(one.excess(numbers), one.aggregate) @ units)
 
 
 def selection(values: Floats, aggregate: Aggregate) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -50,10 +50,17 @@ class Problem:
     constraints: Mapping[str, Constraint]
 
     @staticmethod
-    def of(source: FileSource | MemorySource, section: TuneSection, runner: Runner) -> Problem:
-        """The problem of a section. Raises InputError with what is wrong in it."""
+    def of(
+        source: FileSource | MemorySource,
+        section: TuneSection,
+        runner: Runner,
+        given: Collection[str] = (),
+    ) -> Problem:
+        """The problem of a section. given: its entries that are not those of the file. Raises
+        InputError with what is wrong in it.
+        """
         cases = Cases.of(source, section)
-        place = source.place("tune", "claims") or source.place("tune")
+        place = None if "claims" in given else source.place("tune", "claims")
         expected = expectations(source)
         claims = claimed(expected.section if expected else None, section.claims, place)
         weights = {name: one.weight for name, one in section.minimize.items()}
@@ -63,7 +70,9 @@ class Problem:
             text = "a design needs minimize, maximize, constraints or claims"
             raise InputError(Fault(text, source.place("tune"), "tune: {minimize: rms(error)}"))
         formulas = section.metrics() | {name: one.metric for name, one in claims.items()}
-        places = {name: source.place("tune", *section.keys(name)) for name in section.metrics()}
+        keys = {name: section.keys(name) for name in section.metrics()}
+        places = {name: None if one[0] in given else source.place("tune", *one)
+                  for name, one in keys.items()}  # fmt: skip
         places |= dict.fromkeys(claims, place)
         known = {name: one for name, one in places.items() if one is not None}
         terms = _runs(cases, formulas, known, runner, section.search == "gradient")
@@ -98,7 +107,8 @@ class Problem:
 
     def numbers(self, points: Floats) -> Floats:
         """The numbers (n, r) of designs (n, k); NaN where there are none."""
-        return np.concatenate([term.numbers(points) for term in self.terms], axis=1)
+        found = np.concatenate([term.numbers(points) for term in self.terms], axis=1)
+        return np.where(np.isfinite(found), found, np.nan)
 
     def demands(self, numbers: Floats) -> Demands:
         """What is asked. numbers (r,): of a typical design, for scales."""
@@ -106,7 +116,8 @@ class Problem:
         for k, row in enumerate(self.rows):
             weights[row.case, k] = self.weights.get(row.name, 0.0)
         asked = weights if self.weights else weights[:0]
-        size = float(np.nanmax(abs(asked @ np.nan_to_num(numbers)), initial=0.0)) or 1.0
+        known = np.nan_to_num(numbers)
+        size = float(abs(asked @ known).max(initial=0.0)) or 1.0
         found: list[Demand] = []
         for name, one in self.constraints.items():
             by_element = rows_of(self.rows, name)
@@ -115,7 +126,7 @@ class Problem:
                 for element, rows in by_element.items():
                     found.append(
                         Demand(name, element, rows, sign, float(bounds[element]),
-                               _scale(bounds[element], numbers[rows]), one.aggregate)
+                               _scale(bounds[element], known[rows]), one.aggregate)
                     )  # fmt: skip
         return Demands(asked, self.section.aggregate, tuple(found), size)
 
@@ -150,7 +161,7 @@ def _scale(bound: float, numbers: Floats) -> float:
     """What counts as a unit of a constraint: its bound, or what the metric is at first."""
     if bound:
         return abs(float(bound))
-    typical = float(np.nanmax(abs(numbers), initial=0.0))
+    typical = float(abs(numbers).max(initial=0.0))
     return typical if typical > LEAST_SCALE else 1.0
 
 

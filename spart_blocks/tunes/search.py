@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
-from spart_blocks.base.errors import RunError, SpartWarning
+from spart_blocks.base.errors import Fault, InputError, RunError, SpartWarning
 from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.tangents import Floats
-from spart_blocks.tunes.demands import TIGHTER, Demands, Linear
+from spart_blocks.tunes.demands import LEAST_UNIT, TIGHTER, Demands, Linear
 from spart_blocks.tunes.problem import Point, Problem
 from spart_blocks.tunes.runs import WITHOUT
 from spart_blocks.tunes.solver import Solver
@@ -26,6 +27,10 @@ ROUNDS = 8
 """Most searches in succession from one start, each from where the last has ended."""
 LEAST_GAIN = 1e-6
 """A further search from where one has ended must gain more than this, in units of the objective."""
+LEAST_TRIED = 2
+"""Designs with derivatives after which a parameter is told to have no effect."""
+MOST_WITHOUT = 20
+"""A search ends after more designs in succession without numbers."""
 CLOSE, WIDE = 1e-6, 0.1
 """Last and first radius of the trust region of a search without derivatives, relative to the
 distance of the bounds."""
@@ -46,6 +51,7 @@ class Found:
     steps: int
     evaluations: int
     refused: tuple[int, str]
+    idle: tuple[str, ...]
     why: str
     ended: bool
 
@@ -62,6 +68,10 @@ def best_design(problem: Problem, progress: Progress | None = None) -> Found:
     return _Search(problem, progress).found()
 
 
+class _EnoughError(Exception):
+    """A search has found what it is for, or goes no further."""
+
+
 @dataclass
 class _Search:
     problem: Problem
@@ -72,28 +82,47 @@ class _Search:
     refused: int = 0
     reason: str = ""
     why: list[str] = field(default_factory=list)
+    exact: int = 0
+    failed: RunError | None = None
 
     def found(self) -> Found:
         section, space = self.problem.section, self.problem.space
         self.low, self.high = space.searched(space.low), space.searched(space.high)
         start = space.searched(space.start)
         span = self.high - self.low
+        self.moved = np.zeros(space.size, dtype=bool)
         self.unit = np.where(np.isfinite(span), span, np.where(start != 0, abs(start), 1.0))
         first = self._begun()
         ended, why = True, "nothing is left to search"
         try:
-            for k, x in enumerate(self._starts(first)):
+            starts = self._starts(first)
+            for z in starts:
                 if section.search == "gradient":
-                    self._by_gradient(x, alone=k == 0)
+                    self._by_gradient(z)
                 else:
-                    self._by_values(x)
+                    self._by_values(z)
+            if self.failed is not None and self.exact == 0:
+                raise self.failed
             why = self.why[0] if self.why else "the objective does not fall further"
             ended = not self.why
         except KeyboardInterrupt:
+            if self.best is None:
+                raise
             ended, why = False, INTERRUPTED
         assert self.best is not None
         return Found(self.problem, self.demands, first, self.best, self.steps, self.evaluations,
-                     (self.refused, self.reason), why, ended)  # fmt: skip
+                     (self.refused, self.reason), self._idle(), why, ended)  # fmt: skip
+
+    def _idle(self) -> tuple[str, ...]:
+        """The parameters that nothing depends on. Raises InputError if these are all."""
+        if self.exact < LEAST_TRIED:
+            return ()
+        if not self.moved.any():
+            names = " and ".join(one.name for one in self.problem.space.free)
+            hint = "a signal that changes with them has to be in a metric"
+            raise InputError(Fault(f"nothing that is asked depends on {names}", hint=hint))
+        labels = self.problem.space.labels
+        return tuple(label for label, moved in zip(labels, self.moved, strict=True) if not moved)
 
     # --- designs --------------------------------------------------------------------------
 
@@ -154,18 +183,20 @@ class _Search:
 
     # --- with derivatives -----------------------------------------------------------------
 
-    def _by_gradient(self, z: Floats, *, alone: bool) -> None:
-        """Searches from one start. alone: whether it is to fail if it cannot begin."""
-        point = self._exact(z, must=alone)
+    def _by_gradient(self, z: Floats) -> None:
+        """Searches from one start."""
+        space = self.problem.space
+        point = self._exact(z)
+        if point is None:
+            return
+        if self._rank(point)[0] > 0:
+            point = self._fulfilled(point)
         if point is None:
             return
         for _ in range(ROUNDS):
             before = self._rank(point)
-            z, why = self._solved(self.demands.linear(point.numbers), z)
+            z, why = self._solved(self._asked(point), space.searched(point.values))
             after = self._exact(z)
-            if after is not None and self._rank(after)[0] > 0:
-                z, _ = self._solved(self._feasibility(after.numbers), z)
-                after = self._exact(z)
             if after is None or not self._better(self._rank(after), before):
                 break
             point = after
@@ -173,30 +204,56 @@ class _Search:
                 self.why.append(why)
                 return
 
-    def _feasibility(self, numbers: Floats) -> Linear:
-        return self.demands.feasibility(numbers)
+    def _asked(self, point: Point) -> Linear:
+        if self.problem.weights:
+            assert point.slopes is not None
+            return self.demands.linear(point.numbers, point.slopes)
+        return self.demands.feasibility(point.numbers, each=False)
+
+    def _fulfilled(self, point: Point) -> Point | None:
+        """A design that fulfils the constraints, searched from another; None if none is found.
+        First all that is beyond a bound is made small, then the largest alone."""
+        for each in (True, False):
+            z = self.problem.space.searched(point.values)
+            z, _ = self._solved(self.demands.feasibility(point.numbers, each=each), z, enough=True)
+            found = self._exact(z)
+            if found is None or self._rank(found)[0] <= 0:
+                return found
+            point = found
+        return None
 
     def _better(self, after: tuple[float, float], before: tuple[float, float]) -> bool:
         if before[0] > 0 and after[0] > 0:
             return after[0] < before[0] * (1 - LEAST_GAIN)
         if before[0] > 0 or after[0] > 0:
             return after < before
-        return after[1] < before[1] - LEAST_GAIN * self.demands.size
+        return after[1] < before[1] - LEAST_GAIN * max(
+            abs(before[1]), LEAST_UNIT * self.demands.size
+        )
 
-    def _solved(self, asked: Linear, z: Floats) -> tuple[Floats, str | None]:
-        """One search: the best that it has seen, and why it has not ended by itself."""
-        if not len(asked.A):
-            asked = self.demands.feasibility(np.zeros(asked.A.shape[1]))
+    def _solved(
+        self, asked: Linear, z: Floats, *, enough: bool = False
+    ) -> tuple[Floats, str | None]:
+        """One search: the best that it has seen, and why it has not ended by itself. enough:
+        whether it ends at the first design that fulfils the constraints.
+        """
         wide = asked.A.shape[1] > len(self.problem.rows)
         seen: list[tuple[tuple[float, float], Floats]] = []
+        without = 0
 
         def numbers(x: Floats) -> tuple[Floats, Floats] | None:
+            nonlocal without
             at = np.clip(x * self.unit, self.low, self.high)
             point = self._exact(at)
+            without = without + 1 if point is None else 0
+            if without > MOST_WITHOUT:
+                raise _EnoughError
             if point is None:
                 return None
             assert point.slopes is not None
             seen.append((self._rank(point), at))
+            if enough and seen[-1][0][0] <= 0:
+                raise _EnoughError
             slopes = point.slopes * self._by_searched(point.values) * self.unit
             if not wide:
                 return point.numbers, slopes
@@ -204,24 +261,28 @@ class _Search:
 
         solver = Solver(asked, numbers, self.low / self.unit, self.high / self.unit,
                         self.problem.section.iterations)  # fmt: skip
-        why = solver.run(z / self.unit)
+        why = None
+        with suppress(_EnoughError):
+            why = solver.run(z / self.unit)
         return min(seen, key=lambda one: one[0])[1], why
 
     def _by_searched(self, values: Floats) -> Floats:
         """The derivatives of values by what is searched."""
         return np.where(self.problem.space.log, values, 1.0)
 
-    def _exact(self, z: Floats, *, must: bool = False) -> Point | None:
-        """A design with derivatives; None if it has none. must: raise the error instead."""
+    def _exact(self, z: Floats) -> Point | None:
+        """A design with derivatives; None if it has none."""
         try:
             point = self.problem.at(self.problem.space.values(z))
         except RunError as error:
-            if must:
-                if isinstance(error, NoGradientError):
-                    error.add_hint(WITHOUT)
-                raise
+            if isinstance(error, NoGradientError):
+                error.add_hint(WITHOUT)
+            self.failed = self.failed or error
             self._refuse(str(error))
             return None
+        self.exact += 1
+        assert point.slopes is not None
+        self.moved |= (point.slopes != 0).any(axis=0)
         self._taken(point)
         return point
 

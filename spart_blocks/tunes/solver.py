@@ -1,8 +1,8 @@
 """Makes the largest of some functions small under constraints, with derivatives.
 
-The largest of the functions is made small in epigraph form: a further variable s is made small
-under f_i <= s, so that derivatives stay exact where two functions are the largest. The search is
-SciPy's SLSQP, sequential quadratic programming. Source: D. Kraft, "A software package for
+The largest of a group of functions is made small in epigraph form: a further variable s is made
+small under f_i <= s, so that derivatives stay exact where two functions are the largest. The search
+is SciPy's SLSQP, sequential quadratic programming. Source: D. Kraft, "A software package for
 sequential quadratic programming", DFVLR-FB 88-28 (1988).
 """
 
@@ -32,14 +32,14 @@ Numbers = Callable[[Floats], "tuple[Floats, Floats] | None"]
 
 @dataclass
 class Solver:
-    """One search. low, high (n,): bounds of x. many: whether there is a variable s besides."""
+    """One search. low, high (n,): bounds of x. more: the number of variables s besides."""
 
     linear: Linear
     numbers: Numbers
     low: Floats
     high: Floats
     iterations: int
-    many: bool = field(default=False, init=False)
+    more: int = field(default=0, init=False)
     n: int = field(default=0, init=False)
     _at: Floats | None = field(default=None, init=False)
     _found: tuple[Floats, Floats] | None = field(default=None, init=False)
@@ -51,14 +51,17 @@ class Solver:
         first = self._numbers(x)
         if first is None:
             return "the search cannot begin where there are no numbers"
-        self.many = len(asked.A) > 1
+        alone = len(asked.A) == 1 and np.isneginf(asked.floors).all()
+        self.more = 0 if alone else len(asked.floors)
         bounds = list(zip(self.low, self.high, strict=True))
         start = x
-        if self.many:
-            start = np.append(x, (asked.A @ first[0]).max())
-            bounds.append((-np.inf, np.inf))
+        if self.more:
+            heights = asked.A @ first[0]
+            tops = [heights[asked.group == g].max() for g in range(self.more)]
+            start = np.concatenate([x, np.maximum(tops, asked.floors)])
+            bounds += [(floor, np.inf) for floor in asked.floors]
         constraints = []
-        if self.many or len(asked.B):
+        if self.more or len(asked.B):
             constraints.append({"type": "ineq", "fun": self._slack, "jac": self._slack_slopes})
         if len(asked.C):
             constraints.append({"type": "eq", "fun": self._off, "jac": self._off_slopes})
@@ -86,32 +89,32 @@ class Solver:
         return found[1]
 
     def _objective(self, x: Floats) -> float:
-        if self.many:
-            return float(x[self.n])
+        if self.more:
+            return float(x[self.n :].sum())
         found = self._numbers(x)
         return FAR if found is None else float(self.linear.A[0] @ found[0])
 
     def _objective_slopes(self, x: Floats) -> Floats:
-        if self.many:
-            return np.asarray(np.eye(self.n + 1)[self.n])
+        if self.more:
+            return np.where(np.arange(len(x)) < self.n, 0.0, 1.0)
         return np.asarray(self.linear.A[0] @ self._slopes(x))
 
     def _slack(self, x: Floats) -> Floats:
         found, asked = self._numbers(x[: self.n]), self.linear
         if found is None:
-            return np.full((len(asked.A) if self.many else 0) + len(asked.B), -FAR)
+            return np.full((len(asked.A) if self.more else 0) + len(asked.B), -FAR)
         slack = asked.b - asked.B @ found[0]
-        if not self.many:
+        if not self.more:
             return np.asarray(slack)
-        return np.concatenate([x[self.n] - asked.A @ found[0], slack])
+        return np.concatenate([x[self.n + asked.group] - asked.A @ found[0], slack])
 
     def _slack_slopes(self, x: Floats) -> Floats:
         slopes, asked = self._slopes(x), self.linear
-        below = -asked.B @ slopes
-        if not self.many:
-            return np.asarray(below)
-        above = np.column_stack([-asked.A @ slopes, np.ones(len(asked.A))])
-        return np.concatenate([above, self._wide(below)])
+        below = self._wide(-asked.B @ slopes)
+        if not self.more:
+            return below
+        ones = np.eye(self.more)[asked.group]
+        return np.concatenate([np.column_stack([-asked.A @ slopes, ones]), below])
 
     def _off(self, x: Floats) -> Floats:
         found = self._numbers(x[: self.n])
@@ -123,5 +126,5 @@ class Solver:
         return self._wide(self.linear.C @ self._slopes(x))
 
     def _wide(self, rows: Floats) -> Floats:
-        """Rows of derivatives with a column for s, if there is one."""
-        return np.column_stack([rows, np.zeros(len(rows))]) if self.many else rows
+        """Rows of derivatives with a column for each s."""
+        return np.column_stack([rows, np.zeros((len(rows), self.more))])

@@ -93,7 +93,8 @@ def tune(
     source = source_of(with_options(diagram, run_options))
     section = asked_section(source, "tune", TuneSection, changes)
     with Runner() as runner:
-        problem = Problem.of(source, section, runner)
+        given = [name for name, value in changes.items() if value is not None]
+        problem = Problem.of(source, section, runner, given)
         if start is not None:
             problem = started(problem, start)
         return Tuned.of(best_design(problem, progress), source.title)

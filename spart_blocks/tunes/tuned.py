@@ -143,7 +143,7 @@ class Tuned(Tables):
             f"{_WORDS[one.sign]} {one.bound:.6g}{_aggregate(one)}",
             one.aggregated(self.found.first),
             one.aggregated(numbers),
-            -excess * one.scale,
+            0.0 - excess * one.scale,
             abs(excess) < ACTIVE,
             self.problem.cases[one.deciding(numbers)].name if one.aggregate != "mean" else "",
             None if price is None else price * self._sign,
@@ -247,6 +247,8 @@ class Tuned(Tables):
                 if one.active and one.price:
                     yield f"{one.name}: a bound larger by 1 changes the objective by " \
                           f"{one.price:+.4g}"  # fmt: skip
+        for name in found.idle:
+            yield f"nothing that is asked depends on {name} in the designs that were tried"
         if found.refused[0]:
             yield f"{counted(found.refused[0], 'design')} had no numbers; the first: " \
                   f"{found.refused[1]}"  # fmt: skip

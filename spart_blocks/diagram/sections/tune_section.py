@@ -34,7 +34,20 @@ class Quantile(Section):
     )
 
 
-Aggregate = Literal["worst", "mean"] | Quantile
+def _aggregate(raw: Any) -> Any:
+    if raw in ("worst", "mean") or isinstance(raw, Mapping | Quantile):
+        return raw
+    raise ValueError(f"takes worst, mean or {{quantile: 0.95}}, not {brief(raw)}")
+
+
+_AGGREGATE_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"enum": ["worst", "mean"]}, Quantile.model_json_schema()]
+}
+Aggregate = Annotated[
+    Literal["worst", "mean"] | Quantile,
+    BeforeValidator(_aggregate),
+    WithJsonSchema(_AGGREGATE_SCHEMA),
+]
 
 
 class Goal(Section):
@@ -77,14 +90,11 @@ def _goals(raw: Any) -> Any:
     return {key: {"metric": one} if isinstance(one, str) else one for key, one in raw.items()}
 
 
-def _constraints(raw: Any) -> Any:
-    if not isinstance(raw, Mapping):
-        return raw
-    return {key: _compared(one) if isinstance(one, str) else one for key, one in raw.items()}
-
-
-def _compared(text: str) -> dict[str, Any]:
+def _compared(text: Any) -> Any:
     """The constraint that an inequality is: `peak(tau) <= 2`, `0.1 <= final(x) <= 0.2`."""
+    if isinstance(text, Mapping | Constraint):
+        return text
+    text = str(text)
     wrong = f"takes an inequality, as peak(tau) <= 2, not {brief(text)}"
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -167,8 +177,7 @@ class TuneSection(Cases):
         "worst", description="of the objective over the cases: worst, mean or a quantile"
     )
     constraints: Annotated[
-        dict[StrictStr, Constraint],
-        BeforeValidator(_constraints),
+        dict[StrictStr, Annotated[Constraint, BeforeValidator(_compared)]],
         Field(json_schema_extra=_may_be_text),
     ] = Field(default_factory=dict, description="by name, metrics with min, max or equal")
     claims: Annotated[Any, BeforeValidator(_claims), WithJsonSchema(_CLAIMS_SCHEMA)] = Field(

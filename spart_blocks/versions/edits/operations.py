@@ -24,6 +24,7 @@ from spart_blocks.diagram.written.wrapper import wrapper_of
 from spart_blocks.versions.edits.drawings import drawing_of, moved_out, without_blocks
 from spart_blocks.versions.edits.grouping import grouped
 from spart_blocks.versions.edits.renaming import (
+    OF_VARIANTS,
     NewNames,
     Rename,
     parameter_renamed,
@@ -202,9 +203,12 @@ class RenameBlock(Operation):
         wires_of(sheet)  # raises for one that cannot be read
         if is_slot(home):
             renamed = Rename(NewNames({home: (VARIANT, self.new)})).steps(file)
-            swept = ("sweep", "variants", self.name)
-            named = self.name in mapping_at(file.data, *swept[:-1])
-            return ordered([*renamed, *([RenameKey(swept, self.new)] if named else [])])
+            named = [
+                RenameKey((section, "variants", self.name), self.new)
+                for section in OF_VARIANTS
+                if self.name in mapping_at(file.data, section, "variants")
+            ]
+            return ordered([*renamed, *named])
         return Rename(NewNames(blocks={(sheet.keys, self.name): self.new})).steps(file)
 
 

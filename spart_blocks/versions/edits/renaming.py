@@ -17,6 +17,10 @@ from spart_blocks.versions.edits.steps import Operation, RenameKey, SetValue, St
 SECTIONS = tuple(Sections.model_fields)
 _WHOLE = ("signal", "signals", "log", "effort", "part", "outputs", "loop_start", "track", "keep")
 """Keys under which a text can be just the name of a block."""
+PATHS = ("over", "set", "parameters", "estimate")
+"""Keys of mappings from paths of parameters, in sweeps, fits and designs."""
+OF_VARIANTS = ("sweep", "tune")
+"""Sections that name slots of variants and their choices."""
 _WORDS = ("title", "message", "labels", "name", "description")
 """Keys whose texts are for people; names in them are not changed."""
 
@@ -60,18 +64,24 @@ def uses(data: dict[str, Any], name: str) -> Iterator[Keys]:
 def parameter_renamed(data: dict[str, Any], old: str, new: str) -> list[Step]:
     """Steps that give the paths of a parameter another name in the sections."""
     inside = re.compile(rf"^(params\.)?{re.escape(old)}(?=[.\[]|$)")
-    sweep = {"sweep": data.get("sweep")}
+    some = {name: data.get(name) for name in ("sweep", "fit", "tune")}
     return [
         step
-        for step in _changed(sweep, lambda text: inside.sub(lambda m: (m[1] or "") + new, text),
-                             {old: new})
-        if "over" in step.path or "zip" in step.path or "set" in step.path
+        for step in _changed(some, lambda text: inside.sub(lambda m: (m[1] or "") + new, text),
+                             {old: new}, PATHS)
+        if not {*PATHS, "zip"}.isdisjoint(step.path)
     ]  # fmt: skip
 
 
 def _changed(
-    data: dict[str, Any], change: Callable[[str], str], names: dict[str, str]
+    data: dict[str, Any],
+    change: Callable[[str], str],
+    names: dict[str, str],
+    paths: tuple[str, ...] = ("over",),
 ) -> list[Step]:
+    """The steps that change texts in the sections. names: texts that can stand alone, which are
+    changed as keys only under one of `paths`.
+    """
     values: list[Step] = []
     keys: list[Step] = []
     for section in SECTIONS:
@@ -80,7 +90,7 @@ def _changed(
             if found == text or len(path) < 2:
                 continue
             alone = text in names and not _may_be_alone(path[:-1] if is_key else path)
-            if is_key and (not alone or path[-2] == "over"):
+            if is_key and (not alone or path[-2] in paths):
                 keys.append(RenameKey(path, found))
             elif not is_key and not alone:
                 values.append(SetValue(path, found))

@@ -12,7 +12,7 @@ from spart_blocks.base.errors import Fault, InputError, did_you_mean
 from spart_blocks.diagram.build.registry import name_problem
 from spart_blocks.diagram.written.sheets import VARIANT, File, Slot, WrittenBlock
 from spart_blocks.versions.edits.operations import Put
-from spart_blocks.versions.edits.renaming import NewNames, Rename
+from spart_blocks.versions.edits.renaming import OF_VARIANTS, NewNames, Rename
 from spart_blocks.versions.edits.steps import Operation, RemoveValue, SetValue, Step, ordered
 
 
@@ -151,20 +151,22 @@ def _check_free(slot: Slot, name: str) -> None:
 
 
 def _named(file: File, slot: str, choice: str) -> Iterator[tuple[str | int, ...]]:
-    """The paths in the section `sweep:` that name a choice."""
-    given = mapping_at(file.data, "sweep", "variants").get(slot)
-    if given == choice:
-        yield "sweep", "variants", slot
-    if isinstance(given, list):
-        for number, name in enumerate(given):
-            if name == choice:
-                yield "sweep", "variants", slot, number
+    """The paths in the sections that name a choice."""
+    for section in OF_VARIANTS:
+        given = mapping_at(file.data, section, "variants").get(slot)
+        if given == choice:
+            yield section, "variants", slot
+        if isinstance(given, list):
+            for number, name in enumerate(given):
+                if name == choice:
+                    yield section, "variants", slot, number
 
 
 def _refuse_named(file: File, slot: str, choice: str | None = None) -> None:
-    """Raise InputError if the section `sweep:` names a slot, or a choice of it."""
-    there = mapping_at(file.data, "sweep", "variants")
-    named = slot in there if choice is None else any(_named(file, slot, choice))
-    if named:
-        text = f"{choice or slot} is named in sweep.variants.{slot}"
-        raise InputError(Fault(text, hint="remove this first"))
+    """Raise InputError if a section names a slot, or a choice of it."""
+    for section in OF_VARIANTS:
+        there = mapping_at(file.data, section, "variants")
+        choices = (path[0] for path in _named(file, slot, choice)) if choice else ()
+        if section in choices if choice else slot in there:
+            text = f"{choice or slot} is named in {section}.variants.{slot}"
+            raise InputError(Fault(text, hint="remove this first"))
