@@ -1,0 +1,1 @@
+"""Margins, norms and poles of linear systems, with their exact derivatives."""
