@@ -22,26 +22,25 @@ from spart_blocks.run.engines.engine import Floats
 
 
 class Adder:
-    """The block of a tap: keep * signal + held + added, each of the signal's shape."""
+    """The block of a tap: keep * signal + added, each of the signal's shape."""
 
     type = "tap"
     tunable: ClassVar[tuple[str, ...]] = ("added",)
 
-    def __init__(self, keep: Floats, held: Floats) -> None:
-        self.keep, self.held = keep, held
+    def __init__(self, keep: Floats) -> None:
+        self.keep = keep
         self.added: Any = np.zeros(keep.shape)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [self.keep * inputs[0] + self.held + self.added]
+        return [self.keep * inputs[0] + self.added]
 
 
 @dataclass(frozen=True)
 class Tap:
-    """A spot, and which entries of its signal are cut and held at their values."""
+    """A spot, and which entries of its signal are cut: there the added value stands alone."""
 
     spot: WirePlace
     cut: Floats  # 1 where cut, else 0
-    value: Floats
 
     @property
     def parameter(self) -> str:
@@ -68,7 +67,7 @@ def tapped(wiring: FlatDiagram, taps: Sequence[Tap]) -> FlatDiagram:
         index = len(wiring.nodes) + len(added)
         for node, k in consumers:
             sources[node][k] = (index, 0)
-        block = Adder(1.0 - tap.cut, tap.cut * tap.value)
+        block = Adder(1.0 - tap.cut)
         ports = (Port("0"),)
         added.append(Node(index, _node_name(tap.spot), block, "function", (source,), ports, ports))
         sources.append([source])

@@ -24,7 +24,7 @@ from spart_blocks.base.errors import Fault, InputError, RunError, did_you_mean
 from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.program import Program
-from spart_blocks.program.derivatives import Point, Rowwise
+from spart_blocks.program.derivatives import Moves, Point, Rowwise
 from spart_blocks.program.parameter_paths import target_at
 from spart_blocks.program.tracing.gains import wired
 from spart_blocks.run.engines.engine import Floats
@@ -34,6 +34,7 @@ from spart_blocks.run.engines.parity import native_engine
 TOLERANCE = 1e-9
 _EVALUATIONS = 500
 _POLISHING = 5
+_FOLLOWS = 1e-6
 
 
 def trim(
@@ -60,19 +61,66 @@ def trim(
     with fewer equations, the solution nearest to the start is taken. Raises InputError for unknown
     names, and RunError with the largest residual if no equilibrium is found.
     """
-    ready = as_diagram(diagram)
-    wiring = wired(ready)
-    engine = native_engine(ready, wiring)
-    point = operating_point(engine, at, t)
-    states = States(wiring.nodes, {**engine.continuous, **engine.sampled})
-    names = as_names(unknowns, "unknowns")
-    unknown = _Unknowns(engine, states, names)
-    equations = _Equations(engine, states, Spots(wiring), steady, conditions or {})
-    solution, evaluations = _solved(equations, unknown, point)
-    residuals, _ = equations(solution, unknown)
-    if not np.abs(residuals).max(initial=0.0) <= tolerance:
-        raise _not_found(equations, unknown, solution, tolerance)
-    return _result(engine, unknown, solution, residuals, evaluations)
+    found = Equilibrium(diagram, unknowns, conditions, steady, tolerance)
+    solution, evaluations = found.solved(operating_point(found.engine, at, t))
+    return found.result(solution, evaluations)
+
+
+class Equilibrium:
+    """The equations of an equilibrium of a diagram, prepared for several parameters. The arguments
+    are those of `trim`.
+    """
+
+    def __init__(
+        self,
+        diagram: Diagram | str | Path | Any,
+        unknowns: Sequence[str] | str,
+        conditions: Mapping[str, Any] | None = None,
+        steady: bool | Sequence[str] | str = True,
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        ready = as_diagram(diagram)
+        wiring = wired(ready)
+        self.engine = engine = native_engine(ready, wiring)
+        self.tolerance = tolerance
+        states = States(wiring.nodes, {**engine.continuous, **engine.sampled})
+        self._unknown = _Unknowns(engine, states, as_names(unknowns, "unknowns"))
+        self._equations = _Equations(engine, states, Spots(wiring), steady, conditions or {})
+
+    def solved(self, start: Point) -> tuple[Point, int]:
+        """The equilibrium that a search from a point finds, and the number of evaluations. Raises
+        RunError if it finds none.
+        """
+        solution, evaluations = _solved(self._equations, self._unknown, start)
+        residuals, _ = self._equations(solution, self._unknown)
+        if not np.abs(residuals).max(initial=0.0) <= self.tolerance:
+            raise _not_found(self._equations, self._unknown, solution, self.tolerance)
+        return solution, evaluations
+
+    def result(self, solution: Point, evaluations: int) -> Trim:
+        residuals, _ = self._equations(solution, self._unknown)
+        return _result(self.engine, self._unknown, solution, residuals, evaluations)
+
+    def moved(self, solution: Point, moves: Moves) -> Moves:
+        """How an equilibrium moves: by the implicit function theorem, what is not unknown moves as
+        given, and the unknowns so that all stays at rest. Raises RunError where they cannot.
+        """
+        rows = self._unknown.rows
+        whole = np.vstack([moves.dx, moves.dxd, moves.dp])
+        whole[rows] = 0.0
+        _, table = self._equations.whole(solution)
+        forced = table @ whole
+        slopes = self._unknown.slopes(table)
+        dz = np.linalg.lstsq(slopes, -forced, rcond=None)[0]
+        off = np.abs(slopes @ dz + forced).max(initial=0.0)
+        if off > _FOLLOWS * max(1.0, np.abs(forced).max(initial=0.0)):
+            raise RunError(
+                "the equilibrium does not follow a parameter: nothing unknown makes up for it",
+                hint="add unknowns, or hold fewer states steady",
+            )
+        whole[rows] = self._unknown.moves[rows] @ dz
+        nx, nd = len(moves.dx), len(moves.dxd)
+        return Moves(whole[:nx], whole[nx : nx + nd], whole[nx + nd :])
 
 
 class _Unknowns:
@@ -174,6 +222,11 @@ class _Equations:
 
     def __call__(self, point: Point, unknown: _Unknowns) -> tuple[Floats, Floats]:
         """The residuals (m,), and their derivatives by the unknowns (m, n)."""
+        values, table = self.whole(point)
+        return values, unknown.slopes(table)
+
+    def whole(self, point: Point) -> tuple[Floats, Floats]:
+        """The residuals (m,), and their derivatives by (x, xd, p)."""
         flow = self._flow(point)
         values, tables = [flow.value], [np.hstack(flow[1:])]
         nx, nd, size = len(point.x), len(point.xd), len(point.p)
@@ -187,7 +240,7 @@ class _Equations:
         values.append(signals.value - self._values)
         tables.append(np.hstack(signals[1:]))
         whole = np.vstack([table.reshape(-1, nx + nd + size) for table in tables])
-        return np.concatenate(values), unknown.slopes(whole)
+        return np.concatenate(values), whole
 
 
 def _steady(states: States, steady: bool | Sequence[str] | str) -> Elements:
