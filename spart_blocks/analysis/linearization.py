@@ -46,13 +46,23 @@ class Linearization:
     cannot be traced.
     """
 
+    @staticmethod
+    def of_loop(diagram: Diagram | Any, loop: Sequence[str] | str) -> Linearization:
+        """From what is added behind a cut of signals, or of inputs of blocks, to what comes back
+        to it.
+        """
+        return Linearization(diagram, loop, loop, loop, before_taps=True)
+
     def __init__(
         self,
         diagram: Diagram | Any,
         inputs: Sequence[str] | str,
         outputs: Sequence[str] | str,
         open_at: Sequence[str] | str = (),
+        *,
+        before_taps: bool = False,
     ) -> None:
+        """before_taps: whether inputs of blocks are outputs before what is added to them."""
         ready = as_diagram(diagram)
         wiring = wired(ready)
         self.name = ready.name
@@ -67,12 +77,13 @@ class Linearization:
         if faults:
             raise InputError(faults)
         self._taps = _taps(self._inputs, cuts, names)
-        self._traced = _Traced(tapped(wiring, list(self._taps.values())), ready, self._outputs)
+        whole = tapped(wiring, list(self._taps.values()))
+        self._traced = _Traced(whole, ready, self._outputs, before_taps)
         added = (self._traced.parameters(one, self._taps[_key(one.spot)]) for one in self._inputs)
         self._u = together(added)
         self._traced.differentiate(self._u.indices, self.period)
-        whole = np.arange(engine.program.outputs.numel_out(0))
-        self._signals = Rowwise(engine.program.outputs, whole, np.zeros(0, int))
+        every = np.arange(engine.program.outputs.numel_out(0))
+        self._signals = Rowwise(engine.program.outputs, every, np.zeros(0, int))
 
     def at(self, point: Point) -> LinearSystem:
         """The linear system at a point of the engine. Raises RunError for derivatives that are not
@@ -242,9 +253,11 @@ class _System(NamedTuple):
 class _Traced:
     """The program of a diagram with taps, and the indices of taps and signals in its vectors."""
 
-    def __init__(self, wiring: FlatDiagram, diagram: Diagram, outputs: list[_Pick]) -> None:
+    def __init__(
+        self, wiring: FlatDiagram, diagram: Diagram, outputs: list[_Pick], before_taps: bool
+    ) -> None:
         self.wiring, self.program = wiring, traced(diagram, wiring)
-        self.outputs = outputs
+        self.outputs, self.before_taps = outputs, before_taps
         self.signals = together(self._of_signal(pick) for pick in outputs if pick.spot is not None)
 
     def differentiate(self, u: Indices, period: float) -> None:
@@ -330,7 +343,7 @@ class _Traced:
         """
         assert pick.spot is not None
         node, port = pick.spot.source
-        if pick.spot.is_input:
+        if pick.spot.is_input and not self.before_taps:
             consumer, k = pick.spot.consumers[0]
             node, port = self.wiring.nodes[consumer].sources[k]
         name = self.wiring.nodes[node].output_name(port)
