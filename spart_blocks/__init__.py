@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.comparison import Comparison
     from spart_blocks.analysis.linearize import linearize
     from spart_blocks.analysis.lqr import lqr
+    from spart_blocks.analysis.margins import Margins, margins
     from spart_blocks.analysis.trim import trim
     from spart_blocks.animation.animate import View, animate, view
     from spart_blocks.base.errors import DiagramError, InputError, RobotError, RunError, SpartError
@@ -71,6 +72,8 @@ _HOMES = {
     "Comparison": "spart_blocks.analysis",
     "linearize": "spart_blocks.analysis",
     "lqr": "spart_blocks.analysis",
+    "margins": "spart_blocks.analysis.margins",
+    "Margins": "spart_blocks.analysis.margins",
     "trim": "spart_blocks.analysis",
     "ik": "spart_blocks.dynamics.inverse_kinematics",
     "IKResult": "spart_blocks.dynamics.inverse_kinematics",
@@ -103,6 +106,7 @@ __all__ = [
     "IKResult",
     "InputError",
     "Link",
+    "Margins",
     "Mobility",
     "NoGradientError",
     "Program",
@@ -127,6 +131,7 @@ __all__ = [
     "linearize",
     "load",
     "lqr",
+    "margins",
     "mobility",
     "new_diagram",
     "simulate",

@@ -65,10 +65,16 @@ def moves_of(engine: Native, at: Any, point: Point, changes: Floats) -> Moves:
         for slices, change in ((engine.continuous, dx), (engine.sampled, dxd)):
             if name in slices:
                 change[slices[name]] = 0.0
-    if program.project is not None and dx.any():
-        onto = Rowwise(program.project, np.arange(len(dx)))(Point(0.0, point.x, point.xd, point.p))
-        dx = onto.x @ dx + onto.p @ changes
-    return filled_moves(engine, point, Moves(dx, dxd, changes))
+    return filled_moves(engine, point, projected_moves(engine, point, Moves(dx, dxd, changes)))
+
+
+def projected_moves(engine: Native, point: Point, moves: Moves) -> Moves:
+    """The same with the states kept on their constraints."""
+    program = engine.program
+    if program.project is None or not (moves.dx.any() or moves.dp.any()):
+        return moves
+    onto = Rowwise(program.project, np.arange(len(moves.dx)))
+    return Moves(onto.moved(point, moves).T, moves.dxd, moves.dp)
 
 
 def filled_moves(engine: Native, point: Point, moves: Moves) -> Moves:

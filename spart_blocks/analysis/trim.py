@@ -19,7 +19,7 @@ from spart_blocks.analysis.place_names import (
     repeated,
     together,
 )
-from spart_blocks.analysis.point import Trim, operating_point
+from spart_blocks.analysis.point import Trim, filled_moves, operating_point, projected_moves
 from spart_blocks.base.errors import Fault, InputError, RunError, did_you_mean
 from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.diagram import Diagram, as_diagram
@@ -100,6 +100,15 @@ class Equilibrium:
     def result(self, solution: Point, evaluations: int) -> Trim:
         residuals, _ = self._equations(solution, self._unknown)
         return _result(self.engine, self._unknown, solution, residuals, evaluations)
+
+    def settled(self, solution: Point, moves: Moves) -> tuple[Point, Moves]:
+        """An equilibrium and its changes as a tick reads them, on the constraints of its states."""
+        engine, t = self.engine.with_parameters(solution.p), solution.t
+        x, xd = engine.project(t, solution.x), solution.xd
+        if engine.program.holds:
+            xd = engine.program.filled(t, x, xd, solution.p)
+        point = Point(t, x, xd, solution.p)
+        return point, filled_moves(engine, point, projected_moves(engine, solution, moves))
 
     def moved(self, solution: Point, moves: Moves) -> Moves:
         """How an equilibrium moves: by the implicit function theorem, what is not unknown moves as

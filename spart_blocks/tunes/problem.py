@@ -20,6 +20,13 @@ from spart_blocks.sweeps.work import FileWork
 from spart_blocks.tunes.cases import Case, Cases
 from spart_blocks.tunes.claims import claimed
 from spart_blocks.tunes.demands import Demand, Demands, Sign, rows_of
+from spart_blocks.tunes.frequency import (
+    Frequencies,
+    asked_of,
+    constraints_of,
+    places_of,
+    weights_of,
+)
 from spart_blocks.tunes.runs import Runs
 from spart_blocks.tunes.terms import Row, Term
 
@@ -65,9 +72,11 @@ class Problem:
         claims = claimed(expected.section if expected else None, section.claims, place)
         weights = {name: one.weight for name, one in section.minimize.items()}
         weights |= {name: -one.weight for name, one in section.maximize.items()}
-        constraints = {**section.constraints, **claims}
+        asked = asked_of(section)
+        weights |= weights_of(asked)
+        constraints = {**section.constraints, **claims, **constraints_of(asked)}
         if not weights and not constraints:
-            text = "a design needs minimize, maximize, constraints or claims"
+            text = "a design needs minimize, maximize, constraints, claims or frequency"
             raise InputError(Fault(text, source.place("tune"), "tune: {minimize: rms(error)}"))
         formulas = section.metrics() | {name: one.metric for name, one in claims.items()}
         keys = {name: section.keys(name) for name in section.metrics()}
@@ -75,7 +84,11 @@ class Problem:
                   for name, one in keys.items()}  # fmt: skip
         places |= dict.fromkeys(claims, place)
         known = {name: one for name, one in places.items() if one is not None}
-        terms = _runs(cases, formulas, known, runner, section.search == "gradient")
+        exact = section.search == "gradient"
+        terms: tuple[Term, ...] = _runs(cases, formulas, known, runner, exact) if formulas else ()
+        if asked:
+            terms += (Frequencies(cases.space, cases.cases, source, section, asked),)
+            places |= places_of(asked, source)
         problem = Problem(cases.space, cases.cases, terms, section, weights, constraints)
         problem._check_shapes(places)
         return problem

@@ -104,13 +104,13 @@ class Runs:
         for case, (runs, entries) in zip(self.cases, self._gradients, strict=True):
             refused = case.refusal(values)
             if refused is not None:
-                raise _in_case(RunError(refused), case)
+                raise in_case(RunError(refused), case)
             try:
                 with warnings.catch_warnings():  # trials may be far from what a run should be
                     warnings.simplefilter("ignore", SpartWarning)
                     found = runs.at(case.placement.parameters(case.p, values))
             except RunError as error:
-                raise _in_case(error, case) from None
+                raise in_case(error, case) from None
             for name, width in self.metrics.widths.items():
                 numbers.append(np.reshape(found.values[name], width))
                 by = np.zeros((width, self.space.size))
@@ -171,7 +171,7 @@ class Runs:
         return found
 
 
-def _in_case(error: RunError, case: Case) -> RunError:
+def in_case(error: RunError, case: Case) -> RunError:
     """The error with the name of the case."""
     if case.name == NOMINAL:
         return error

@@ -45,6 +45,8 @@ def tune(
     aggregate: str | Mapping[str, float] | None = None,
     constraints: Mapping[str, Any] | None = None,
     claims: str | Sequence[str] | None = None,
+    frequency: Mapping[str, Any] | None = None,
+    points: Mapping[str, Any] | None = None,
     over: Mapping[str, Any] | None = None,
     runs: int | None = None,
     seed: int | None = None,
@@ -69,6 +71,8 @@ def tune(
     minimize, maximize: a metric, "rms(error)", or several by name, each with its weight. aggregate:
     of the cases, "worst", "mean" or {"quantile": 0.95}. constraints: by name, "peak(tau) <= 2" or
     {"metric": "peak(tau)", "max": 2, "aggregate": "mean"}. claims: of `expect:`, by name, or "all".
+    frequency: by name, loops and transfers with bounds, {"loop": "ctrl.tau", "phase_margin_deg":
+    45}; points: at which they are linearised.
     over, runs, seed, variants, faults, faultless: the cases, as `sweep` takes them.
     search: "gradient", by exact derivatives, or "derivative-free". samples: designs that are tried
     before it; searches: how many of the best of these it starts from. iterations: the most steps of
@@ -86,6 +90,7 @@ def tune(
     changes = {
         "parameters": parameters, "minimize": minimize, "maximize": maximize,
         "aggregate": aggregate, "constraints": constraints, "claims": claims, "over": over,
+        "frequency": frequency, "points": points,
         "runs": runs, "seed": seed, "variants": variants, "faults": faults,
         "faultless": faultless, "search": search, "samples": samples, "searches": searches,
         "iterations": iterations,

@@ -37,7 +37,8 @@ class Poles:
     def damping(self) -> Reading:
         """The smallest damping ratio -Re s / |s| of all poles: 1 without oscillation."""
         s = self.seen.s_poles
-        ratios = np.where(np.isfinite(s) & (s != 0), -s.real / np.abs(np.where(s == 0, 1, s)), 1.0)
+        moving = np.where(np.isfinite(s) & (s != 0), s, -1.0)
+        ratios = -moving.real / np.abs(moving)
         if not len(s):
             return Reading(1.0, self._none(), math.nan)
         k = int(np.argmin(ratios))

@@ -96,9 +96,9 @@ class Matrices:
         """The poles in continuous time; -inf for z = 0."""
         if not self.dt:
             return self.poles
-        with np.errstate(divide="ignore"):
-            s = np.log(self.poles) / self.dt
-        return np.asarray(np.where(self.poles == 0, -np.inf, s))
+        gone = self.poles == 0
+        s = np.log(np.where(gone, 1.0, self.poles)) / self.dt
+        return np.asarray(np.where(gone, -np.inf, s))
 
     @property
     def stable(self) -> bool:

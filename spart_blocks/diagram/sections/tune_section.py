@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_va
 from spart_blocks.base.errors import brief
 from spart_blocks.diagram.sections.bounds import Bounded
 from spart_blocks.diagram.sections.expectations import Positive, Values
+from spart_blocks.diagram.sections.frequency_section import START, FrequencySection, PointSection
 from spart_blocks.diagram.sections.section import Section
 from spart_blocks.diagram.sections.sweep_section import Cases
 from spart_blocks.formulas.values import names_in
@@ -183,6 +184,12 @@ class TuneSection(Cases):
     claims: Annotated[Any, BeforeValidator(_claims), WithJsonSchema(_CLAIMS_SCHEMA)] = Field(
         (), description="claims of expect: that must hold, by name, or all"
     )
+    frequency: dict[StrictStr, FrequencySection] = Field(
+        default_factory=dict, description="by name, loops and transfers, and what is asked of them"
+    )
+    points: dict[StrictStr, PointSection] = Field(
+        default_factory=dict, description="operating points by name; start is the initial state"
+    )
     search: Literal["gradient", "derivative-free"] = Field(
         "gradient", description="by exact derivatives, or by values alone"
     )
@@ -211,6 +218,16 @@ class TuneSection(Cases):
             raise ValueError(f"{min(varied)} is tuned, and varies under over")
         return self
 
+    @model_validator(mode="after")
+    def _known_points(self) -> Self:
+        known = {START, *self.points}
+        for name, one in self.frequency.items():
+            for point in one.points:
+                if point not in known:
+                    hint = ", ".join(sorted(known))
+                    raise ValueError(f"frequency: {name}: there is no point {point!r}, only {hint}")
+        return self
+
     def metrics(self) -> dict[str, str]:
         """The formulas of the objective and of the constraints, by name."""
         goals = {**self.minimize, **self.maximize}
@@ -229,3 +246,6 @@ def check_tune(section: TuneSection, wiring: Wiring) -> None:
     for name, text in section.metrics().items():
         for signal in names_in(text):
             wiring.ask(signal, wiring.document.place("tune", *section.keys(name)))
+    for name, one in section.frequency.items():
+        for signal in one.signals():
+            wiring.ask(signal, wiring.document.place("tune", "frequency", name))
