@@ -25,12 +25,13 @@ class Margins:
     """The figures of a loop by name.
 
     values: each in its unit. frequencies [rad/s]: where each is found; nan without one.
-    derivatives: of each figure by parameter, in the parameter's shape.
+    derivatives: of each figure by parameter, in the parameter's shape. without: why some have none.
     """
 
     values: Mapping[str, float]
     frequencies: Mapping[str, float]
     derivatives: Mapping[str, Mapping[str, Floats]]
+    without: Mapping[str, str]
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -80,9 +81,11 @@ def margins(
     derivatives = {
         name: {by: one.changes[part].reshape(shape) for by, (part, shape) in parts.items()}
         for name, one in found.items()
+        if not one.kink
     }
+    without = {name: one.kink for name, one in found.items() if one.kink}
     values = {name: one.value for name, one in found.items()}
-    return Margins(values, {name: one.w for name, one in found.items()}, derivatives)
+    return Margins(values, {name: one.w for name, one in found.items()}, derivatives, without)
 
 
 def _directions(

@@ -113,6 +113,34 @@ def test_states_that_do_not_show_do_not_count():
         assert found[figure].value == pytest.approx(one.value, rel=1e-9), figure
 
 
+def test_equal_loops_have_a_derivative_where_they_change_together():
+    one, rng = LOOPS["three lags"], np.random.default_rng(3)
+    two = Matrices(*(np.kron(np.eye(2), part) for part in (one.A, one.B, one.C, one.D)))
+    way = rng.normal(size=one.A.shape) * (one.A != 0)
+    none = [np.zeros((1, *part.shape)) for part in (two.B, two.C, two.D)]
+    alone = readings(one, Changes(way[None], *(np.zeros((1, *part.shape))
+                                               for part in (one.B, one.C, one.D))))  # fmt: skip
+    both = readings(two, Changes(np.kron(np.eye(2), way)[None], *none))
+    apart = readings(two, Changes(np.kron(np.diag([1, 0]), way)[None], *none))
+    for figure in both:
+        assert both[figure].value == pytest.approx(alone[figure].value, rel=1e-8), figure
+        assert both[figure].changes == pytest.approx(alone[figure].changes, rel=1e-6), figure
+        assert not both[figure].kink
+        assert apart[figure].kink, figure
+
+
+def test_poles_that_meet_have_the_derivative_of_their_mean():
+    """s^2 + b s + 1 at b = 2: their sum is -b; each alone moves as the root of a change."""
+    A = np.array([[0.0, 1], [-1, -2]])
+    of = Matrices(A, np.array([[0.0], [1]]), np.eye(2), np.zeros((2, 1)))
+    move = np.array([[[0.0, 0], [0, -1]]])
+    found = Poles(of, Changes(move, np.zeros((1, 2, 1)), np.zeros((1, 2, 2)),
+                              np.zeros((1, 2, 1)))).decay()  # fmt: skip
+    assert found.value == pytest.approx(1, abs=1e-7)
+    assert found.changes[0] == pytest.approx(0.5)
+    assert "2 poles meet at -1" in found.kink
+
+
 def test_what_has_no_margin_is_told():
     L = LOOPS["unstable plant"]
     half = Matrices(L.A, L.B, 0.2 * L.C, L.D)

@@ -63,11 +63,11 @@ def _decibels(of: Reading) -> Reading:
     per = 20 / math.log(10)
     finite = math.isfinite(of.value)
     changes = per / of.value * of.changes if finite else of.changes
-    return Reading(per * math.log(of.value) if finite else math.inf, changes, of.w)
+    return Reading(per * math.log(of.value) if finite else math.inf, changes, of.w, of.kink)
 
 
 def _degrees(of: Reading) -> Reading:
-    return Reading(math.degrees(of.value), np.degrees(of.changes), of.w)
+    return Reading(math.degrees(of.value), np.degrees(of.changes), of.w, of.kink)
 
 
 OF_LOOPS: Mapping[str, Figure] = {

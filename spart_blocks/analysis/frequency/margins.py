@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from spart_blocks.analysis.frequency.crossings import gain_crossings, real_crossings
-from spart_blocks.analysis.frequency.peaks import directions_of, norm
-from spart_blocks.analysis.frequency.reading import Reading
+from spart_blocks.analysis.frequency.peaks import norm
+from spart_blocks.analysis.frequency.reading import Largest, Reading
 from spart_blocks.analysis.frequency.response import Changes, Complex, Matrices
 from spart_blocks.analysis.frequency.scaled_peaks import scaled_directions, scaled_norm
 from spart_blocks.base.errors import RunError
@@ -141,7 +141,7 @@ class Loop:
     @staticmethod
     def _moves(rate: complex, change: Complex) -> Floats:
         """How a frequency of gain 1 moves."""
-        if abs(rate.real) <= 1e-9 * abs(rate):
+        if len(change) and abs(rate.real) <= 1e-9 * abs(rate):
             raise RunError("the loop grazes gain 1, where its crossover has no derivative")
         return np.asarray(-change.real / rate.real)
 
@@ -160,10 +160,12 @@ class Loop:
         S = self.closed
         M = Matrices(S.A, S.B, S.C, S.D + 0.5 * (skew - 1.0) * np.eye(k), S.dt)
         largest, w = norm(M) if k == 1 else scaled_norm(M)
-        if not np.isfinite(w):  # approached only
-            return Reading(1.0 / largest, self._at_infinity(M, largest), w)
-        u, v = directions_of(M.at(np.array([w]))[0]) if k == 1 else scaled_directions(M, w)
-        return Reading(1.0 / largest, -self._along(w, u, v) / largest**2, w)
+        if k == 1:
+            at = Largest.of(M.at(np.array([w]))[0] if np.isfinite(w) else M.D.astype(complex))
+        else:
+            at = scaled_directions(M, w)
+        changes, kink = at.changes(self._change_of_S(w))
+        return Reading(1.0 / largest, -changes / largest**2, w, kink)
 
     def sensitivity_peak(self) -> Reading:
         """The largest gain of S = (I + L)^-1."""
@@ -176,23 +178,17 @@ class Loop:
 
     def _peak(self, of: Matrices, sign: float = 1.0) -> Reading:
         largest, w = norm(of)
+        G = of.at(np.array([w]))[0] if np.isfinite(w) else of.D.astype(complex)
+        changes, kink = Largest.of(G).changes(sign * self._change_of_S(w))
+        return Reading(largest, changes, w, kink)
+
+    def _change_of_S(self, w: float) -> Complex:
+        """dS = -S dL S (m, k, k); where w is infinite, with D and dD."""
         if not np.isfinite(w):
-            return Reading(largest, sign * self._at_infinity(of, largest) * -(largest**2), w)
-        u, v = directions_of(of.at(np.array([w]))[0])
-        return Reading(largest, sign * self._along(w, u, v), w)
-
-    def _along(self, w: float, u: Complex, v: Complex) -> Floats:
-        """Re(u^H dS v) (m,), with dS = -S dL S."""
+            F = self.closed.D
+            return np.asarray(-F @ self.changes.dD @ F, dtype=complex)
         S = self.closed.at(np.array([w]))[0]
-        left, right = u.conj() @ S, S @ v
-        return np.asarray(-np.einsum("i,mij,j->m", left, self.change(w), right).real)
-
-    def _at_infinity(self, M: Matrices, largest: float) -> Floats:
-        """The changes of 1 / largest where the gain is that of D alone."""
-        u, v = directions_of(M.D.astype(complex))
-        left, right = u.conj() @ self.closed.D, self.closed.D @ v
-        change = -np.einsum("i,mij,j->m", left, self.changes.dD, right).real
-        return np.asarray(-change / largest**2)
+        return np.asarray(-S @ self.change(w) @ S)
 
 
 def _closed(L: Matrices) -> Matrices:

@@ -112,16 +112,6 @@ def _gain(G: Complex | Floats) -> float:
     return float(np.linalg.norm(G, 2)) if G.size else 0.0
 
 
-def directions_of(G: Complex) -> tuple[Complex, Complex]:
-    """The singular vectors u, v of the largest gain: it changes by Re(u^H dG v). Raises RunError if
-    two gains are equal: their maximum has no derivative.
-    """
-    U, s, V = np.linalg.svd(G)
-    if len(s) > 1 and s[1] >= (1 - 1e-9) * s[0]:
-        raise RunError("two largest gains are equal, and their maximum has no derivative")
-    return U[:, 0], V[0].conj()
-
-
 def _slope_of_gain(of: Matrices, w: float) -> float:
     G = of.at(np.array([w]))[0]
     U, _, V = np.linalg.svd(G)

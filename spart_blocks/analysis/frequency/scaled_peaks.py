@@ -12,8 +12,8 @@ from scipy.optimize import brentq, minimize
 
 from spart_blocks.analysis.frequency.crossings import grid
 from spart_blocks.analysis.frequency.peaks import polished
+from spart_blocks.analysis.frequency.reading import Largest
 from spart_blocks.analysis.frequency.response import Complex, Matrices
-from spart_blocks.base.errors import RunError
 from spart_blocks.run.engines.engine import Floats
 
 _EQUAL = 1e-6
@@ -42,10 +42,12 @@ def scaled_norm(of: Matrices) -> tuple[float, float]:
     return (best, at) if best >= direct or of.dt else (direct, np.inf)
 
 
-def scaled_directions(of: Matrices, w: float) -> tuple[Complex, Complex]:
-    """Vectors u, v at a frequency: the scaled gain changes by Re(u^H dM v)."""
+def scaled_directions(of: Matrices, w: float) -> Largest:
+    """The directions, at a frequency, along which the scaled gain changes."""
     M = of.at(np.array([w]))[0] if np.isfinite(w) else of.D.astype(complex)
-    return _vectors(M)
+    d = _scaled(M)[1]
+    found = Largest.of(d[:, None] * M / d, _EQUAL)
+    return Largest(found.u * d[:, None], found.v / d[:, None])
 
 
 def _turning(of: Matrices, low: float, middle: float, high: float) -> float:
@@ -100,11 +102,3 @@ def _bounds(responses: Complex) -> Floats:
     scales = np.exp(_balanced(responses))
     scaled = scales[:, :, None] * responses / scales[:, None, :]
     return np.asarray(np.linalg.norm(scaled, 2, axis=(1, 2)))
-
-
-def _vectors(M: Complex) -> tuple[Complex, Complex]:
-    size, d = _scaled(M)
-    U, s, V = np.linalg.svd(d[:, None] * M / d)
-    if s[1] >= (1 - _EQUAL) * size:
-        raise RunError("two largest scaled gains are equal, and their maximum has no derivative")
-    return np.asarray(U[:, 0] * d, complex), np.asarray(V[0].conj() / d, complex)

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from spart_blocks.analysis.frequency.crossings import gain_crossings
-from spart_blocks.analysis.frequency.peaks import directions_of, norm
-from spart_blocks.analysis.frequency.reading import Reading
+from spart_blocks.analysis.frequency.peaks import norm
+from spart_blocks.analysis.frequency.reading import Largest, Reading
 from spart_blocks.analysis.frequency.response import Changes, Matrices
 from spart_blocks.base.errors import RunError
 
@@ -35,8 +35,8 @@ class Transfer:
             G, change = self.minimal.at(np.array([w]))[0], self.changes.at(self.of, w)
         else:
             G, change = self.of.D.astype(complex), self.changes.dD.astype(complex)
-        u, v = directions_of(G)
-        return Reading(largest, np.einsum("i,mij,j->m", u.conj(), change, v).real, w)
+        changes, kink = Largest.of(G).changes(change)
+        return Reading(largest, changes, w, kink)
 
     def bandwidth(self) -> Reading:
         """The lowest frequency [rad/s] at which the gain falls 3 dB below that at 0."""
