@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.linearize import linearize
     from spart_blocks.analysis.lqr import lqr
     from spart_blocks.analysis.margins import Margins, margins
+    from spart_blocks.analysis.starting_controller import starting_controller
     from spart_blocks.analysis.trim import trim
     from spart_blocks.animation.animate import View, animate, view
     from spart_blocks.base.errors import DiagramError, InputError, RobotError, RunError, SpartError
@@ -74,6 +75,7 @@ _HOMES = {
     "lqr": "spart_blocks.analysis",
     "margins": "spart_blocks.analysis.margins",
     "Margins": "spart_blocks.analysis.margins",
+    "starting_controller": "spart_blocks.analysis.starting_controller",
     "trim": "spart_blocks.analysis",
     "ik": "spart_blocks.dynamics.inverse_kinematics",
     "IKResult": "spart_blocks.dynamics.inverse_kinematics",
@@ -135,6 +137,7 @@ __all__ = [
     "mobility",
     "new_diagram",
     "simulate",
+    "starting_controller",
     "sweep",
     "trace",
     "trigger_clock",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.analysis.frequency import figures
+from spart_blocks.diagram.sections import frequency_section
 
 # L = k / (s (tau s + 1)), as a servo with a velocity that lags; its spring is soft at first.
 SERVO = """
@@ -139,3 +141,15 @@ def test_a_loop_that_no_design_makes_stable_is_told(servo):
     text = SERVO.replace('signs: "+-"', 'signs: "++"')
     with pytest.raises(sb.RunError, match="closed loop is not stable"):
         sb.tune(servo(text=text), {"k": [0.1, 1]}, frequency={"a": {"loop": "u", "disk_margin": 1}})
+
+
+def test_the_section_has_the_figures_of_the_analysis():
+    assert tuple(figures.OF_LOOPS) == frequency_section.OF_LOOPS
+    assert tuple(figures.OF_TRANSFERS) == frequency_section.OF_TRANSFERS
+    fields = frequency_section.FrequencySection.model_fields
+    for name, figure in {**figures.OF_LOOPS, **figures.OF_TRANSFERS}.items():
+        number = frequency_section.FrequencySection.model_validate(
+            {**({"loop": "u"} if name in figures.OF_LOOPS else {"from": "u", "to": "x"}), name: 0.5}
+        )
+        assert getattr(getattr(number, name), figure.wanted) == 0.5
+        assert name in fields
