@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 
+import numpy as np
 import pytest
 from asking import Asking
 from fake_page import in_page
@@ -145,6 +146,23 @@ def test_parameters_are_fitted_to_the_files_of_the_section(folder):
         assert {"fit.json", "report.html"} <= names(job)
         (told,) = [line for line in job["lines"] if line.startswith("k ")]
         assert float(told.split()[1]) == pytest.approx(3, rel=1e-3)
+
+    in_page(folder, work)
+
+
+def test_a_design_is_tuned_as_the_section_and_the_form_ask(folder):
+    """x = 1 - exp(-k t) is 0.95 at t = 1 with k = log 20."""
+    asked = "tune: {parameters: {k: [0, 9]}, minimize: final(x)}\n"
+    (folder / "servo.yaml").write_text(SERVO + asked)
+
+    async def work(page):
+        options = {"constraint": ["end=final(x) >= 0.95"], "samples": "4"}
+        await page.ask("job", path="servo.yaml", kind="tune", options=options)
+        job = await over(page, 1)
+        assert job["state"] == "ended", job["lines"]
+        assert {"tune.json", "report.html"} <= names(job)
+        (told,) = [line for line in job["lines"] if line.startswith("k ")]
+        assert float(told.split()[2]) == pytest.approx(np.log(20), rel=1e-4)
 
     in_page(folder, work)
 

@@ -146,3 +146,18 @@ def test_what_has_changed_since_a_commit_is_marked_and_leads_to_its_block(page):
     page.wait("document.querySelector('.change-list')?.innerText.includes('both mean the same')")
     page.press_text("End comparing")
     page.wait("!document.querySelector('.changes')")
+
+
+def test_a_design_is_tuned_from_its_form(page):
+    """x = 1 - exp(-k t) is a half at the end, t = 1, with k = log 2."""
+    page.open("loop.yaml", LOOP + "tune: {parameters: {k: [0.1, 9]}, samples: 4}\n")
+    page.click_empty()
+    page.press("T")  # with Shift
+    label = "[...document.querySelectorAll('.job-dialog label')].find((one) => one.innerText === "
+    field = f"document.getElementById({label}'minimize')?.htmlFor)"
+    page.wait(field).send_keys("(0.5 - final(x))**2" + Keys.ENTER)
+    design = f"{JOBS}.find((one) => one.ariaLabel.startsWith('Design'))"
+    page.wait(f"{design}?.className.includes('ended')")
+    text = page.browser.run(f"return {design}.innerText")
+    assert "Open the report" in text
+    assert "0.69314" in page.browser.run(f"return {design}.textContent")

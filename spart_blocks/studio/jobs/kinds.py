@@ -82,6 +82,13 @@ KINDS: Mapping[str, JobKind] = {
         ("--parameter", "--loss", "--starts", "--seed", "--iterations", "--set"),
         lambda name, _: ("--out=fit.json", "--report=report.html"),
     ),
+    "tune": JobKind(
+        "tune",
+        "Design",
+        ("--parameter", "--minimize", "--maximize", "--constraint", "--claim", "--aggregate",
+         "--derivative-free", "--samples", "--searches", "--seed", "--iterations", "--set"),
+        lambda name, _: ("--out=tune.json", "--report=report.html"),
+    ),
     "compare": JobKind(
         "compare",
         "Comparison",

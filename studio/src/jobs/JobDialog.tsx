@@ -12,18 +12,20 @@ import { useDiagrams } from "./diagrams";
 import { allKinds, begin } from "./jobs";
 import { isPair, labelOf, optionsOf, parted, sidesOf, type Typed } from "./options";
 
-const TITLES = { sweep: "Sweep: many runs", fit: "Fit to measurements", compare: "Compare", export: "Export" } as const;
-const BUTTONS = { sweep: "Run the sweep", fit: "Fit", compare: "Run and compare", export: "Export" } as const;
+const TITLES = { sweep: "Sweep: many runs", fit: "Fit to measurements", tune: "Tune a design", compare: "Compare", export: "Export" } as const;
+const BUTTONS = { sweep: "Run the sweep", fit: "Fit", tune: "Tune", compare: "Run and compare", export: "Export" } as const;
 type Which = keyof typeof TITLES;
 
 const NOTES: Record<string, string> = {
   sweep: "What is left empty is as the section sweep: of the file has it.",
   fit: "Measured files and experiments are those of the section fit: of the file. Parameters left empty are, too.",
+  tune: "What is asked and the cases are those of the section tune: of the file. What is left empty is, too.",
   compare: "Left empty, all choices of the file's variants are compared. Metrics are those of the section compare: of the file.",
 };
 
 export const SweepDialog = () => <JobDialog which="sweep" />;
 export const FitDialog = () => <JobDialog which="fit" />;
+export const TuneDialog = () => <JobDialog which="tune" />;
 export const CompareDialog = () => <JobDialog which="compare" />;
 export const ExportDialog = () => <JobDialog which="export" />;
 
@@ -203,7 +205,7 @@ function Lines({ id, "aria-describedby": about, option, label, lines, names, onC
 }
 
 const EXAMPLES: Record<string, string> = {
-  over: "[10, 20] or {normal: {mean: 20, sd: 2}}", metric: "abs(final(plant.qm[0]))", variant: "a,b",
+  over: "[10, 20] or {normal: {mean: 20, sd: 2}}", metric: "abs(final(plant.qm[0]))", constraint: "peak(torque) <= 2", parameter: "[0.1, 10]", variant: "a,b",
 };
 const MOST_NAMES = 500;
 
@@ -214,7 +216,7 @@ function namesFor(option: string, contents: readonly Content[]): string[] {
   if (["input", "output", "open"].includes(option)) return [...new Set(sheet?.wires.map(({ source }) => source))];
   const full = ({ at, block }: Content): string => (at ? `${at}/${block}` : block);
   if (["part", "plant", "block"].includes(option)) return contents.map(full).slice(0, MOST_NAMES);
-  if (option === "metric" || option === "case") return [];
+  if (["metric", "case", "constraint"].includes(option)) return [];
   const own = opened?.params.map(({ name }) => name) ?? [];
   const others = contents.flatMap((one) => Object.entries(one.parameters).filter(([, text]) => isNumber(text)).map(([name]) => `${full(one)}.${name}`));
   return [...own, ...others, "run.T"].slice(0, MOST_NAMES);

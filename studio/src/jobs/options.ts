@@ -9,6 +9,7 @@ export type Options = Record<string, string | string[] | true>;
 const FIRST: Record<string, readonly string[]> = {
   sweep: ["over", "runs", "metric", "variant"],
   fit: ["parameter", "loss", "starts"],
+  tune: ["parameter", "minimize", "constraint", "claim"],
   compare: ["variant", "case", "set", "t"],
   c: ["part", "rate", "verify"],
   fmu: ["part", "version", "verify"],
