@@ -47,6 +47,9 @@ class Search:
     starts: int | None = option("--starts N", "Searches from different starts.", min=1)
     seed: int | None = option("--seed S", "Selects the starts.", min=0)
     iterations: int | None = option("--iterations N", "Most runs of a search.", min=1)
+    prior: float | None = option(
+        "--prior P", "How far, as a fraction, the file's inertial parameters may be wrong."
+    )
     resume: Path | None = option("--start FILE", "Start from the estimates of a fit: its .json.")
 
     def changes(self) -> dict[str, Any]:
@@ -56,6 +59,7 @@ class Search:
         found: dict[str, Any] = {
             "loss": self.loss, "starts": self.starts, "seed": self.seed,
             "iterations": self.iterations, "start": self.resume,
+            "prior": self.prior,
         }  # fmt: skip
         if self.parameters:
             found["parameters"] = {}

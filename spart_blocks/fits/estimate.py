@@ -20,6 +20,7 @@ from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.profile import Profile, profile_of
 from spart_blocks.fits.search import INTERRUPTED, Found
 from spart_blocks.fits.statistics import Statistics, statistics_of
+from spart_blocks.program import Program
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
 
@@ -85,16 +86,27 @@ class Fit(Tables):
     @cached_property
     def values(self) -> Mapping[str, Any]:
         """The estimates by name, numbers or arrays in the shape of the parameter."""
-        return {one.label: one.shaped(self.statistics.values) for one in self.found.problem.free}
+        values = self.statistics.values
+        return {name: value for one in self.found.problem.free
+                for name, value in one.named(values).items()}  # fmt: skip
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """The estimates that hold in all experiments, as `simulate(overrides=)` takes them."""
-        shared = (one for one in self.found.problem.free if one.experiment is None)
+        """The estimates that hold in all experiments, as `simulate(overrides=)` takes them; without
+        those of links, which stand in the robot's file: `program` has them all."""
+        shared = (one for one in self.found.problem.free
+                  if one.experiment is None and one.body is None)  # fmt: skip
         return {one.name: np.asarray(self.values[one.label]).tolist() for one in shared}
+
+    @property
+    def program(self) -> Program:
+        """The program of the first experiment with the estimates, to be simulated."""
+        problem = self.found.problem
+        trial = problem.trials[0]
+        return trial.engine.with_parameters(problem.parameters(trial, self.found.values)).program
 
     # --- as text --------------------------------------------------------------------------
 
@@ -106,7 +118,20 @@ class Fit(Tables):
                f"{counted(self.found.steps, 'step')}, {end}"  # fmt: skip
 
     def tables(self) -> list[TextTable]:
-        return [self.estimates_table(), self.signals_table()]
+        base = [self.base_table()] if self.statistics.base else []
+        return [self.estimates_table(), *base, self.signals_table()]
+
+    def base_table(self) -> TextTable:
+        """What the measurements tell of links: their base parameters."""
+        rows = []
+        for one in self.statistics.base:
+            known = np.isfinite(one.error)
+            error = f"{one.error:.2g}" if known else ""
+            about = "" if known else "not identifiable"
+            if known and one.error > DOUBTFUL * abs(one.value):
+                about = "not told from zero" if one.error > abs(one.value) / 2 else about
+            rows.append((one.name, f"{one.value:.7g}", error, about, str(one)))
+        return TextTable(("base parameter", "estimate", "standard error", "", "sum"), rows)
 
     def estimates_table(self) -> TextTable:
         """Each estimate with its standard error and interval."""
@@ -136,6 +161,12 @@ class Fit(Tables):
 
     def notes(self) -> list[str]:
         notes = [f"not identifiable: {one}" for one in self.statistics.combinations]
+        space, base = self.found.problem.space, self.statistics.base
+        lost = 10 * len(space.bodies) - len(base)
+        if lost:
+            notes.append(f"of the {10 * len(space.bodies)} inertial parameters the measurements "
+                         f"tell {len(base)} sums, the base parameters; {lost} others stay near "
+                         "where the search started")  # fmt: skip
         r, labels = self.statistics.correlation, self.statistics.labels
         pairs = [(abs(r[i, j]), i, j) for i in range(len(labels)) for j in range(i)]
         for size, i, j in sorted((one for one in pairs if one[0] > CORRELATED), reverse=True)[:5]:
@@ -176,6 +207,11 @@ class Fit(Tables):
                 {"name": label, "value": _number(s.values[k]), "error": _number(s.errors[k]),
                  "low": _number(s.low[k]), "high": _number(s.high[k])}
                 for k, label in enumerate(s.labels)
+            ],
+            "base_parameters": [
+                {"name": one.name, "sum": dict(one.parts), "value": _number(one.value),
+                 "error": _number(one.error)}
+                for one in s.base
             ],
             "not_identifiable": [dict(one.parts) for one in s.combinations],
             "signals": [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.estimate import Fit, started
-from spart_blocks.fits.problem import problem_of
+from spart_blocks.fits.making import problem_of
 from spart_blocks.fits.search import Progress, search
 from spart_blocks.run.simulate import file_of
 from spart_blocks.sweeps.plan.asked_section import asked_section
@@ -43,6 +43,7 @@ def fit(
     seed: int | None = None,
     iterations: int | None = None,
     confidence: float | None = None,
+    prior: float | None = None,
     start: Fit | str | Path | None = None,
     progress: Progress | None = None,
     overrides: Overrides = (),
@@ -57,8 +58,9 @@ def fit(
     experiments: by name, what was measured: `{"file": "step.csv", "signals": {"motor.w": "w"}}`.
     loss: "linear" for least squares; "soft_l1", "huber", "cauchy" or "arctan" heed outliers less,
     which are beyond `outlier` standard deviations. starts: searches from different starts, selected
-    by seed. iterations: the most runs of a search. confidence: of the intervals. start: an earlier
-    fit, or its file, from whose estimates this one starts.
+    by seed. iterations: the most runs of a search. confidence: of the intervals. prior: how far, as
+    a fraction, links' inertial parameters of the file may be wrong. start: an earlier fit, or its
+    file, from whose estimates this one starts.
     progress: called with the number of the step, the sum of squares, and the relative step.
     overrides, variants, blocks, solver, rtol, atol, max_step [s], sliding: as for `simulate`.
 
@@ -73,6 +75,7 @@ def fit(
     changes = {
         "parameters": parameters, "experiments": experiments, "loss": loss, "outlier": outlier,
         "starts": starts, "seed": seed, "iterations": iterations, "confidence": confidence,
+        "prior": prior,
     }  # fmt: skip
     source = source_of(diagram)
     section = asked_section(source, "fit", FitSection, changes)

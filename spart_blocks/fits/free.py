@@ -13,6 +13,7 @@ from scipy.stats import qmc
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
 from spart_blocks.diagram.sections.bounds import Bounds
+from spart_blocks.fits.inertial import Body
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.program.slots import Places
 from spart_blocks.run.engines.native import Native
@@ -23,13 +24,15 @@ Kind = Literal["parameter", "bias", "delay"]
 WIDE = 10.0
 """Points of a space are within this factor of the start, or this many times its size, where there
 are no bounds."""
+BODY_WIDE = 0.3
+"""Points of a space are within this distance of the log-Cholesky numbers of a link's start."""
 
 
 @dataclass(frozen=True)
 class Free:
     """A quantity that is searched. part: its entries in the vector of all. start, low, high (n,).
     log: whether its logarithm is searched. experiment: of a fit, the one that it belongs to, None
-    for all.
+    for all. body: the link whose ten inertial parameters it is, if it is those.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Free:
     log: bool
     kind: Kind = "parameter"
     experiment: str | None = None
+    body: Body | None = None
 
     @staticmethod
     def of(
@@ -79,6 +83,14 @@ class Free:
         part, log = slice(first, first + n), bounds.scale == "log"
         return Free(name, shape, part, start, low, high, log, kind, experiment)
 
+    @staticmethod
+    def of_body(body: Body, start: Floats, first: int, experiment: str | None = None) -> Free:
+        """The inertial parameters of a link, which start at `start` (10,)."""
+        wide, part = np.full(len(start), np.inf), slice(first, first + len(start))
+        name = f"{body.robot}.inertial[{body.link}]"
+        return Free(name, np.shape(start), part, start, -wide, wide, False, experiment=experiment,
+                    body=body)  # fmt: skip
+
     @property
     def label(self) -> str:
         """Its name in tables."""
@@ -88,6 +100,8 @@ class Free:
     @property
     def labels(self) -> list[str]:
         """The name of each of its elements."""
+        if self.body is not None:
+            return [self.label.replace(self.name, one, 1) for one in self.body.labels]
         if not self.shape:
             return [self.label]
         index = (",".join(map(str, place)) for place in np.ndindex(*self.shape))
@@ -97,6 +111,14 @@ class Free:
         """Its part of a vector of all, as a number or an array in its shape."""
         value = values[self.part].reshape(self.shape)
         return value.copy() if self.shape else float(value)
+
+    def named(self, values: Floats) -> dict[str, Any]:
+        """Its part of a vector of all by name: of a link `arm.mass[3]`, `arm.com[3]` (3,) and
+        `arm.inertia[3]` (3, 3)."""
+        if self.body is None:
+            return {self.label: self.shaped(values)}
+        found = self.body.quantities(values[self.part])
+        return {self.label.replace(self.name, name, 1): value for name, value in found.items()}
 
 
 @dataclass(frozen=True)
@@ -135,15 +157,80 @@ class Space:
         """For each entry whether its logarithm is searched (k,)."""
         return np.concatenate([np.full(len(one.start), one.log) for one in self.free])
 
+    @cached_property
+    def bodies(self) -> tuple[tuple[Body, slice], ...]:
+        """The links whose inertial parameters are searched, with their entries."""
+        return tuple((one.body, one.part) for one in self.free if one.body is not None)
+
+    @cached_property
+    def of_bodies(self) -> NDArray[np.bool_]:
+        """For each entry whether it is an inertial parameter of a link (k,)."""
+        return np.concatenate([np.full(len(one.start), one.body is not None) for one in self.free])
+
     def searched(self, values: Floats) -> Floats:
-        """What is searched, from values (..., k): they themselves or their logarithms."""
+        """What is searched, from values (..., k): they themselves, their logarithms, or the
+        log-Cholesky numbers of a link."""
+        found = self._logs(values)
+        for body, part in self.bodies:
+            for row, one in zip(found.reshape(-1, self.size), values.reshape(-1, self.size),
+                                strict=True):  # fmt: skip
+                row[part] = body.searched(one[part])
+        return found
+
+    def _logs(self, values: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(np.where(self.log, np.maximum(values, 0.0), 1.0))
-        return np.asarray(np.where(self.log, logs, values))
+        return np.array(np.where(self.log, logs, values))
 
     def values(self, z: Floats) -> Floats:
-        """The values of what is searched."""
-        return np.asarray(np.where(self.log, np.exp(np.where(self.log, z, 0.0)), z))
+        """The values of what is searched (..., k)."""
+        found = np.array(np.where(self.log, np.exp(np.where(self.log, z, 0.0)), z))
+        for body, part in self.bodies:
+            for row, one in zip(found.reshape(-1, self.size), z.reshape(-1, self.size),
+                                strict=True):  # fmt: skip
+                row[part] = body.values(one[part])
+        return found
+
+    @cached_property
+    def limits(self) -> tuple[Floats, Floats]:
+        """The bounds of what is searched (k,); log-Cholesky numbers have none."""
+        return self._logs(self.low), self._logs(self.high)
+
+    def by_searched(self, slopes: Floats, z: Floats) -> Floats:
+        """Derivatives (n, k) by what is searched, at z (k,), from those by the values."""
+        found = slopes * np.where(self.log, self.values(z), 1.0)
+        for body, part in self.bodies:
+            found[:, part] = slopes[:, part] @ body.slopes(z[part])
+        return np.asarray(found)
+
+    def linear(self, values: Floats) -> Floats:
+        """The values (k,), with the linear parameters of links for theirs."""
+        found = values.copy()
+        for body, part in self.bodies:
+            found[part] = body.linear(values[part])
+        return found
+
+    def of_linear(self, linear: Floats) -> Floats:
+        """The values (k,) of `linear` ones."""
+        found = linear.copy()
+        for body, part in self.bodies:
+            found[part] = body.of_linear(linear[part])
+        return found
+
+    def by_linear(self, values: Floats) -> Floats:
+        """The derivatives (k, k) of the values by the linear ones."""
+        found = np.eye(len(values))
+        for body, part in self.bodies:
+            found[part, part] = body.by_linear(values[part])
+        return found
+
+    def sizes(self, values: Floats) -> Floats:
+        """A size of each value (k,): itself, or one for zero; of a link's inertial parameters
+        that of the whole body."""
+        found = np.where(values != 0, values, 1.0)
+        for body, part in self.bodies:
+            found[part] = body.sizes(values[part])
+        return found
 
     def points(self, count: int, seed: int) -> Floats:
         """Values (count, k) that fill the space evenly between the bounds. Raises InputError if
@@ -160,20 +247,28 @@ class Space:
         sampler: Any = qmc.Sobol(len(first), rng=seed)
         points = sampler.random_base2(max(count, 1).bit_length())[:count]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(
+            found = np.array(
                 np.where(self.log, np.exp(np.log(np.where(self.log, low, 1)) * (1 - points)
                          + np.log(np.where(self.log, high, 1)) * points),
                          low + points * (high - low))
             )  # fmt: skip
+        for body, part in self.bodies:
+            z = body.searched(first[part])
+            away = BODY_WIDE * body.lengths(z) * (2 * points[:, part] - 1)
+            found[:, part] = [body.values(one) for one in z + away]
+        return found
+
+
+Placed = tuple[Free, tuple[Places, ...]]
+"""What is searched, with its entries in the parameters: one array of them or more, each in its
+shape or single."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where one program has what is searched: for each quantity its entries in the parameters, one
-    or more, each in its shape or single.
-    """
+    """Where one program has what is searched."""
 
-    placed: tuple[tuple[Free, tuple[Places, ...]], ...]
+    placed: tuple[Placed, ...]
 
     def parameters(self, p: Floats, values: Floats) -> Floats:
         """Parameters p (np,) with values (k,) of all that is searched."""
@@ -203,7 +298,7 @@ class Placement:
         owner: dict[int, Free] = {}
         for one, places in self.placed:
             for entry in np.concatenate([place.ravel() for place in places]).tolist():
-                if entry in owner:
+                if owner.get(entry, one) is not one:
                     text = f"{owner[entry].label} and {one.label} are one number"
                     raise InputError(Fault(text, hint="leave out one of them"))
                 owner[entry] = one

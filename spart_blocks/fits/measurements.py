@@ -34,10 +34,11 @@ class Measured:
     delay: Bounds | None
 
     @property
-    def spread(self) -> float:
-        """A typical size of the changes of the signal, above zero."""
-        size = float(np.std(self.values - self.values.mean(axis=0)))
-        return max(size or float(abs(self.values).max()) or 1.0, LEAST_SPREAD)
+    def spreads(self) -> Floats:
+        """A typical size of the changes of each element (w,), above zero."""
+        sizes, most = np.std(self.values, axis=0), abs(self.values).max(axis=0)
+        sizes = np.where(sizes > 0, sizes, np.where(most > 0, most, 1.0))
+        return np.maximum(sizes, LEAST_SPREAD)
 
 
 def measured(

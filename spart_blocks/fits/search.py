@@ -12,7 +12,9 @@ from scipy.optimize import least_squares
 
 from spart_blocks.base.errors import RunError, SpartWarning
 from spart_blocks.diagram.sections.fit_section import FitSection
+from spart_blocks.fits.convex import best_bodies
 from spart_blocks.fits.problem import Problem
+from spart_blocks.fits.regressor import regressor_of
 from spart_blocks.gradients.tangents import Floats
 
 Progress = Callable[[int, float, float], None]
@@ -22,6 +24,13 @@ length of the step."""
 LEAST_FALL, LEAST_STEP = 1e-13, 1e-10
 """A search ends where the sum of squares falls, or the values move, by a smaller fraction. Near a
 flat minimum the first is the square of what the values still lack."""
+FAINT = 1e-6
+"""By how much the steps of the numbers of links are damped, relative to what the measurements tell
+of the best known."""
+NOTICED = 1e-4
+"""Fall of the sum of squares that is noticed, as a multiple of the variance of the noise."""
+MANY = 20
+"""Errors for each value from which on they are put together."""
 LEAST_NOISE = 1e-6
 """Least standard deviation of a signal's noise, as a fraction of the spread of its samples."""
 ROUNDS = 3
@@ -74,7 +83,7 @@ def search(problem: Problem, section: FitSection, progress: Progress | None = No
         if best is None:
             assert refused is not None
             raise refused
-        if unknown and (len(problem.sds) > 1 or section.loss != "linear"):
+        if unknown and (sum(map(len, problem.sds.values())) > 1 or section.loss != "linear"):
             return _refined(best, section, unknown, progress)
     except InterruptedSearchError as stopped:
         # Costs of different noise cannot be compared: of those, the later is the better.
@@ -91,7 +100,7 @@ def _refined(
     """Further searches, with the noise of signals as the errors of the last have it."""
     for _ in range(ROUNDS):
         sds = _noise(found, unknown)
-        same = all(abs(sds[s] / found.problem.sds[s] - 1) < 0.01 for s in unknown)
+        same = all((abs(sds[s] / found.problem.sds[s] - 1) < 0.01).all() for s in unknown)
         if same and section.loss == "linear":
             break
         again = replace(found.problem, sds=sds)
@@ -108,18 +117,17 @@ def with_fixed(found: Found, section: FitSection, k: int, value: float) -> Found
     return _Search(found.problem, section, section.loss, None, fixed=(k,)).run(start)
 
 
-def _noise(found: Found, unknown: set[str]) -> dict[str, float]:
+def _noise(found: Found, unknown: set[str]) -> dict[str, Floats]:
     """The standard deviations of the noise, those that are unknown from the errors."""
     sds = dict(found.problem.sds)
     errors: dict[str, list[Floats]] = {}
-    spreads: dict[str, float] = {}
+    spreads: dict[str, Floats] = {}
     for _, one, part in found.problem.parted(found.residuals):
-        errors.setdefault(one.signal, []).append(part.ravel())
-        spreads[one.signal] = max(spreads.get(one.signal, 0.0), one.spread)
+        errors.setdefault(one.signal, []).append(part)
+        spreads[one.signal] = np.maximum(spreads.get(one.signal, 0.0), one.spreads)
     for signal in unknown:
-        whole = np.concatenate(errors[signal])
-        size = 1.4826 * float(np.median(abs(whole)))  # outliers do not matter to it
-        sds[signal] = max(size, LEAST_NOISE * spreads[signal])
+        sizes = 1.4826 * np.median(abs(np.concatenate(errors[signal])), axis=0)  # heeds no outliers
+        sds[signal] = np.maximum(sizes, LEAST_NOISE * spreads[signal])
     return sds
 
 
@@ -140,21 +148,25 @@ class _Search:
         self.space = problem.space
         self.moving = np.setdiff1d(np.arange(problem.size), fixed)
         self.latest: tuple[Floats, Floats, Floats] | None = None
+        """What was last seen: z, errors, and their derivatives by it, as `_posed`."""
+        self.faint: float | None = None
         self.best: tuple[float, Floats, Floats, Floats] | None = None
 
     def run(self, start: Floats) -> Found:
         self.whole = self.space.searched(start)
         z = self.whole[self.moving]
-        bounds = (self.space.searched(one) for one in (self.space.low, self.space.high))
-        low, high = (one[self.moving] for one in bounds)
+        low, high = (one[self.moving] for one in self.space.limits)
         self.errors(z)
         if not len(z):
             return self._found(z, "nothing is left to search", True)
         try:
+            found = self._convex(z) if self.loss == "linear" and self.space.bodies else None
+            if found is not None:
+                return self._found(found, "the best bodies are found", True)
             end: Any = least_squares(
                 self.errors, z, self.slopes, (low, high), loss=self.loss, x_scale="jac",
                 f_scale=self.section.outlier, max_nfev=self.section.iterations,
-                ftol=LEAST_FALL, xtol=LEAST_STEP, gtol=LEAST_STEP,
+                ftol=self._least_fall(), xtol=LEAST_STEP, gtol=LEAST_STEP,
             )  # fmt: skip
         except KeyboardInterrupt:
             assert self.best is not None
@@ -182,11 +194,68 @@ class _Search:
                 raise RunError(
                     "with the values that the search starts from, a signal is not finite"
                 )
-            return np.full_like(residuals, np.inf)
-        scaled = slopes * np.where(self.space.log, values, 1.0)
-        self.latest = z.copy(), residuals, scaled[:, self.moving]
-        self._noted(z, residuals, slopes)
-        return residuals
+            assert self.latest is not None
+            return np.full_like(self.latest[1], np.inf)
+        scaled = self.space.by_searched(slopes, self._whole(z))[:, self.moving]
+        posed = self._posed(z, residuals, scaled)
+        self.latest = z.copy(), *posed
+        self._noted(z, float(posed[0] @ posed[0]), residuals, slopes)
+        return posed[0]
+
+    def _least_fall(self) -> float:
+        """The fraction by which squares must fall. With links, at whose bounds a search is slow,
+        what is far below the noise is no matter."""
+        count = sum(one.values.size for trial in self.problem.used for one in trial.measured)
+        return max(LEAST_FALL, NOTICED / count) if self.space.bodies else LEAST_FALL
+
+    def _convex(self, z: Floats) -> Floats | None:
+        """The best z where errors are linear, from what was seen at z; None for other errors, and
+        where a bound is met.
+        """
+        assert self.best is not None
+        start = self._values(z)
+        regressor = regressor_of(self.problem, start, *self.best[2:])
+        if regressor is None:
+            return None
+
+        def seen(values: Floats) -> None:
+            errors, slopes = regressor.errors(values)
+            at = self.space.searched(values)[self.moving]
+            self._noted(at, float(errors @ errors), errors, slopes)
+
+        kept, self.best = self.best, None
+        try:
+            found = best_bodies(regressor, start, self.section.prior, self.moving, seen)
+        finally:
+            self.best = kept
+        if ((found < self.space.low) | (found > self.space.high)).any():
+            return None
+        return self.space.searched(found)[self.moving]
+
+    def _posed(self, z: Floats, errors: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+        """Errors and their derivatives by z as they are searched. Steps of the log-Cholesky numbers
+        of links are damped, since measurements rarely tell all of them, and a prior holds them near
+        their start. Where squares alone count, many errors become as few as there are values, and
+        one for the rest.
+        """
+        held = np.flatnonzero(self.space.of_bodies[self.moving])
+        if len(held):
+            if self.faint is None:
+                self.faint = FAINT * float(np.linalg.norm(slopes, axis=0).max())
+            weight, away = np.full(len(z), self.faint), np.zeros(len(z))
+            if self.section.prior is not None:
+                start = self.space.searched(self.space.start)
+                lengths = np.ones(len(start))
+                for body, part in self.space.bodies:
+                    lengths[part] = body.lengths(start[part])
+                weight = np.maximum(weight, 2 / (self.section.prior * lengths[self.moving]))
+                away = weight * (z - start[self.moving])
+            errors = np.concatenate([errors, away[held]])
+            slopes = np.concatenate([slopes, np.diag(weight)[held]])
+        if self.loss != "linear" or len(errors) < MANY * len(z):
+            return errors, slopes
+        R = np.asarray(np.linalg.qr(np.column_stack([slopes, errors]), mode="r"))
+        return R[:, -1], R[:, :-1]
 
     def slopes(self, z: Floats) -> Floats:
         """The derivatives by what is searched."""
@@ -195,8 +264,7 @@ class _Search:
         assert self.latest is not None
         return self.latest[2]
 
-    def _noted(self, z: Floats, residuals: Floats, slopes: Floats) -> None:
-        cost = float(residuals @ residuals)
+    def _noted(self, z: Floats, cost: float, residuals: Floats, slopes: Floats) -> None:
         if self.best is None or cost < self.best[0]:
             before = z if self.best is None else self.best[1]
             self.steps += 1
@@ -205,10 +273,13 @@ class _Search:
                 moved = float(np.linalg.norm(z - before)) / max(float(np.linalg.norm(z)), 1e-300)
                 self.progress(self.steps, cost, moved)
 
-    def _values(self, z: Floats) -> Floats:
+    def _whole(self, z: Floats) -> Floats:
         whole = self.whole.copy()
         whole[self.moving] = z
-        return self.space.values(whole)
+        return whole
+
+    def _values(self, z: Floats) -> Floats:
+        return self.space.values(self._whole(z))
 
     def _found(self, z: Floats, why: str, ended: bool) -> Found:
         values = self._values(z)

@@ -8,13 +8,14 @@ Wild, "Nonlinear Regression" (1989), sections 2.1.2 and 5.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
+from spart_blocks.fits.base_parameters import BaseParameter, regrouped
 from spart_blocks.fits.search import Found
 from spart_blocks.gradients.tangents import Floats
 
@@ -22,6 +23,8 @@ RESOLVED = 1e-7
 """Least singular value, relative to the largest, that is told from the errors of the runs."""
 SHOWN = 0.05
 """Least part in a combination that is named."""
+UNKNOWN = 1e-3
+"""Least part in combinations that are not known of an entry that is not known."""
 AT_BOUND = 1e-6
 MOST_LAGS = 20
 
@@ -46,7 +49,8 @@ class Combination:
 class Statistics:
     """Of k estimated entries. errors (k,): standard errors, NaN where nothing is known, 0 at a
     bound. low, high (k,): the interval. covariance (k, k). held (k,): whether at a bound. scale:
-    the weighted errors' standard deviation, about 1 if the noise was given.
+    the weighted errors' standard deviation, about 1 if the noise was given. combinations: of
+    links those of their base parameters, `base`.
     """
 
     labels: tuple[str, ...]
@@ -60,6 +64,7 @@ class Statistics:
     freedom: int
     singular: Floats
     combinations: tuple[Combination, ...]
+    base: tuple[BaseParameter, ...] = ()
 
     @property
     def correlation(self) -> Floats:
@@ -70,38 +75,67 @@ class Statistics:
 
 def statistics_of(found: Found, confidence: float) -> Statistics:
     """Those of the end of a search."""
-    problem, values, J = found.problem, found.values, found.slopes
-    low, high, log = problem.space.low, problem.space.high, problem.space.log
+    space, values, J = found.problem.space, found.values, found.slopes
+    low, high, log = space.low, space.high, space.log
     span = np.where(np.isfinite(high - low), high - low, np.maximum(abs(values), 1e-300))
     held = (abs(values - low) <= AT_BOUND * span) | (abs(values - high) <= AT_BOUND * span)
     free = np.flatnonzero(~held)
     freedom = max(len(found.residuals) - len(free), 1)
     scale = float(np.sqrt(found.residuals @ found.residuals / freedom))
-    size = np.where(values != 0, values, 1.0)
-    whole = J[:, free] * size[free]
-    _, singular, V = np.linalg.svd(whole, full_matrices=False)
-    labels = tuple(problem.space.labels)
-    lost = singular <= RESOLVED * singular.max(initial=0.0)
-    combinations = tuple(
-        _combination([labels[k] for k in free], V[j], singular[j] / max(singular[0], 1e-300))
-        for j in np.flatnonzero(lost)
-    )
+    size = space.sizes(values)
+    known = _Linear.of(J[:, free], size[free])
     k = len(values)
     covariance = np.zeros((k, k))
     if len(free):
-        kept = V[~lost] / singular[~lost][:, None]
-        covariance[np.ix_(free, free)] = scale**2 * (kept.T @ kept)
-        covariance *= np.outer(size, size)
-        unknown = free[(abs(V[lost]) > SHOWN).any(axis=0)]
+        covariance[np.ix_(free, free)] = scale**2 * known.covariance
+        unknown = free[known.unknown]
         covariance[unknown, :] = covariance[:, unknown] = np.nan
+    labels, base, regular = space.labels, tuple[BaseParameter, ...](), known
+    names = [labels[k] for k in free]
+    if space.bodies:
+        groups = regrouped(space, values, J)
+        apart = free[~space.of_bodies[free]]
+        b, sizes = len(groups.kept), np.concatenate([size[apart], groups.sizes])
+        regular = _Linear.of(np.hstack([J[:, apart], groups.effects]), sizes)
+        base = groups.parameters(scale**2 * regular.covariance[len(apart) :, len(apart) :])
+        names = [*(labels[k] for k in apart), *(one.name for one in base)]
+        unclear = regular.unknown[regular.unknown >= len(apart)] - len(apart)
+        base = tuple(replace(base[k], error=np.nan) if k in unclear else base[k] for k in range(b))
+    combinations = tuple(
+        _combination(names, regular.V[j], regular.singular[j] / max(regular.singular[0], 1e-300))
+        for j in np.flatnonzero(regular.lost)
+    )
     errors = np.sqrt(np.diag(covariance))
     wide = student.ppf(0.5 * (1 + confidence), freedom) * errors
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         ratio = np.exp(np.where(log, wide / np.where(log, values, 1.0), 0.0))
     least = np.where(log, values / ratio, values - wide)
     most = np.where(log, values * ratio, values + wide)
-    return Statistics(labels, values, errors, least, most, covariance, held, scale, freedom,
-                      singular, combinations)  # fmt: skip
+    return Statistics(tuple(labels), values, errors, least, most, covariance, held, scale, freedom,
+                      known.singular, combinations, base)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """Linear errors with derivatives by k values. singular, V (k, k): of the derivatives by the
+    values relative to their sizes. lost (k,): the singular values that are not told from zero.
+    covariance (k, k): for errors of variance 1, of what is known. unknown: the values that are not.
+    """
+
+    singular: Floats
+    V: Floats
+    lost: NDArray[np.bool_]
+    covariance: Floats
+    unknown: NDArray[np.intp]
+
+    @staticmethod
+    def of(slopes: Floats, size: Floats) -> _Linear:
+        _, singular, V = np.linalg.svd(np.linalg.qr(slopes * size, mode="r"))
+        lost = singular <= RESOLVED * singular.max(initial=0.0)
+        kept = V[: len(singular)][~lost] / singular[~lost][:, None]
+        covariance = (kept.T @ kept) * np.outer(size, size)
+        unknown = np.flatnonzero(np.linalg.norm(V[: len(singular)][lost], axis=0) > UNKNOWN)
+        return _Linear(singular, V, lost, covariance, unknown)
 
 
 def _combination(labels: Sequence[str], parts: Floats, strength: float) -> Combination:

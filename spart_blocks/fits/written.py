@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from spart_blocks.base.document import read_file
+from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.fits.free import Free
 from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.statistics import Statistics
@@ -22,7 +23,12 @@ _NOTE = re.compile(r"\s*# fitted: .*$")
 def write_estimates(
     path: Path, problem: Problem, statistics: Statistics, confidence: float
 ) -> None:
-    """Set the values in the file, and note their intervals at the ends of their lines."""
+    """Set the values in the file, and note their intervals at the ends of their lines. Raises
+    InputError for those of links, which stand in the file of a robot.
+    """
+    for one in (one for one in problem.free if one.body is not None):
+        text = f"{one.label} stands in the robot's file, which a fit does not write"
+        raise InputError(Fault(text, hint="keep the estimates by --out FILE.json"))
     shared = [one for one in problem.free if one.experiment is None]
     tunes = [Tune(one.name, rounded(statistics.values, one)) for one in shared]
     after = edited(read_file(path)[1], tunes, str(path))

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.gradients.forward import Forward
+from spart_blocks.gradients.stateless import is_stateless, stateless_changes
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.gradients.taped_run import taped
 from spart_blocks.program.added_signals import entries
@@ -35,11 +36,16 @@ def signal_changes(
 
     engine: of a program with an explicit solver. signals: names, whose elements stand side by side
     in the results. changes (np, m): directions of the parameters. times (n,) [s], ascending. Raises
-    RunError for a run that fails, NoGradientError for one without a derivative.
+    RunError for a run that fails, NoGradientError for one without a derivative. A program without
+    states is not run, but read at the times.
     """
+    directions, key = Directions(engine, changes), ("signals", tuple(signals))
+    if is_stateless(engine):
+        column = engine.derived(key, lambda: _column(engine, signals))
+        read = stateless_changes(directions, key, column, times)
+        return SignalChanges(*read, float(times[-1]))
     run = taped(engine)
-    directions = Directions(engine, changes)
-    column = directions.tangent(("signals", tuple(signals)), lambda: _column(engine, signals))
+    column = directions.tangent(key, lambda: _column(engine, signals))
     m, w, n = directions.m, column.n, len(times)
     found = SignalChanges(np.empty((n, w)), np.empty((n, w, m)), np.zeros((n, w)), float(run.t))
     row = {float(t): k for k, t in enumerate(times)}

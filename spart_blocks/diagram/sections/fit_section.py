@@ -98,6 +98,11 @@ class FitSection(Section):
     )
     starts: Whole = Field(1, le=10_000, description="searches from different starts")
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(0, description="selects the starts")
+    prior: Positive | None = Field(
+        None,
+        description="how far, as a fraction, the file's inertial parameters of links may be wrong; "
+        "without it they are searched freely",
+    )
     iterations: Whole = Field(100, description="largest number of steps of a search")
     confidence: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
         0.95, description="of the intervals"

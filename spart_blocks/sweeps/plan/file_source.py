@@ -32,6 +32,7 @@ from spart_blocks.diagram.written.variants import chosen_of, read_variants, with
 from spart_blocks.program import Program
 from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of
 from spart_blocks.program.program import Slot
+from spart_blocks.robot import Robot
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.from_file import DiagramFile, engine_of_file
 from spart_blocks.run.engines.native import Native
@@ -192,6 +193,9 @@ class FileSource(Source):
         data = self._document(chosen).data
         robots = data.get("robots")
         return list(robots) if isinstance(robots, Mapping) else [], data.get("tunable") or []
+
+    def robot(self, name: str, chosen: Chosen) -> Robot:
+        return self.file(chosen, {}).load(self._written).robots[name]
 
     def written(self, path: str, chosen: Chosen) -> Any:
         if self._matter(path, chosen) is not None:

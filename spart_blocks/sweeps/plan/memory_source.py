@@ -13,6 +13,7 @@ from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import standing_at
 from spart_blocks.program.storage import to_text
+from spart_blocks.robot import Robot
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.kept_traces import engine_of_object
 from spart_blocks.run.engines.native import Native
@@ -62,6 +63,11 @@ class MemorySource(Source):
     def robots_and_tunable(self, chosen: Chosen) -> tuple[list[str], Sequence[str]]:
         given = self.given
         return ([], ()) if isinstance(given, Program) else (list(given.robots), given.tunable)
+
+    def robot(self, name: str, chosen: Chosen) -> Robot:
+        if isinstance(self.given, Program):
+            raise InputError(f"{self.title} is a program, which has no robots: give its diagram")
+        return self.given.robots[name]
 
     def find(
         self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]

@@ -20,6 +20,7 @@ from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.program import Program, TraceError
 from spart_blocks.program.parameter_paths import Standing
 from spart_blocks.program.slots import Places, Slot, Target, entry_places
+from spart_blocks.robot import Robot
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.engines.native import Native
 
@@ -147,6 +148,10 @@ class Source(ABC):
         found = (".".join(one[:2]) for p in paths if (one := matter_of(dotted(p), robots)))
         more = [name for name in dict.fromkeys(found) if name not in had]
         return {"tunable": [*had, *more]} if more else {}
+
+    @abstractmethod
+    def robot(self, name: str, chosen: Chosen) -> Robot:
+        """A robot of the diagram. Raises InputError if the source has none of this name."""
 
     @abstractmethod
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
