@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.diagram.sections.expectations import OF_ANSWERS
 from spart_blocks.results import Results
 from spart_blocks.run.measure.gauges import Gauge, Readings
 
@@ -114,8 +115,12 @@ def _plain(value: float) -> float:
     return 0.0 if abs(value) < 1e-300 else value
 
 
-def no_sample(start: float, end: float) -> str:
-    """The message if no sample lies in the time of a claim. start, end [s]: of the run."""
+def no_sample(kind: str, claim: Any, start: float, end: float) -> str:
+    """The message if no sample lies in the time of a claim, or there is no step to answer. start,
+    end [s]: of the run.
+    """
+    if kind in OF_ANSWERS:
+        return f"{claim.to} makes no step in this run that {claim.signal} could follow"
     return f"no sample lies in its time: the run goes from {start:g} to {end:g} s"
 
 
@@ -203,6 +208,16 @@ def _monotone(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
     return Band(t, x, -free, reached + claim.within, reached, words)
 
 
+def _answers(words: str) -> Kind:
+    """A kind of claim about a number of a step's answer, of which x has one."""
+
+    def band(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+        high = np.broadcast_to(wide(claim.limit), x.shape)
+        return Band(t, x, np.full(x.shape, -np.inf), high, None, words)
+
+    return band
+
+
 KINDS: Mapping[str, Kind] = {
     "settles": _settles,
     "stays_within": _stays_within,
@@ -210,6 +225,9 @@ KINDS: Mapping[str, Kind] = {
     "conserved": _conserved,
     "monotone": _monotone,
     "final": _final,
+    "rise_time": _answers("expected a rise time of at most {high:.9g} s"),
+    "settling_time": _answers("expected a settling time of at most {high:.9g} s"),
+    "overshoot": _answers("expected an overshoot of at most {high:.9g} %"),
 }
 
 
@@ -226,6 +244,8 @@ def gauge_of(kind: str, claim: Any) -> Gauge:
             "falling_back" if claim.direction == "rising" else "rising_back"
         )
         return Gauge(back, claim.signal)
+    if kind in OF_ANSWERS:
+        return Gauge("step", claim.signal, claim.to)
     return Gauge("extremes", claim.signal)
 
 
@@ -234,8 +254,13 @@ def _end_of(claim: Any) -> float:
 
 
 def measured(kind: str, found: Readings) -> NDArray[np.bool_]:
-    """Whether a run, or each of n runs, has samples in the time of a claim."""
-    marks = ~np.isnan(found["when"]) if kind == "monotone" else found["any"] > 0
+    """Whether a run, or each of n runs, has samples in the time of a claim, or the step that it is
+    about.
+    """
+    if kind in OF_ANSWERS:
+        marks = ~np.isnan(found["overshoot_percent"])
+    else:
+        marks = ~np.isnan(found["when"]) if kind == "monotone" else found["any"] > 0
     return np.asarray(marks.all(axis=-1))
 
 
@@ -255,6 +280,10 @@ def _deciding(kind: str, found: Readings, end: Floats | float) -> tuple[Floats, 
     """The times (..., K, m) and values (..., K, m) of the readings that decide a claim."""
     if kind == "monotone":
         rows = [(found["when"], found["reached"]), (found["when"], found["got"])]
+    elif kind in OF_ANSWERS:
+        value = found["overshoot_percent" if kind == "overshoot" else kind]
+        value = np.where(np.isnan(value), np.inf, value)  # the run ended before
+        rows = [(np.broadcast_to(np.asarray(end)[..., None], value.shape), value)]
     elif kind == "final":
         last = found["last"]
         rows = [(np.broadcast_to(np.asarray(end)[..., None], last.shape), last)]
@@ -294,7 +323,7 @@ def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = N
     if found is not None and measured(kind, found):
         return measured_band(kind, claim, found, shape, float(results.t[-1]))
     during = (gauge.since <= results.t) & (results.t <= gauge.until)
-    during &= found is None
+    during &= found is None and kind not in OF_ANSWERS
     return KINDS[kind](claim, results.t[during], x[during], _wide(claim.signal, shape))
 
 

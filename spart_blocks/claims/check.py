@@ -34,7 +34,12 @@ from spart_blocks.claims.outcome import CaseOutcome, Change, Failure, Finding
 from spart_blocks.claims.success import shown_by_sweep
 from spart_blocks.diagram import load_expectations
 from spart_blocks.diagram.diagram import RunOptions
-from spart_blocks.diagram.sections.expectations import EnginesClaim, Expectations, SuccessClaim
+from spart_blocks.diagram.sections.expectations import (
+    OF_ANSWERS,
+    EnginesClaim,
+    Expectations,
+    SuccessClaim,
+)
 from spart_blocks.results import Results
 from spart_blocks.results.signal_names import file_name
 from spart_blocks.results.summary import real_time_factor
@@ -202,9 +207,15 @@ class _Judging:
             kind = str(keys[0])
             try:
                 band = band_of(kind, claim, self.results, self.readings)
-                drawn = band_of(kind, claim, self.results)
+                drawn = None if kind in OF_ANSWERS else band_of(kind, claim, self.results)
             except InputError as error:
                 faults += (replace(fault, place=self._place(keys)) for fault in error.faults)
+                continue
+            if not len(band.t):
+                self.claims += 1
+                t = self.results.t
+                message = no_sample(kind, claim, float(t[0]), float(t[-1]))
+                failures.append(Failure(kind, message, claim.signal, **self._at(keys)))
                 continue
             failures += self._held(kind, claim.signal, band, keys, drawn)
         if faults:
@@ -223,16 +234,12 @@ class _Judging:
             yield from self._held("audit", name, band, ("audit",), drawn[name])
 
     def _held(
-        self, kind: str, signal: str, band: Band, keys: Keys, drawn: Band | None = None
+        self, kind: str, signal: str, band: Band, keys: Keys, drawn: Band | None
     ) -> Iterator[Failure]:
         """The failure of a signal that leaves its band, with its picture. If it stays in the band,
-        a finding is added to `held` instead. drawn: the band for the picture, if it differs."""
+        a finding is added to `held` instead. drawn: the band for the picture, None without one.
+        """
         self.claims += 1
-        if not len(band.t):
-            t = self.results.t
-            message = no_sample(float(t[0]), float(t[-1]))
-            yield Failure(kind, message, signal, **self._at(keys))
-            return
         miss = farthest(band)
         near = miss or closest(band)
         if near is None:
@@ -250,10 +257,10 @@ class _Judging:
             **self._at(keys),
         )
         picture = None
-        if miss is not None:
+        if miss is not None and drawn is not None:
             number = f" {keys[1]}" if len(keys) > 1 and keys[1] else ""
             title = f"{kind}{number} {finding.signal}"
-            picture = self._picture(title, signal, band, miss, drawn or band)
+            picture = self._picture(title, signal, band, miss, drawn)
         yield from self._found(finding, miss is None, picture)
 
     def _picture(self, title: str, signal: str, band: Band, miss: Miss, drawn: Band) -> Path | None:
@@ -306,7 +313,7 @@ class _Judging:
                 self.claims += 1
                 yield Failure("baseline", band, name, **self._at(("baseline",)))
             else:
-                yield from self._held("baseline", name, band, ("baseline",))
+                yield from self._held("baseline", name, band, ("baseline",), band)
 
     # --- what is not about a signal --------------------------------------------------------
 

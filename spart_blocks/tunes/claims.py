@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
-from spart_blocks.diagram.sections.expectations import ExpectSection
+from spart_blocks.diagram.sections.expectations import OF_ANSWERS, ExpectSection
 from spart_blocks.diagram.sections.tune_section import Constraint
 from spart_blocks.sweeps.measures.verdicts import claim_names
 
@@ -51,6 +51,8 @@ def _bounds(kind: str, claim: Any) -> Iterator[tuple[str, Constraint]]:
         signal = repr(claim.signal)
         low, high = _moved(claim.value, -claim.within), _moved(claim.value, claim.within)
         yield "", _constraint(f"final({signal})", min=low, max=high)
+    elif kind in OF_ANSWERS:
+        yield "", _constraint(f"{kind}({claim.signal!r}, {claim.to!r})", max=claim.limit)
     elif kind == "conserved":
         signal = repr(claim.signal)
         yield "", _constraint(f"most({signal}) - least({signal})", max=claim.within)

@@ -49,6 +49,12 @@ CASES = {
     "monotone: [{signal: x, direction: rising, within: 1.0e-6}]": [1, 1, 1],
     "monotone: [{signal: x, direction: falling, within: 1.4}]": [1, 0, 0],
     "final: [{signal: both, value: [1.5, 3], within: 1.0e-3}]": [0, 0, 1],
+    # ln(9) / k and ln(50) / k; with k = 0.5 x does not get so far.
+    "rise_time: [{signal: x, to: goal, limit: 1}]": [0, 0, 1],
+    "settling_time: [{signal: x, to: goal, limit: 1.96}]": [0, 1, 1],
+    "overshoot: [{signal: 'both[1]', to: goal, limit: 80}]": [1, 0, 0],
+    "overshoot: [{signal: both, to: goal, limit: [0.1, 80]}]": [1, 0, 0],
+    "overshoot: [{signal: goal, to: goal, limit: 80}]": [0, 0, 0],
     "final: [{signal: x, value: 1.5, within: 1.0e-3}]\n  settles: [{signal: x, to: 1.5, "
     "within: 1, by: 1}]": [0, 1, 1],
     "settles: [{signal: x, to: 1.5, within: 9, by: 5}]": [0, 0, 0],

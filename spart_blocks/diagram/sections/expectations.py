@@ -79,6 +79,10 @@ class BaselineSection(Section):
 class _Claim(Section):
     signal: Signal = Field(description="block, block.port or block.port[0:2]")
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The entries that name signals."""
+        yield "signal", self.signal
+
 
 class SettlesClaim(_Claim):
     """The signal is within a distance of a value from some time on."""
@@ -140,6 +144,32 @@ class FinalClaim(_Claim):
     within: Positive = Field(description="the largest distance from it")
 
 
+class _AnswerClaim(_Claim):
+    to: Signal = Field(description="the reference whose last step the signal follows")
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        yield from super().names()
+        yield "to", self.to
+
+
+class RiseTimeClaim(_AnswerClaim):
+    """The signal rises fast from 10 to 90 % of a step of its reference."""
+
+    limit: Values = Field(description="the longest rise time [s]")
+
+
+class SettlingTimeClaim(_AnswerClaim):
+    """The signal is soon within 2 % of a step of its reference, for good."""
+
+    limit: Values = Field(description="the longest settling time [s]")
+
+
+class OvershootClaim(_AnswerClaim):
+    """The signal exceeds the end of a step of its reference by little."""
+
+    limit: Values = Field(description="the largest overshoot [% of the step]")
+
+
 class EnginesClaim(Section):
     """Both engines give the same results, as `spart check` compares them."""
 
@@ -186,6 +216,9 @@ class ExpectSection(Section):
     conserved: tuple[ConservedClaim, ...] = Field((), description="stays what it was")
     monotone: tuple[MonotoneClaim, ...] = Field((), description="only rises, or only falls")
     final: tuple[FinalClaim, ...] = Field((), description="the value at the end")
+    rise_time: tuple[RiseTimeClaim, ...] = Field((), description="rises fast to its reference")
+    settling_time: tuple[SettlingTimeClaim, ...] = Field((), description="settles soon at it")
+    overshoot: tuple[OvershootClaim, ...] = Field((), description="exceeds it by little")
     engines: Annotated[EnginesClaim | None, Switch] = Field(
         None, description="both engines agree", json_schema_extra=_may_be_switch
     )
@@ -214,7 +247,7 @@ class ExpectSection(Section):
         for number, name in enumerate(self.baseline.signals if self.baseline else ()):
             yield ("baseline", "signals", number), name
         for keys, claim in self.claims():
-            yield (*keys, "signal"), claim.signal
+            yield from (((*keys, entry), name) for entry, name in claim.names())
 
 
 @dataclass(frozen=True)
@@ -235,8 +268,14 @@ CLAIMS: dict[str, type[_Claim]] = {
     "conserved": ConservedClaim,
     "monotone": MonotoneClaim,
     "final": FinalClaim,
+    "rise_time": RiseTimeClaim,
+    "settling_time": SettlingTimeClaim,
+    "overshoot": OvershootClaim,
 }
 """The kinds of claims about a signal."""
+
+OF_ANSWERS = ("rise_time", "settling_time", "overshoot")
+"""The kinds of claims about how a signal follows a step of another."""
 
 ONCE: dict[str, type[Section]] = {
     "baseline": BaselineSection,

@@ -87,7 +87,8 @@ class Verdicts:
         """Evaluate a claim on fictitious readings, to check the shapes of its values."""
         none = np.zeros((1, int(np.prod(self._shapes[claim.signal], dtype=int))))
         names = ("least", "most", "when_least", "when_most", "first", "last", "any")
-        found = dict.fromkeys((*names, "back", "when", "reached", "got"), none)
+        answer = ("rise_time", "settling_time", "overshoot_percent")
+        found = dict.fromkeys((*names, *answer, "back", "when", "reached", "got"), none)
         measured_band(kind, claim, found, self._shapes[claim.signal], np.zeros(1))
 
     def passed(self, done: Done) -> NDArray[np.bool_]:
@@ -133,7 +134,8 @@ class Verdicts:
             shape = self._shapes[claim.signal]
             found = {name: values[k] for name, values in done.readings[gauge].items()}
             if not measured(kind, found):
-                reasons.append(f"{kind} {claim.signal}: {no_sample(0.0, float(done.t[k]))}")
+                missing = no_sample(kind, claim, 0.0, float(done.t[k]))
+                reasons.append(f"{kind} {claim.signal}: {missing}")
                 continue
             band = measured_band(kind, claim, found, shape, float(done.t[k]))
             miss = farthest(band)
