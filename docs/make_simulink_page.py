@@ -28,7 +28,9 @@ Ways of working have other names as well: a model is a YAML file ([diagrams.md](
 Simulink Test of a model its `expect:` ([testing.md](testing.md)), Simulink Coder `spart export c`
 ([export.md](export.md)), multiple simulations `spart sweep` ([sweeps.md](sweeps.md)), External
 Mode `spart live` and `spart scope` ([live.md](live.md)), the Linear Analysis Tool
-`spart linearize` ([analysis.md](analysis.md)), and a From Multibody import is a URDF file.
+`spart linearize` ([analysis.md](analysis.md)), the Parameter Estimator `spart fit`
+([fit.md](fit.md)), the Response Optimizer `spart tune` ([tune.md](tune.md)), and a From Multibody
+import is a URDF file.
 
 ## Models
 

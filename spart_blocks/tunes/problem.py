@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from spart_blocks.base.errors import Fault, InputError, Place, RunError
 from spart_blocks.diagram.sections.tune_section import Constraint, TuneSection
 from spart_blocks.fits.free import Free, Space
 from spart_blocks.gradients.tangents import Floats
+from spart_blocks.sweeps.measures.formulas import MEASURES
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.sweeps.plan.sweep_job import expectations
 from spart_blocks.sweeps.run.executors import Runner
@@ -79,6 +81,7 @@ class Problem:
             text = "a design needs minimize, maximize, constraints, claims or frequency"
             raise InputError(Fault(text, source.place("tune"), "tune: {minimize: rms(error)}"))
         formulas = section.metrics() | {name: one.metric for name, one in claims.items()}
+        formulas |= {name: smooth(one) for name, one in section.constraints.items()}
         keys = {name: section.keys(name) for name in section.metrics()}
         places = {name: None if one[0] in given else source.place("tune", *one)
                   for name, one in keys.items()}  # fmt: skip
@@ -163,6 +166,29 @@ class Problem:
                     faults.append(Fault(text, places.get(name)))
         if faults:
             raise InputError(faults)
+
+
+def smooth(one: Constraint) -> str:
+    """The metric of a constraint, without a largest or smallest element around it that its bound
+    makes needless: all elements of peak(tau) are at most 2 where max(peak(tau)) is, and these have
+    derivatives where two of them are equal.
+    """
+    try:
+        tree = ast.parse(one.metric.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return one.metric
+    whole = {"max": one.min, "min": one.max}
+    if isinstance(tree, ast.Call) and len(tree.args) == 1 and one.equal is None:
+        outer, inner = (_called(node) for node in (tree, tree.args[0]))
+        if outer in whole and whole[outer] is None and inner in MEASURES:
+            return ast.unparse(tree.args[0]) if one.aggregate == "worst" else one.metric
+    return one.metric
+
+
+def _called(node: ast.expr) -> str:
+    """The name of the function that a formula calls; "" if it calls none."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _bounds(one: Constraint) -> Sequence[tuple[Sign, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +27,8 @@ ROUNDS = 8
 """Most searches in succession from one start, each from where the last has ended."""
 LEAST_GAIN = 1e-6
 """A further search from where one has ended must gain more than this, in units of the objective."""
+PART = 16
+"""Designs that are sampled at once."""
 LEAST_TRIED = 2
 """Designs with derivatives after which a parameter is told to have no effect."""
 MOST_WITHOUT = 20
@@ -141,10 +143,7 @@ class _Search:
         if section.samples:
             some = space.points(section.samples, section.seed)
             points = np.concatenate([points, some])
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SpartWarning)
-                numbers = np.concatenate([numbers, self.problem.numbers(some)])
-            self.evaluations += len(some)
+            numbers = np.concatenate([numbers, *self._sampled(some)])
         good = np.isfinite(numbers).all(axis=1)
         if not good.any():
             self.problem.at(space.start)  # raises
@@ -154,9 +153,18 @@ class _Search:
             self.demands = self.problem.demands(np.median(numbers, axis=0))
         excess = np.maximum(self.demands.violation(numbers), 0.0)
         order = np.lexsort((self.demands.objective(numbers), excess))
-        for k in order[:1]:
-            self._taken(Point(points[k], numbers[k]))
         return [space.searched(points[k]) for k in order[: section.searches]]
+
+    def _sampled(self, points: Floats) -> Iterator[Floats]:
+        """The numbers of designs, in parts, after each of which the best is kept."""
+        for k in range(0, len(points), PART):
+            some = points[k : k + PART]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SpartWarning)
+                numbers = self.problem.numbers(some)
+            for values, found in zip(some, numbers, strict=True):
+                self._taken(Point(values, found))
+            yield numbers
 
     def _taken(self, point: Point) -> None:
         """Keep a design if it is the best so far."""

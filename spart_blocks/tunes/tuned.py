@@ -32,6 +32,7 @@ MOST_CASES = 20
 """Largest number of cases in a table."""
 STATIONARY = 1e-3
 """What is left of the balance of slopes at a design that is told to be the best nearby."""
+_UNBALANCED = "the slopes of the objective and of the active constraints do not balance"
 _FORMAT = "spart_blocks tune 1"
 
 
@@ -240,9 +241,8 @@ class Tuned(Tables):
             yield "this is the design with the least violation that was found; loosen a bound"
         if self.optimality is not None:
             if self.optimality.residual > STATIONARY and found.why != INTERRUPTED:
-                yield "the slopes of the objective and of the active constraints do not balance " \
-                      f"({self.optimality.residual:.2g}): a design nearby may be better, or a " \
-                      "metric has a kink here"  # fmt: skip
+                yield f"{_UNBALANCED} ({self.optimality.residual:.2g}): a design nearby may be " \
+                      "better, or a metric has a kink here"  # fmt: skip
             for one in self.judged:
                 if one.active and one.price:
                     yield f"{one.name}: a bound larger by 1 changes the objective by " \

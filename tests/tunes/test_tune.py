@@ -426,3 +426,22 @@ def test_a_diagram_in_memory_is_tuned(product):
     diagram = sb.load(product)
     found = sb.tune(diagram, {"k": [0, 2]}, minimize="(final(y) - 1)**2", over={"a": [1, 3]})
     assert found["k"] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_the_largest_element_is_bounded_as_all_elements(written):
+    """With k = 2 both elements of y = k [1, 1] are at the bound at once: a kink of max(...)."""
+    path = written("""
+blocks:
+  one: {type: CONSTANT, value: [1.0, 1.0]}
+  y: {type: GAIN, K: 1.0}
+  s: {type: SCOPE}
+wires: [one -> y, y -> s]
+run: {T: 1}
+""")
+    options = {"maximize": "final(y[0])", "constraints": {"limit": "max(peak(y)) <= 2"}, **ONCE}
+    found = sb.tune(path, {"y.K": [0, 9]}, **options)
+    assert [one.name for one in found.judged] == ["limit[0]", "limit[1]"]
+    assert found["y.K"] == pytest.approx(2, rel=1e-5)
+    of_signal = {"constraints": {"a": "max(y[0]) <= 2"}}  # a measurement
+    (judged,) = sb.tune(path, {"y.K": [0, 9]}, **options | of_signal).judged
+    assert judged.name == "a"
