@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from spart_blocks.fits.fit import fit
     from spart_blocks.gradients.gradient import Gradient, gradient
     from spart_blocks.gradients.instants import NoGradientError
+    from spart_blocks.optimal.optimize import optimize
+    from spart_blocks.optimal.optimum import Optimum
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.from_diagram import trace
     from spart_blocks.results import Results
@@ -62,6 +64,8 @@ _HOMES = {
     "Fit": "spart_blocks.fits.estimate",
     "tune": "spart_blocks.tunes.tune",
     "Tuned": "spart_blocks.tunes.tuned",
+    "optimize": "spart_blocks.optimal.optimize",
+    "Optimum": "spart_blocks.optimal.optimum",
     "gradient": "spart_blocks.gradients.gradient",
     "Gradient": "spart_blocks.gradients.gradient",
     "NoGradientError": "spart_blocks.gradients.instants",
@@ -111,6 +115,7 @@ __all__ = [
     "Margins",
     "Mobility",
     "NoGradientError",
+    "Optimum",
     "Program",
     "Results",
     "Robot",
@@ -136,6 +141,7 @@ __all__ = [
     "margins",
     "mobility",
     "new_diagram",
+    "optimize",
     "simulate",
     "starting_controller",
     "sweep",

@@ -37,6 +37,7 @@ STATIONS = (
     "gradients",  # derivatives of whole runs
     "fits",  # estimates of parameters from measurements
     "tunes",  # parameters of designs
+    "optimal",  # optimal control
     "claims",  # `expect:` of a diagram, judged
     "export",
     "realtime",
@@ -51,7 +52,7 @@ STARTS = ("spart_blocks.cli", "spart_blocks.robot.robot", "spart_blocks.results.
 each of their functions loads what it needs.
 """
 MANY = 10
-DRAWING = ("results", "drawing", "analysis", "sweeps", "fits", "tunes", "cli")
+DRAWING = ("results", "drawing", "analysis", "sweeps", "fits", "tunes", "optimal", "cli")
 
 
 def files_of(station):

@@ -23,6 +23,7 @@ COMMANDS = {
     "sweep": "sweep.sweep",
     "fit": "fit.fit",
     "tune": "tune.tune",
+    "optimize": "optimize.optimize",
     "linearize": "linearize.linearize",
     "lqr": "linearize.lqr",
     "check": "check.check",

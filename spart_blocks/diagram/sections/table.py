@@ -17,6 +17,7 @@ from spart_blocks.diagram.sections.comparison import CompareOptions, check_compa
 from spart_blocks.diagram.sections.expectations import ExpectSection, check_expect
 from spart_blocks.diagram.sections.exporting import ExportOptions, check_export
 from spart_blocks.diagram.sections.fit_section import FitSection, check_fit
+from spart_blocks.diagram.sections.optimize_section import OptimizeSection
 from spart_blocks.diagram.sections.realtime_options import RealtimeOptions
 from spart_blocks.diagram.sections.run_options import RunOptions, check_run
 from spart_blocks.diagram.sections.section import Section
@@ -101,6 +102,9 @@ class Sections(Section):
     )
     tune: Annotated[TuneSection | None, MAPPING, SectionRow(check_tune)] = Field(
         None, description="parameters of a design and what is asked of it, for `spart tune`"
+    )
+    optimize: Annotated[OptimizeSection | None, MAPPING, SectionRow()] = Field(
+        None, description="an optimal control problem of it, for `spart optimize`"
     )
     export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
         default_factory=_standard(ExportOptions),

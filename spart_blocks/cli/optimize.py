@@ -1,0 +1,171 @@
+"""`spart optimize`: optimal control of a diagram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from spart_blocks.base.errors import Fault, InputError, RunError
+from spart_blocks.cli.commands import (
+    FILE,
+    QUIET,
+    Loading,
+    Texts,
+    command,
+    diagram_file,
+    option,
+    switch,
+)
+from spart_blocks.cli.ending import writing
+from spart_blocks.cli.outputs import REPORT, checked_file
+from spart_blocks.cli.terminal import FAILED, Ticker, say
+
+if TYPE_CHECKING:
+    from spart_blocks.optimal.optimum import Optimum
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Options: what is chosen, and how it is searched."""
+
+    minimize: str | None = option("--minimize METRIC", "Make this least: 'integral(u[0]**2)'.")
+    maximize: str | None = option("--maximize METRIC", "Make this greatest.")
+    controls: Texts = option(
+        "--control -u NAME=[MIN,MAX]",
+        "A value that becomes a function of time, between bounds, in place of those of the file. "
+        "May be repeated.",
+    )
+    parameters: Texts = option(
+        "--parameter -p NAME=[MIN,MAX]", "A value that is chosen once. May be repeated."
+    )
+    T: str | None = option("--t SECONDS|[MIN,MAX]", "The duration, fixed or between bounds.")
+    end: Texts = option(
+        "--end SIGNAL=LIMIT", "What must hold at the end: 'plant.qm=[1,0]', 'v={max: 1}'."
+    )
+    path: Texts = option(
+        "--limit SIGNAL=LIMIT", "What must hold all the time: 'plant.um={max: 1}'."
+    )
+    intervals: int | None = option("--intervals N", "Intervals at the start.", min=1)
+    degree: int | None = option("--degree N", "Of the polynomials in each interval.", min=1)
+    tolerance: float | None = option("--tolerance E", "Largest error of an interval.")
+    iterations: int | None = option("--iterations N", "Most steps on one mesh.", min=1)
+    resume: Path | None = option("--start FILE", "Start from an earlier optimum: its .json.")
+
+    def changes(self, mesh: Any) -> dict[str, Any]:
+        """The arguments of `optimize` that the options give. mesh: that of the file."""
+        from spart_blocks.base.document import parse_value
+
+        found: dict[str, Any] = {
+            "minimize": self.minimize, "maximize": self.maximize, "iterations": self.iterations,
+            "start": self.resume,
+        }  # fmt: skip
+        if self.T is not None:
+            found["T"] = parse_value(self.T, f"--t {self.T}")
+        for name, texts in (
+            ("controls", self.controls), ("parameters", self.parameters), ("end", self.end),
+            ("path", self.path),
+        ):  # fmt: skip
+            if texts:
+                found[name] = dict(_pair(name, text) for text in texts)
+        given = {"intervals": self.intervals, "degree": self.degree, "tolerance": self.tolerance}
+        changed = {key: value for key, value in given.items() if value is not None}
+        if changed:
+            found["mesh"] = {**(mesh or {}), **changed}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def _pair(kind: str, text: str) -> tuple[str, Any]:
+    """The name and the value of NAME=VALUE; the last = outside brackets parts them."""
+    from spart_blocks.base.document import parse_value
+
+    name, equals, value = text.rpartition("=")
+    if not equals:
+        if kind in ("controls", "parameters"):
+            return text.strip(), None
+        hint = "--end plant.qm=[1,0]"
+        raise InputError(Fault(f"{text} has no limit", hint=hint))
+    return name.strip(), parse_value(value, text)
+
+
+@command(
+    "spart optimize diagrams/optimal/arm_in_least_time.yaml --report out/optimum.html",
+    "spart optimize cart.yaml --minimize duration -u 'force=[-1,1]' --t '[0.1,10]' --end p=1",
+    "spart optimize cart.yaml --write --out out/optimum.json",
+)
+def optimize(
+    *,
+    file: Path = FILE,
+    asked: Asked,
+    loading: Loading,
+    out: Path | None = option(
+        "--out -o FILE",
+        "Save the controls and states over time, as a DATA block reads them: .csv; with gains that "
+        "keep a run near them: .npz; or all, to go on from it: .json.",
+    ),
+    page: Path | None = option("--report FILE", "Write a report: .html."),
+    write: bool = switch(
+        "--write",
+        "Write DATA blocks that give the controls into the diagram's file, and their .csv beside "
+        "it; the rest of its text stays.",
+    ),
+    again: bool = switch("--no-rerun", "Do not run the diagram again with the controls."),
+    quiet: bool = QUIET,
+) -> int:
+    """Find controls over time and parameters that make a metric least or greatest, and run the
+    diagram with them: print what was chosen, and how far the run is from the optimum.
+
+    What is chosen, and what must hold, is in the diagram's optimize section or in the options.
+    Ctrl-C ends the search and keeps the best so far; --start goes on from it. The exit code is 1
+    if no optimum was found.
+    """
+    page = checked_file(page, (".html", ".htm"), REPORT)
+    out = checked_file(out, (".csv", ".npz", ".json"))
+    read = diagram_file(file, loading, quiet)
+    from spart_blocks.optimal.optimize import optimize as optimized
+    from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
+
+    source = source_of(read)
+    section = source.section("optimize") if isinstance(source, FileSource) else None
+    changes = asked.changes((section or {}).get("mesh"))
+    with Ticker(wanted=not quiet) as ticker:
+        found = optimized(read, **changes, progress=lambda step, value, off: ticker(
+            f"step {step}: {found_name(changes)}{value:.8g}, off by {off:.1e}"
+        ))  # fmt: skip
+    with writing():
+        _finished(found, file, out, page, write, quiet)
+    if found.ended and not again and not quiet:
+        _run_again(found)
+    return 0 if found.ended else FAILED
+
+
+def found_name(changes: dict[str, Any]) -> str:
+    """The name of the objective, where it was given."""
+    text = changes.get("minimize") or changes.get("maximize")
+    return f"{text} " if text else "objective "
+
+
+def _finished(
+    found: Optimum, file: Path, out: Path | None, page: Path | None, write: bool, quiet: bool
+) -> None:
+    """Print and save the results."""
+    if not quiet:
+        typer.echo(str(found))
+    saved = [found.save(out)] if out is not None else []
+    saved += [found.report(page)] if page is not None else []
+    saved += [found.write(file), file] if write else []
+    for path in saved:
+        say(f"written: {path}", unless=quiet)
+
+
+def _run_again(found: Optimum) -> None:
+    try:
+        again = found.rerun
+    except (RunError, InputError) as error:
+        say(f"not run again with these controls: {error}")
+        return
+    worst = max(again.off, key=lambda name: again.off[name], default="")
+    text = f"run again with these controls, states differ by at most {again.worst:.1e}"
+    typer.echo(f"{text} of their size ({worst})" if worst else text)

@@ -1,0 +1,197 @@
+"""The `optimize:` section of a diagram: an optimal control problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictStr, model_validator
+from pydantic import WithJsonSchema as WithSchema
+
+from spart_blocks.base.errors import brief
+from spart_blocks.diagram.sections.bounds import Bounded, Bounds
+from spart_blocks.diagram.sections.expectations import Positive, Values
+from spart_blocks.diagram.sections.fit_section import Whole
+from spart_blocks.diagram.sections.section import Section
+
+
+class Limits(Section):
+    """What a value must be."""
+
+    min: Values = Field(None, description="the least value; without it there is none")
+    max: Values = Field(None, description="the greatest value; without it there is none")
+    equal: Values = Field(None, description="the value itself")
+
+    @model_validator(mode="after")
+    def _valid(self) -> Limits:
+        if self.equal is None and self.min is None and self.max is None:
+            raise ValueError("has no min, max or equal")
+        if self.equal is not None and (self.min is not None or self.max is not None):
+            raise ValueError("has equal, and then neither min nor max")
+        low = np.asarray(-np.inf if self.min is None else self.min, float)
+        if self.max is not None and (low > np.asarray(self.max, float)).any():
+            raise ValueError(f"min, {brief(self.min)}, is above max, {brief(self.max)}")
+        return self
+
+
+def _limits(raw: Any) -> Any:
+    """A number or a list stands for what a value equals."""
+    if isinstance(raw, dict | BaseModel):
+        return raw
+    return {"equal": raw}
+
+
+_NUMBERS = {"anyOf": [{"type": "number"}, {"type": "array"}]}
+Limited = Annotated[
+    Limits,
+    BeforeValidator(_limits),
+    WithSchema({"anyOf": [*_NUMBERS["anyOf"], Limits.model_json_schema()]}),
+]
+
+
+def _time(raw: Any) -> Any:
+    """A number stands for a fixed time."""
+    return {"min": raw, "max": raw} if isinstance(raw, int | float) else raw
+
+
+class Span(Bounds):
+    """A duration, fixed or free between bounds."""
+
+    @model_validator(mode="after")
+    def _valid(self) -> Span:
+        given = [v for v in (self.min, self.max, self.start) if v is not None]
+        if not all(isinstance(v, int | float) and v > 0 for v in given):
+            raise ValueError("takes numbers above zero [s]")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min, {self.min}, is above max, {self.max}")
+        return self
+
+    @property
+    def fixed(self) -> bool:
+        """Whether there is one value only."""
+        return self.min is not None and self.min == self.max
+
+
+def _span(raw: Any) -> Any:
+    raw = _time(raw)
+    if isinstance(raw, list | tuple):
+        if len(raw) != 2:
+            raise ValueError(f"takes a number, two bounds, or {{min:, max:, start:}}, not {raw}")
+        return {"min": raw[0], "max": raw[1]}
+    return raw
+
+
+Spanned = Annotated[
+    Span,
+    BeforeValidator(_span),
+    WithSchema({"anyOf": [*_NUMBERS["anyOf"], Span.model_json_schema()]}),
+]
+
+
+class Phase(Section):
+    """A part of the motion with its own duration and conditions."""
+
+    T: Spanned = Field(description="its duration [s], fixed or between bounds")
+    set: dict[StrictStr, Any] = Field(
+        default_factory=dict, description="values of parameters in this phase"
+    )
+    controls: dict[StrictStr, Bounded] = Field(
+        default_factory=dict, description="bounds of controls in this phase, where they differ"
+    )
+    path: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="formulas of signals, and their limits in this phase"
+    )
+    end: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="formulas of signals, and their limits at its end"
+    )
+
+
+class MeshSection(Section):
+    """How the motion is divided."""
+
+    intervals: Whole = Field(16, le=5000, description="intervals of a phase at the start")
+    degree: Annotated[int, Field(strict=True, ge=1, le=9)] = Field(
+        3, description="of the polynomials in each interval"
+    )
+    tolerance: Positive = Field(
+        1e-6, description="largest error of an interval, relative to the size of a state"
+    )
+    refinements: Annotated[int, Field(strict=True, ge=0, le=50)] = Field(
+        8, description="most times that intervals are divided"
+    )
+    most: Whole = Field(2000, le=20_000, description="most intervals of a phase")
+
+
+class GuessSection(Section):
+    """Where the search starts."""
+
+    by: Literal["run", "line"] = Field(
+        "run", description="run: the diagram's motion with the controls at their starts; "
+        "line: straight lines from the initial states to those of `states`"
+    )  # fmt: skip
+    states: dict[StrictStr, Values] = Field(
+        default_factory=dict, description="states at the end of the lines"
+    )
+
+
+def _guess(raw: Any) -> Any:
+    """A word stands for the kind; states are for lines."""
+    if isinstance(raw, str):
+        return {"by": raw}
+    if isinstance(raw, Mapping) and raw.get("states"):
+        return {"by": "line", **raw}
+    return raw
+
+
+class OptimizeSection(Section):
+    """An optimal control problem of a diagram."""
+
+    minimize: StrictStr | None = Field(None, description="the metric that is made least")
+    maximize: StrictStr | None = Field(None, description="the metric that is made greatest")
+    controls: dict[StrictStr, Bounded] = Field(
+        default_factory=dict,
+        description="parameters that become functions of time, as the value of a CONSTANT, "
+        "each with its bounds",
+    )
+    parameters: dict[StrictStr, Bounded] = Field(
+        default_factory=dict, description="parameters and initial states that are chosen"
+    )
+    T: Spanned | None = Field(
+        None, description="the duration [s], fixed or between bounds; by default that of the run"
+    )
+    path: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="formulas of signals, and their limits all the time"
+    )
+    end: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="formulas of signals, and their limits at the end"
+    )
+    constraints: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="metrics of the whole motion, and their limits"
+    )
+    phases: dict[StrictStr, Phase] = Field(
+        default_factory=dict, description="parts of the motion, in their order"
+    )
+    mesh: MeshSection = Field(
+        default_factory=lambda: MeshSection.model_validate({}), description="how it is divided"
+    )
+    guess: Annotated[
+        GuessSection,
+        BeforeValidator(_guess),
+        WithSchema({"anyOf": [{"enum": ["run", "line"]}, GuessSection.model_json_schema()]}),
+    ] = Field(
+        default_factory=lambda: GuessSection.model_validate({}),
+        description="where the search starts",
+    )
+    iterations: Whole = Field(1000, description="most steps of a search on one mesh")
+    exact: StrictBool = Field(
+        True, description="whether second derivatives are exact; false for large diagrams"
+    )
+
+    @model_validator(mode="after")
+    def _valid(self) -> OptimizeSection:
+        if self.minimize is not None and self.maximize is not None:
+            raise ValueError("has minimize and maximize; it takes one of them")
+        if self.phases and self.T is not None:
+            raise ValueError("has phases, which have their own T; T stands without phases")
+        return self

@@ -1,0 +1,1 @@
+"""Optimal control: controls and parameters of a diagram that make a metric least."""

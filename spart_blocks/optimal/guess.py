@@ -1,0 +1,134 @@
+"""Where a search starts: a run of the diagram, straight lines, or an earlier optimum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from spart_blocks.base.errors import Fault, InputError, RunError, warn
+from spart_blocks.base.paths import split_index
+from spart_blocks.optimal.mesh import Floats, Mesh
+from spart_blocks.optimal.problem import Problem, whole
+from spart_blocks.optimal.recorded import Recorded
+from spart_blocks.optimal.transcription import Motion, PhaseMotion
+from spart_blocks.program.added_signals import entries
+from spart_blocks.run.engines.native import Native
+
+WILD = 1e6
+"""States of a run that are larger than this, times those at its start, are no guess."""
+
+
+def guessed(problem: Problem) -> Motion:
+    """The motion at which a search starts."""
+    mesh = Mesh(np.linspace(0.0, 1.0, problem.section.mesh.intervals + 1),
+                problem.section.mesh.degree)  # fmt: skip
+    asked = problem.section.guess
+    if asked.by == "run":
+        try:
+            return _by_run(problem, mesh)
+        except RunError as error:
+            warn(f"the run from which the search would start fails ({error}); it starts at rest")
+    return _by_lines(problem, mesh)
+
+
+def chosen_at_start(problem: Problem) -> Floats:
+    """What is chosen once, at the start of the search."""
+    return whole([one.start for one in problem.parameters])
+
+
+def controls_at_start(problem: Problem) -> Floats:
+    """The controls at the start of the search."""
+    return whole([one.start for one in problem.controls])
+
+
+def parameters_of(problem: Problem, k: int, u: Floats, q: Floats) -> Floats:
+    """The parameters p (np,) in phase k with these controls and what is chosen once."""
+    p = problem.control_places.parameters(problem.phases[k].p, u)
+    return problem.parameter_places.parameters(p, q)
+
+
+def _by_run(problem: Problem, mesh: Mesh) -> Motion:
+    u, q = controls_at_start(problem), chosen_at_start(problem)
+    x: Floats | None = None
+    phases, t0 = [], 0.0
+    for k, phase in enumerate(problem.phases):
+        engine = problem.engine.with_parameters(parameters_of(problem, k, u, q))
+        T = phase.start
+        x = engine.project(0.0, engine.program.x0.copy()) if x is None else x
+        recorded = problem.recorded
+        times = t0 + T * np.concatenate([[0.0], mesh.times])
+        states = _followed(engine if recorded is None else recorded.engine, x, t0, times)
+        if not np.abs(states).max() <= WILD * max(1.0, float(np.abs(states[0]).max())):
+            raise RunError("its states grow without bound")
+        controls = np.tile(u, (mesh.points, 1))
+        if recorded is not None:
+            _put_recorded(problem, recorded, times[1:], states[1:], controls)
+        phases.append(PhaseMotion(mesh, T, states, controls))
+        t0, x = t0 + T, states[-1].copy()
+    return Motion(tuple(phases), q)
+
+
+def _put_recorded(
+    problem: Problem, recorded: Recorded, times: Floats, states: Floats, controls: Floats
+) -> None:
+    """Set controls (n, nu) to what DATA blocks give at these times."""
+    program = recorded.engine.program
+    xd = program.xd0
+    for one, signal in zip(problem.controls, recorded.signals, strict=True):
+        if signal is not None:
+            rows = entries(program, signal).ravel()
+            values = np.array(program.outputs(times[None], states.T, xd, program.p))
+            controls[:, one.part] = values[rows].T
+
+
+def _followed(engine: Native, x: Floats, t0: float, times: Floats) -> Floats:
+    """The states (n, nx) of a run from x at these times."""
+    from scipy.integrate import solve_ivp
+
+    xd = engine.program.xd0
+    found = solve_ivp(
+        lambda t, y: engine.rates(t, np.ascontiguousarray(y), xd),
+        (t0, float(times[-1])), x, t_eval=times, method="LSODA", rtol=1e-6, atol=1e-8,
+    )  # fmt: skip
+    if not found.success or found.y.shape[1] != len(times):
+        raise RunError(str(found.message))
+    return np.ascontiguousarray(found.y.T)
+
+
+def _by_lines(problem: Problem, mesh: Mesh) -> Motion:
+    u, q = controls_at_start(problem), chosen_at_start(problem)
+    p = parameters_of(problem, 0, u, q)
+    program = problem.program
+    first = problem.engine.with_parameters(p).program.x0.copy()
+    first = problem.engine.project(0.0, first)
+    last = first.copy()
+    for name, value in problem.section.guess.states.items():
+        base, index = split_index(name)
+        slot = next((one for one in program.states if one.name == base), None)
+        if slot is None:
+            names = ", ".join(one.name for one in program.states)
+            place = None
+            raise InputError(Fault(f"guess: there is no state {base}", place, f"there are {names}"))
+        places = slot.places(index, name)
+        try:
+            last[places] = np.asarray(value, float)
+        except ValueError:
+            text = f"guess: {name} has shape {np.shape(places)}, and it is given {value}"
+            raise InputError(text) from None
+    count = len(problem.phases)
+    phases = []
+    for k, phase in enumerate(problem.phases):
+        at = (k + np.concatenate([[0.0], mesh.times])) / count
+        states = first + at[:, None] * (last - first)
+        phases.append(PhaseMotion(mesh, phase.start, states, np.tile(u, (mesh.points, 1))))
+    return Motion(tuple(phases), q)
+
+
+def on_meshes(motion: Motion, meshes: tuple[Mesh, ...]) -> Motion:
+    """The motion at the points of other meshes."""
+    phases = []
+    for one, mesh in zip(motion.phases, meshes, strict=True):
+        x, u = one.mesh.resampled(one.x, one.u, mesh)
+        phases.append(PhaseMotion(mesh, one.T, x, u))
+    return replace(motion, phases=tuple(phases))

@@ -1,0 +1,191 @@
+"""Solves nonlinear programs with IPOPT, which is in the casadi wheel.
+
+Source: A. Waechter and L. T. Biegler, "On the implementation of an interior-point filter
+line-search algorithm for large-scale nonlinear programming", Mathematical Programming 106 (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.base.errors import RunError
+from spart_blocks.base.interrupts import requests_go_to
+from spart_blocks.optimal.mesh import Floats
+from spart_blocks.optimal.transcription import Motion, Program
+
+Progress = Callable[[int, float, float], None]
+"""Called with the number of the step, the objective, and the largest scaled violation."""
+
+TOLERANCE = 1e-9
+SMOOTH = 1e-5
+"""How much roughness of controls counts beside the scaled objective: so little that it decides only
+where the objective does not, as on singular arcs."""
+ENDED = {"Solve_Succeeded": "optimal", "Solved_To_Acceptable_Level": "nearly optimal"}
+INFEASIBLE = ("Infeasible_Problem_Detected", "Restoration_Failed")
+WHY = {
+    "Infeasible_Problem_Detected": "no motion meets all conditions",
+    "Maximum_Iterations_Exceeded": "the most steps were taken",
+    "Restoration_Failed": "no motion that meets all conditions was found",
+    "Search_Direction_Becomes_Too_Small": "the steps became too small",
+    "Diverging_Iterates": "the unknowns grow without bound",
+    "Invalid_Number_Detected": "a value is not finite",
+    "User_Requested_Stop": "interrupted",
+    "NonIpopt_Exception_Thrown": "interrupted",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Where a search on one mesh ended. objective: as it is to be made least or greatest.
+    violation: the largest of a scaled condition. multipliers (ng,): of the conditions, unscaled.
+    """
+
+    program: Program
+    motion: Motion
+    objective: float
+    violation: float
+    conditions: Floats
+    multipliers: Floats
+    steps: int
+    status: str
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is an optimum."""
+        return self.status in ENDED
+
+    @property
+    def why(self) -> str:
+        """How it ended."""
+        return ENDED.get(self.status) or WHY.get(self.status, self.status.replace("_", " ").lower())
+
+
+class _Watch(ca.Callback):
+    """Tells of each step, and asks to stop."""
+
+    def __init__(self, nw: int, ng: int, told: Callable[[Any, Any, Any], bool]) -> None:
+        super().__init__()
+        self.shapes = [nw, 1, ng, nw, ng, 0]
+        self.told = told
+        self.construct("watch", {})
+
+    def get_n_in(self) -> int:
+        return int(ca.nlpsol_n_out())
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_name_in(self, i: int) -> str:
+        return str(ca.nlpsol_out(i))
+
+    def get_sparsity_in(self, i: int) -> Any:
+        return ca.Sparsity.dense(self.shapes[i], 1) if self.shapes[i] else ca.Sparsity(0, 0)
+
+    def eval(self, given: Any) -> list[int]:
+        return [int(self.told(given[0], given[1], given[2]))]
+
+
+def solve(
+    program: Program, guess: Floats, *, iterations: int, exact: bool, warm: bool,
+    progress: Progress | None, steps_before: int = 0,
+) -> Solved:  # fmt: skip
+    """Search from scaled unknowns. warm: whether they are near the optimum. Raises RunError where
+    the functions have no value at the guess. A request to end (Ctrl-C) stops it and keeps the best.
+    """
+    nw, ng = program.w.numel(), program.g.numel()
+    scale = ca.MX.sym("scale", ng + 1)
+    conditions = ca.Function("g", [program.w], [program.f, program.g])
+    slopes = ca.Function("slopes", [program.w], [ca.gradient(program.f, program.w),
+                                                ca.jacobian(program.g, program.w)])  # fmt: skip
+    by_f, by_g = slopes(guess)
+    rows = np.zeros(ng)
+    triplets = by_g.sparsity().get_triplet()
+    numbers = np.abs(np.array(by_g.nonzeros()))
+    np.maximum.at(rows, np.array(triplets[0], dtype=int), numbers)
+    if not np.isfinite(rows).all():
+        raise RunError("the conditions have no finite derivatives where the search starts")
+    factors = 1.0 / np.clip(rows, 1e-6, 1e6)
+    factors[rows == 0] = 1.0
+    steep = float(np.abs(np.array(by_f.full())).max(initial=0.0))
+    whole = np.concatenate([[1.0 / min(max(steep, 1e-6), 1e6)], factors])
+    stopped: list[int] = []
+    count = [steps_before]
+
+    def told(w: Any, f: Any, g: Any) -> bool:
+        count[0] += 1
+        if progress is not None:
+            bad = _violation(np.array(g).ravel(), program.lbg * factors, program.ubg * factors)
+            progress(count[0], program.problem.sign * float(f) / whole[0], bad)
+        return bool(stopped)
+
+    watch = _Watch(nw, ng, told)
+    options: dict[str, Any] = {
+        "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
+        "ipopt.max_iter": iterations, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": 1e-9,
+        "ipopt.nlp_scaling_method": "none", "ipopt.acceptable_tol": 1e-7,
+        "ipopt.acceptable_iter": 10, "ipopt.mu_strategy": "adaptive",
+        # Its permutation for large diagonals fails on some of these matrices (MUMPS 5.8.2 of casadi
+        # 3.8): no step is found at all. All is scaled already.
+        "ipopt.mumps_permuting_scaling": 0,
+        "iteration_callback": watch, "error_on_fail": False, "show_eval_warnings": False,
+    }  # fmt: skip
+    if not exact:
+        options["ipopt.hessian_approximation"] = "limited-memory"
+    if warm:
+        options |= {"ipopt.mu_strategy": "monotone", "ipopt.mu_init": 1e-4}
+    least = scale[0] * program.f + SMOOTH * program.rough
+    problem: Any = {"x": program.w, "p": scale, "f": least, "g": scale[1:] * program.g}
+    solver = ca.nlpsol("optimum", "ipopt", problem, options)
+    with requests_go_to(lambda number, frame: stopped.append(number)):
+        found = solver(x0=guess, p=whole, lbx=program.low, ubx=program.high,
+                       lbg=program.lbg * factors, ubg=program.ubg * factors)  # fmt: skip
+    w = np.array(found["x"]).ravel()
+    infeasible = not stopped and str(solver.stats()["return_status"]) in INFEASIBLE
+    if infeasible:
+        w = least_violation(program, w, iterations)
+    status = "User_Requested_Stop" if stopped else str(solver.stats()["return_status"])
+    f, g = (np.array(one).ravel() for one in conditions(w))
+    bad = _violation(g * factors, program.lbg * factors, program.ubg * factors)
+    multipliers = np.array(found["lam_g"]).ravel() * factors / whole[0]
+    return Solved(program, program.motion(w), program.problem.sign * float(f[0]), bad, g,
+                  multipliers, count[0], status)  # fmt: skip
+
+
+def least_violation(program: Program, guess: Floats, iterations: int) -> Floats:
+    """The scaled unknowns of a motion that follows the equations, and misses the limits by as
+    little as possible in all: the smallest sum of what rows of other conditions lack."""
+    fixed = np.concatenate([
+        np.full(one.count, one.label in ("motion", "start")) for one in program.conditions
+    ])  # fmt: skip
+    slack = np.flatnonzero(~fixed)
+    n = len(slack)
+    size = np.maximum(1.0, np.maximum(
+        np.where(np.isfinite(program.lbg), abs(program.lbg), 0.0),
+        np.where(np.isfinite(program.ubg), abs(program.ubg), 0.0),
+    ))[slack]  # fmt: skip
+    s = ca.MX.sym("s", 2 * n)
+    rows = program.g.numel()
+    pick = ca.DM.triplet(slack.tolist(), list(range(n)), ca.DM(size), rows, n)
+    g = program.g + ca.mtimes(ca.MX(pick), s[:n] - s[n:])
+    options: dict[str, Any] = {
+        "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
+        "ipopt.max_iter": iterations, "error_on_fail": False, "show_eval_warnings": False,
+    }  # fmt: skip
+    problem: Any = {"x": ca.vertcat(program.w, s), "f": ca.sum1(s), "g": g}
+    solver = ca.nlpsol("elastic", "ipopt", problem, options)
+    low, high = np.zeros(2 * n), np.full(2 * n, np.inf)
+    found = solver(
+        x0=np.concatenate([guess, np.full(2 * n, 0.1)]),
+        lbx=np.concatenate([program.low, low]), ubx=np.concatenate([program.high, high]),
+        lbg=program.lbg, ubg=program.ubg,
+    )  # fmt: skip
+    return np.array(found["x"]).ravel()[: program.w.numel()]
+
+
+def _violation(g: Floats, low: Floats, high: Floats) -> float:
+    return float(np.maximum(low - g, g - high).max(initial=0.0))
