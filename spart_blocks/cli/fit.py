@@ -93,6 +93,10 @@ def fit(
         "Move this estimate while the others follow: its interval where the model is far from "
         "linear. May be repeated.",
     ),
+    leave_one_out: bool = switch(
+        "--leave-one-out",
+        "Cross validation: predict each experiment by the estimates of the others.",
+    ),
     page: Path | None = option("--report FILE", "Write a report: .html."),
     write: bool = switch(
         "--write",
@@ -115,13 +119,24 @@ def fit(
     from spart_blocks.fits.fit import fit as fitted
 
     with Ticker(wanted=not quiet) as ticker:
-        found = fitted(read, **changes, progress=lambda step, cost, moved: ticker(
-            f"step {step}: sum of squares {cost:.6g}, values moved by {moved:.2g}"
-        ))  # fmt: skip
+        found = fitted(
+            read, **changes, profiles=tuple(profile or ()),
+            progress=lambda step, cost, moved, name: ticker(
+                f"{f'{name}, ' if name else ''}step {step}: sum of squares {cost:.6g}, "
+                f"values moved by {moved:.2g}"
+            ),
+        )  # fmt: skip
     with writing():
         _finished(found, file, out, page, write, quiet)
     for name in profile or ():
-        typer.echo(f"by its profile {found.profile(name)}")
+        with Ticker(wanted=not quiet) as ticker:
+            ticker(f"the profile of {name}")
+            shown = found.profile(name)
+        typer.echo(f"by its profile {shown}")
+    if leave_one_out:
+        with Ticker(wanted=not quiet) as ticker:
+            crossed = found.leave_one_out(lambda name: ticker(f"without {name}"))
+        typer.echo(f"\n{crossed}")
     return 0 if found.ended else FAILED
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spart_blocks.base.argument_checks import as_path
-from spart_blocks.base.errors import Fault, InputError, counted, did_you_mean, warn
+from spart_blocks.base.errors import Fault, InputError, counted, warn
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.fitted_signal import FittedSignal
+from spart_blocks.fits.leave_one_out import Begun, LeaveOneOut, leave_one_out
 from spart_blocks.fits.pictures import pictures
 from spart_blocks.fits.problem import Problem
-from spart_blocks.fits.profile import Profile, profile_of
+from spart_blocks.fits.profile import Profile, check_profiles, profile_of
 from spart_blocks.fits.search import INTERRUPTED, Found
 from spart_blocks.fits.statistics import Statistics, statistics_of
 from spart_blocks.program import Program
@@ -180,16 +181,22 @@ class Fit(Tables):
                          "or the noise is coloured; the intervals are too narrow then")  # fmt: skip
         return notes
 
+    def leave_one_out(self, begun: Begun | None = None) -> LeaveOneOut:
+        """Cross validation: each fitted experiment as the others predict it, and how the estimates
+        move without it. A search for each. begun: called with the name of each experiment. Raises
+        InputError with a single experiment.
+        """
+        fitted = tuple(one for one in self.signals if not one.hold_out)
+        return leave_one_out(self.found, self.statistics, self.section, fitted, begun)
+
     def profile(self, name: str) -> Profile:
         """How the errors grow as one estimate is moved and all others follow, with the interval
         that this gives: right where that of the standard error is not. Its name is as in the table.
         It takes a search for each of its points. Raises InputError for an unknown name.
         """
-        labels = self.statistics.labels
-        if name not in labels:
-            hint = did_you_mean(name, labels)
-            raise InputError(Fault(f"the fit has no estimate {name!r}", hint=hint))
-        return profile_of(self.found, self.statistics, self.section, labels.index(name))
+        check_profiles(self.found.problem.space, [name])
+        k = self.statistics.labels.index(name)
+        return profile_of(self.found, self.statistics, self.section, k)
 
     # --- files ----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from spart_blocks.base.errors import InputError, brief
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.estimate import Fit, started
 from spart_blocks.fits.making import problem_of
+from spart_blocks.fits.profile import check_profiles
 from spart_blocks.fits.search import Progress, search
 from spart_blocks.run.simulate import file_of
 from spart_blocks.sweeps.plan.asked_section import asked_section
@@ -44,6 +45,7 @@ def fit(
     iterations: int | None = None,
     confidence: float | None = None,
     prior: float | None = None,
+    profiles: Sequence[str] = (),
     start: Fit | str | Path | None = None,
     progress: Progress | None = None,
     overrides: Overrides = (),
@@ -61,7 +63,9 @@ def fit(
     by seed. iterations: the most runs of a search. confidence: of the intervals. prior: how far, as
     a fraction, links' inertial parameters of the file may be wrong. start: an earlier fit, or its
     file, from whose estimates this one starts.
-    progress: called with the number of the step, the sum of squares, and the relative step.
+    profiles: names of estimates that will be asked for by `profile`, checked before the search.
+    progress: called with the number of the step, the sum of squares, the relative step, and the
+    name of the search, as "start 2 of 5".
     overrides, variants, blocks, solver, rtol, atol, max_step [s], sliding: as for `simulate`.
 
     The squares of the errors fall along exact derivatives of the runs (docs/gradients.md). An
@@ -71,7 +75,9 @@ def fit(
     if overrides or variants or blocks:
         diagram = file_of(diagram, overrides, {} if variants is None else variants, blocks)
     if progress is not None and not callable(progress):
-        raise InputError(f"progress is a function of three numbers, not {brief(progress)}")
+        raise InputError(
+            f"progress is a function of three numbers and a text, not {brief(progress)}"
+        )
     changes = {
         "parameters": parameters, "experiments": experiments, "loss": loss, "outlier": outlier,
         "starts": starts, "seed": seed, "iterations": iterations, "confidence": confidence,
@@ -80,6 +86,7 @@ def fit(
     source = source_of(diagram)
     section = asked_section(source, "fit", FitSection, changes)
     problem = problem_of(source, section, run_options, of_file=experiments is None)
+    check_profiles(problem.space, profiles)
     if start is not None:
         problem = started(problem, start)
     return Fit.of(search(problem, section, progress), section, source.title)

@@ -7,13 +7,15 @@ section 6.1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import t as student
 
-from spart_blocks.base.errors import RunError
+from spart_blocks.base.errors import Fault, InputError, RunError, did_you_mean
 from spart_blocks.diagram.sections.fit_section import FitSection
+from spart_blocks.fits.free import Space
 from spart_blocks.fits.search import Found, with_fixed
 from spart_blocks.fits.statistics import Statistics
 from spart_blocks.gradients.tangents import Floats
@@ -43,6 +45,17 @@ class Profile:
     def __str__(self) -> str:
         ends = (f"{end:.5g}" if np.isfinite(end) else "open" for end in (self.low, self.high))
         return f"{self.label}: {' to '.join(ends)}"
+
+
+def check_profiles(space: Space, names: Sequence[str]) -> None:
+    """Refuse names of no estimate, and of links' inertial parameters."""
+    for name in names:
+        if name not in space.labels:
+            hint = did_you_mean(name, space.labels)
+            raise InputError(Fault(f"the fit has no estimate {name!r}", hint=hint))
+        if space.of_bodies[space.labels.index(name)]:
+            text = f"{name} has no profile: the inertial parameters of a link are searched together"
+            raise InputError(Fault(text, hint="the base parameters have standard errors"))
 
 
 def profile_of(found: Found, statistics: Statistics, section: FitSection, k: int) -> Profile:

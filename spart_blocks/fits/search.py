@@ -17,9 +17,9 @@ from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.regressor import regressor_of
 from spart_blocks.gradients.tangents import Floats
 
-Progress = Callable[[int, float, float], None]
-"""Called with the number of the step, the sum of the weighted squared errors and the relative
-length of the step."""
+Progress = Callable[[int, float, float, str], None]
+"""Called with the number of the step, the sum of the weighted squared errors, the relative length
+of the step, and the name of the search, as 'start 2 of 5', '' for the only one."""
 
 LEAST_FALL, LEAST_STEP = 1e-13, 1e-10
 """A search ends where the sum of squares falls, or the values move, by a smaller fraction. Near a
@@ -72,9 +72,10 @@ def search(problem: Problem, section: FitSection, progress: Progress | None = No
     best: Found | None = None
     refused: RunError | None = None
     try:
-        for start in _starts(problem, section):
+        for k, start in enumerate(_starts(problem, section)):
+            name = f"start {k + 1} of {section.starts}" if section.starts > 1 else ""
             try:
-                found = _Search(problem, section, loss, progress).run(start)
+                found = _Search(problem, section, loss, progress, name, told=k > 0).run(start)
             except RunError as error:
                 refused = refused or error
                 continue
@@ -98,13 +99,15 @@ def _refined(
     found: Found, section: FitSection, unknown: set[str], progress: Progress | None
 ) -> Found:
     """Further searches, with the noise of signals as the errors of the last have it."""
-    for _ in range(ROUNDS):
+    for k in range(ROUNDS):
         sds = _noise(found, unknown)
         same = all((abs(sds[s] / found.problem.sds[s] - 1) < 0.01).all() for s in unknown)
         if same and section.loss == "linear":
             break
         again = replace(found.problem, sds=sds)
-        found = _Search(again, section, section.loss, progress, found.steps).run(found.values)
+        name = f"noise {k + 1} of at most {ROUNDS}"
+        one = _Search(again, section, section.loss, progress, name, found.steps, told=True)
+        found = one.run(found.values)
         if same:
             break
     return found
@@ -114,7 +117,17 @@ def with_fixed(found: Found, section: FitSection, k: int, value: float) -> Found
     """The best with one entry fixed, searched from where another search ended."""
     start = found.values.copy()
     start[k] = value
-    return _Search(found.problem, section, section.loss, None, fixed=(k,)).run(start)
+    return without(replace(found, values=start), section, (k,))
+
+
+def without(found: Found, section: FitSection, fixed: Sequence[int]) -> Found:
+    """The best without a search for some entries, from where another search ended. Raises
+    KeyboardInterrupt.
+    """
+    try:
+        return _Search(found.problem, section, section.loss, fixed=fixed).run(found.values)
+    except InterruptedSearchError:
+        raise KeyboardInterrupt from None
 
 
 def _noise(found: Found, unknown: set[str]) -> dict[str, Floats]:
@@ -132,19 +145,24 @@ def _noise(found: Found, unknown: set[str]) -> dict[str, Floats]:
 
 
 class _Search:
-    """A search from one start with one loss. fixed: entries that keep their values."""
+    """A search from one start with one loss. name: as for progress. steps: of those before. fixed:
+    entries that keep their values. told: whether another has told the warnings of the runs.
+    """
 
     def __init__(
         self,
         problem: Problem,
         section: FitSection,
         loss: str,
-        progress: Progress | None,
+        progress: Progress | None = None,
+        name: str = "",
         steps: int = 0,
         fixed: Sequence[int] = (),
+        *,
+        told: bool = True,
     ) -> None:
         self.problem, self.section, self.loss = problem, section, loss
-        self.progress, self.steps = progress, steps
+        self.progress, self.name, self.steps, self.told = progress, name, steps, told
         self.space = problem.space
         self.moving = np.setdiff1d(np.arange(problem.size), fixed)
         self.latest: tuple[Floats, Floats, Floats] | None = None
@@ -181,7 +199,7 @@ class _Search:
         values = self._values(z)
         try:
             with warnings.catch_warnings():
-                if not first:  # trials may be far from what a run should be
+                if self.told or not first:  # trials may be far from what a run should be
                     warnings.simplefilter("ignore", SpartWarning)
                 residuals, slopes = self.problem.residuals(values)
         except RunError:
@@ -271,7 +289,7 @@ class _Search:
             self.best = cost, z.copy(), residuals, slopes
             if self.progress is not None:
                 moved = float(np.linalg.norm(z - before)) / max(float(np.linalg.norm(z)), 1e-300)
-                self.progress(self.steps, cost, moved)
+                self.progress(self.steps, cost, moved, self.name)
 
     def _whole(self, z: Floats) -> Floats:
         whole = self.whole.copy()

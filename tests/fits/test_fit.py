@@ -233,7 +233,7 @@ def test_a_fit_is_saved_and_goes_on_from_its_file(decay, measured, tmp_path):
 def test_an_interrupt_keeps_the_best_so_far(decay, measured):
     file = measured("m.csv", T, x=law(T, 3.1, 0.8) + NOISE)
 
-    def stop(step, cost, moved):
+    def stop(step, cost, moved, name):
         if step == 3:
             raise KeyboardInterrupt
 
@@ -241,3 +241,48 @@ def test_an_interrupt_keeps_the_best_so_far(decay, measured):
     assert not found.ended
     assert found.why == "interrupted"
     assert found["k"] != 2
+
+
+def test_each_experiment_is_predicted_by_the_others(decay, measured):
+    """Of three runs one decays faster: without it the estimate moves, and it is predicted ill. What
+    an experiment alone estimates stays."""
+    runs = {}
+    for name, k in (("one", 2.0), ("two", 2.0), ("odd", 3.0)):
+        file = measured(f"{name}.csv", T, x=law(T, k, 1.2) + NOISE)
+        runs[name] = {"file": str(file), "signals": {"x": "x"}, "estimate": {"x0": [0, 5]}}
+    found = sb.fit(decay, {"k": {"min": 0.1}}, runs)
+    seen = []
+    crossed = found.leave_one_out(seen.append)
+    assert seen == ["one", "two", "odd"]
+    assert crossed.values["odd"][0] == pytest.approx(2.0, abs=0.1)
+    assert crossed.values["one"][0] > found["k"]
+    predicted = {one.experiment: one.rms for one in crossed.signals}
+    fitted = {one.experiment: one.rms for one in found.signals}
+    assert predicted["odd"] > 1.2 * fitted["odd"]
+    assert all(np.isfinite(values).all() for values in crossed.values.values())
+    assert "without odd, k moves by" in str(crossed)
+
+
+def test_cross_validation_needs_two_experiments(decay, measured):
+    file = measured("m.csv", T, x=law(T, 2.0, 1.5) + NOISE)
+    found = sb.fit(decay, {"k": None}, of(file))
+    with pytest.raises(sb.InputError, match="leaves out one experiment of two or more"):
+        found.leave_one_out()
+
+
+def test_progress_names_the_start_and_warnings_are_told_once(decay, measured):
+    file = measured("m.csv", T, x=law(T, 2.5, 1.0) + NOISE)
+    names = []
+    sb.fit(decay, {"k": [0.1, 10], "x0": [0, 5]}, of(file), starts=3,
+           progress=lambda step, cost, moved, name: names.append(name))  # fmt: skip
+    assert list(dict.fromkeys(names)) == ["start 1 of 3", "start 2 of 3", "start 3 of 3"]
+
+
+def test_an_unknown_profile_is_told_before_the_search(decay, measured):
+    file = measured("m.csv", T, x=law(T, 2.5, 1.0) + NOISE)
+
+    def never(*seen):
+        raise AssertionError(seen)
+
+    with pytest.raises(sb.InputError, match="the fit has no estimate 'q'"):
+        sb.fit(decay, {"k": None}, of(file), profiles=["q"], progress=never)
