@@ -39,7 +39,7 @@ export interface Writing {
   blocks?: readonly string[];
 }
 
-export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind" | "export" | "sweep" | "fit" | "tune" | "compare" | "panels";
+export type Dialog = "colour" | "help" | "search" | "group" | "wire" | "retype" | "kind" | "export" | "sweep" | "fit" | "tune" | "optimize" | "compare" | "panels";
 
 export interface State {
   link: LinkState;

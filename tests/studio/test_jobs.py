@@ -112,6 +112,23 @@ def test_a_sweep_is_stopped_with_what_it_has_and_goes_on(folder):
     in_page(folder, work)
 
 
+def test_controls_are_found_as_the_section_and_the_form_ask(folder):
+    """x' = goal - x from 0 with goal <= 2 is 1 after log 2 s at the earliest."""
+    asked = "optimize: {minimize: duration, T: [0.1, 5], end: {x: 1}}\n"
+    (folder / "servo.yaml").write_text(SERVO.replace("k: 2", "k: 1") + asked)
+
+    async def work(page):
+        options = {"control": ["goal=[0, 2]"], "intervals": "4"}
+        await page.ask("job", path="servo.yaml", kind="optimize", options=options)
+        job = await over(page, 1)
+        assert job["state"] == "ended", job["lines"]
+        assert {"optimum.json", "report.html"} <= names(job)
+        (told,) = [line for line in job["lines"] if line.startswith("T ")]
+        assert float(told.split()[1]) == pytest.approx(np.log(2), rel=1e-5)
+
+    in_page(folder, work)
+
+
 def test_two_files_are_compared_and_a_diagram_is_exported(folder):
     async def work(page):
         given = {"path": "servo.yaml", "options": {}}

@@ -161,3 +161,18 @@ def test_a_design_is_tuned_from_its_form(page):
     text = page.browser.run(f"return {design}.innerText")
     assert "Open the report" in text
     assert "0.69314" in page.browser.run(f"return {design}.textContent")
+
+
+def test_controls_are_found_from_their_form(page):
+    """x' = 2 (goal - x) from 0 with goal <= 2 is 1 after log(2) / 2 s at the earliest."""
+    asked = "optimize: {controls: {goal.on: [0, 2]}, T: [0.1, 5], end: {x: 1}, mesh: {intervals: 4}}\n"
+    page.open("loop.yaml", LOOP + asked)
+    page.click_empty()
+    page.press("O")  # with Shift
+    label = "[...document.querySelectorAll('.job-dialog label')].find((one) => one.innerText === "
+    field = f"document.getElementById({label}'minimize')?.htmlFor)"
+    page.wait(field).send_keys("duration" + Keys.ENTER)
+    found = f"{JOBS}.find((one) => one.ariaLabel.startsWith('Optimum'))"
+    page.wait(f"{found}?.className.includes('ended')")
+    assert "Open the report" in page.browser.run(f"return {found}.innerText")
+    assert "0.34657" in page.browser.run(f"return {found}.textContent")

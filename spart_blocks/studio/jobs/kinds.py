@@ -89,6 +89,13 @@ KINDS: Mapping[str, JobKind] = {
          "--derivative-free", "--samples", "--searches", "--seed", "--iterations", "--set"),
         lambda name, _: ("--out=tune.json", "--report=report.html"),
     ),
+    "optimize": JobKind(
+        "optimize",
+        "Optimum",
+        ("--control", "--parameter", "--minimize", "--maximize", "--t", "--end", "--limit",
+         "--intervals", "--degree", "--tolerance", "--iterations", "--set"),
+        lambda name, _: ("--out=optimum.json", "--report=report.html"),
+    ),
     "compare": JobKind(
         "compare",
         "Comparison",

@@ -2,7 +2,7 @@
 
 import { QuickAdd } from "../canvas/QuickAdd";
 import { WireDialog } from "../canvas/WireDialog";
-import { CompareDialog, ExportDialog, FitDialog, SweepDialog, TuneDialog } from "../jobs/JobDialog";
+import { CompareDialog, ExportDialog, FitDialog, OptimizeDialog, SweepDialog, TuneDialog } from "../jobs/JobDialog";
 import { PanelList } from "../panels/PanelList";
 import { useStudio } from "../store";
 import { KindDialog } from "../kinds/KindDialog";
@@ -15,7 +15,7 @@ import { Search } from "./Search";
 
 const DIALOGS = {
   colour: ColourDialog, help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog, kind: KindDialog,
-  export: ExportDialog, sweep: SweepDialog, fit: FitDialog, tune: TuneDialog, compare: CompareDialog, panels: PanelList,
+  export: ExportDialog, sweep: SweepDialog, fit: FitDialog, tune: TuneDialog, optimize: OptimizeDialog, compare: CompareDialog, panels: PanelList,
 };
 
 export default function Dialogs() {

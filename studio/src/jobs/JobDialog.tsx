@@ -12,20 +12,22 @@ import { useDiagrams } from "./diagrams";
 import { allKinds, begin } from "./jobs";
 import { isPair, labelOf, optionsOf, parted, sidesOf, type Typed } from "./options";
 
-const TITLES = { sweep: "Sweep: many runs", fit: "Fit to measurements", tune: "Tune a design", compare: "Compare", export: "Export" } as const;
-const BUTTONS = { sweep: "Run the sweep", fit: "Fit", tune: "Tune", compare: "Run and compare", export: "Export" } as const;
+const TITLES = { sweep: "Sweep: many runs", fit: "Fit to measurements", tune: "Tune a design", optimize: "Optimal control", compare: "Compare", export: "Export" } as const;
+const BUTTONS = { sweep: "Run the sweep", fit: "Fit", tune: "Tune", optimize: "Optimize", compare: "Run and compare", export: "Export" } as const;
 type Which = keyof typeof TITLES;
 
 const NOTES: Record<string, string> = {
   sweep: "What is left empty is as the section sweep: of the file has it.",
   fit: "Measured files and experiments are those of the section fit: of the file. Parameters left empty are, too.",
   tune: "What is asked and the cases are those of the section tune: of the file. What is left empty is, too.",
+  optimize: "What is left empty is as the section optimize: of the file has it.",
   compare: "Left empty, all choices of the file's variants are compared. Metrics are those of the section compare: of the file.",
 };
 
 export const SweepDialog = () => <JobDialog which="sweep" />;
 export const FitDialog = () => <JobDialog which="fit" />;
 export const TuneDialog = () => <JobDialog which="tune" />;
+export const OptimizeDialog = () => <JobDialog which="optimize" />;
 export const CompareDialog = () => <JobDialog which="compare" />;
 export const ExportDialog = () => <JobDialog which="export" />;
 
@@ -205,7 +207,7 @@ function Lines({ id, "aria-describedby": about, option, label, lines, names, onC
 }
 
 const EXAMPLES: Record<string, string> = {
-  over: "[10, 20] or {normal: {mean: 20, sd: 2}}", metric: "abs(final(plant.qm[0]))", constraint: "peak(torque) <= 2", parameter: "[0.1, 10]", variant: "a,b",
+  over: "[10, 20] or {normal: {mean: 20, sd: 2}}", metric: "abs(final(plant.qm[0]))", constraint: "peak(torque) <= 2", control: "[-1, 1]", end: "[1, 0] or {max: 1}", limit: "{max: 1}", parameter: "[0.1, 10]", variant: "a,b",
 };
 const MOST_NAMES = 500;
 
@@ -213,7 +215,7 @@ const MOST_NAMES = 500;
 function namesFor(option: string, contents: readonly Content[]): string[] {
   const { opened, sheet } = now();
   if (option === "variant") return opened?.variants.map(({ slot }) => slot) ?? [];
-  if (["input", "output", "open"].includes(option)) return [...new Set(sheet?.wires.map(({ source }) => source))];
+  if (["input", "output", "open", "end", "limit"].includes(option)) return [...new Set(sheet?.wires.map(({ source }) => source))];
   const full = ({ at, block }: Content): string => (at ? `${at}/${block}` : block);
   if (["part", "plant", "block"].includes(option)) return contents.map(full).slice(0, MOST_NAMES);
   if (["metric", "case", "constraint"].includes(option)) return [];

@@ -21,6 +21,7 @@ function OfFile({ runs }: { runs: Runs }) {
         <button type="button" title="Shift+S" onClick={() => patch({ dialog: "sweep" })}>Sweep…</button>
         <button type="button" title="Shift+M" onClick={() => patch({ dialog: "fit" })}>Fit…</button>
         <button type="button" title="Shift+T" onClick={() => patch({ dialog: "tune" })}>Tune…</button>
+        <button type="button" title="Shift+O" onClick={() => patch({ dialog: "optimize" })}>Optimize…</button>
         <button type="button" title="Shift+C" onClick={() => patch({ dialog: "compare" })}>Compare…</button>
         <button type="button" title="Shift+E" onClick={() => patch({ dialog: "export" })}>Export…</button>
         {jobs.length === 0 && <span className="note">Each has a process of its own, which goes on when this page is closed.</span>}

@@ -9,6 +9,7 @@ const COMMANDS: Command[] = [
   { keys: ["Shift+S"], what: "sweep: many runs", run: () => patch({ dialog: "sweep" }) },
   { keys: ["Shift+M"], what: "fit parameters to measurements", run: () => patch({ dialog: "fit" }) },
   { keys: ["Shift+T"], what: "tune the parameters of a design", run: () => patch({ dialog: "tune" }) },
+  { keys: ["Shift+O"], what: "find controls that make a metric least", run: () => patch({ dialog: "optimize" }) },
   { keys: ["Shift+C"], what: "compare variants, cases or files", run: () => patch({ dialog: "compare" }) },
   { keys: ["Shift+D"], what: "what has changed since a commit", run: () => patch({ panel: "changes" }) },
 ];

@@ -10,6 +10,7 @@ const FIRST: Record<string, readonly string[]> = {
   sweep: ["over", "runs", "metric", "variant"],
   fit: ["parameter", "loss", "starts"],
   tune: ["parameter", "minimize", "constraint", "claim"],
+  optimize: ["control", "minimize", "t", "end"],
   compare: ["variant", "case", "set", "t"],
   c: ["part", "rate", "verify"],
   fmu: ["part", "version", "verify"],
