@@ -16,6 +16,7 @@ import argparse
 import statistics
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,9 +67,11 @@ def main() -> None:
         options = {"rtol": asked.rtol, "atol": 1e-2 * asked.rtol}
         diagram = sb.load(path, root=path.anchor)
         runs = GradientRuns.of(diagram, METRICS, PARAMETERS, **options)
+    forward, adjoint = replace(runs, method="forward"), replace(runs, method="adjoint")
     ways = {
         "the run": lambda: plain(runs),
-        "forward": lambda: stacked(runs.at().derivatives),
+        "forward": lambda: stacked(forward.at().derivatives),
+        "adjoint": lambda: stacked(adjoint.at().derivatives),
         "forward differences": lambda: differences(runs),
     }
     found = {name: way() for name, way in ways.items()}

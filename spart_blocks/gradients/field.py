@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks.base.tableaus import Tableau, tableau
 from spart_blocks.gradients.compiled_rows import CompiledRows
+from spart_blocks.gradients.loops import Equations
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
 from spart_blocks.run.engines.native import Native
@@ -24,8 +25,9 @@ TOLERANCES = 100
 class Field:
     """The equations of a run that has ended.
 
-    rates, guards, summed: tangents of the rates, of the zero-crossing functions and of the
-    integrands; None without any. holds: whether limits act by the state at the start of a step.
+    compiled: the equations as machine code; rates: their tangents where there is none.
+    guards, summed: tangents of the zero-crossing functions and of the integrands; None without any.
+    holds: whether limits act by the state at the start of a step.
     """
 
     def __init__(self, run: Run, directions: Directions, integrands: Any) -> None:
@@ -37,20 +39,27 @@ class Field:
         self.method: Tableau = method
         program = engine.program
         self.holds = program.held is not None
-        self.rates = directions.tangent("rates", lambda: program.held or program.rates, often=True)
+        options = run.options
+        self.same = max(SAME, TOLERANCES * options.rtol)
+        project = program.project if engine.drifting else None
+        rates = program.held or program.rates
+        self.equations = Equations(method, rates, integrands, project, directions.entries)
+        self.compiled: CompiledRows | None = None
+        with suppress(LookupError):
+            self.compiled = CompiledRows(directions, self.equations, self.tolerances)
+        often = self.compiled is None
+        self.rates = directions.tangent("rates", lambda: rates, often=True) if often else None
         self.guards: Tangent | None = None
         if engine.crossings:
             self.guards = directions.tangent(("guards", engine.crossings), lambda: program.watched)
         self.summed: Tangent | None = None
         if integrands is not None:
-            self.summed = directions.tangent("integrands", lambda: integrands, often=True)
-        options = run.options
-        self.same = max(SAME, TOLERANCES * options.rtol)
-        self.compiled: CompiledRows | None = None
-        with suppress(LookupError):
-            tolerances = options.rtol, options.atol, self.same
-            rates = program.held or program.rates
-            self.compiled = CompiledRows(directions, method, rates, integrands, tolerances)
+            self.summed = directions.tangent("integrands", lambda: integrands, often=often)
+
+    @property
+    def tolerances(self) -> tuple[float, float, float]:
+        """rtol, atol, and the relative size of a difference from the run."""
+        return self.run.options.rtol, self.run.options.atol, self.same
 
     @property
     def no_integral(self) -> Floats:
@@ -60,19 +69,23 @@ class Field:
 
     def slope(self, at: Place, t: float | None = None, start: Floats | None = None) -> Floats:
         """The rates at a place. t: another time; start: the states at the start of the step."""
-        more = () if not self.holds else (at.x if start is None else start,)
-        return self.rates.value(at.t if t is None else t, at.x, at.xd, *more)
+        begun, time = at.x if start is None else start, at.t if t is None else t
+        if self.compiled is not None:
+            return self.compiled.slope(at, time, begun)
+        assert self.rates is not None
+        return self.rates.value(time, at.x, at.xd, *((begun,) if self.holds else ()))
 
-    def change_of_slope(self, at: Place, start: Floats | None = None) -> Floats:
-        """How the rates change along the directions (nx, m)."""
-        more = () if not self.holds else (at.x if start is None else start,)
-        return self.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *more)
-
-    def change_of_sums(self, at: Place) -> Floats:
-        """How the integrands change along the directions (k, m)."""
+    def changes(self, at: Place, start: Floats | None = None) -> tuple[Floats, Floats]:
+        """How the rates (nx, m) and the integrands (k, m) change along the directions."""
+        begun = at.x if start is None else start
+        if self.compiled is not None:
+            return self.compiled.changes(at, begun)
+        assert self.rates is not None
+        more = (begun,) if self.holds else ()
+        rates = self.rates.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd, *more)
         if self.summed is None:
-            return self.no_integral
-        return self.summed.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd)
+            return rates, self.no_integral
+        return rates, self.summed.along(at.t, at.x, at.xd, 0.0, at.dx, at.dxd)
 
     def error(self, at: Place, x: Floats, dx: Floats, off: Floats) -> float:
         """The error `off` of changes dx (nx, m) relative to what is allowed: what a state may be

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.gradients.field import Field
 from spart_blocks.gradients.instants import Edges, Maps, NoGradientError
@@ -88,7 +89,7 @@ class Forward:
         """
         wanted = deque(sorted(times))
         rows = self.tape.rows
-        at, sides = self.begin(self._begun())
+        at, sides = self.begin(self.begun())
         k = 0
         while k < len(rows):
             upto = self._plain_until(k, wanted, dense=dense)
@@ -103,7 +104,7 @@ class Forward:
                 at, sides, seen = self.row(k, at, within, dense=dense)
                 k += 1
             yield from seen
-        self._as_in_the_run(at, at.t, self.run.x, self.run.xd)
+        self.check(len(rows), at)
         for time in wanted:
             yield time, sides
 
@@ -127,8 +128,8 @@ class Forward:
         """
         rows = self.tape.rows
         t, near, until, end = rows[k, :HEAD].tolist()
-        at = self._as_in_the_run(at, t, *self._states(rows, k))
-        low = just_after(t) if self._begins(k) else t
+        at = self.check(k, at)
+        low = just_after(t) if self.begins(k) else t
         step = Step(self.field, at, (low, just_before(until) if end == STOPPED else near))
         read = dense and end != CROSSES
         seen = [] if read else [(time, [self._look_within(step, time - t)]) for time in within]
@@ -148,15 +149,26 @@ class Forward:
             at = self.maps.project(over) if self.engine.drifting else over
         return at, [replace(close, dt=at.dt), self._look(at)], seen
 
-    def _begins(self, k: int) -> bool:
+    def begins(self, k: int) -> bool:
         """Whether row k begins at a stop."""
         return bool(k == 0 or self.tape.rows[k - 1, 3] == STOPPED)
 
+    def place_of(self, time: float) -> tuple[int, bool]:
+        """The row within which a time lies, or else at whose end it does; -1 for the start of the
+        run. And whether it is within.
+        """
+        rows = self.tape.rows
+        k = int(np.searchsorted(rows[:, 0], time + _edge(time), side="right")) - 1
+        if k < 0 or time <= rows[k, 0] + _edge(rows[k, 0]):
+            return max(k, 0) - 1, False
+        return k, bool(time < rows[k, 1] - _edge(rows[k, 1]))
+
     @cached_property
-    def special(self) -> Floats:
+    def special(self) -> NDArray[np.int_]:
         """The numbers of the rows that do not end plainly, and of the last."""
         rows = self.tape.rows
-        return np.union1d(np.flatnonzero(rows[:, 3] != PLAIN), [len(rows) - 1])
+        last = [len(rows) - 1] if len(rows) else []
+        return np.union1d(np.flatnonzero(rows[:, 3] != PLAIN), last).astype(int)
 
     def _plain_until(self, k: int, wanted: deque[float], *, dense: bool) -> int:
         """The row before which compiled code goes on from row k; k if it cannot."""
@@ -179,33 +191,35 @@ class Forward:
         until = float(rows[upto, 0])
         times = list(_taken_before(wanted, until - _edge(until)))
         count, at, self.integral, x, dx = compiled.rows(
-            at, self.integral, rows[k:upto], starts=self._begins(k), wanted=times
+            at, self.integral, rows[k:upto], starts=self.begins(k), wanted=times
         )
         if k + count < upto:
-            self._as_in_the_run(at, float(rows[k + count, 0]), *self._states(rows, k + count))
+            self.check(k + count, at)
         places = (
             replace(at, t=t, x=one, dx=change) for t, one, change in zip(times, x, dx, strict=True)
         )
         return at, [(one.t, [self._looked(one)]) for one in places]
 
-    def _begun(self) -> Place:
+    def begun(self) -> Place:
         """The initial states."""
         x, xd = self.engine.initial()
         dx, dxd = self.engine.program.starts(self.directions.changes.T)
         still = np.zeros(self.directions.m)
         return Place(float(self.run.start), x, xd, dx.T, dxd.T, still)
 
-    def _states(self, rows: Floats, k: int) -> tuple[Floats, Floats]:
-        """The run's own states at the start of step k; at its end, if there is none."""
+    def start_of(self, k: int) -> tuple[float, Floats, Floats]:
+        """The time and the run's own states at the start of row k; at its end, if there is none."""
+        rows = self.tape.rows
         if k == len(rows):
-            return self.run.x, self.run.xd
+            return float(self.run.t), self.run.x, self.run.xd
         n = HEAD + len(self.run.x)
-        return rows[k, HEAD:n], rows[k, n:]
+        return float(rows[k, 0]), rows[k, HEAD:n], rows[k, n:]
 
-    def _as_in_the_run(self, at: Place, t: float, x: Floats, xd: Floats) -> Place:
-        """The place at a fixed time with the run's own states. Raises NoGradientError if the
-        repeated ones differ.
+    def check(self, k: int, at: Place) -> Place:
+        """A place at the start of row k at a fixed time with the run's own states. Raises
+        NoGradientError if the repeated ones differ.
         """
+        t, x, xd = self.start_of(k)
         for found, wanted in ((at.x, x), (at.xd, xd)):
             off = np.abs(found - wanted).max(initial=0.0)
             if off > self.field.same * max(1.0, float(np.abs(wanted).max(initial=0.0))):
@@ -319,7 +333,7 @@ class Forward:
         if found is not None or guards is None:
             return found or ()
         before = guards.value(max(start.t, step.inside[0]), start.x, start.xd)
-        return self.run.crossed(before, guards.value(rows[k, 2], *self._states(rows, k + 1)))
+        return self.run.crossed(before, guards.value(rows[k, 2], *self.start_of(k + 1)[1:]))
 
     def _moves(
         self, near: Place, slope: Floats, crossed: Sequence[int], t: float

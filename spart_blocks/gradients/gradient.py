@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-import casadi as ca
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
+from spart_blocks.gradients.backward import Backward, pays
+from spart_blocks.gradients.chain import Used, chained
 from spart_blocks.gradients.forward import Forward
-from spart_blocks.gradients.readings import Changes, ReadChanges, Refusing, Sums
+from spart_blocks.gradients.instants import NoGradientError
+from spart_blocks.gradients.readings import ReadChanges, Sums
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.gradients.taped_run import explicit, taped
 from spart_blocks.program import Program
-from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.run.engines.native import Native
-from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.run import Run
 from spart_blocks.run.simulate import RunChanges, begin
 from spart_blocks.sweeps.measures.metrics import Metrics
@@ -27,6 +28,7 @@ from spart_blocks.sweeps.measures.metrics import Metrics
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
 
+Method = Literal["auto", "forward", "adjoint"]
 GIVEN = "metric"
 """The name of a metric that was given alone."""
 
@@ -57,6 +59,7 @@ def gradient(
     *,
     of: str | Sequence[str] | Mapping[str, str],
     by: str | Sequence[str],
+    method: Method = "auto",
     **run_options: Unpack[RunChanges],
 ) -> Gradient:
     """The exact derivatives of metrics of a run by parameters, events included.
@@ -66,11 +69,16 @@ def gradient(
     `params:`, 'ctrl.kp', elements 'kp[0]', initial states 'plant.x0'. run_options: as for
     `simulate`.
 
-    The run is the ordinary one; its steps are then repeated with the derivatives beside the states
-    (gradients/forward.py). Raises InputError for unknown names; NoGradientError where the run has
-    no derivative, with the block and the time; TraceError for a diagram that cannot be traced.
+    method: 'forward' repeats the steps of the run, the ordinary one, with the changes of the states
+    along each parameter (gradients/forward.py); 'adjoint' goes back over them with the derivatives
+    of the metrics (gradients/backward.py), where it can; 'auto' takes the faster. Raises InputError
+    for unknown names; NoGradientError where the run has no derivative, with the block and the time;
+    TraceError for a diagram that cannot be traced.
     """
-    return GradientRuns.of(diagram, of, by, **run_options).at()
+    if method not in get_args(Method):
+        known = ", ".join(get_args(Method))
+        raise InputError(Fault(f"method is {brief(method)}", hint=f"it is one of {known}"))
+    return replace(GradientRuns.of(diagram, of, by, **run_options), method=method).at()
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,8 @@ class GradientRuns:
     """Runs of one program with their gradients.
 
     engine: with the signals that the metrics need. names, shapes: of the parameters. changes (np,
-    m): a direction for each of their elements. sums: the integrals to follow.
+    m): a direction for each of their elements. sums: the integrals to follow. method: as for
+    `gradient`.
     """
 
     engine: Native
@@ -87,6 +96,7 @@ class GradientRuns:
     shapes: tuple[tuple[int, ...], ...]
     changes: Floats
     sums: Sums
+    method: Method = "auto"
 
     @staticmethod
     def of(
@@ -121,14 +131,12 @@ class GradientRuns:
         """The gradient with parameters p (np,), by default those of the diagram."""
         engine = self.engine if p is None else self.engine.with_parameters(p)
         run = taped(engine, self.metrics.gauges)
-        directions = Directions(engine, self.changes)
-        found = ReadChanges(run, run.readings, directions, self.sums)
-        forward = Forward(run, directions, self.sums.function)
-        found.collect(forward)
-        values, derivatives = _chained(self.metrics, run, found, forward)
+        values, slopes = _derivatives(self, run, Directions(engine, self.changes))
+        widths = self.metrics.widths
+        rows = np.split(slopes, np.cumsum([*widths.values()])[:-1])
         parted = {
-            name: _by_parameter(one, self.names, self.shapes, self.metrics.widths[name])
-            for name, one in derivatives.items()
+            name: _by_parameter(one, self.names, self.shapes, widths[name])
+            for name, one in zip(widths, rows, strict=True)
         }
         return Gradient(values, parted, float(run.t))
 
@@ -157,7 +165,8 @@ def _directions(
         target, size = program.target(name), int(np.prod(shape))
         assert target is not None
         rows.append(np.zeros((size, len(program.p))))
-        target.put(rows[-1], np.eye(size).reshape(size, *shape))
+        if size:
+            target.put(rows[-1], np.eye(size).reshape(size, *shape))
         shapes.append(shape)
     return tuple(shapes), np.concatenate(rows).T
 
@@ -175,78 +184,36 @@ def _by_parameter(
     }
 
 
-# --- metrics of readings --------------------------------------------------------------------------
+# --- by each method -------------------------------------------------------------------------------
 
 
-@dataclass
-class _Symbolic:
-    """The data of one run that formulas read (`metric_values.MeasuredRuns`), as symbols with
-    values and changes along directions."""
-
-    metrics: Metrics
-    run: Run
-    found: ReadChanges
-    forward: Forward
-    symbols: list[Any] = field(default_factory=list)
-    values: list[Floats] = field(default_factory=list)
-    changes: list[Floats] = field(default_factory=list)
-    _read: dict[Gauge, Readings] = field(default_factory=dict)
-
-    def symbol(self, value: Floats, change: Floats) -> Any:
-        """New symbols (1, n) with these values (n,) and changes (n, m)."""
-        column = ca.SX.sym("r", len(value))
-        self.symbols.append(column)
-        self.values.append(value)
-        self.changes.append(change)
-        return scalars(column).reshape(1, len(value))
-
-    def reading(self, gauge: Gauge, read: Callable[[Readings], Floats]) -> Any:
-        if gauge not in self._read:
-            given = self.found.readings[gauge]
-            changes: Changes = self.found.changes[gauge]
-            refused = {name: e for (one, name), e in self.found.refused.items() if one == gauge}
-            symbols = {
-                name: self.symbol(np.asarray(value, float), changes[name])
-                if name in changes and name not in refused
-                else np.asarray(value)[None]
-                for name, value in given.items()
-            }
-            self._read[gauge] = Refusing(symbols, refused)
-        return read(self._read[gauge])
-
-    def ever(self, gauge: Gauge) -> Any:
-        return np.asarray(self.found.readings[gauge]["most"])[None] > 0.5
-
-    def event(self, block: str) -> Any:
-        time = next((e.t for e in self.run.events.kept if e.block == block), np.nan)
-        move = self.forward.moved.get(block, np.zeros(self.found.directions.m))
-        return self.symbol(np.array([time]), move[None])
-
-    def duration(self) -> Any:
-        return self.symbol(np.array([float(self.run.t)]), self.found.end[None])
-
-    def varied(self, name: str) -> Any:
-        raise InputError(f"{name} is no measurement")
-
-    def metric(self, name: str) -> Any:
-        return self.metrics.values[name](self)
+def _derivatives(
+    runs: GradientRuns, run: Run, directions: Directions
+) -> tuple[dict[str, Any], Floats]:
+    """The values of the metrics of a run, and the derivatives (widths, m) of all one below the
+    other along directions.
+    """
+    used = Used.by(runs.metrics, run)
+    if runs.method != "forward":
+        with suppress(LookupError, NoGradientError):  # along some change of the states alone
+            return _backward(runs, run, directions, used)
+    found = ReadChanges(run, run.readings, directions, runs.sums, used.names)
+    forward = Forward(run, directions, runs.sums.function)
+    found.collect(forward.looks)
+    return chained(runs.metrics, run, found, forward.moved)
 
 
-def _chained(
-    metrics: Metrics, run: Run, found: ReadChanges, forward: Forward
-) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """The values of the metrics, and their derivatives (width, m) along the directions."""
-    known = _Symbolic(metrics, run, found, forward)
-    values: dict[str, Any] = {}
-    derivatives: dict[str, Floats] = {}
-    m = found.directions.m
-    for name, width in metrics.widths.items():
-        column = ca.densify(column_of([known.metric(name)]))
-        symbols = ca.vertcat(*known.symbols)
-        function = ca.Function("metric", [symbols], [column, ca.jacobian(column, symbols)])
-        value, slope = function(np.concatenate(known.values))
-        numbers = np.broadcast_to(np.array(value).ravel(), width)
-        values[name] = float(numbers[0]) if width == 1 else numbers.copy()
-        changes = np.array(slope.full()) @ np.concatenate(known.changes)
-        derivatives[name] = np.broadcast_to(changes, (width, m))
-    return values, derivatives
+def _backward(
+    runs: GradientRuns, run: Run, directions: Directions, used: Used
+) -> tuple[dict[str, Any], Floats]:
+    """The same by adjoints. Raises LookupError where they cannot be had, or do not pay."""
+    integrands, n = runs.sums.function, sum(runs.metrics.widths.values())
+    asked = ReadChanges(run, run.readings, directions, runs.sums, used.names).times()
+    k = 0 if integrands is None else integrands.numel_out(0)
+    if runs.method == "auto" and not pays(run, directions, n, asked, k):
+        raise LookupError("it does not pay")
+    back = Backward(run, directions, integrands, asked, used.blocks)
+    found = ReadChanges(run, run.readings, back.wide, runs.sums, used.names)
+    found.collect(lambda _: back.looks())
+    values, changes = chained(runs.metrics, run, found, back.moved)
+    return values, back.back(changes)

@@ -7,7 +7,7 @@ does not matter to first order; at an instant of the run it moves with the insta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.gradients.distances import Distance
-from spart_blocks.gradients.forward import Forward, Look
+from spart_blocks.gradients.forward import Look, Seen
 from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.signal_tangents import SignalTangents, column_of
 from spart_blocks.gradients.step_readings import StepChanges, Takes
@@ -76,15 +76,17 @@ class Sums:
 
 @dataclass
 class ReadChanges:
-    """Collects the changes of all readings of a run along directions.
+    """Collects the changes of readings of a run along directions.
 
-    refused: the error for each reading of a gauge that has no derivative.
+    used: the names of the readings of each gauge that are asked for. refused: the error for each
+    reading of a gauge that has no derivative.
     """
 
     run: Run
     readings: Mapping[Gauge, Readings]
     directions: Directions
     sums: Sums
+    used: Mapping[Gauge, Collection[str]]
     changes: dict[Gauge, Changes] = field(default_factory=dict)
     refused: dict[tuple[Gauge, str], NoGradientError] = field(default_factory=dict)
     instants: Mapping[Gauge, Readings] = field(init=False)
@@ -95,14 +97,18 @@ class ReadChanges:
         measuring = self.run.measuring
         self.instants = {} if measuring is None else measuring.instants()
 
-    def collect(self, forward: Forward) -> None:
-        """Follow the run."""
+    def collect(self, looks: Callable[[Iterable[float]], Iterable[Seen]]) -> None:
+        """Follow the run. looks: gives what is seen at times, in ascending order."""
         asked: dict[float, list[Callable[[list[Look]], None]]] = {}
         for time, take in self._asked():
             asked.setdefault(time, []).append(take)
-        for time, looks in forward.looks(asked):
+        for time, seen in looks(asked):
             for take in asked[time]:
-                take(looks)
+                take(seen)
+
+    def times(self) -> list[float]:
+        """The times to look at."""
+        return [time for time, _ in self._asked()]
 
     def _asked(self) -> Takes:
         """The times to look at, each with what to do there."""
@@ -111,7 +117,7 @@ class ReadChanges:
             self.end = looks[-1].dt
 
         yield float(self.run.t), ended
-        for gauge, read in self.readings.items():
+        for gauge, read in ((g, read) for g, read in self.readings.items() if self.used.get(g)):
             yield from self._of_kind[gauge.kind](gauge, read)
 
     @property
@@ -151,7 +157,7 @@ class ReadChanges:
         width = len(read["last"])
         self._none(gauge, names, width)
         for name, timed in EXTREMES.items():
-            for k in range(width):
+            for k in range(width if {name, timed} & {*self.used[gauge]} else 0):
                 if not np.isfinite(read[name][k]):
                     continue
                 time = float(read[timed][k]) if timed else since if name == "first" else until
@@ -204,7 +210,7 @@ class ReadChanges:
                 changes[name][k] = signal.change(look)[k]
                 return
             changes[name][k] = signal.of_extreme(look, k) if extreme else signal.moving(look)[k]
-            if timed:
+            if timed in self.used[gauge]:
                 changes[timed][k] = look.dt if look.instant else signal.turning(look, k)
 
         return take

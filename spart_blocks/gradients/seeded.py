@@ -18,13 +18,14 @@ from spart_blocks.program.c.dialects import DOUBLE, UnknownOperationError
 from spart_blocks.program.c.functions import Argument, c_of_values, result, vector
 from spart_blocks.program.c.values import Value, needed, values_of
 
-_POINT = replace(DOUBLE, pointer="*restrict ")
+_POINT = replace(DOUBLE, pointer="*restrict ", longest=5000, piece=2000)
 _SEEDS = replace(
     _POINT,
     real="sb_seeds",
     everywhere="SB_ALL_SEEDS({})",
     operations={**DOUBLE.operations, ca.OP_IF_ELSE_ZERO: "sb_seeds_if({}, {})"},
     loads=False,
+    room="sb_seeds *restrict room",
 )
 """Numbers of several seeds. What does not depend on seeds is a double in the array `w`."""
 _LINEAR = {
@@ -95,20 +96,30 @@ def _parted(
     kept: dict[Value, int] = {}
     outside: dict[Value, Value] = {}
     copies: dict[Value, Value] = {}
+    inverses: dict[Value, Value] = {}
+
+    def of(value: Value, operand: Value) -> Value:
+        if operand in copies:
+            return copies[operand]
+        if value.operation == ca.OP_DIV:  # one division of scalars in place of many lanes
+            operand = inverses.setdefault(operand, Value(ca.OP_INV, (operand,)))
+        if operand not in outside:
+            outside[operand] = replace(operand, results=[])
+            if operand.operation != ca.OP_CONST:
+                place = len(along), kept.setdefault(operand, len(kept))
+                outside[operand] = Value(ca.OP_INPUT, place=place)
+        return outside[operand]
+
     for value in (v for v in values if v in varying or (v.results and max(v.results) >= count)):
         _refuse_nonlinear(value, varying)
-        for v in (v for v in value.of if v not in copies and v not in outside):
-            outside[v] = replace(v, results=[])
-            if v.operation != ca.OP_CONST:
-                place = len(along), kept.setdefault(v, len(kept))
-                outside[v] = Value(ca.OP_INPUT, place=place)
         place = value.place
         if value.operation == ca.OP_INPUT:
             place = along.index(place[0]), place[1]
-        of = tuple(copies.get(v) or outside[v] for v in value.of)
+        operands = tuple(of(value, operand) for operand in value.of)
+        operation = ca.OP_MUL if value.operation == ca.OP_DIV else value.operation
         rows = [k - count for k in value.results if k >= count]
-        copies[value] = replace(value, of=of, results=rows, place=place)
-    fixed = [value for value in values if value not in varying]
+        copies[value] = replace(value, operation=operation, of=operands, results=rows, place=place)
+    fixed = [*(value for value in values if value not in varying), *inverses.values()]
     for value in fixed:
         value.results = [k for k in value.results if k < count]
         value.results += [count + kept[value]] if value in kept else []

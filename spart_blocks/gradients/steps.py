@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.gradients.compiled_rows import ALLOWED, LEAST, CompiledRows
+from spart_blocks.gradients.compiled_rows import CompiledRows
 from spart_blocks.gradients.field import Field
+from spart_blocks.gradients.loops import ALLOWED, LEAST
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.run.constants import BEFORE, LENGTHEN, PART, SAFETY_OF_STEPS, SHORTEN
@@ -101,8 +102,8 @@ class Step:
                 dx=at.dx + h * _sum(weights, changes, at.dx),
             )
             slopes.append(f.slope(stage, start=self.at.x))
-            changes.append(f.change_of_slope(stage, self.at.x))
-            sums.append(f.change_of_sums(stage))
+            for found, one in zip((changes, sums), f.changes(stage, self.at.x), strict=True):
+                found.append(one)
         x = at.x + h * _sum(method.b, slopes, at.x)
         dx = at.dx + h * _sum(method.b, changes, at.dx)
         error = 0.0
@@ -162,9 +163,10 @@ class Step:
         """
         f, half = self.field, 0.5 * rest
         x = near.x + half * self._rates(near)
-        dx = near.dx + half * f.change_of_slope(near, self.at.x)
+        dx = near.dx + half * f.changes(near, self.at.x)[0]
         at = replace(near, t=near.t + half, x=x, dx=dx)
-        return at, f.change_of_slope(at, self.at.x), rest * f.change_of_sums(at)
+        change, sums = f.changes(at, self.at.x)
+        return at, change, rest * sums
 
     def _crossed(self, at: Place) -> bool:
         """Whether a signal crosses between the start of the step and some states."""

@@ -93,7 +93,7 @@ def test_steps_without_a_compiler_have_the_same_changes(written, monkeypatch):
     )
     asked = {"of": {"end": "final(x)", "size": "rms(x[0])"}, "by": ["k", "u", "x.x0"]}
     compiled = sb.gradient(written(text), **asked)
-    monkeypatch.setattr("spart_blocks.gradients.compiled_rows.loaded_library", lambda *_: None)
+    monkeypatch.setattr("spart_blocks.gradients.loops.loaded_library", lambda *_: None)
     plain = sb.gradient(written(text), **asked)
     for name, found in compiled.derivatives.items():
         for by, value in found.items():

@@ -282,8 +282,9 @@ def test_the_largest_fall_moves_with_both_its_ends(written, kind):
     asked = {"of": "final(y.y)", "by": "zeta", "rtol": 1e-11, "atol": 1e-13}
     runs, gauge = GradientRuns.of(written(text), **asked), Gauge(kind, "y.y")
     run, directions = taped(runs.engine, [gauge]), Directions(runs.engine, runs.changes)
-    found = ReadChanges(run, run.readings, directions, runs.sums)
-    found.collect(Forward(run, directions))
+    used = {gauge: {"back"}}
+    found = ReadChanges(run, run.readings, directions, runs.sums, used)
+    found.collect(Forward(run, directions).looks)
 
     def closed(zeta):
         over = np.exp(-np.pi * zeta / np.sqrt(1 - zeta**2))

@@ -1,11 +1,18 @@
 /* Numbers of SB_SEEDS seeds side by side, which is defined ahead. */
 
+#include <math.h>
+
 #if SB_SEEDS == 1
 typedef double sb_seeds;
 #define SB_LANE(a, l) (a)
 #else
 typedef double sb_seeds __attribute__((vector_size(SB_SEEDS * sizeof(double)), aligned(8)));
 #define SB_LANE(a, l) ((a)[l])
+#endif
+#if defined(__clang__)
+#define SB_APART __attribute__((noinline, unused))
+#else
+#define SB_APART __attribute__((noipa, unused))
 #endif
 #define SB_ALL_SEEDS(value) ((value) - (sb_seeds){0})
 

@@ -59,6 +59,15 @@ static void sb_stage_of_changes(sb_seeds *to, const sb_seeds *from, double h, co
 
 static double sb_inside(const sb_tangents *q, double t) { return t < q->low ? q->low : t > q->high ? q->high : t; }
 
+/* The rates at a time, to the first of `slopes`, and their changes with those of the integrands if
+   these are asked for. */
+void sb_tangent_rates(sb_tangents *q, double t, int with_changes) {
+  SB_POINT(&t, q->x, q->xd, q->p, q->start, q->slopes, q->w);
+  if (!with_changes) return;
+  for (long long b = 0; b < q->blocks; b++)
+    tangent_seeds(q->dx + b * SB_NX, q->dxd + b * SB_ND, q->dp + b * SB_NE, q->w, q->changes + b * SB_ROWS);
+}
+
 /* The largest error of the changes relative to what is allowed. */
 static double sb_error(const sb_tangents *q, double h) {
   const long long row = q->blocks * SB_ROWS;

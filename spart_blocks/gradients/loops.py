@@ -1,0 +1,187 @@
+"""Compiled loops over the steps of a tape, and the derivatives of equations that they call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import casadi as ca
+
+from spart_blocks.base.tableaus import Tableau
+from spart_blocks.gradients.seeded import Seeded, seeded
+from spart_blocks.program.c.compiler import loaded_library
+from spart_blocks.program.c.text import header, macros
+from spart_blocks.run.constants import INSIDE, LENGTHEN, SAFETY_OF_STEPS, SHORTEN
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.tape import HEAD
+
+Kind = Literal["tangent", "adjoint"]
+
+FLAGS = ("-O2", "-fno-math-errno", "-Wno-psabi")
+ALLOWED = 10.0
+"""The error of changes in a step that is not repeated in shorter parts, relative to their
+tolerance: run and changes have errors of one kind, and only changes that need shorter steps than
+the run, as those of a fast mode at rest, exceed it."""
+LEAST = 1e-6
+"""Shortest part of a step, as a fraction of it."""
+MOST_PARTS = 1000
+"""Most parts of a step backwards."""
+UNCHECKED = 3
+"""Rows backwards between two at which the error of adjoints is checked,"""
+ALIKE = 1.1
+"""as long as their steps are alike, within this factor."""
+SMALL = 0.1
+"""Fraction of the largest adjoint of a state of which others may be off by the same tolerance."""
+ROUNDED = 1e-13
+"""Differences from the run's states that are due to rounding."""
+_PLAIN = 4
+"""Arguments of a function that limits do not act in: t, x, xd, p."""
+
+
+@dataclass(frozen=True)
+class Equations:
+    """What acts in plain steps: a method, the Functions of the rates, of the integrands and of the
+    projection after each step, None without any, and the entries of p that vary.
+    """
+
+    method: Tableau
+    rates: Any
+    summed: Any
+    project: Any
+    entries: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """The numbers of states, of discrete states and of integrals."""
+        k = 0 if self.summed is None else self.summed.numel_out(0)
+        return self.rates.numel_in(1), self.rates.numel_in(2), k
+
+    @property
+    def holds(self) -> bool:
+        """Whether limits act by the state at the start of a step."""
+        return bool(self.rates.n_in() > _PLAIN)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A compiled loop. rooms: numbers in w of the rates, and of the projection."""
+
+    loaded: ctypes.CDLL
+    rooms: tuple[int, int]
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """A function of the library."""
+        found = self.loaded[name]
+        found.restype, found.argtypes = result, arguments
+        return found
+
+
+def loop_of(kind: Kind, equations: Equations, engine: Native, lanes: int) -> Loop:
+    """The loop of a kind over an engine's equations. Raises LookupError where there is no machine
+    code.
+    """
+    key = (f"{kind} rows", engine.program.run.solver, equations.entries, lanes)
+    found: Loop | None = engine.derived(key, lambda: _compiled(kind, equations, lanes))
+    if found is None:
+        raise LookupError("not compiled")
+    return found
+
+
+def _compiled(kind: Kind, equations: Equations, lanes: int) -> Loop | None:
+    derivative = tangent_of if kind == "tangent" else adjoint_of
+    rates, summed, entries = equations.rates, equations.summed, equations.entries
+    try:
+        made = [_seeded(kind, rates, derivative(rates, summed, entries))]
+        if equations.project is not None:
+            project = equations.project
+            made.append(_seeded("project", project, derivative(project, None, entries)))
+    except LookupError:
+        return None
+    loaded = loaded_library(_source(kind, equations, made, lanes), FLAGS)
+    if loaded is None:
+        return None
+    return Loop(loaded, (made[0].room, made[-1].room if len(made) > 1 else 0))
+
+
+def _seeded(name: str, function: Any, derivative: Any) -> Seeded:
+    return seeded(name, derivative, range(function.n_in(), derivative.n_in()))
+
+
+def _source(kind: Kind, equations: Equations, made: Sequence[Seeded], lanes: int) -> str:
+    nx, nd, k = equations.sizes
+    start = ", start" if equations.holds else ""
+    defined = {
+        "SB_SEEDS": lanes,
+        "SB_NX": nx,
+        "SB_ND": nd,
+        "SB_NE": len(equations.entries),
+        "SB_NK": k,
+        "SB_ROOM": made[0].room,
+        "SB_STAGES": len(equations.method.c),
+        "SB_HEAD": HEAD,
+        "SB_HOLDS": int(equations.holds),
+        "SB_PROJECTS": int(equations.project is not None),
+        "SB_LAST": int(equations.method.P is not None),
+        "SB_ALLOWED": ALLOWED,
+        "SB_LEAST": LEAST,
+        "SB_MOST_PARTS": MOST_PARTS,
+        "SB_UNCHECKED": UNCHECKED,
+        "SB_ALIKE": ALIKE,
+        "SB_SMALL": SMALL,
+        "SB_ROUNDED": ROUNDED,
+        "SB_SHORTEN": SHORTEN,
+        "SB_LENGTHEN": LENGTHEN,
+        "SB_SAFETY": SAFETY_OF_STEPS,
+        "SB_INSIDE": INSIDE,
+        "SB_POINT(t, x, xd, p, start, value, w)": f"{kind}_point(t, x, xd, p{start}, value, w)",
+    }
+    called = dict.fromkeys(text for one in made for text in one.called)
+    texts = [*called, *(one.text for one in made)]
+    around = header("gradients/c/seeds.h"), header(f"gradients/c/{kind}_rows.h")
+    return "\n".join([macros(defined), around[0], *texts, around[1]])
+
+
+# --- derivatives ----------------------------------------------------------------------------------
+
+
+def tangent_of(function: Any, summed: Any, entries: Sequence[int]) -> Any:
+    """The Function (t, x, xd, p, ..., dx, dxd, dp) -> the values of a function, and the changes of
+    these and of the integrands `summed` along a direction. dp: changes of these entries of p.
+    """
+    arguments, value, column, given = _columns(function, summed, entries)
+    names = ("dx", "dxd", "dp")
+    seeds = [ca.SX.sym(name, one.numel()) for name, one in zip(names, given, strict=True)]
+    change = ca.jtimes(column, ca.veccat(*given), ca.veccat(*seeds))
+    return _derivative(function, arguments, (value, change), dict(zip(names, seeds, strict=True)))
+
+
+def adjoint_of(function: Any, summed: Any, entries: Sequence[int]) -> Any:
+    """The Function (t, x, xd, p, ..., v) -> the values of a function, and the derivatives of the
+    product of v with these and with the integrands `summed` by (x, xd, entries of p).
+    """
+    arguments, value, column, given = _columns(function, summed, entries)
+    v = ca.SX.sym("v", column.numel())
+    change = ca.jtimes(column, ca.veccat(*given), v, True)
+    return _derivative(function, arguments, (value, change), {"v": v})
+
+
+def _columns(
+    function: Any, summed: Any, entries: Sequence[int]
+) -> tuple[list[Any], Any, Any, list[Any]]:
+    """Arguments of a function, its column, that with the integrands, and what varies."""
+    arguments = function.sx_in()
+    t, x, xd, p = arguments[:_PLAIN]
+    value = ca.densify(function(*arguments))
+    column = value if summed is None else ca.vertcat(value, ca.densify(summed(t, x, xd, p)))
+    return arguments, value, column, [x, xd, p[list(entries)] if entries else ca.SX(0, 1)]
+
+
+def _derivative(
+    function: Any, arguments: Sequence[Any], found: tuple[Any, Any], seeds: dict[str, Any]
+) -> Any:
+    value, change = ca.cse([found[0], ca.densify(found[1])])
+    names = [*("t", "x", "xd", "p", "start")[: len(arguments)], *seeds]
+    given = [*arguments, *seeds.values()]
+    return ca.Function("derivative", given, [value, change], names, ["value", "out"])
