@@ -10,9 +10,9 @@ search lowers the quantile or leaves it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,24 @@ class Demands:
     demands: tuple[Demand, ...]
     size: float
 
+    @property
+    def all_worst(self) -> bool:
+        """Whether only the worst case counts of each."""
+        aggregates = (self.aggregate, *(one.aggregate for one in self.demands))
+        return all(one == "worst" for one in aggregates)
+
+    def part(self, cases: Collection[int]) -> Demands:
+        """What is asked of some cases alone."""
+        some = sorted(cases)
+        weights = self.weights[some] if len(self.weights) else self.weights
+        demands = tuple(replace(one, rows=one.rows[some]) for one in self.demands)
+        return replace(self, weights=weights, demands=demands)
+
+    def deciding(self, numbers: Floats) -> set[int]:
+        """The cases that decide the objective and each of the constraints. numbers (r,)."""
+        cases = {one.deciding(numbers) for one in self.demands}
+        return cases | ({int(self.of_cases(numbers).argmax())} if len(self.weights) else set())
+
     def of_cases(self, numbers: Floats) -> Floats:
         """The objective of each case (..., K)."""
         parts = np.where(self.weights != 0, self.weights * numbers[..., None, :], 0.0)
@@ -203,10 +221,11 @@ def selection(values: Floats, aggregate: Aggregate) -> Floats:
     return np.eye(count)[np.sort(order[: chosen_of(aggregate, count)])]
 
 
-def rows_of(rows: Sequence[Row], name: str) -> dict[int, Any]:
-    """The rows of a metric by element, each an array of numbers of M over the cases."""
-    found: dict[int, list[int]] = {}
+def rows_of(rows: Sequence[Row], name: str) -> dict[int, NDArray[np.intp]]:
+    """The rows of a metric by element, each an array of numbers of M in the order of the cases."""
+    found: dict[int, list[tuple[int, int]]] = {}
     for k, row in enumerate(rows):
         if row.name == name:
-            found.setdefault(row.element, []).append(k)
-    return {element: np.array(some, dtype=np.intp) for element, some in found.items()}
+            found.setdefault(row.element, []).append((row.case, k))
+    return {element: np.array([k for _, k in sorted(some)], dtype=np.intp)
+            for element, some in found.items()}  # fmt: skip

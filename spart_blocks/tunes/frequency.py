@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -131,7 +131,7 @@ class Frequencies:
                 prepared.entries[name] = _entry(diagram, one)
         return prepared
 
-    def values(self, values: Floats) -> tuple[Floats, Floats]:
+    def values(self, values: Floats, cases: Container[int] | None = None) -> tuple[Floats, Floats]:
         """The figures of all cases, and their derivatives. Raises RunError."""
         numbers, slopes = [], []
         for case, prepared in zip(self.cases, self._prepared, strict=True):

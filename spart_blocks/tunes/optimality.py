@@ -49,8 +49,8 @@ def held(problem: Problem, values: Floats) -> Floats:
 
 
 def optimality(problem: Problem, demands: Demands, point: Point) -> Optimality | None:
-    """That of a design with derivatives; None without derivatives or without an objective."""
-    if point.slopes is None or not len(demands.weights):
+    """That of a design with derivatives of all cases; None without these or an objective."""
+    if point.slopes is None or not point.whole or not len(demands.weights):
         return None
     numbers = point.numbers
     slopes = point.slopes * _unit(problem, point.values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -38,11 +38,12 @@ LEAST_SCALE = 1e-12
 @dataclass(frozen=True, eq=False)
 class Point:
     """A design. values (k,). numbers (r,): of all terms. slopes (r, k): their derivatives, None
-    where the search asks for none."""
+    where the search asks for none. whole: whether they are those of all cases."""
 
     values: Floats
     numbers: Floats
     slopes: Floats | None = None
+    whole: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +111,17 @@ class Problem:
         """What the numbers of all terms are."""
         return tuple(row for term in self.terms for row in term.rows)
 
-    def at(self, values: Floats) -> Point:
-        """A design with derivatives. Raises RunError where there are none."""
-        found = [term.values(values) for term in self.terms]
-        point = Point(values.copy(), *(np.concatenate(part) for part in zip(*found, strict=True)))
-        assert point.slopes is not None
-        if not (np.isfinite(point.numbers).all() and np.isfinite(point.slopes).all()):
-            row = self.rows[int(np.flatnonzero(~np.isfinite(point.numbers))[0])] \
-                if not np.isfinite(point.numbers).all() else self.rows[0]  # fmt: skip
+    def at(self, values: Floats, cases: Container[int] | None = None) -> Point:
+        """A design with derivatives. cases: those of which they are asked for, None for all. Raises
+        RunError where there are none.
+        """
+        found = [term.values(values, cases) for term in self.terms]
+        numbers, slopes = (np.concatenate(part) for part in zip(*found, strict=True))
+        wrong = np.flatnonzero(~(np.isfinite(numbers) & np.isfinite(slopes).all(axis=1)))
+        if len(wrong):
+            row = self.rows[wrong[0]]
             raise RunError(f"{row.name} is not finite in case {self.cases[row.case].name}")
-        return point
+        return Point(values.copy(), numbers, slopes, cases is None)
 
     def numbers(self, points: Floats) -> Floats:
         """The numbers (n, r) of designs (n, k); NaN where there are none."""

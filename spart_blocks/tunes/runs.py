@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -98,24 +98,43 @@ class Runs:
             faults = (replace(f, hint=f"{f.hint}\n  or {WITHOUT}") for f in error.faults)
             raise InputError(faults) from None
 
-    def values(self, values: Floats) -> tuple[Floats, Floats]:
-        """The metrics of all cases, and their derivatives. Raises RunError."""
+    def values(self, values: Floats, cases: Container[int] | None = None) -> tuple[Floats, Floats]:
+        """The metrics of all cases, and their derivatives. cases: as for `Term`; the others are run
+        without derivatives, all at once. Raises RunError.
+        """
+        width = len(self.rows) // len(self.cases)
+        numbers = np.zeros((len(self.cases), width))
+        slopes = np.zeros((len(self.cases), width, self.space.size))
+        if any(cases is not None and case.number not in cases for case in self.cases):
+            numbers[:] = self.numbers(values[None])[0].reshape(numbers.shape)
+            failed = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+            if len(failed):
+                raise in_case(RunError("its run fails"), self.cases[failed[0]])
+        for k, case in enumerate(self.cases):
+            if cases is None or case.number in cases:
+                numbers[k], slopes[k] = self._exact(case, self._gradients[k], values)
+        return numbers.ravel(), slopes.reshape(-1, self.space.size)
+
+    def _exact(
+        self, case: Case, gradient: tuple[GradientRuns, list[int]], values: Floats
+    ) -> tuple[Floats, Floats]:
+        """The metrics (w,) of one case, and their derivatives (w, k). Raises RunError."""
+        runs, entries = gradient
+        refused = case.refusal(values)
+        if refused is not None:
+            raise in_case(RunError(refused), case)
+        try:
+            with warnings.catch_warnings():  # trials may be far from what a run should be
+                warnings.simplefilter("ignore", SpartWarning)
+                found = runs.at(case.placement.parameters(case.p, values))
+        except RunError as error:
+            raise in_case(error, case) from None
         numbers, slopes = [], []
-        for case, (runs, entries) in zip(self.cases, self._gradients, strict=True):
-            refused = case.refusal(values)
-            if refused is not None:
-                raise in_case(RunError(refused), case)
-            try:
-                with warnings.catch_warnings():  # trials may be far from what a run should be
-                    warnings.simplefilter("ignore", SpartWarning)
-                    found = runs.at(case.placement.parameters(case.p, values))
-            except RunError as error:
-                raise in_case(error, case) from None
-            for name, width in self.metrics.widths.items():
-                numbers.append(np.reshape(found.values[name], width))
-                by = np.zeros((width, self.space.size))
-                by[:, entries] = found.derivatives[name][FREE].reshape(width, len(entries))
-                slopes.append(by)
+        for name, width in self.metrics.widths.items():
+            numbers.append(np.reshape(found.values[name], width))
+            by = np.zeros((width, self.space.size))
+            by[:, entries] = found.derivatives[name][FREE].reshape(width, len(entries))
+            slopes.append(by)
         return np.concatenate(numbers), np.concatenate(slopes)
 
     # --- values alone ---------------------------------------------------------------------

@@ -27,6 +27,8 @@ ROUNDS = 8
 """Most searches in succession from one start, each from where the last has ended."""
 LEAST_GAIN = 1e-6
 """A further search from where one has ended must gain more than this, in units of the objective."""
+MOST_WHOLE = 6
+"""Largest number of cases that are heeded from the beginning."""
 PART = 16
 """Designs that are sampled at once."""
 LEAST_TRIED = 2
@@ -92,6 +94,7 @@ class _Search:
         self.low, self.high = space.searched(space.low), space.searched(space.high)
         start = space.searched(space.start)
         span = self.high - self.low
+        self.working: set[int] | None = None
         self.moved = np.zeros(space.size, dtype=bool)
         self.unit = np.where(np.isfinite(span), span, np.where(start != 0, abs(start), 1.0))
         first = self._begun()
@@ -105,6 +108,7 @@ class _Search:
                     self._by_values(z)
             if self.failed is not None and self.exact == 0:
                 raise self.failed
+            self._complete()
             why = self.why[0] if self.why else "the objective does not fall further"
             ended = not self.why
         except KeyboardInterrupt:
@@ -171,19 +175,28 @@ class _Search:
         self.evaluations += 1
         if not np.isfinite(point.numbers).all():
             return
-        if self.best is None or self._rank(point) < self._rank(self.best):
+        rank = self._rank(point, self.demands)
+        if self.best is None or rank < self._rank(self.best, self.demands):
             self.best = point
             self.steps += 1
             if self.progress is not None:
-                excess, objective = self._rank(point)
+                excess, objective = rank
                 self.progress(self.steps, objective, excess)
 
-    def _rank(self, point: Point) -> tuple[float, float]:
-        """Less is better: what violates least, and of those without violation the objective."""
-        excess = max(float(self.demands.violation(point.numbers)), 0.0)
+    def _rank(self, point: Point, demands: Demands | None = None) -> tuple[float, float]:
+        """Less is better: what violates least, and of those without violation the objective.
+        demands: by default those of the cases that the search heeds now.
+        """
+        asked = self.part if demands is None else demands
+        excess = float(asked.violation(point.numbers))
         if not self.problem.weights:
-            return 0.0, float(self.demands.violation(point.numbers))
-        return excess, float(self.demands.objective(point.numbers))
+            return 0.0, excess
+        return max(excess, 0.0), float(asked.objective(point.numbers))
+
+    @property
+    def part(self) -> Demands:
+        """What is asked of the cases that the search heeds now."""
+        return self.demands if self.working is None else self.demands.part(self.working)
 
     def _refuse(self, error: str) -> None:
         self.refused += 1
@@ -192,38 +205,59 @@ class _Search:
     # --- with derivatives -----------------------------------------------------------------
 
     def _by_gradient(self, z: Floats) -> None:
-        """Searches from one start."""
-        space = self.problem.space
+        """Searches from one start. Where only the worst of many cases counts, they heed those that
+        decide, and go on with more of them as long as others turn out to be worse. Source: J. W.
+        Blankenship, J. E. Falk, "Infinitely constrained optimization problems", J. Optim. Theory
+        Appl. 19 (1976), algorithm 2.1.
+        """
+        self.working = None
+        if len(self.problem.cases) > MOST_WHOLE and self.demands.all_worst:
+            values = self.problem.space.values(z)
+            self.working = self.demands.deciding(self.problem.numbers(values[None])[0])
         point = self._exact(z)
-        if point is None:
-            return
+        while point is not None:
+            found = self._heeding(point)
+            if self.working is None or found is None or self.why:
+                return
+            more = self.demands.deciding(found.numbers) - self.working
+            if not more or not self._better(self._rank(found), self._rank(found, self.demands)):
+                return
+            self.working = self.working | more
+            point = self._exact(self.problem.space.searched(found.values))
+
+    def _heeding(self, point: Point) -> Point | None:
+        """The end of searches from a design, of the cases that they heed; None if these cannot be
+        fulfilled."""
+        space = self.problem.space
         if self._rank(point)[0] > 0:
-            point = self._fulfilled(point)
-        if point is None:
-            return
+            fulfilled = self._fulfilled(point)
+            if fulfilled is None:
+                return None
+            point = fulfilled
         for _ in range(ROUNDS):
             before = self._rank(point)
             z, why = self._solved(self._asked(point), space.searched(point.values))
             after = self._exact(z)
             if after is None or not self._better(self._rank(after), before):
-                break
+                return point
             point = after
             if why is not None:
                 self.why.append(why)
-                return
+                return point
+        return point
 
     def _asked(self, point: Point) -> Linear:
         if self.problem.weights:
             assert point.slopes is not None
-            return self.demands.linear(point.numbers, point.slopes)
-        return self.demands.feasibility(point.numbers, each=False)
+            return self.part.linear(point.numbers, point.slopes)
+        return self.part.feasibility(point.numbers, each=False)
 
     def _fulfilled(self, point: Point) -> Point | None:
         """A design that fulfils the constraints, searched from another; None if none is found.
         First all that is beyond a bound is made small, then the largest alone."""
         for each in (True, False):
             z = self.problem.space.searched(point.values)
-            z, _ = self._solved(self.demands.feasibility(point.numbers, each=each), z, enough=True)
+            z, _ = self._solved(self.part.feasibility(point.numbers, each=each), z, enough=True)
             found = self._exact(z)
             if found is None or self._rank(found)[0] <= 0:
                 return found
@@ -281,7 +315,7 @@ class _Search:
     def _exact(self, z: Floats) -> Point | None:
         """A design with derivatives; None if it has none."""
         try:
-            point = self.problem.at(self.problem.space.values(z))
+            point = self.problem.at(self.problem.space.values(z), self.working)
         except RunError as error:
             if isinstance(error, NoGradientError):
                 error.add_hint(WITHOUT)
@@ -293,6 +327,12 @@ class _Search:
         self.moved |= (point.slopes != 0).any(axis=0)
         self._taken(point)
         return point
+
+    def _complete(self) -> None:
+        """Derivatives of the best design in all cases."""
+        if self.best is not None and not self.best.whole:
+            with suppress(RunError):
+                self.best = self.problem.at(self.best.values)
 
     # --- without --------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,9 +29,10 @@ class Term(Protocol):
     @property
     def rows(self) -> tuple[Row, ...]: ...
 
-    def values(self, values: Floats) -> tuple[Floats, Floats]:
-        """The numbers (r,) for values (k,) of the design, and their derivatives (r, k). Raises
-        RunError, with the case, where there are none.
+    def values(self, values: Floats, cases: Container[int] | None = None) -> tuple[Floats, Floats]:
+        """The numbers (r,) for values (k,) of the design, and their derivatives (r, k). cases:
+        numbers of those whose derivatives are asked for, None for all; those of others may be left
+        at zero. Raises RunError, with the case, where there are none.
         """
         ...
 

@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 
 import spart_blocks as sb
 from spart_blocks.base.errors import SpartWarning
+from spart_blocks.gradients.gradient import GradientRuns
 
 ONCE = {"samples": 0, "searches": 1}
 
@@ -445,3 +446,40 @@ run: {T: 1}
     of_signal = {"constraints": {"a": "max(y[0]) <= 2"}}  # a measurement
     (judged,) = sb.tune(path, {"y.K": [0, 9]}, **options | of_signal).judged
     assert judged.name == "a"
+
+
+def test_of_many_cases_derivatives_are_those_that_decide(product, monkeypatch):
+    """(a k - 1)^2 for a = 1, 1.1, ..., 3: from k = 1 the largest a decides, then the least, too."""
+    asked = []
+    runs = GradientRuns.at
+    monkeypatch.setattr(GradientRuns, "at", lambda *given: asked.append(1) or runs(*given))
+    over = {"a": np.linspace(1, 3, 21).tolist()}
+    found = sb.tune(product, {"k": [0, 2]}, minimize="(final(y) - 1)**2", over=over, **ONCE)
+    assert found["k"] == pytest.approx(0.5, abs=1e-6)
+    assert found.objective == pytest.approx(0.25, abs=1e-6)
+    assert found.optimality.residual < 1e-6
+    assert len(asked) < 3 * found.found.evaluations + 2 * 21
+
+
+def test_the_case_that_decides_is_named_also_where_programs_differ(written):
+    """The cases of two variants are two programs: those of one do not come one after another."""
+    path = written("""
+params: {k: 1.0}
+blocks:
+  one: {type: CONSTANT, value: 1.0}
+  s: {type: SCOPE}
+variants:
+  y:
+    default: plain
+    choices:
+      plain: {type: GAIN, K: $k}
+      twice: {type: FCN, expression: 2*k*u, params: {k: $k}}
+wires: [one -> y, y -> s]
+run: {T: 1}
+""")
+    cases = {"over": {"one.value": [1, 2]}, "variants": "all"}
+    limit = {"constraints": {"limit": "final(y) <= 6"}}
+    found = sb.tune(path, {"k": [0, 9]}, maximize="final(y)", **limit, **cases, **ONCE)
+    assert found["k"] == pytest.approx(1.5, rel=1e-5)
+    (judged,) = found.judged
+    assert judged.case == "one.value = 2, twice"
