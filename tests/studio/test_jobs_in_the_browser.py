@@ -165,7 +165,9 @@ def test_a_design_is_tuned_from_its_form(page):
 
 def test_controls_are_found_from_their_form(page):
     """x' = 2 (goal - x) from 0 with goal <= 2 is 1 after log(2) / 2 s at the earliest."""
-    asked = "optimize: {controls: {goal.on: [0, 2]}, T: [0.1, 5], end: {x: 1}, mesh: {intervals: 4}}\n"
+    asked = (
+        "optimize: {controls: {goal.on: [0, 2]}, T: [0.1, 5], end: {x: 1}, mesh: {intervals: 4}}\n"
+    )
     page.open("loop.yaml", LOOP + asked)
     page.click_empty()
     page.press("O")  # with Shift
