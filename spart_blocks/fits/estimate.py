@@ -84,6 +84,11 @@ class Fit(Tables):
         """Why it ended."""
         return self.found.why
 
+    @property
+    def squares(self) -> float:
+        """The sum of the weighted squared errors, as the loss counts them."""
+        return 2 * self.found.cost
+
     @cached_property
     def values(self) -> Mapping[str, Any]:
         """The estimates by name, numbers or arrays in the shape of the parameter."""

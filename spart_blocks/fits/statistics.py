@@ -75,10 +75,8 @@ class Statistics:
 
 def statistics_of(found: Found, confidence: float) -> Statistics:
     """Those of the end of a search."""
-    space, values, J = found.problem.space, found.values, found.slopes
-    low, high, log = space.low, space.high, space.log
-    span = np.where(np.isfinite(high - low), high - low, np.maximum(abs(values), 1e-300))
-    held = (abs(values - low) <= AT_BOUND * span) | (abs(values - high) <= AT_BOUND * span)
+    space, values, J, log = found.problem.space, found.values, found.slopes, found.problem.space.log
+    held = _held(found)
     free = np.flatnonzero(~held)
     freedom = max(len(found.residuals) - len(free), 1)
     scale = float(np.sqrt(found.residuals @ found.residuals / freedom))
@@ -113,6 +111,22 @@ def statistics_of(found: Found, confidence: float) -> Statistics:
     most = np.where(log, values * ratio, values + wide)
     return Statistics(tuple(labels), values, errors, least, most, covariance, held, scale, freedom,
                       known.singular, combinations, base)  # fmt: skip
+
+
+def _held(found: Found) -> NDArray[np.bool_]:
+    """Which values (k,) are at a bound: so near that the rest of the way is nothing beside their
+    range, or beside the size at the start where there is no range, and moves no error. What no
+    error depends on is at none of the latter.
+    """
+    space, values = found.problem.space, found.values
+    ranged = np.isfinite(space.high - space.low)
+    size = np.maximum(abs(values), abs(space.sizes(space.start)))
+    span = np.where(ranged, space.high - space.low, size)
+    way = np.minimum(abs(values - space.low), abs(values - space.high))
+    effect = np.linalg.norm(found.slopes, axis=0)
+    with np.errstate(invalid="ignore"):  # no bound is far away, whatever the effect
+        faint = way * effect <= AT_BOUND * np.linalg.norm(found.residuals)
+    return np.asarray((way <= AT_BOUND * span) & (ranged | (faint & (effect > 0))))
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,15 @@ def test_an_estimate_at_its_bound_is_told(decay, measured):
     assert "at its bound" in str(found)
 
 
+def test_an_estimate_at_its_only_bound_is_told(decay, measured):
+    """What grows is fitted best by no decay at all."""
+    found = sb.fit(decay, {"k": {"min": 0}, "x0": None},
+                   of(measured("m.csv", T, x=law(T, -0.5, 1.5))))  # fmt: skip
+    assert found["k"] == pytest.approx(0, abs=1e-9)
+    assert list(found.statistics.held) == [True, False]
+    assert "at its bound" in str(found)
+
+
 def heights(t, g, e):
     """Of a ball that falls from 1 m and bounces."""
     y, v, last = np.empty_like(t), 0.0, 0.0
