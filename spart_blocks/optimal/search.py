@@ -12,6 +12,7 @@ from spart_blocks.optimal.problem import Problem
 from spart_blocks.optimal.refinement import errors_of, refined
 from spart_blocks.optimal.solving import Progress, Solved, solve
 from spart_blocks.optimal.transcription import Motion, Sizes, Transcription
+from spart_blocks.optimal.warm import carried
 
 SETTLED = 1e-6
 """The objective has settled where it changes by a smaller fraction from mesh to mesh."""
@@ -52,15 +53,16 @@ def search(
     best: Solved | None = None
     for turn in range(mesh.refinements + 1):
         program = transcription.on(guess, sizes)
+        warm = None if found is None else carried(found.program, program, *found.multipliers)
         found = solve(
             program, program.values(guess), iterations=problem.section.iterations,
-            exact=problem.section.exact, warm=turn > 0, progress=progress,
+            exact=problem.section.exact, warm=warm, progress=progress,
             steps_before=0 if found is None else found.steps,
         )  # fmt: skip
         if not found.ended and turn > 0 and found.status != "User_Requested_Stop":
             found = solve(
                 program, program.values(guess), iterations=problem.section.iterations,
-                exact=problem.section.exact, warm=False, progress=progress,
+                exact=problem.section.exact, warm=None, progress=progress,
                 steps_before=found.steps,
             )  # fmt: skip
         if not found.ended and best is not None:

@@ -26,6 +26,13 @@ SMOOTH = 1e-5
 """How much roughness of controls counts beside the scaled objective: so little that it decides only
 where the objective does not, as on singular arcs."""
 ENDED = {"Solve_Succeeded": "optimal", "Solved_To_Acceptable_Level": "nearly optimal"}
+WARM: dict[str, Any] = {
+    "ipopt.mu_strategy": "monotone", "ipopt.mu_init": 1e-8, "ipopt.warm_start_init_point": "yes",
+    "ipopt.warm_start_bound_push": 1e-8, "ipopt.warm_start_mult_bound_push": 1e-8,
+    "ipopt.warm_start_slack_bound_push": 1e-8, "ipopt.warm_start_bound_frac": 1e-8,
+    "ipopt.warm_start_slack_bound_frac": 1e-8,
+}  # fmt: skip
+"""Options of a search that starts near an optimum."""
 INFEASIBLE = ("Infeasible_Problem_Detected", "Restoration_Failed")
 WHY = {
     "Infeasible_Problem_Detected": "no motion meets all conditions",
@@ -42,7 +49,8 @@ WHY = {
 @dataclass(frozen=True, eq=False)
 class Solved:
     """Where a search on one mesh ended. objective: as it is to be made least or greatest.
-    violation: the largest of a scaled condition. multipliers (ng,): of the conditions, unscaled.
+    violation: the largest of a scaled condition. multipliers: of the unknowns' bounds (nw,) and of
+    the conditions (ng,).
     """
 
     program: Program
@@ -50,7 +58,7 @@ class Solved:
     objective: float
     violation: float
     conditions: Floats
-    multipliers: Floats
+    multipliers: tuple[Floats, Floats]
     steps: int
     status: str
 
@@ -91,11 +99,13 @@ class _Watch(ca.Callback):
 
 
 def solve(
-    program: Program, guess: Floats, *, iterations: int, exact: bool, warm: bool,
+    program: Program, guess: Floats, *, iterations: int, exact: bool,
+    warm: tuple[Floats, Floats] | None,
     progress: Progress | None, steps_before: int = 0,
 ) -> Solved:  # fmt: skip
-    """Search from scaled unknowns. warm: whether they are near the optimum. Raises RunError where
-    the functions have no value at the guess. A request to end (Ctrl-C) stops it and keeps the best.
+    """Search from scaled unknowns. warm: multipliers of their bounds and of the conditions, where
+    they are near the optimum. Raises RunError where the functions have no value at the guess. A
+    request to end (Ctrl-C) stops it and keeps the best.
     """
     nw, ng = program.w.numel(), program.g.numel()
     scale = ca.MX.sym("scale", ng + 1)
@@ -136,14 +146,17 @@ def solve(
     }  # fmt: skip
     if not exact:
         options["ipopt.hessian_approximation"] = "limited-memory"
-    if warm:
-        options |= {"ipopt.mu_strategy": "monotone", "ipopt.mu_init": 1e-4}
+    first: dict[str, Any] = {}
+    if warm is not None:
+        options |= WARM
+        of_bounds, of_conditions = warm
+        first = {"lam_x0": of_bounds * whole[0], "lam_g0": of_conditions * whole[0] / factors}
     least = scale[0] * program.f + SMOOTH * program.rough
     problem: Any = {"x": program.w, "p": scale, "f": least, "g": scale[1:] * program.g}
     solver = ca.nlpsol("optimum", "ipopt", problem, options)
     with requests_go_to(lambda number, frame: stopped.append(number)):
         found = solver(x0=guess, p=whole, lbx=program.low, ubx=program.high,
-                       lbg=program.lbg * factors, ubg=program.ubg * factors)  # fmt: skip
+                       lbg=program.lbg * factors, ubg=program.ubg * factors, **first)  # fmt: skip
     w = np.array(found["x"]).ravel()
     infeasible = not stopped and str(solver.stats()["return_status"]) in INFEASIBLE
     if infeasible:
@@ -151,7 +164,10 @@ def solve(
     status = "User_Requested_Stop" if stopped else str(solver.stats()["return_status"])
     f, g = (np.array(one).ravel() for one in conditions(w))
     bad = _violation(g * factors, program.lbg * factors, program.ubg * factors)
-    multipliers = np.array(found["lam_g"]).ravel() * factors / whole[0]
+    multipliers = (
+        np.array(found["lam_x"]).ravel() / whole[0],
+        np.array(found["lam_g"]).ravel() * factors / whole[0],
+    )
     return Solved(program, program.motion(w), program.problem.sign * float(f[0]), bad, g,
                   multipliers, count[0], status)  # fmt: skip
 
