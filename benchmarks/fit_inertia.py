@@ -10,7 +10,7 @@ Told are the errors of the masses where these alone are searched, as bard has th
 2605.31481: 1.24 %), and of the base parameters where all 70 are; the number and the sums of
 these by the rank and the columns of Pinocchio's regressor.
 
-Run: python benchmarks/fit_inertia.py [--seconds 60] [--noise 0.05] [--seed 1] [--designs 300]
+Run: python benchmarks/fit_inertia.py [--seconds 300] [--rate 100] [--noise 0.05] [--seed 1]
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import argparse
 import tempfile
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +27,10 @@ import pinocchio as pin
 
 import spart_blocks as sb
 from spart_blocks.fits.base_parameters import regrouped
+from spart_blocks.fits.inertial import PLACES
 
 MODEL = Path(__file__).parents[1] / "models" / "arm7.urdf"
-HARMONICS, PERIOD, RATE = 5, 20.0, 100  # of the series; its period [s]; samples a second
+HARMONICS, PERIOD = 5, 20.0  # of the series; its period [s]
 REACH, SPEED, RISE = 0.9, 3.0, 12.0  # part of the joints' ranges, rad/s, rad/s^2
 WRONG = 0.3
 DIAGRAM = """
@@ -102,7 +104,7 @@ def designed(model: pin.Model, count: int, rng: np.random.Generator) -> np.ndarr
     return best
 
 
-def wrong(robot: sb.Robot, text: str, rng: np.random.Generator) -> str:
+def wrong(text: str, rng: np.random.Generator) -> str:
     """The URDF's text with all masses, centres of mass and inertias wrong."""
     from lxml import etree
 
@@ -118,87 +120,121 @@ def wrong(robot: sb.Robot, text: str, rng: np.random.Generator) -> str:
     return etree.tostring(tree).decode()
 
 
+@dataclass(frozen=True)
+class Data:
+    """Times (n,) [s], positions, rates and accelerations (n, nu), and measured torques (n, nu)."""
+
+    t: np.ndarray
+    motion: tuple[np.ndarray, np.ndarray, np.ndarray]
+    tau: np.ndarray
+
+    @staticmethod
+    def of(model: pin.Model, c: np.ndarray, t: np.ndarray, noise: float, rng) -> Data:
+        motion, data = series(c, t), model.createData()
+        tau = np.stack([pin.rnea(model, data, *at) for at in zip(*motion, strict=True)])
+        sd = noise * np.sqrt(np.mean(tau**2, axis=0))
+        return Data(t, motion, tau + sd * rng.normal(size=tau.shape))
+
+    def save(self, path: Path) -> None:
+        q, qd, qdd = self.motion
+        if path.suffix == ".npz":
+            np.savez(path, t=self.t, q=q, qd=qd, qdd=qdd, tau=self.tau)
+            return
+        names = [f"{name}[{k}]" for name in ("q", "qd", "qdd", "tau") for k in range(q.shape[1])]
+        table = np.column_stack([self.t, q, qd, qdd, self.tau])
+        np.savetxt(path, table, "%.6g", ",", header=",".join(["t", *names]), comments="")
+
+
+def with_tool(model: pin.Model) -> pin.Model:
+    """The arm with the tool of diagrams/fits/arm_tool.yaml."""
+    turned = pin.Inertia(1.2, np.array([0.02, -0.01, 0.09]), np.diag([4e-3, 5e-3, 2e-3]))
+    model.inertias[model.njoints - 1] = model.inertias[model.njoints - 1] + turned
+    return model
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seconds", type=float, default=60.0)
+    options.add_argument("--seconds", type=float, default=300.0)
+    options.add_argument("--rate", type=float, default=100.0, help="samples a second")
     options.add_argument("--noise", type=float, default=0.05)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--designs", type=int, default=300)
+    options.add_argument("--tool", type=Path, help="save a period of the arm with a tool, and end")
     given = options.parse_args()
     rng = np.random.default_rng(given.seed)
     model = pin.buildModelFromUrdf(str(MODEL))
     begun = time.perf_counter()
     c = designed(model, given.designs, rng)
     print(f"excitation designed in {time.perf_counter() - begun:.1f} s")
-    t = np.arange(round(given.seconds * RATE)) / RATE
-    q, u, a = series(c, t)
-    data = model.createData()
-    tau = np.stack([pin.rnea(model, data, *at) for at in zip(q, u, a, strict=True)])
-    noise = given.noise * np.sqrt(np.mean(tau**2, axis=0))
+    if given.tool is not None:
+        Data.of(with_tool(model), c, np.arange(250) * PERIOD / 250, given.noise, rng).save(
+            given.tool
+        )
+        return
+    t = np.arange(round(given.seconds * given.rate)) / given.rate
+    data = Data.of(model, c, t, given.noise, rng)
+    other = scaled(rng.normal(size=c.shape), model, t)
+    unseen = Data.of(model, other, t[: len(t) // 3], 0.0, rng)
     with tempfile.TemporaryDirectory() as folder:
-        _fit(Path(folder), t, (q, u, a), tau + noise * rng.normal(size=tau.shape), rng, model)
+        fit(Path(folder), data, unseen, rng)
 
 
-def _fit(folder: Path, t, motion, tau, rng, model) -> None:
+def fit(folder: Path, data: Data, unseen: Data, rng: np.random.Generator) -> None:
+    """Fit the masses alone, then all parameters, and print the errors."""
     (folder / "spart.toml").touch()
     (folder / "arm.yaml").write_text(DIAGRAM)
-    np.savez(folder / "motion.npz", t=t, **dict(zip(("q", "qd", "qdd"), motion, strict=True)))
-    np.savez(folder / "torques.npz", t=t, tau=tau)
+    data.save(folder / "motion.npz")
+    unseen.save(folder / "unseen.npz")
     text, true = MODEL.read_text(), sb.Robot.from_urdf(MODEL)
-    measured = {
-        "run": {"file": str(folder / "torques.npz"), "signals": {"arm_torques.taum": "tau"}}
-    }
+    signals = {"arm_torques.taum": "tau"}
+    measured = {"run": {"file": str(folder / "motion.npz"), "signals": signals}}
 
     (folder / "arm.urdf").write_text(text)
     masses = {f"arm.mass[{k}]": {"start": m * (1 + WRONG * rng.uniform(-1, 1)), "min": 0}
               for k, m in enumerate(true.matter[0]) if m > 0}  # fmt: skip
     begun = time.perf_counter()
     found = sb.fit(folder / "arm.yaml", masses, measured)
-    error = np.array([found[name] for name in masses]) / true.matter[0][1:] - 1
-    print(
-        f"masses alone, {len(t)} samples, {time.perf_counter() - begun:.1f} s: "
-        f"errors at most {100 * abs(error).max():.3f} %, mean {100 * abs(error).mean():.3f} %"
-    )
+    off = 100 * abs(np.array([found[name] for name in masses]) / true.matter[0][1:] - 1)
+    print(f"masses alone, {len(data.t)} samples, {time.perf_counter() - begun:.1f} s: errors in % "
+          f"{np.round(off, 3).tolist()}, mean {off.mean():.3f}")  # fmt: skip
 
-    (folder / "arm.urdf").write_text(wrong(true, text, rng))
+    (folder / "arm.urdf").write_text(wrong(text, rng))
+    measured["unseen"] = {
+        "file": str(folder / "unseen.npz"), "signals": signals, "hold_out": True,
+        "set": {"motion.file": "unseen.npz"},
+    }  # fmt: skip
     begun = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = sb.fit(folder / "arm.yaml", {"arm.inertial": None}, measured)
-    spent = time.perf_counter() - begun
+    print(f"all 70 parameters, {time.perf_counter() - begun:.1f} s, {found.why}")
+    told(found, true)
+
+
+def told(found: sb.Fit, true: sb.Robot) -> None:
+    """Print the errors of base parameters, and of the torques of another motion."""
     space = found.found.problem.space
     mass, inertia = true.matter
-    values = np.concatenate([[mass[k], *true.coms[k], *(inertia[k][at] for at in _SIX)]
+    values = np.concatenate([[mass[k], *true.coms[k], *(inertia[k][at] for at in PLACES)]
                              for k in range(1, 8)])  # fmt: skip
     groups = regrouped(space, found.found.values, found.found.slopes)
-    wanted = groups.factors @ groups.ordered(space, values)
+    want, start = (groups.factors @ groups.ordered(space, one) for one in (values, space.start))
     got = np.array([one.value for one in found.statistics.base])
-    errors = np.array([one.error for one in found.statistics.base])
-    start = groups.factors @ groups.ordered(space, space.start)
-    print(f"all 70 parameters, {spent:.1f} s: {len(got)} base parameters, {found.why}")
-    for name, one in (("start", start), ("estimate", got)):
-        print(
-            f"  {name}: |error| / |base parameters| "
-            f"{100 * np.linalg.norm(one - wanted) / np.linalg.norm(wanted):.3f} %"
-        )
+    sd = np.array([one.error for one in found.statistics.base])
+    size = np.linalg.norm(want)
+    off, first = (100 * np.linalg.norm(one - want) / size for one in (got, start))
     print(
-        f"  mean square of errors in standard errors {np.mean(((got - wanted) / errors) ** 2):.2f}"
+        f"  {len(got)} base parameters: |error| / |all| {off:.3f} % (at the start {first:.1f} %); "
+        f"mean square of errors in standard errors {np.mean(((got - want) / sd) ** 2):.2f}"
     )
-    large = abs(wanted) > 0.05 * groups.sizes
-    relative = abs(got - wanted) / abs(wanted)
-    print(
-        f"  of {large.sum()} base parameters above 5 % of their link's size: "
-        f"median {100 * np.median(relative[large]):.2f} %, "
-        f"largest {100 * relative[large].max():.1f} %"
-    )
-    for one, true_value, off in zip(found.statistics.base, wanted, relative, strict=True):
-        print(
-            f"  {one.name:10} {one.value: .6f} true {true_value: .6f} "
-            f"error {100 * off:8.2f} %, standard error {one.error:.2g}"
-        )
+    unseen = next(one for one in found.signals if one.hold_out)
+    rms = np.sqrt(np.mean(unseen.errors**2, axis=0) / np.mean(unseen.measured**2, axis=0))
+    print(f"  torques of another motion, errors in % of each joint's rms: "
+          f"{np.round(100 * rms, 2).tolist()}")  # fmt: skip
+    for one, true_value, error in zip(found.statistics.base, want, sd, strict=True):
+        share = f"{100 * abs(one.value / true_value - 1):.2f} %" if abs(true_value) > error else ""
+        print(f"  {one.name:10} {one.value: .6f} true {true_value: .6f} +- {error:.2g}  {share}")
 
-
-_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
 
 if __name__ == "__main__":
     main()

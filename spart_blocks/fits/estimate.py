@@ -124,8 +124,13 @@ class Fit(Tables):
                f"{counted(self.found.steps, 'step')}, {end}"  # fmt: skip
 
     def tables(self) -> list[TextTable]:
-        base = [self.base_table()] if self.statistics.base else []
+        base = [self.base_table()] if self._lost else []
         return [self.estimates_table(), *base, self.signals_table()]
+
+    @property
+    def _lost(self) -> int:
+        """How many inertial parameters of links are not told apart."""
+        return 10 * len(self.found.problem.space.bodies) - len(self.statistics.base)
 
     def base_table(self) -> TextTable:
         """What the measurements tell of links: their base parameters."""
@@ -167,12 +172,11 @@ class Fit(Tables):
 
     def notes(self) -> list[str]:
         notes = [f"not identifiable: {one}" for one in self.statistics.combinations]
-        space, base = self.found.problem.space, self.statistics.base
-        lost = 10 * len(space.bodies) - len(base)
+        lost, base = self._lost, len(self.statistics.base)
         if lost:
-            notes.append(f"of the {10 * len(space.bodies)} inertial parameters the measurements "
-                         f"tell {len(base)} sums, the base parameters; {lost} others stay near "
-                         "where the search started")  # fmt: skip
+            notes.append(f"of the {lost + base} inertial parameters the measurements tell {base} "
+                         f"sums, the base parameters; {lost} others stay near where the search "
+                         "started")  # fmt: skip
         r, labels = self.statistics.correlation, self.statistics.labels
         pairs = [(abs(r[i, j]), i, j) for i in range(len(labels)) for j in range(i)]
         for size, i, j in sorted((one for one in pairs if one[0] > CORRELATED), reverse=True)[:5]:

@@ -277,3 +277,31 @@ def test_a_link_may_be_named_and_a_number_of_it_is_estimated_once(arm):
     assert found["arm.mass[7]"] == pytest.approx(0.3)
     with pytest.raises(InputError, match=r"arm.inertial\[7\] and arm.mass\[7\] are one number"):
         sb.fit(path, {"arm.inertial[7]": None, "arm.mass[7]": None}, measured)
+
+
+def test_friction_is_estimated_beside_the_links(arm, tmp_path):
+    """Viscous friction of each joint: the damping of a JOINT_PD without stiffness."""
+    path, _, _ = arm()
+    blocks = "  rub: {type: JOINT_PD, kp: 0, kd: [0, 0, 0, 0, 0, 0, 0]}\n"
+    blocks += "  whole: {type: SUM, signs: '+-'}\n  torques:"
+    wires = "  - motion.q -> rub.qd, rub.qm\n  - motion.qd -> rub.um\n"
+    wires += "  - needed.taum -> whole.0\n  - rub -> whole.1\n  - whole -> torques"
+    text = path.read_text().replace("  torques:", blocks)
+    path.write_text(text.replace("  - needed.taum -> torques", wires))
+    c = np.array([2.0, 1.5, 1.0, 0.8, 0.4, 0.3, 0.1])
+    data, motion = (dict(np.load(tmp_path / f"{name}.npz")) for name in ("torques", "motion"))
+    np.savez(tmp_path / "rubbed.npz", t=data["t"], tau=data["tau"] + c * motion["qd"])
+    measured = {"run": {"file": str(tmp_path / "rubbed.npz"), "signals": {"whole": "tau"}}}
+    found = sb.fit(path, {"arm.inertial": None, "rub.kd": [0, 10]}, measured)
+    np.testing.assert_allclose(found["rub.kd"], c, atol=1e-5)
+    assert len(found.statistics.base) == 43
+    got = np.array([one.value for one in found.statistics.base])
+    np.testing.assert_allclose(got, true_base(found), atol=1e-5)
+
+
+def test_a_bound_that_is_met_is_kept_beside_links(arm, tmp_path):
+    """The convex search knows no bounds: where one is met, the ordinary one goes on."""
+    path, measured, _ = arm(noise=0.05)
+    gravity = {"start": -9.3, "min": -9.5}
+    found = sb.fit(path, {"arm.inertial[7]": None, "weight.gravity[2]": gravity}, measured)
+    assert found["weight.gravity[2]"] == pytest.approx(-9.5, abs=1e-3)
