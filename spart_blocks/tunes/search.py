@@ -45,7 +45,8 @@ INTERRUPTED = "interrupted"
 class Found:
     """Where a search ended. first: the design that it started from. best: the best that was found.
     evaluations: designs that were run. refused: of those that had no numbers, how many and why the
-    first had none. why: why it ended. ended: whether by itself.
+    first had none. idle: parameters on which nothing depended. why: why it ended. ended: whether
+    by itself.
     """
 
     problem: Problem

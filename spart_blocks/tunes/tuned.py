@@ -186,24 +186,31 @@ class Tuned(Tables):
 
     def demands_table(self) -> TextTable:
         """The objective and the constraints, before and after."""
-        rows = []
-        if self.problem.weights:
-            words = "to be large" if self.problem.large else "to be small"
-            numbers = self.found.best.numbers
-            aggregate = self.problem.section.aggregate
-            worst = int(np.argmax(self.found.demands.of_cases(numbers)))
-            several = len(self.problem.cases) > 1 and aggregate == "worst"
-            case = self.problem.cases[worst].name if several else ""
-            rows.append(("objective", words, _number(self.objective_before),
-                         _number(self.objective), "", case))  # fmt: skip
+        rows = list(self._objective_rows()) if self.problem.weights else []
         for one in self.judged:
-            note = (
-                "active" if one.active and one.slack >= 0 else "" if one.slack >= 0 else "violated"
-            )
+            note = "violated" if one.slack < 0 else "active" if one.active else ""
             case = one.case if len(self.problem.cases) > 1 else ""
             rows.append((one.name, one.asked, _number(one.before), _number(one.after),
                          f"{one.slack:.3g} {note}".rstrip(), case))  # fmt: skip
         return TextTable(("", "asked", "before", "after", "slack", "decided by"), rows)
+
+    def _objective_rows(self) -> Iterator[tuple[str, ...]]:
+        """The objective, and its parts in the case that decides if there are several."""
+        problem, numbers, first = self.problem, self.found.best.numbers, self.found.first
+        worst = int(np.argmax(self.found.demands.of_cases(numbers)))
+        several = len(problem.cases) > 1 and problem.section.aggregate == "worst"
+        words = "to be large" if problem.large else "to be small"
+        yield ("objective", words, _number(self.objective_before), _number(self.objective), "",
+               problem.cases[worst].name if several else "")  # fmt: skip
+        if len(problem.weights) == 1 or not (several or len(problem.cases) == 1):
+            return
+        for name, weight in problem.weights.items():
+            (k,) = (
+                k for k, row in enumerate(problem.rows) if (row.name, row.case) == (name, worst)
+            )
+            words = "to be large" if weight < 0 else "to be small"
+            words += "" if abs(weight) == 1 else f", times {abs(weight):g}"
+            yield f"- {name}", words, _number(first[k]), _number(numbers[k]), "", ""
 
     def cases_table(self) -> TextTable:
         """The cases, those with the largest objective or excess first."""

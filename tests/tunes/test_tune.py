@@ -483,3 +483,15 @@ run: {T: 1}
     assert found["k"] == pytest.approx(1.5, rel=1e-5)
     (judged,) = found.judged
     assert judged.case == "one.value = 2, twice"
+
+
+def test_the_parts_of_an_objective_are_told(product):
+    """k^2 - 2 * 3 k is least at k = 3."""
+    parts = {"minimize": {"square": "final(y)**2"}, "maximize": {"gain": {"metric": "final(y)",
+                                                                        "weight": 6}}}  # fmt: skip
+    found = sb.tune(product, {"k": [0, 9]}, **parts, **ONCE)
+    assert found["k"] == pytest.approx(3, abs=1e-5)
+    rows = {row[0]: row for row in found.demands_table().rows}
+    assert rows["objective"][1:4] == ("to be small", "-5", "-9")
+    assert rows["- square"][1:4] == ("to be small", "1", "9")
+    assert rows["- gain"][1:4] == ("to be large, times 6", "1", "3")
