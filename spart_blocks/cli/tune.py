@@ -21,7 +21,7 @@ from spart_blocks.cli.commands import (
 )
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.outputs import REPORT, checked_file
-from spart_blocks.cli.terminal import FAILED, Ticker, say
+from spart_blocks.cli.terminal import FAILED, Ticker, complain, say
 
 if TYPE_CHECKING:
     from spart_blocks.tunes.tuned import Tuned
@@ -156,3 +156,5 @@ def _finished(
     if write:
         found.write(file)
         say(f"written: the design into {file}", unless=quiet)
+    if not found.feasible:
+        complain(f"no design that was tried fulfils all constraints; {found.lacking}")

@@ -240,11 +240,7 @@ class Tuned(Tables):
     def _notes(self) -> Iterator[str]:
         found = self.found
         if not found.feasible:
-            for one in sorted(self.judged, key=lambda one: one.slack):
-                if one.slack < 0:
-                    where = f" in {one.case}" if one.case and len(self.problem.cases) > 1 else ""
-                    yield f"not fulfilled: {one.name} is {one.after:.6g}{where}, asked is " \
-                          f"{one.asked}: off by {-one.slack:.3g}"  # fmt: skip
+            yield from (f"not fulfilled: {one}" for one in self._lacking())
             yield "this is the design with the least violation that was found; loosen a bound"
         if self.optimality is not None:
             if self.optimality.residual > STATIONARY and found.why != INTERRUPTED:
@@ -261,6 +257,19 @@ class Tuned(Tables):
                   f"{found.refused[1]}"  # fmt: skip
         if len(self.problem.cases) > MOST_CASES:
             yield f"{MOST_CASES} of {len(self.problem.cases)} cases are shown, the worst first"
+
+    @property
+    def lacking(self) -> str:
+        """The constraint that is violated most, with how much it lacks; "" if all hold."""
+        return next(self._lacking(), "")
+
+    def _lacking(self) -> Iterator[str]:
+        pairs = zip(self.judged, self.found.demands.demands, strict=True)
+        for one, _ in sorted(pairs, key=lambda pair: pair[0].slack / pair[1].scale):
+            if one.slack < 0:
+                where = f" in {one.case}" if one.case and len(self.problem.cases) > 1 else ""
+                yield f"{one.name} is {one.after:.6g}{where}, asked is {one.asked}: " \
+                      f"off by {-one.slack:.3g}"  # fmt: skip
 
     # --- files ----------------------------------------------------------------------------
 

@@ -67,6 +67,8 @@ def test_what_cannot_be_fulfilled_has_the_exit_code_1(spart, design):
     assert answer.code == 1
     assert "none fulfils all constraints" in answer.out
     assert "not fulfilled: high is " in answer.out
+    assert "error: no design that was tried fulfils all constraints; " in answer.err
+    assert ", asked is at " in answer.err
 
 
 @pytest.mark.parametrize(
