@@ -7,7 +7,7 @@ one more) are timed in turn, by the processor time of the process. The table tel
 to the plain run's, and how far each gradient is from the first one's, relative to its largest
 entry.
 
-Run: python benchmarks/gradients.py [--repeat 15] [--rtol 1e-6]
+Run: python benchmarks/gradients.py [--repeat 15] [--rtol 1e-6] [--sampled]
 """
 
 from __future__ import annotations
@@ -52,6 +52,12 @@ run: {{T: 10}}
 """
 METRICS = {"error": "rms(plant.qm[1], reference[1])", "end": "final(plant.qm[1])"}
 PARAMETERS = ["kp", "kd", "amplitude[0:6]"]
+SAMPLED = (
+    DIAGRAM.replace("blocks:", "clocks: {c: {rate: 1000}}\nblocks:")
+    .replace("  joints:", "  held: {type: ZOH, clock: c, x0: [0, 0, 0, 0, 0, 0, 0]}\n  joints:")
+    .replace("control -> plant.taum", "control -> held\n  - held -> plant.taum")
+)
+"""The same with the torques held between the ticks of a clock."""
 STEP = 1e-6
 """Relative step of the forward differences."""
 
@@ -60,10 +66,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--rtol", type=float, default=1e-6)
+    parser.add_argument("--sampled", action="store_true", help="the controller is at 1 kHz")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arm.yaml"
-        path.write_text(DIAGRAM, encoding="utf-8")
+        path.write_text(SAMPLED if asked.sampled else DIAGRAM, encoding="utf-8")
         options = {"rtol": asked.rtol, "atol": 1e-2 * asked.rtol}
         diagram = sb.load(path, root=path.anchor)
         runs = GradientRuns.of(diagram, METRICS, PARAMETERS, **options)

@@ -18,11 +18,13 @@ import numpy as np
 
 from spart_blocks.gradients.compiled_adjoint import Adjoints, CompiledAdjoint
 from spart_blocks.gradients.forward import Forward, Look, Seen
+from spart_blocks.gradients.instants import Edges
 from spart_blocks.gradients.lanes import Blocks
 from spart_blocks.gradients.place import Place
+from spart_blocks.gradients.stops import Stops
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.run.run import Run
-from spart_blocks.run.tape import HEAD, PLAIN
+from spart_blocks.run.tape import HEAD
 
 BEGIN = -1
 """The element of what happens at the start of the run; the others have the numbers of rows."""
@@ -214,7 +216,9 @@ class Backward:
         none = np.zeros((len(after), len(self.directions.entries)))
         tape = self.forward.tape.rows[first : number + 1]
         compiled = self._compiled(len(after))
-        found = compiled.rows(tape, Adjoints(x, xd, none, sums), starts=self.forward.begins(first))
+        adjoints = Adjoints(x, xd, none, sums)
+        codes, starts = self.forward.codes[first:number], self.forward.begins(first)
+        found = compiled.rows(tape, codes, adjoints, starts=starts)
         if found is None:
             raise LookupError("adjoints need too short steps")
         return np.hstack([found.x, found.xd, p + found.p @ self.directions.dp, found.sums])
@@ -232,8 +236,9 @@ def pays(run: Run, directions: Directions, n: int, times: Sequence[float], k: in
     which something is read. k: number of integrals.
     """
     assert run.tape is not None
-    rows = run.tape.rows
-    elements = 2 + int((rows[:, 3] != PLAIN).sum()) + len(set(times))
+    rows, program = run.tape.rows, directions.engine.program
+    codes = Stops.of(run, Edges(program, directions)).codes
+    elements = 1 + int((codes < 0).sum()) + len(set(times))
     forward, back = Blocks.of(directions.m).count, Blocks.of(2 * n).count
     units = Blocks.of(rows.shape[1] - HEAD + directions.m + k).count
     plain = len(rows) - elements

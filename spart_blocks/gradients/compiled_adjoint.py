@@ -9,11 +9,11 @@ import numpy as np
 
 from spart_blocks.gradients.lanes import Blocks, aligned
 from spart_blocks.gradients.loops import MOST_PARTS, Equations, loop_of
-from spart_blocks.gradients.tangents import Floats
+from spart_blocks.gradients.tangents import Floats, Integers
 from spart_blocks.run.engines.native import Native
 
 _ADJOINTS = ("lx", "ld", "lp", "ls")
-_ROOM = ("start", "starts", "slopes", "x_stage", "x_after", "w", "w_project")
+_ROOM = ("start", "starts", "slopes", "x_stage", "x_after", "xd_after", "w", "w_instant", "w_tick")
 _ROOM_OF_SEEDS = ("found", "back", "seed", "before")
 
 
@@ -60,7 +60,7 @@ class CompiledAdjoint:
         loop = loop_of("adjoint", equations, engine, blocks.lanes)
         pointer, count = ctypes.c_void_p, ctypes.c_longlong
         self._rows = loop.function(
-            *("sb_adjoint_rows", count), pointer, pointer, count, ctypes.c_int
+            *("sb_adjoint_rows", count), pointer, pointer, pointer, count, ctypes.c_int
         )  # fmt: skip
         nx, nd, k = equations.sizes
         ne, s = len(equations.entries), len(method.c)
@@ -74,7 +74,8 @@ class CompiledAdjoint:
         arrays["weights"] = aligned((s, blocks.count, blocks.lanes))
         arrays["weights"].reshape(s, -1)[:, : lanes.shape[1]] = lanes
         sizes = dict.fromkeys(("start", "x_stage", "x_after"), nx) | {"slopes": s * nx}
-        sizes |= {"starts": MOST_PARTS * nx, "w": s * loop.rooms[0], "w_project": loop.rooms[1]}
+        sizes |= {"starts": MOST_PARTS * nx, "w": s * loop.rooms[0], "w_instant": loop.rooms[1]}
+        sizes |= {"w_tick": loop.rooms[1], "xd_after": nd}
         arrays |= {name: aligned((size,)) for name, size in sizes.items()}
         one = blocks.lanes
         arrays |= {
@@ -96,18 +97,23 @@ class CompiledAdjoint:
             **{name: array.ctypes.data for name, array in arrays.items()},
         )  # fmt: skip
 
-    def rows(self, tape: Floats, after: Adjoints, *, starts: bool) -> Adjoints | None:
-        """The adjoints at the start of rows of a tape that all end plainly, from those after them.
+    def rows(
+        self, tape: Floats, codes: Integers, after: Adjoints, *, starts: bool
+    ) -> Adjoints | None:
+        """The adjoints at the start of rows of a tape that are not special, from those after them.
 
-        tape: the rows and the one after them. starts: whether the first begins at a stop. None
-        where a repeated row differs from the run's, or has adjoints that need too short steps.
+        tape: the rows and the one after them, with their codes of stops.py. starts: whether the
+        first begins at a stop. None where a repeated row differs from the run's, or has
+        adjoints that need too short steps.
         """
         given = (after.x, after.xd, after.p, after.sums)
         for name, adjoints in zip(_ADJOINTS, given, strict=True):
             self._arrays[name][:] = self._in.packed(np.tile(adjoints, (self._twice, 1)).T)
         tape = np.ascontiguousarray(tape)
         count = len(tape) - 1
-        if self._rows(ctypes.byref(self._struct), tape.ctypes.data, count, int(starts)):
+        codes = np.ascontiguousarray(codes)
+        given_rows = tape.ctypes.data, codes.ctypes.data, count
+        if self._rows(ctypes.byref(self._struct), *given_rows, int(starts)):
             return None
         found = (self._in.unpacked(self._arrays[name]) for name in _ADJOINTS)
         return Adjoints(*(one.T[: self._n] for one in found))

@@ -11,12 +11,12 @@ import numpy as np
 from spart_blocks.gradients.lanes import Blocks, aligned
 from spart_blocks.gradients.loops import Equations, loop_of
 from spart_blocks.gradients.place import Place
-from spart_blocks.gradients.tangents import Directions, Floats
+from spart_blocks.gradients.tangents import Directions, Floats, Integers
 
 _TABLES = ("A", "b", "c", "e", "p", "dp", "size")
 _PLACE = ("x", "xd", "dx", "dxd", "sum")
-_ROOM = ("start", "slopes", "x_stage", "x_after", "w", "w_project")
-_ROOM_OF_CHANGES = ("changes", "dx_stage", "dx_after", "added")
+_ROOM = ("start", "slopes", "x_stage", "x_after", "xd_after", "w", "w_instant")
+_ROOM_OF_CHANGES = ("changes", "dx_stage", "dx_after", "dxd_after", "added")
 
 
 class _Struct(ctypes.Structure):
@@ -33,9 +33,9 @@ class _Struct(ctypes.Structure):
         ("last", ctypes.c_longlong),
         ("dense", ctypes.c_void_p),
         ("order", ctypes.c_longlong),
-        ("read_x", ctypes.c_void_p),
-        ("off", ctypes.c_double),
-        ("read_dx", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("read_x", "read_xd")),
+        *((name, ctypes.c_double) for name in ("off", "read_before")),
+        *((name, ctypes.c_void_p) for name in ("read_dx", "read_dxd")),
         ("known", ctypes.c_longlong),
         *((name, ctypes.c_void_p) for name in (*_ROOM, *_ROOM_OF_CHANGES)),
     )
@@ -54,10 +54,10 @@ class CompiledRows:
         """
         self._in = blocks = Blocks.of(directions.m)
         loop = loop_of("tangent", equations, directions.engine, blocks.lanes)
-        pointer = ctypes.c_void_p
+        pointer, number = ctypes.c_void_p, ctypes.c_longlong
         self._rows = loop.function(
-            "sb_tangent_rows", ctypes.c_longlong, pointer, pointer, ctypes.c_longlong, ctypes.c_int
-        )
+            *("sb_tangent_rows", number), pointer, pointer, pointer, number, ctypes.c_int
+        )  # fmt: skip
         self._rates = loop.function(
             *("sb_tangent_rates", None), pointer, ctypes.c_double, ctypes.c_int
         )  # fmt: skip
@@ -72,10 +72,10 @@ class CompiledRows:
         arrays["size"] = blocks.packed(directions.size[None])
         arrays["size"][arrays["size"] == 0] = 1.0
         self._dense = None if method.P is None else np.ascontiguousarray(method.P)
-        sizes = dict.fromkeys(("x", "start", "x_stage", "x_after"), nx) | {"xd": nd}
-        sizes |= dict(zip(("w", "w_project"), loop.rooms, strict=True)) | {"slopes": s * nx}
+        sizes = dict.fromkeys(("x", "start", "x_stage", "x_after"), nx) | {"xd": nd, "xd_after": nd}
+        sizes |= dict(zip(("w", "w_instant"), loop.rooms, strict=True)) | {"slopes": s * nx}
         arrays |= {name: aligned((size,)) for name, size in sizes.items()}
-        rows = dict.fromkeys(("dx", "dx_stage", "dx_after"), nx) | {"dxd": nd}
+        rows = dict.fromkeys(("dx", "dx_stage", "dx_after"), nx) | {"dxd": nd, "dxd_after": nd}
         rows |= {"sum": k, "added": k}
         arrays |= {name: blocks.zeros(size) for name, size in rows.items()}
         arrays["changes"] = blocks.zeros(s, nx + k)
@@ -98,35 +98,51 @@ class CompiledRows:
         return self._dense is not None
 
     def rows(
-        self, at: Place, integral: Floats, tape: Floats, *, starts: bool, wanted: Sequence[float]
-    ) -> tuple[int, Place, Floats, Floats, Floats]:
-        """Repeat rows of a tape, all of which end plainly.
+        self,
+        at: Place,
+        integral: Floats,
+        tape: Floats,
+        codes: Integers,
+        *,
+        starts: bool,
+        wanted: Sequence[float],
+    ) -> tuple[int, Place, Floats, list[Place]]:
+        """Repeat rows of a tape that are not special.
 
         at: the states at the start of the first. integral (k, m): the changes of integrals there.
-        starts: whether the first begins at a stop. wanted: ascending times to read the states at,
-        by the dense output of a method that has one. Returns the number of rows at whose starts the
-        states were the run's, and at the end of the last the states and integral; and the states
-        read (n, nx), with their changes (n, nx, m).
+        codes: of the rows, as in stops.py. starts: whether the first begins at a stop. wanted:
+        ascending times to read the states at, by the dense output of a method that has one. Returns
+        the number of rows at whose starts the states were the run's, and at the end of the last the
+        states and integral; and the states that were read.
         """
         q, arrays = self._struct, self._arrays
         self._set(at)
         arrays["sum"][:] = self._in.packed(integral)
         q.known, q.next, q.last = 0, 0, len(wanted)
-        times = np.array(wanted, float)
-        read_x = np.empty((len(times), len(at.x)))
-        read_dx = aligned((len(times), *arrays["dx"].shape))
-        q.wanted, q.read_x, q.read_dx = times.ctypes.data, read_x.ctypes.data, read_dx.ctypes.data
+        n, times = len(wanted), np.array(wanted, float)
+        reads = {
+            "wanted": times, "read_x": np.empty((n, len(at.x))),
+            "read_xd": np.empty((n, len(at.xd))),
+            "read_dx": aligned((n, *arrays["dx"].shape)),
+            "read_dxd": aligned((n, *arrays["dxd"].shape)),
+        }  # fmt: skip
+        for name, array in reads.items():
+            setattr(q, name, array.ctypes.data)
         q.dense = q.order = 0
-        if len(times):
+        if n:
             assert self._dense is not None
             q.dense, q.order = self._dense.ctypes.data, self._dense.shape[1]
-        tape = np.ascontiguousarray(tape)
-        count = int(self._rows(ctypes.byref(q), tape.ctypes.data, len(tape), int(starts)))
+        tape, codes = np.ascontiguousarray(tape), np.ascontiguousarray(codes)
+        given = tape.ctypes.data, codes.ctypes.data, len(tape)
+        count = int(self._rows(ctypes.byref(q), *given, int(starts)))
         dx, dxd, total = (self._in.unpacked(arrays[name]) for name in ("dx", "dxd", "sum"))
         after = replace(
             at, t=float(q.t), x=arrays["x"].copy(), xd=arrays["xd"].copy(), dx=dx, dxd=dxd
         )
-        return count, after, total, read_x, self._in.unpacked(read_dx)
+        changes = [self._in.unpacked(reads[name]) for name in ("read_dx", "read_dxd")]
+        rows = zip(times.tolist(), reads["read_x"], reads["read_xd"], *changes, strict=True)
+        return count, after, total, [replace(after, t=t, x=x, xd=xd, dx=dx, dxd=dxd)
+                                     for t, x, xd, dx, dxd in rows]  # fmt: skip
 
     def attempt(
         self, at: Place, h: float, inside: tuple[float, float], start: Floats

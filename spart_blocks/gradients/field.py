@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.base.tableaus import Tableau, tableau
+from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.gradients.compiled_rows import CompiledRows
+from spart_blocks.gradients.instants import ticked
 from spart_blocks.gradients.loops import Equations
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.tangents import Directions, Floats, Tangent
@@ -30,8 +34,12 @@ class Field:
     holds: whether limits act by the state at the start of a step.
     """
 
-    def __init__(self, run: Run, directions: Directions, integrands: Any) -> None:
-        """integrands: a Function (t, x, xd, p) -> column of signals to integrate, or None."""
+    def __init__(
+        self, run: Run, directions: Directions, integrands: Any, sets: Sequence[Sequence[Clock]]
+    ) -> None:
+        """integrands: a Function (t, x, xd, p) -> column of signals to integrate, or None. sets:
+        the clocks that tick together.
+        """
         engine, method = run.engine, tableau(run.options.solver)
         assert isinstance(engine, Native)
         assert method is not None
@@ -41,12 +49,16 @@ class Field:
         self.holds = program.held is not None
         options = run.options
         self.same = max(SAME, TOLERANCES * options.rtol)
-        project = program.project if engine.drifting else None
         rates = program.held or program.rates
-        self.equations = Equations(method, rates, integrands, project, directions.entries)
+        entries, drifting = directions.entries, engine.drifting
+        names = tuple(tuple(clock.name for clock in due) for due in sets)
+        ticks = tuple(ticked(program, due, engine.sampled) if due else None for due in names)
+        plain = Equations(method, rates, integrands, program.project, entries, drifting)
         self.compiled: CompiledRows | None = None
-        with suppress(LookupError):
-            self.compiled = CompiledRows(directions, self.equations, self.tolerances)
+        for self.equations in (replace(plain, ticks=ticks, names=names), plain):
+            with suppress(LookupError):
+                self.compiled = CompiledRows(directions, self.equations, self.tolerances)
+                break
         often = self.compiled is None
         self.rates = directions.tangent("rates", lambda: rates, often=True) if often else None
         self.guards: Tangent | None = None

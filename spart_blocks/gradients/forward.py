@@ -6,7 +6,6 @@ the steps stand the instants of instants.py.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,23 +13,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.gradients.field import Field
 from spart_blocks.gradients.instants import Edges, Maps, NoGradientError
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.steps import Step
-from spart_blocks.gradients.tangents import Directions, Floats
+from spart_blocks.gradients.stops import Stops, edge
+from spart_blocks.gradients.tangents import Directions, Floats, Integers
 from spart_blocks.run.constants import LOCATED
 from spart_blocks.run.events.stops import just_after, just_before
 from spart_blocks.run.run import Run
-from spart_blocks.run.tape import CROSSES, HEAD, PLAIN, STOPPED, Act
+from spart_blocks.run.tape import CROSSES, HEAD, STOPPED, Act
 
 FAR = 1e-8
 """Time [s] within which a crossing that was located must be found again."""
 PROBE = 1e-6
 """Time [s] over which the rate of a signal that crosses is differenced."""
-_ULPS = 64
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,11 @@ class Forward:
         """
         assert run.tape is not None
         self.run, self.tape = run, run.tape
-        self.field = Field(run, directions, integrands)
+        self.edges = Edges(directions.engine.program, directions)
+        self.stops = Stops.of(run, self.edges)
+        self.field = Field(run, directions, integrands, self.stops.sets)
         self.engine = self.field.engine
         self.directions, self.maps = directions, Maps(directions)
-        self.edges = Edges(self.engine.program, directions)
-        self.ticks = {c.name: c.first_tick_from(run.start) for c in run.clocks}
         self.integral = self.field.no_integral
         self._acted = 0
         self.moved: dict[str, Floats] = {}
@@ -98,9 +97,9 @@ class Forward:
                 sides, k = [self._look(at)], upto
             else:
                 t, near = rows[k, :2].tolist()
-                while wanted and wanted[0] <= t + _edge(t):
+                while wanted and wanted[0] <= t + edge(t):
                     yield wanted.popleft(), sides
-                within = list(_taken_before(wanted, near - _edge(near)))
+                within = list(_taken_before(wanted, near - edge(near)))
                 at, sides, seen = self.row(k, at, within, dense=dense)
                 k += 1
             yield from seen
@@ -115,7 +114,7 @@ class Forward:
         if moving and (slope != self.field.slope(at, just_after(at.t))).any():
             text = "it switches at the start of the run, and would after it with other parameters"
             raise NoGradientError(text, block=moving, time=at.t)
-        at = self._instant(at, slope, at.t, True, self._taken(at.t))
+        at = self._instant(at, slope, at.t, True, self.stops.first, self._taken(at.t))
         return at, [self._look(at)]
 
     def row(
@@ -144,7 +143,8 @@ class Forward:
         if end in (STOPPED, CROSSES) or k + 1 == len(rows):
             acted = self._taken(until)
             crossed = self._crossed(step, rows, k, acted) if end == CROSSES else ()
-            at = self._instant(over, slope, until, end == STOPPED, acted, crossed)
+            due = self.stops.sets[self.stops.due[k]]
+            at = self._instant(over, slope, until, end == STOPPED, due, acted, crossed)
         else:
             at = self.maps.project(over) if self.engine.drifting else over
         return at, [replace(close, dt=at.dt), self._look(at)], seen
@@ -158,17 +158,21 @@ class Forward:
         run. And whether it is within.
         """
         rows = self.tape.rows
-        k = int(np.searchsorted(rows[:, 0], time + _edge(time), side="right")) - 1
-        if k < 0 or time <= rows[k, 0] + _edge(rows[k, 0]):
+        k = int(np.searchsorted(rows[:, 0], time + edge(time), side="right")) - 1
+        if k < 0 or time <= rows[k, 0] + edge(rows[k, 0]):
             return max(k, 0) - 1, False
-        return k, bool(time < rows[k, 1] - _edge(rows[k, 1]))
+        return k, bool(time < rows[k, 1] - edge(rows[k, 1]))
 
     @cached_property
-    def special(self) -> NDArray[np.int_]:
-        """The numbers of the rows that do not end plainly, and of the last."""
-        rows = self.tape.rows
-        last = [len(rows) - 1] if len(rows) else []
-        return np.union1d(np.flatnonzero(rows[:, 3] != PLAIN), last).astype(int)
+    def codes(self) -> Integers:
+        """The codes of the rows, as in stops.py; stops are special where ticks are not compiled."""
+        ticks = self.field.equations.names == self.stops.names
+        return self.stops.codes if ticks else np.minimum(self.stops.codes, -self.stops.codes)
+
+    @cached_property
+    def special(self) -> Integers:
+        """The numbers of the rows that need more than a step and ticks."""
+        return np.flatnonzero(self.codes < 0)
 
     def _plain_until(self, k: int, wanted: deque[float], *, dense: bool) -> int:
         """The row before which compiled code goes on from row k; k if it cannot."""
@@ -177,9 +181,12 @@ class Forward:
             return k
         upto = int(self.special[np.searchsorted(self.special, k)])
         if wanted and not (dense and compiled.reads):
-            first = np.searchsorted(rows[:, 0], wanted[0] + _edge(wanted[0]), side="right") - 1
+            first = np.searchsorted(rows[:, 0], wanted[0] + edge(wanted[0]), side="right") - 1
+            at_start = wanted[0] <= rows[first, 0] + edge(wanted[0])
+            if first and at_start and self.codes[first - 1]:
+                first -= 1  # both sides of the stop are seen
             upto = min(upto, int(first))
-        starts = rows[k, 0] + _edge(rows[k, 0])
+        starts = rows[k, 0] + edge(rows[k, 0])
         return k if wanted and wanted[0] <= starts else max(upto, k)
 
     def _repeated(
@@ -189,16 +196,14 @@ class Forward:
         compiled, rows = self.field.compiled, self.tape.rows
         assert compiled is not None
         until = float(rows[upto, 0])
-        times = list(_taken_before(wanted, until - _edge(until)))
-        count, at, self.integral, x, dx = compiled.rows(
-            at, self.integral, rows[k:upto], starts=self.begins(k), wanted=times
+        times = list(_taken_before(wanted, until - edge(until)))
+        codes = self.codes[k:upto]
+        count, at, self.integral, read = compiled.rows(
+            at, self.integral, rows[k:upto], codes, starts=self.begins(k), wanted=times
         )
         if k + count < upto:
             self.check(k + count, at)
-        places = (
-            replace(at, t=t, x=one, dx=change) for t, one, change in zip(times, x, dx, strict=True)
-        )
-        return at, [(one.t, [self._looked(one)]) for one in places]
+        return at, [(one.t, [self._looked(one)]) for one in read]
 
     def begun(self) -> Place:
         """The initial states."""
@@ -229,7 +234,7 @@ class Forward:
 
     def _taken(self, t: float) -> list[Act]:
         """Take the acts up to an instant at t."""
-        limit = t + _edge(t)
+        limit = t + edge(t)
         acts, begin = self.tape.acts, self._acted
         while self._acted < len(acts) and acts[self._acted].t <= limit:
             self._acted += 1
@@ -258,23 +263,24 @@ class Forward:
         slope: Floats,
         t: float,
         stops: bool,
+        due: Sequence[Clock],
         acts: Sequence[Act],
         crossed: Sequence[int] = (),
     ) -> Place:
         """The states after all that happens at t, at a fixed time, with dt: how t moves.
 
-        near: just before, with the rates there. stops: whether it is a stop, with its ticks and
-        edges. crossed: the crossings that ended the step.
+        near: just before, with the rates there. stops: whether it is a stop, with its ticks, of
+        the clocks due, and edges. crossed: the crossings that ended the step.
         """
         moves = self._moves(near, slope, crossed, t)
-        dt, edge = (next(iter(moves.values())), None) if moves else self.edges.at(t)
+        dt, block = (next(iter(moves.values())), None) if moves else self.edges.at(t)
         now = replace(near, t=t, x=self._beyond(near, slope, t, moves)).moving(slope, dt)
         if stops or not acts:
             now = self.maps.project(now)
         early = list(_before_ticks(acts))
         now = self._act(now, early, moves)
         if stops:
-            now = self._tick(now, edge)
+            now = self._tick(now, due, block)
         now = self._act(now, acts[len(early) :], moves)
         after = just_after(t) if stops else t
         summed = self.field.summed
@@ -285,18 +291,15 @@ class Forward:
         self._note_moves(moves, acts, now.dt)
         return replace(now.still(self.field.slope(now, after)), dt=now.dt)
 
-    def _tick(self, now: Place, edge: str | None) -> Place:
-        due = [c for c in self.run.clocks if float(c.time(self.ticks[c.name])) == now.t]
+    def _tick(self, now: Place, due: Sequence[Clock], block: str | None) -> Place:
         if not due:
             return now
         if now.dt.any():
             raise NoGradientError(
                 "it switches at a tick, and would before or after it with other parameters",
-                block=edge,
+                block=block,
                 time=now.t,
             )
-        for clock in due:
-            self.ticks[clock.name] += 1
         return self.maps.tick(now, due)
 
     def _act(self, now: Place, acts: Sequence[Act], moves: dict[int, Floats]) -> Place:
@@ -390,11 +393,6 @@ def _taken_before(times: deque[float], limit: float) -> Iterator[float]:
     """Take the times before a limit."""
     while times and times[0] < limit:
         yield times.popleft()
-
-
-def _edge(t: float) -> float:
-    """Times that differ by less are the same."""
-    return _ULPS * math.ulp(max(abs(t), 1e-300))
 
 
 def _before_ticks(acts: Sequence[Act]) -> Iterator[Act]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.base.errors import RunError
 from spart_blocks.diagram.network.clocks import Clock, exact
@@ -129,6 +130,15 @@ class Edges:
                     time=t,
                 )
         return (here[0][1], here[0][0]) if here else (self._still, None)
+
+    def moving(self, times: Floats) -> NDArray[np.bool_]:
+        """Whether an edge that moves may be at each of these times."""
+        found = np.zeros(len(times), bool)
+        for series, _, _ in self._series:
+            first, period = float(series.first), float(series.period)
+            k = np.maximum(np.round((times - first) / period), 0) if period > 0 else 0.0
+            found |= np.isclose(times, first + k * period, rtol=1e-12, atol=1e-300)
+        return found
 
     def _all(self, t: float) -> Iterator[tuple[str, Floats]]:
         for times, first, period in self._series:

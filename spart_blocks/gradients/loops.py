@@ -36,14 +36,18 @@ SMALL = 0.1
 """Fraction of the largest adjoint of a state of which others may be off by the same tolerance."""
 ROUNDED = 1e-13
 """Differences from the run's states that are due to rounding."""
+SAME_ULPS = 64
+"""Times that differ by fewer units in the last place are the same."""
 _PLAIN = 4
 """Arguments of a function that limits do not act in: t, x, xd, p."""
 
 
 @dataclass(frozen=True)
 class Equations:
-    """What acts in plain steps: a method, the Functions of the rates, of the integrands and of the
-    projection after each step, None without any, and the entries of p that vary.
+    """What acts in steps and at ticks: a method, the Functions of the rates, of the integrands and
+    of the projection, None without any, and the entries of p that vary. drifting: whether each
+    step is projected, not only stops. ticks: Functions (t, x, xd, p) -> xd of the sets of clocks
+    that tick together, None for no clock; names: theirs.
     """
 
     method: Tableau
@@ -51,6 +55,9 @@ class Equations:
     summed: Any
     project: Any
     entries: tuple[int, ...]
+    drifting: bool = False
+    ticks: tuple[Any, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -66,7 +73,7 @@ class Equations:
 
 @dataclass(frozen=True)
 class Loop:
-    """A compiled loop. rooms: numbers in w of the rates, and of the projection."""
+    """A compiled loop. rooms: numbers in w of the rates, and of projection and ticks."""
 
     loaded: ctypes.CDLL
     rooms: tuple[int, int]
@@ -82,7 +89,8 @@ def loop_of(kind: Kind, equations: Equations, engine: Native, lanes: int) -> Loo
     """The loop of a kind over an engine's equations. Raises LookupError where there is no machine
     code.
     """
-    key = (f"{kind} rows", engine.program.run.solver, equations.entries, lanes)
+    solver = engine.program.run.solver
+    key = (f"{kind} rows", solver, equations.entries, lanes, equations.names)
     found: Loop | None = engine.derived(key, lambda: _compiled(kind, equations, lanes))
     if found is None:
         raise LookupError("not compiled")
@@ -97,12 +105,15 @@ def _compiled(kind: Kind, equations: Equations, lanes: int) -> Loop | None:
         if equations.project is not None:
             project = equations.project
             made.append(_seeded("project", project, derivative(project, None, entries)))
+        for k, tick in enumerate(equations.ticks):
+            if tick is not None:
+                made.append(_seeded(f"tick_{k}", tick, derivative(tick, None, entries)))
     except LookupError:
         return None
     loaded = loaded_library(_source(kind, equations, made, lanes), FLAGS)
     if loaded is None:
         return None
-    return Loop(loaded, (made[0].room, made[-1].room if len(made) > 1 else 0))
+    return Loop(loaded, (made[0].room, max((one.room for one in made[1:]), default=0)))
 
 
 def _seeded(name: str, function: Any, derivative: Any) -> Seeded:
@@ -122,7 +133,9 @@ def _source(kind: Kind, equations: Equations, made: Sequence[Seeded], lanes: int
         "SB_STAGES": len(equations.method.c),
         "SB_HEAD": HEAD,
         "SB_HOLDS": int(equations.holds),
-        "SB_PROJECTS": int(equations.project is not None),
+        "SB_PROJECTS": int(equations.project is not None and nx > 0),
+        "SB_DRIFTS": int(equations.drifting),
+        "SB_SAME": SAME_ULPS,
         "SB_LAST": int(equations.method.P is not None),
         "SB_ALLOWED": ALLOWED,
         "SB_LEAST": LEAST,
@@ -138,9 +151,32 @@ def _source(kind: Kind, equations: Equations, made: Sequence[Seeded], lanes: int
         "SB_POINT(t, x, xd, p, start, value, w)": f"{kind}_point(t, x, xd, p{start}, value, w)",
     }
     called = dict.fromkeys(text for one in made for text in one.called)
-    texts = [*called, *(one.text for one in made)]
+    texts = [*called, *(one.text for one in made), *_choices(kind, equations)]
     around = header("gradients/c/seeds.h"), header(f"gradients/c/{kind}_rows.h")
     return "\n".join([macros(defined), around[0], *texts, around[1]])
+
+
+def _choices(kind: Kind, equations: Equations) -> list[str]:
+    """Functions that call those of a set of ticks by its number."""
+    seeds = ("dx", "dxd", "dp") if kind == "tangent" else ("v",)
+    given = {
+        "point": [*((f"const double *{one}", one) for one in ("t", "x", "xd", "p")),
+                  ("double *value", "value"), ("double *w", "w")],
+        "seeds": [*((f"const sb_seeds *{one}", one) for one in seeds),
+                  ("const double *w", "w"), ("sb_seeds *out", "out")],
+    }  # fmt: skip
+    texts = []
+    for name, arguments in given.items():
+        declared, call = (", ".join(parts) for parts in zip(*arguments, strict=True))
+        cases = [
+            f"  if (which == {k}) tick_{k}_{name}({call});"
+            for k, tick in enumerate(equations.ticks)
+            if tick is not None
+        ]
+        unused = [f"  (void){one};" for _, one in [("", "which"), *arguments]]
+        head = f"static void sb_tick_{name}(long long which, {declared}) {{"
+        texts.append("\n".join([head, *unused, *cases, "}"]))
+    return texts
 
 
 # --- derivatives ----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from spart_blocks.program.c.machine_code import MachineCode, machine_code
 from spart_blocks.run.engines.native import Called, Native
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class Directions:

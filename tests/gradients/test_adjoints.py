@@ -1,10 +1,14 @@
 """Adjoints are the transposes of what goes forward: through steps, events, modes and ticks."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import spart_blocks as sb
 from spart_blocks.gradients.gradient import GradientRuns, _backward
+from spart_blocks.gradients.signals import signal_changes
+from spart_blocks.run.simulate import begin
 from tests.gradients.test_gradients_of_events import FALLING
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -105,6 +109,41 @@ run: {T: 1}
 
 def test_through_ticks(equal, written):
     equal(written(SAMPLED), {"end": "final(x)", "rms": "rms(error)"}, ["k", "goal", "x.x0"])
+
+
+TWO_CLOCKS = SAMPLED.replace("{rate: 20}}", "{rate: 20}, d: {rate: 30}}").replace(
+    "wires: [", "wires: [x -> slow, slow -> w, w -> z, "
+).replace("  s: {", """  slow: {type: ZOH, clock: d}
+  w: {type: HYBRID_SYSTEM, states: [w], arguments: [u], f: ["u - w"]}
+  z: {type: SCOPE}
+  s: {""")  # fmt: skip
+
+
+def test_through_ticks_of_clocks_that_meet(equal, written):
+    of = {"end": "final(w)", "held": "rms(slow)", "at": "integral(x, since=0.3, until=0.5)"}
+    equal(written(TWO_CLOCKS), of, ["k", "goal", "x.x0", "w.x0"])
+
+
+def test_ticks_at_which_a_quaternion_is_normalised(equal):
+    """Each stop of a spacecraft projects its attitude, too."""
+    path = Path(sb.__file__).parents[1] / "diagrams" / "spacecraft_sampled.yaml"
+    equal(path, {"end": "final(plant.qm[0])"}, ["kp", "kd"], T=0.5)
+
+
+def test_samples_between_ticks_are_read_in_the_compiled_loop(written, monkeypatch):
+    """At a tick what is read is what holds after it."""
+    asked = begin(written(TWO_CLOCKS), engine="native", solver="RK45").engine
+    changes = np.zeros((len(asked.program.p), 2))
+    changes[asked.program.parameter_places("k")[0], 0] = 1
+    changes[asked.program.parameter_places("goal")[0], 1] = 1
+    times = np.unique(np.concatenate([np.linspace(0, 1, 41), [0.123, 0.6543]]))
+    found = signal_changes(asked, ["x", "held", "slow"], changes, times)
+    monkeypatch.setattr("spart_blocks.gradients.loops.loaded_library", lambda *_: None)
+    asked = begin(written(TWO_CLOCKS), engine="native", solver="RK45").engine
+    plain = signal_changes(asked, ["x", "held", "slow"], changes, times)
+    np.testing.assert_allclose(found.values, plain.values, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(found.changes, plain.changes, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.rates, plain.rates, rtol=1e-10, atol=1e-12)
 
 
 def test_through_modes(equal, written):

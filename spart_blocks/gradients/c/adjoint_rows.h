@@ -30,7 +30,7 @@ typedef struct {
   double low, high, off;
   /* room */
   long long known; /* whether w begins with the functions at the end of the step */
-  double *start, *starts, *slopes, *x_stage, *x_after, *w, *w_project;
+  double *start, *starts, *slopes, *x_stage, *x_after, *xd_after, *w, *w_instant, *w_tick;
   sb_seeds *found, *back, *seed, *before;
 } sb_adjoints;
 
@@ -98,6 +98,17 @@ static double sb_error(const sb_adjoints *q, const double *x) {
   return worst;
 }
 
+/* Set the lanes of the weights e to those of the columns. */
+static void sb_alike(const sb_adjoints *q, sb_seeds *adjoints, long long n) {
+  double *lanes = (double *)adjoints;
+  for (long long c = 0; c < q->columns; c++) {
+    const long long k = q->columns + c;
+    const double *from = lanes + c / SB_SEEDS * n * SB_SEEDS + c % SB_SEEDS;
+    double *to = lanes + k / SB_SEEDS * n * SB_SEEDS + k % SB_SEEDS;
+    for (long long i = 0; i < n; i++) to[i * SB_SEEDS] = from[i * SB_SEEDS];
+  }
+}
+
 /* Take a step back whose stages are known; returns the error of the adjoints if they are checked:
    the last stage of a method that ends on the rates at its end is there for errors alone. */
 static double sb_back(sb_adjoints *q, const double *x, double h, int checked) {
@@ -122,32 +133,52 @@ static double sb_back(sb_adjoints *q, const double *x, double h, int checked) {
   }
   if (!q->e) return 0;
   if (checked) error = sb_error(q, x);
-  double *lanes = (double *)q->lx;
-  for (long long c = 0; c < q->columns; c++) {
-    const long long k = q->columns + c;
-    const double *from = lanes + c / SB_SEEDS * SB_NX * SB_SEEDS + c % SB_SEEDS;
-    double *to = lanes + k / SB_SEEDS * SB_NX * SB_SEEDS + k % SB_SEEDS;
-    for (long long i = 0; i < SB_NX; i++) to[i * SB_SEEDS] = from[i * SB_SEEDS];
-  }
+  sb_alike(q, q->lx, SB_NX);
+  sb_alike(q, q->ld, SB_ND);
   return error;
 }
 
-#if SB_PROJECTS
-/* Set x_after to its constraints, and take the adjoints back over that. */
+/* Set x_after to its constraints; the room keeps what is needed to go back. */
 static void sb_project(sb_adjoints *q, double t, const double *xd) {
+#if SB_PROJECTS
   memcpy(q->x_stage, q->x_after, SB_NX * sizeof(double));
-  project_point(&t, q->x_stage, xd, q->p, q->x_after, q->w_project);
+  project_point(&t, q->x_stage, xd, q->p, q->x_after, q->w_instant);
+#else
+  (void)q, (void)t, (void)xd;
+#endif
+}
+
+/* Take the adjoints back over that. */
+static void sb_project_back(sb_adjoints *q) {
+#if SB_PROJECTS
   for (long long b = 0; b < q->blocks; b++) {
-    project_seeds(q->lx + b * SB_NX, q->w_project, q->found);
+    project_seeds(q->lx + b * SB_NX, q->w_instant, q->found);
     memcpy(q->lx + b * SB_NX, q->found, SB_NX * sizeof(sb_seeds));
     sb_note(q, b);
   }
-}
+#else
+  (void)q;
 #endif
+}
 
-static int sb_differs(sb_adjoints *q, const double *found, const double *wanted) {
+/* Take the adjoints back over a tick of clocks, to xd_after. */
+static void sb_tick_back(sb_adjoints *q, long long which, double t, const double *xd) {
+  memcpy(q->xd_after, xd, SB_ND * sizeof(double));
+  sb_tick_point(which, &t, q->x_after, xd, q->p, q->xd_after, q->w_tick);
+  for (long long b = 0; b < q->blocks; b++) {
+    sb_seeds *ld = q->ld + b * SB_ND;
+    memset(q->found, 0, SB_FOUND * sizeof(sb_seeds));
+    memcpy(q->found + SB_NX, ld, SB_ND * sizeof(sb_seeds));
+    sb_tick_seeds(which, ld, q->w_tick, q->found);
+    for (long long i = 0; i < SB_NX; i++) q->lx[b * SB_NX + i] += q->found[i];
+    memset(ld, 0, SB_ND * sizeof(sb_seeds));
+    sb_note(q, b);
+  }
+}
+
+static int sb_differs(sb_adjoints *q, const double *found, const double *wanted, long long n) {
   double off = 0, size = 1;
-  for (long long i = 0; i < SB_NX; i++) {
+  for (long long i = 0; i < n; i++) {
     off = sb_largest(off, found[i] - wanted[i]);
     size = sb_largest(size, wanted[i]);
   }
@@ -155,23 +186,27 @@ static int sb_differs(sb_adjoints *q, const double *found, const double *wanted)
   return off > q->same * size;
 }
 
-/* Go back over a row in so many equal parts; returns the largest error of the adjoints in one, and
-   infinity, and a positive `off`, where the row does not end as the run's. */
-static double sb_row(sb_adjoints *q, const double *row, const double *next, long long parts, int checked) {
+/* Go back over a row in so many equal parts. code: as for sb_tangent_rows. Returns the largest error
+   of the adjoints in one, and infinity, and a positive `off`, where the row does not end as the run's. */
+static double sb_row(sb_adjoints *q, const double *row, long long code, long long parts, int checked) {
   const double t = row[0], h = (row[2] - t) / (double)parts, *xd = row + SB_HEAD + SB_NX;
+  const double *next = xd + SB_ND + SB_HEAD;
   double worst = 0;
   q->off = 0;
-  q->known = q->known && parts == 1;
+  q->known = q->known && parts == 1 && !code;
   memcpy(q->start, row + SB_HEAD, SB_NX * sizeof(double));
   memcpy(q->starts, q->start, SB_NX * sizeof(double));
   for (long long k = 0; k < parts; k++) {
     sb_forth(q, t + (double)k * h, q->starts + k * SB_NX, xd, h);
     if (k + 1 < parts) memcpy(q->starts + (k + 1) * SB_NX, q->x_after, SB_NX * sizeof(double));
   }
-#if SB_PROJECTS
-  sb_project(q, row[2], xd);
-#endif
-  if (sb_differs(q, q->x_after, next + SB_HEAD)) return INFINITY;
+  if (code || SB_DRIFTS) sb_project(q, row[2], xd);
+  if (sb_differs(q, q->x_after, next, SB_NX)) return INFINITY;
+  if (code) {
+    sb_tick_back(q, code - 1, row[2], xd);
+    if (sb_differs(q, q->xd_after, next + SB_NX, SB_ND)) return INFINITY;
+  }
+  if (code || SB_DRIFTS) sb_project_back(q);
   q->off = 0;
   for (long long k = parts - 1; k >= 0; k--) {
     const double *x = q->starts + k * SB_NX;
@@ -182,16 +217,17 @@ static double sb_row(sb_adjoints *q, const double *row, const double *next, long
     const double error = sb_back(q, x, h, checked);
     if (!(error <= worst)) worst = error;
   }
-  q->known = SB_LAST && !SB_HOLDS && !SB_PROJECTS;
+  q->known = SB_LAST && !SB_HOLDS && !SB_DRIFTS;
   return worst;
 }
 
-/* Go back over rows of a tape, all of which end plainly; the row after them follows. starts: whether
-   the first begins at a stop. Adjoints that need shorter steps than the run get them: this is checked
+/* Go back over rows of a tape, which end plainly or at a stop; the row after them follows. codes,
+   starts: as for sb_tangent_rows. Adjoints that need shorter steps than the run get them: this is checked
    in rows with other steps than the last that was checked, at least every so many rows, and, where it
    is found, again in each row since the last check. Returns the
    number of rows that are left, where one differs from the run's or needs more than SB_MOST_PARTS. */
-long long sb_adjoint_rows(sb_adjoints *q, const double *rows, long long count, int starts) {
+long long sb_adjoint_rows(sb_adjoints *q, const double *rows, const long long *codes, long long count,
+                          int starts) {
   const long long width = SB_HEAD + SB_NX + SB_ND;
   const size_t all = (size_t)(q->blocks * (SB_NX + SB_ND + SB_NE)) * sizeof(sb_seeds);
   sb_seeds *kept = q->before + q->blocks * SB_NX;
@@ -204,9 +240,11 @@ long long sb_adjoint_rows(sb_adjoints *q, const double *rows, long long count, i
     const double ratio = (row[2] - row[0]) / step;
     const int alike = ratio < SB_ALIKE && ratio > 1 / SB_ALIKE;
     const int checked = q->e && (careful > 0 || safe - count >= SB_UNCHECKED || count == 1 || !alike);
-    q->low = count == 1 && starts ? row[0] + SB_INSIDE * (nextafter(row[0], INFINITY) - row[0]) : row[0];
-    q->high = row[1];
-    const double error = sb_row(q, row, row + width, parts, checked);
+    const long long code = codes[count - 1];
+    const int stop = count == 1 ? starts : codes[count - 2] > 0;
+    q->low = stop ? row[0] + SB_INSIDE * (nextafter(row[0], INFINITY) - row[0]) : row[0];
+    q->high = code ? row[2] - SB_INSIDE * (row[2] - nextafter(row[2], -INFINITY)) : row[1];
+    const double error = sb_row(q, row, code, parts, checked);
     if (q->off > 0) return count;
     if (checked && error > SB_ALLOWED) {
       if (safe == count) {

@@ -27,12 +27,12 @@ typedef struct {
   long long next, last;
   const double *dense; /* P of the dense output, with `order` columns; 0: nothing is read */
   long long order;
-  double *read_x, off;
-  sb_seeds *read_dx;
+  double *read_x, *read_xd, off, read_before;
+  sb_seeds *read_dx, *read_dxd;
   /* room */
   long long known; /* whether the first stage is known */
-  double *start, *slopes, *x_stage, *x_after, *w, *w_project;
-  sb_seeds *changes, *dx_stage, *dx_after, *added;
+  double *start, *slopes, *x_stage, *x_after, *xd_after, *w, *w_instant;
+  sb_seeds *changes, *dx_stage, *dx_after, *dxd_after, *added;
 } sb_tangents;
 
 /* to = from + h sum_j w_j K_j of the states. */
@@ -119,7 +119,8 @@ double sb_tangent_try(sb_tangents *q, double h) {
 /* Read the states at the wanted times of the last step, of length h from x and dx. */
 static void sb_read(sb_tangents *q, double h) {
   double weights[SB_STAGES];
-  for (; q->next < q->last && q->wanted[q->next] < q->t + h; q->next++) {
+  const double before = q->t + h < q->read_before ? q->t + h : q->read_before;
+  for (; q->next < q->last && q->wanted[q->next] < before; q->next++) {
     const double theta = (q->wanted[q->next] - q->t) / h;
     for (long long j = 0; j < SB_STAGES; j++) {
       double power = 1;
@@ -129,6 +130,8 @@ static void sb_read(sb_tangents *q, double h) {
     sb_stage(q->read_x + q->next * SB_NX, q->x, h, weights, SB_STAGES, q->slopes);
     sb_stage_of_changes(q->read_dx + q->next * q->blocks * SB_NX, q->dx, h, weights, SB_STAGES, q->changes,
                         q->blocks);
+    memcpy(q->read_xd + q->next * SB_ND, q->xd, SB_ND * sizeof(double));
+    memcpy(q->read_dxd + q->next * q->blocks * SB_ND, q->dxd, (size_t)(q->blocks * SB_ND) * sizeof(sb_seeds));
   }
 }
 
@@ -146,16 +149,29 @@ static void sb_take(sb_tangents *q, double h) {
   }
 }
 
-#if SB_PROJECTS
 /* Set the states to their constraints. */
 static void sb_project(sb_tangents *q) {
-  project_point(&q->t, q->x, q->xd, q->p, q->x_after, q->w_project);
+#if SB_PROJECTS
+  project_point(&q->t, q->x, q->xd, q->p, q->x_after, q->w_instant);
   memcpy(q->x, q->x_after, SB_NX * sizeof(double));
   for (long long b = 0; b < q->blocks; b++)
-    project_seeds(q->dx + b * SB_NX, q->dxd + b * SB_ND, q->dp + b * SB_NE, q->w_project, q->dx_after + b * SB_NX);
+    project_seeds(q->dx + b * SB_NX, q->dxd + b * SB_ND, q->dp + b * SB_NE, q->w_instant, q->dx_after + b * SB_NX);
   memcpy(q->dx, q->dx_after, (size_t)(q->blocks * SB_NX) * sizeof(sb_seeds));
-}
 #endif
+  q->known = 0;
+}
+
+/* Let a set of clocks tick. */
+static void sb_tick(sb_tangents *q, long long which) {
+  memcpy(q->xd_after, q->xd, SB_ND * sizeof(double));
+  memcpy(q->dxd_after, q->dxd, (size_t)(q->blocks * SB_ND) * sizeof(sb_seeds));
+  sb_tick_point(which, &q->t, q->x, q->xd, q->p, q->xd_after, q->w_instant);
+  for (long long b = 0; b < q->blocks; b++)
+    sb_tick_seeds(which, q->dx + b * SB_NX, q->dxd + b * SB_ND, q->dp + b * SB_NE, q->w_instant,
+                  q->dxd_after + b * SB_ND);
+  memcpy(q->xd, q->xd_after, SB_ND * sizeof(double));
+  memcpy(q->dxd, q->dxd_after, (size_t)(q->blocks * SB_ND) * sizeof(sb_seeds));
+}
 
 /* Go on by h, in shorter parts where the changes need them: Step.within of steps.py. */
 static void sb_within(sb_tangents *q, double h) {
@@ -190,26 +206,28 @@ static int sb_differs(sb_tangents *q, const double *found, const double *wanted,
   return off > q->same * size;
 }
 
-/* Repeat rows of a tape, all of which end plainly, from the states at the start of the first.
-   starts: whether the first begins at a stop. Returns the number of rows that were the same as the
-   run's at their start, and after the last. */
-long long sb_tangent_rows(sb_tangents *q, const double *rows, long long count, int starts) {
+/* Repeat rows of a tape, which end plainly or at a stop, from the states at the start of the first.
+   codes: 0 for a row that ends plainly, else one more than the number of the clocks that tick at its
+   end. starts: whether the first begins at a stop. Returns the number of rows that were the same as
+   the run's at their start, and after the last. */
+long long sb_tangent_rows(sb_tangents *q, const double *rows, const long long *codes, long long count, int starts) {
   const long long width = SB_HEAD + SB_NX + SB_ND;
   for (long long k = 0; k < count; k++, rows += width) {
     double moved = 0;
-    const double t = rows[0], *x = rows + SB_HEAD, *xd = x + SB_NX;
+    const double t = rows[0], until = rows[2], *x = rows + SB_HEAD, *xd = x + SB_NX;
     if (sb_differs(q, q->x, x, SB_NX, &moved) || sb_differs(q, q->xd, xd, SB_ND, &moved)) return k;
     memcpy(q->x, x, SB_NX * sizeof(double));
     memcpy(q->xd, xd, SB_ND * sizeof(double));
-    if (SB_HOLDS || SB_PROJECTS || moved > SB_ROUNDED) q->known = 0;
+    if (SB_HOLDS || moved > SB_ROUNDED) q->known = 0;
     q->t = t;
-    q->low = k == 0 && starts ? t + SB_INSIDE * (nextafter(t, INFINITY) - t) : t;
-    q->high = rows[1];
-    sb_within(q, rows[2] - t);
-    q->t = rows[2];
-#if SB_PROJECTS
-    sb_project(q);
-#endif
+    q->low = starts ? t + SB_INSIDE * (nextafter(t, INFINITY) - t) : t;
+    starts = codes[k] > 0;
+    q->high = starts ? until - SB_INSIDE * (until - nextafter(until, -INFINITY)) : rows[1];
+    q->read_before = starts ? until - SB_SAME * (until - nextafter(until, -INFINITY)) : INFINITY;
+    sb_within(q, until - t);
+    q->t = until;
+    if (starts || SB_DRIFTS) sb_project(q);
+    if (starts) sb_tick(q, codes[k] - 1);
   }
   return count;
 }
