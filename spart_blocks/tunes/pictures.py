@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks.results.plots import add_legend, dress, look, new_figure
 from spart_blocks.tunes.histories import Histories, histories
+from spart_blocks.tunes.problem import smooth
 from spart_blocks.tunes.search import Found
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ MOST_PICTURES = 3
 MOST_ELEMENTS = 6
 """Largest number of elements of a signal that are drawn."""
 FAINT, BOUND = "#9AA1AB", "#B3261E"
-_ONE_SIGNAL = re.compile(r"(most|least|peak|final|max|min)\(([^(),]+)(,.*)?\)")
+_WINDOW = re.compile(r"(since|until)\s*=\s*([-+.\deE]+)")
+_TIMES = r"(?:,\s*(?:since|until)\s*=\s*[-+.\deE]+\s*)*"
+_ONE_SIGNAL = re.compile(rf"(most|least|peak|max|min)\(([^(),]+)({_TIMES})\)")
 
 
 def pictures(found: Found) -> list[tuple[str, Figure]]:
@@ -45,8 +48,11 @@ def case_picture(found: Found, one: Histories) -> Figure:
         for results, after in ((one.before, False), (one.after, True)):
             if results is not None:
                 names += _draw(axis, results, signal, after)
-        for bound in _bounds(found, signal):
-            axis.axhline(bound, color=BOUND, linewidth=0.9, linestyle=(0, (4, 3)))
+        ends = axis.get_xlim()
+        for bound, since, until in _bounds(found, signal):
+            line = {"color": BOUND, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+            axis.plot(np.clip([since, until], *ends), [bound, bound], **line)
+        axis.set_xlim(ends)
         dress(axis, signal)
         add_legend(axis, names)
     axes[-1].set_xlabel("t [s]")
@@ -64,13 +70,16 @@ def _draw(axis: Any, results: Any, signal: str, after: bool) -> list[str]:
     return names
 
 
-def _bounds(found: Found, signal: str) -> list[float]:
-    """The bounds that constraints set to a signal itself."""
-    bounds: list[float] = []
+def _bounds(found: Found, signal: str) -> list[tuple[float, float, float]]:
+    """The bounds that constraints set to a signal itself, each with its window of times."""
+    bounds: list[tuple[float, float, float]] = []
     for one in found.demands.demands:
-        given = _ONE_SIGNAL.fullmatch(found.problem.constraints[one.name].metric)
+        given = _ONE_SIGNAL.fullmatch(smooth(found.problem.constraints[one.name]))
         if given is not None and given[2].strip("'\"") == signal:
-            bounds += [one.bound, -one.bound] if given[1] == "peak" else [one.bound]
+            window = {name: float(number) for name, number in _WINDOW.findall(given[3])}
+            span = window.get("since", -np.inf), window.get("until", np.inf)
+            sides = (one.bound, -one.bound) if given[1] == "peak" else (one.bound,)
+            bounds += [(side, *span) for side in sides]
     return list(dict.fromkeys(bounds))
 
 
