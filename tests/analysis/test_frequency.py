@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
+from scipy.signal import cont2discrete
 
 from spart_blocks.analysis.frequency.margins import Loop, gains_of_disk, phase_of_disk
 from spart_blocks.analysis.frequency.poles import Poles
@@ -111,6 +113,74 @@ def test_states_that_do_not_show_do_not_count():
     found = readings(Matrices(A, B, C, L.D))
     for figure, one in readings(L).items():
         assert found[figure].value == pytest.approx(one.value, rel=1e-9), figure
+
+
+def test_a_gain_margin_may_lie_at_an_infinite_frequency():
+    """(2 - s/2) / (s + 1): with twice the gain the pole of the closed loop has passed infinity."""
+    one = np.ones((1, 1))
+    L = Matrices(-one, one, 2.5 * one, -0.5 * one)
+    move = Changes(0 * one[None], 0 * one[None], 0 * one[None], one[None])
+    found = Loop(L, move).gain_margin()
+    assert (found.value, found.w) == (pytest.approx(2), math.inf)
+    assert found.changes[0] == pytest.approx(4)
+
+
+def drawn(rng):
+    """A random loop of one signal: resonances, integrators, poles that grow, a period at times."""
+    poles = np.array([])
+    for _ in range(rng.integers(1, 4)):
+        w = 10 ** rng.uniform(-1, 2)
+        damping = min(10 ** rng.uniform(-2, 0.5), 1.0)
+        pair = -damping * w + 1j * w * np.sqrt(1 - damping**2)
+        poles = np.append(poles, [pair, pair.conjugate()] if damping < 1 else rng.choice([0, w / 3, -w]))
+    blocks = [np.array([[p.real, p.imag], [-p.imag, p.real]]) if p.imag else np.array([[p.real]])
+              for p in poles if p.imag >= 0]  # fmt: skip
+    n = len(poles)
+    T = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    A = T @ block_diag(*blocks) @ T.T
+    B, C = rng.normal(size=(n, 1)) * 10 ** rng.uniform(-1, 2), rng.normal(size=(1, n))
+    D = np.full((1, 1), 0.2 * rng.normal() if rng.random() < 0.3 else 0.0)
+    if rng.random() < 0.3:
+        dt = 10 ** rng.uniform(-2, -1)
+        A, B, C, D, _ = cont2discrete((A, B, C, D), dt)
+        return Matrices(A, B, C, D, dt)
+    return Matrices(A, B, C, D)
+
+
+def scaled(L, gain):
+    return Loop(Matrices(L.A, L.B, gain * L.C, gain * L.D, L.dt), Changes.none(L))
+
+
+def stable(loop):
+    S = loop.closed_with_changes()[0]
+    return bool((S.s_poles.real < 0).all())
+
+
+def test_random_loops_lose_stability_at_their_margins():
+    """At its gain margin, risen or fallen, a loop loses stability; its peaks are above all gains
+    on a grid, and are attained."""
+    rng, tried = np.random.default_rng(12), 0
+    while tried < 40:
+        L = drawn(rng)
+        if not stable(scaled(L, 1.0)):
+            continue
+        tried += 1
+        loop = scaled(L, 1.0)
+        margin = loop.gain_margin().value
+        if margin < 1e4:
+            assert not (stable(scaled(L, margin * 1.001)) and stable(scaled(L, 1 / margin / 1.001)))
+        inside = np.geomspace(1 / min(margin, 1e3), min(margin, 1e3), 9)
+        inside = np.clip(inside, 1.001 / margin, margin / 1.001)
+        assert all(stable(scaled(L, gain)) for gain in inside)
+        peak = loop.sensitivity_peak()
+        w = np.geomspace(1e-3, min(1e4, L.nyquist), 2000)
+        gains = np.abs(loop.closed.at(w)[:, 0, 0])
+        assert peak.value >= gains.max() * (1 - 1e-9)
+        assert abs(loop.closed.at(np.array([peak.w]))[0, 0, 0]) == pytest.approx(peak.value)
+        disk = loop.disk_margin().value
+        low, high = gains_of_disk(disk)
+        assert low >= (1 - 1e-9) / margin
+        assert high <= margin * (1 + 1e-9)
 
 
 def test_equal_loops_have_a_derivative_where_they_change_together():

@@ -46,16 +46,17 @@ def gain_crossings(of: Matrices, level: float = 1.0) -> Floats:
 
 def real_crossings(of: Matrices) -> Floats:
     """Where G of a system with one input and output is real and negative, 0 and the highest
-    frequency included.
+    frequency included, which is infinite without a period.
     """
     found = [w for w in _roots(of, lambda G: G.imag) if _negative(of, w)]
-    ends = [0.0, of.nyquist] if of.dt else [0.0]
-    at_ends = [w for w in ends if _regular(of, w) and _negative(of, w)]
-    return np.unique([*found, *at_ends])
+    ends = [w for w in (0.0, of.nyquist) if _regular(of, w) and _negative(of, w)]
+    return np.unique([*found, *ends])
 
 
 def _regular(of: Matrices, w: float) -> bool:
     """Whether no pole lies at a frequency."""
+    if np.isinf(w):
+        return True
     distance = np.abs(of.variable(w) - of.poles).min(initial=np.inf)
     return bool(distance > 1e-9 * max(1e-3, np.abs(of.poles).max(initial=0.0)))
 

@@ -160,10 +160,7 @@ class Loop:
         S = self.closed
         M = Matrices(S.A, S.B, S.C, S.D + 0.5 * (skew - 1.0) * np.eye(k), S.dt)
         largest, w = norm(M) if k == 1 else scaled_norm(M)
-        if k == 1:
-            at = Largest.of(M.at(np.array([w]))[0] if np.isfinite(w) else M.D.astype(complex))
-        else:
-            at = scaled_directions(M, w)
+        at = Largest.of(M.at(np.array([w]))[0]) if k == 1 else scaled_directions(M, w)
         changes, kink = at.changes(self._change_of_S(w))
         return Reading(1.0 / largest, -changes / largest**2, w, kink)
 
@@ -178,15 +175,12 @@ class Loop:
 
     def _peak(self, of: Matrices, sign: float = 1.0) -> Reading:
         largest, w = norm(of)
-        G = of.at(np.array([w]))[0] if np.isfinite(w) else of.D.astype(complex)
+        G = of.at(np.array([w]))[0]
         changes, kink = Largest.of(G).changes(sign * self._change_of_S(w))
         return Reading(largest, changes, w, kink)
 
     def _change_of_S(self, w: float) -> Complex:
-        """dS = -S dL S (m, k, k); where w is infinite, with D and dD."""
-        if not np.isfinite(w):
-            F = self.closed.D
-            return np.asarray(-F @ self.changes.dD @ F, dtype=complex)
+        """dS = -S dL S (m, k, k)."""
         S = self.closed.at(np.array([w]))[0]
         return np.asarray(-S @ self.change(w) @ S)
 

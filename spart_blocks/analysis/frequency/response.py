@@ -45,13 +45,18 @@ class Matrices:
         return np.exp(1j * np.asarray(w) * self.dt) if self.dt else 1j * np.asarray(w)
 
     def at(self, w: Floats) -> Complex:
-        """G at frequencies w (N,) [rad/s]: (N, k, q)."""
+        """G at frequencies w (N,) [rad/s]: (N, k, q). Where they are infinite, it is D."""
+        if np.isinf(w).any():
+            return np.array([self.at(np.array([one]))[0] if np.isfinite(one) else self.D + 0j
+                             for one in w])  # fmt: skip
         v = np.atleast_1d(self.variable(w))
         whole = v[:, None, None] * np.eye(len(self.A)) - self.A
         return np.asarray(self.C @ _solved(whole, self.B) + self.D)
 
     def slope(self, w: float) -> Complex:
         """dG/dw (k, q)."""
+        if np.isinf(w):
+            return np.zeros(self.D.shape, dtype=complex)
         v = complex(self.variable(w))
         whole = v * np.eye(len(self.A)) - self.A
         twice = _solved(whole, _solved(whole, self.B))
@@ -124,6 +129,8 @@ class Changes:
 
     def at(self, of: Matrices, w: float) -> Complex:
         """The changes (m, k, q) of G of some matrices at a frequency w [rad/s]."""
+        if np.isinf(w):
+            return np.asarray(self.dD, dtype=complex)
         n = len(of.A)
         v = complex(of.variable(w))
         if n and np.abs(v - of.poles).min() <= _rounding(of.A):

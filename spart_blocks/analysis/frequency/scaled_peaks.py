@@ -44,7 +44,7 @@ def scaled_norm(of: Matrices) -> tuple[float, float]:
 
 def scaled_directions(of: Matrices, w: float) -> Largest:
     """The directions, at a frequency, along which the scaled gain changes."""
-    M = of.at(np.array([w]))[0] if np.isfinite(w) else of.D.astype(complex)
+    M = of.at(np.array([w]))[0]
     d = _scaled(M)[1]
     found = Largest.of(d[:, None] * M / d, _EQUAL)
     return Largest(found.u * d[:, None], found.v / d[:, None])

@@ -31,10 +31,7 @@ class Transfer:
     def norm(self) -> Reading:
         """The largest gain over all frequencies (H-infinity norm)."""
         largest, w = norm(self.minimal)
-        if np.isfinite(w):
-            G, change = self.minimal.at(np.array([w]))[0], self.changes.at(self.of, w)
-        else:
-            G, change = self.of.D.astype(complex), self.changes.dD.astype(complex)
+        G, change = self.minimal.at(np.array([w]))[0], self.changes.at(self.of, w)
         changes, kink = Largest.of(G).changes(change)
         return Reading(largest, changes, w, kink)
 
