@@ -26,7 +26,7 @@ Takes = Iterator[tuple[float, Callable[[list[Look]], None]]]
 SAME = 1e-8
 """A difference below this fraction of a step counts as none."""
 ROUNDING = 1e-12
-"""An answer within this fraction of its step from its end neither overshoots nor stays below."""
+"""An answer that exceeds the end of its step by less than this fraction approaches it."""
 APART = 1e-6
 """Largest relative difference between two derivatives on both sides of an instant."""
 
@@ -112,10 +112,7 @@ class StepChanges:
         which = len(looks) - 1 - int(np.argmax(np.array(values[::-1]) / self._step))
         share = (values[which] - self._start) / self._step
         change = self.answer.of_extreme(looks[which], self.k) - self._level_change(share)
-        if abs(share - 1.0) <= ROUNDING and np.abs(change).max(initial=0.0) > 0:
-            text = f"{self._name} just reaches the end of its step, beyond which it overshoots"
-            self.refused["overshoot_percent"] = NoGradientError(text, time=looks[-1].at.t)
-        over = change / self._step if share > 1.0 else np.zeros_like(change)
+        over = change / self._step if share > 1.0 + ROUNDING else np.zeros_like(change)
         self.changes["overshoot_percent"] = 100.0 * over
 
     def _ended(self, looks: list[Look]) -> None:

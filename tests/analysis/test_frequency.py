@@ -132,7 +132,9 @@ def drawn(rng):
         w = 10 ** rng.uniform(-1, 2)
         damping = min(10 ** rng.uniform(-2, 0.5), 1.0)
         pair = -damping * w + 1j * w * np.sqrt(1 - damping**2)
-        poles = np.append(poles, [pair, pair.conjugate()] if damping < 1 else rng.choice([0, w / 3, -w]))
+        poles = np.append(
+            poles, [pair, pair.conjugate()] if damping < 1 else rng.choice([0, w / 3, -w])
+        )
     blocks = [np.array([[p.real, p.imag], [-p.imag, p.real]]) if p.imag else np.array([[p.real]])
               for p in poles if p.imag >= 0]  # fmt: skip
     n = len(poles)

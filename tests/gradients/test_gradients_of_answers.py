@@ -90,6 +90,16 @@ run: {T: 6}
     agrees(text, "rise_time(y, r)", closed, {"tau": 0.5, "start": 0.2, "goal": 1.0}, 1e-6)
 
 
+def test_an_answer_that_only_approaches_its_reference_has_no_overshoot_to_change(written):
+    """It is at the reference but for rounding in the end."""
+    text = SECOND.replace("zeta: 0.3", "zeta: 1.2").replace("T: 6", "T: 60, rtol: 1.0e-9")
+    asked = {"over": "overshoot(y.y, r)", "rise": "rise_time(y.y, r)"}
+    found = sb.gradient(written(text), of=asked, by="zeta")
+    assert found.values["over"] < 1e-6
+    assert abs(found["over"]["zeta"]) < 1e-5
+    assert found["rise"]["zeta"] > 0
+
+
 HELD = """
 clocks: {c: {rate: 10}}
 params: {tau: 0.25}
