@@ -10,10 +10,12 @@ from spart_blocks.optimal.functions import PhaseFunctions, Read, phase_functions
 from spart_blocks.optimal.guess import guessed, on_meshes
 from spart_blocks.optimal.problem import Problem
 from spart_blocks.optimal.refinement import errors_of, refined
-from spart_blocks.optimal.solving import Progress, Solved, solve
+from spart_blocks.optimal.solving import INTERRUPTED, ROUGHLY, SMOOTH, Progress, Solved, solve
 from spart_blocks.optimal.transcription import Motion, Sizes, Transcription
 from spart_blocks.optimal.warm import carried
 
+WORSE = 3.0
+"""Controls chatter if the error grows by more than this factor on a finer mesh."""
 SETTLED = 1e-6
 """The objective has settled where it changes by a smaller fraction from mesh to mesh."""
 
@@ -42,53 +44,87 @@ def search(
     problem: Problem, start: Motion | None = None, progress: Progress | None = None
 ) -> Search:
     """The optimum of a problem. start: where the search starts, in place of the section's guess."""
-    read = Read.of(problem)
-    functions = [phase_functions(problem, phase, read) for phase in problem.phases]
-    transcription = Transcription(problem, read, functions)
-    mesh = problem.section.mesh
     guess = guessed(problem) if start is None else start
-    sizes = Sizes.of(problem, guess)
-    found: Solved | None = None
-    errors, objectives, intervals = list[float](), list[float](), list[int]()
-    best: Solved | None = None
-    for turn in range(mesh.refinements + 1):
-        program = transcription.on(guess, sizes)
-        warm = None if found is None else carried(found.program, program, *found.multipliers)
-        found = solve(
-            program, program.values(guess), iterations=problem.section.iterations,
-            exact=problem.section.exact, warm=warm, progress=progress,
-            steps_before=0 if found is None else found.steps,
-        )  # fmt: skip
-        if not found.ended and turn > 0 and found.status != "User_Requested_Stop":
+    return _Refining(problem, guess, progress).search(guess)
+
+
+class _Refining:
+    """A search on finer and finer meshes, with smaller and smaller weights of roughness."""
+
+    def __init__(self, problem: Problem, guess: Motion, progress: Progress | None) -> None:
+        self.problem, self.progress = problem, progress
+        read = Read.of(problem)
+        self.functions = [phase_functions(problem, phase, read) for phase in problem.phases]
+        self.transcription = Transcription(problem, read, self.functions)
+        self.sizes = Sizes.of(problem, guess)
+        self.steps = 0
+        self.errors: list[float] = []
+        self.objectives: list[float] = []
+        self.intervals: list[int] = []
+
+    def search(self, guess: Motion) -> Search:
+        """The end of the search."""
+        mesh = self.problem.section.mesh
+        smooth, least = ROUGHLY, SMOOTH
+        best: Solved | None = None
+        for _ in range(mesh.refinements + 1):
+            found = self._solved(guess, best, smooth)
+            if not found.ended and best is not None:
+                interrupted = found.status == INTERRUPTED
+                return self._ended(replace(best, status=found.status) if interrupted else best)
+            off = errors_of(self.problem, found.motion, self.functions, self.sizes.x)
+            error = max(float(one.max(initial=0.0)) for one in off)
+            if best is not None and self._chatters(error):
+                least = smooth = min(ROUGHLY, 10 * smooth)
+                continue  # again on this mesh
+            best = found
+            self._note(found, error)
+            settled = self._settled() and smooth == least
+            if not found.ended or (error <= mesh.tolerance and settled):
+                break
+            smooth = max(least, 0.1 * smooth)
+            rough = error <= 100 * mesh.tolerance
+            meshes = refined(found.motion, off, mesh.tolerance, mesh.most, rough=rough)
+            if meshes is None and settled:
+                break
+            guess = found.motion if meshes is None else on_meshes(found.motion, meshes)
+        assert best is not None
+        return self._ended(best)
+
+    def _solved(self, guess: Motion, best: Solved | None, smooth: float) -> Solved:
+        """The optimum on the meshes of a guess. best: that on the meshes before."""
+        program = self.transcription.on(guess, self.sizes)
+        section = self.problem.section
+        warm = None if best is None else carried(best.program, program, *best.multipliers)
+        for first in (warm, None):
             found = solve(
-                program, program.values(guess), iterations=problem.section.iterations,
-                exact=problem.section.exact, warm=None, progress=progress,
-                steps_before=found.steps,
+                program, program.values(guess), iterations=section.iterations, exact=section.exact,
+                warm=first, smooth=smooth, progress=self.progress, steps_before=self.steps,
             )  # fmt: skip
-        if not found.ended and best is not None:
-            found = best if found.status != "User_Requested_Stop" else _stopped(best)
-            break
-        off = errors_of(problem, found.motion, functions, sizes.x)
-        errors.append(max(float(one.max(initial=0.0)) for one in off))
-        objectives.append(found.objective)
-        intervals.append(sum(one.mesh.n for one in found.motion.phases))
-        best = found
-        if not found.ended or turn == mesh.refinements:
-            break
-        moving = len(objectives) < 2 or not np.isclose(
-            objectives[-1], objectives[-2], rtol=SETTLED, atol=SETTLED * 1e-3
-        )
-        if errors[-1] <= mesh.tolerance and not moving:
-            break
-        rough = errors[-1] <= 100 * mesh.tolerance
-        meshes = refined(found.motion, off, mesh.tolerance, mesh.most, rough=rough)
-        if meshes is None:
-            break
-        guess = on_meshes(found.motion, meshes)
-    assert found is not None
-    return Search(problem, found, sizes, tuple(errors), tuple(objectives), tuple(intervals),
-                  tuple(functions))  # fmt: skip
+            self.steps = found.steps
+            if found.ended or first is None or found.status == INTERRUPTED:
+                break
+        return found
 
+    def _chatters(self, error: float) -> bool:
+        """Whether controls gain from what the mesh misses, so that a finer one misses more."""
+        worse = error > WORSE * self.errors[-1]
+        return worse and error > 10 * self.problem.section.mesh.tolerance
 
-def _stopped(best: Solved) -> Solved:
-    return replace(best, status="User_Requested_Stop")
+    def _settled(self) -> bool:
+        """Whether the objective has settled."""
+        if len(self.objectives) < 2:
+            return False
+        last, before = self.objectives[-1], self.objectives[-2]
+        return bool(np.isclose(last, before, rtol=SETTLED, atol=SETTLED * 1e-3))
+
+    def _note(self, found: Solved, error: float) -> None:
+        self.errors.append(error)
+        self.objectives.append(found.objective)
+        self.intervals.append(sum(one.mesh.n for one in found.motion.phases))
+
+    def _ended(self, solved: Solved) -> Search:
+        return Search(
+            self.problem, replace(solved, steps=self.steps), self.sizes, tuple(self.errors),
+            tuple(self.objectives), tuple(self.intervals), tuple(self.functions),
+        )  # fmt: skip

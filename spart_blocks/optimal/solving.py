@@ -22,9 +22,10 @@ Progress = Callable[[int, float, float], None]
 """Called with the number of the step, the objective, and the largest scaled violation."""
 
 TOLERANCE = 1e-9
-SMOOTH = 1e-5
-"""How much roughness of controls counts beside the scaled objective: so little that it decides only
-where the objective does not, as on singular arcs."""
+ROUGHLY, SMOOTH = 1e-2, 1e-5
+"""How much roughness of controls counts beside the scaled objective, on the first mesh and at last:
+so little that it decides only where the objective does not, as on singular arcs. On coarse meshes
+controls would chatter to gain from what these miss, and then on all that are made of them."""
 ENDED = {"Solve_Succeeded": "optimal", "Solved_To_Acceptable_Level": "nearly optimal"}
 WARM: dict[str, Any] = {
     "ipopt.mu_strategy": "monotone", "ipopt.mu_init": 1e-8, "ipopt.warm_start_init_point": "yes",
@@ -34,6 +35,7 @@ WARM: dict[str, Any] = {
 }  # fmt: skip
 """Options of a search that starts near an optimum."""
 INFEASIBLE = ("Infeasible_Problem_Detected", "Restoration_Failed")
+INTERRUPTED = "User_Requested_Stop"
 WHY = {
     "Infeasible_Problem_Detected": "no motion meets all conditions",
     "Maximum_Iterations_Exceeded": "the most steps were taken",
@@ -41,7 +43,7 @@ WHY = {
     "Search_Direction_Becomes_Too_Small": "the steps became too small",
     "Diverging_Iterates": "the unknowns grow without bound",
     "Invalid_Number_Detected": "a value is not finite",
-    "User_Requested_Stop": "interrupted",
+    INTERRUPTED: "interrupted",
     "NonIpopt_Exception_Thrown": "interrupted",
 }
 
@@ -100,7 +102,7 @@ class _Watch(ca.Callback):
 
 def solve(
     program: Program, guess: Floats, *, iterations: int, exact: bool,
-    warm: tuple[Floats, Floats] | None,
+    warm: tuple[Floats, Floats] | None, smooth: float,
     progress: Progress | None, steps_before: int = 0,
 ) -> Solved:  # fmt: skip
     """Search from scaled unknowns. warm: multipliers of their bounds and of the conditions, where
@@ -151,7 +153,7 @@ def solve(
         options |= WARM
         of_bounds, of_conditions = warm
         first = {"lam_x0": of_bounds * whole[0], "lam_g0": of_conditions * whole[0] / factors}
-    least = scale[0] * program.f + SMOOTH * program.rough
+    least = scale[0] * program.f + smooth * program.rough
     problem: Any = {"x": program.w, "p": scale, "f": least, "g": scale[1:] * program.g}
     solver = ca.nlpsol("optimum", "ipopt", problem, options)
     with requests_go_to(lambda number, frame: stopped.append(number)):
@@ -161,7 +163,7 @@ def solve(
     infeasible = not stopped and str(solver.stats()["return_status"]) in INFEASIBLE
     if infeasible:
         w = least_violation(program, w, iterations)
-    status = "User_Requested_Stop" if stopped else str(solver.stats()["return_status"])
+    status = INTERRUPTED if stopped else str(solver.stats()["return_status"])
     f, g = (np.array(one).ravel() for one in conditions(w))
     bad = _violation(g * factors, program.lbg * factors, program.ubg * factors)
     multipliers = (

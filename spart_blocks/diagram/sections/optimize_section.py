@@ -118,7 +118,7 @@ class MeshSection(Section):
         1e-6, description="largest error of an interval, relative to the size of a state"
     )
     refinements: Annotated[int, Field(strict=True, ge=0, le=50)] = Field(
-        8, description="most times that intervals are divided"
+        12, description="most times that intervals are divided"
     )
     most: Whole = Field(2000, le=20_000, description="most intervals of a phase")
 
