@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
+from spart_blocks.diagram.sections.declarations import declarations_of
 from spart_blocks.diagram.sections.tune_section import TuneSection
 from spart_blocks.fits.free import Free, Placement, Space, entries_of
 from spart_blocks.gradients.tangents import Floats
@@ -18,6 +19,7 @@ from spart_blocks.sweeps.plan.assignments import Assigner, Placed
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.sweeps.plan.plan import Plan, plain_value
 from spart_blocks.sweeps.plan.requested_plan import plan_of_cases
+from spart_blocks.sweeps.plan.source import dotted
 from spart_blocks.sweeps.work import FileWork
 
 NOMINAL = "nominal"
@@ -99,9 +101,25 @@ def _space(source: FileSource | MemorySource, section: TuneSection) -> Space:
             text = f"{path} is no parameter of the program"
             text += "" if now is None else f": its value is {brief(now)}"
             raise InputError(Fault(text, place, "numbers of blocks and of params: can be tuned"))
-        free.append(Free.of(path, array.astype(float), bounds, first, place))
-        first += len(free[-1].start)
+        one = Free.of(path, array.astype(float), bounds, first, place)
+        free.append(_within_declared(one, source, place))
+        first += len(one.start)
     return Space(tuple(free))
+
+
+def _within_declared(one: Free, source: FileSource | MemorySource, place: Place | None) -> Free:
+    """A quantity within the bounds, too, that `declare:` of the file gives its parameter."""
+    data = source.document().data if isinstance(source, FileSource) else {}
+    name, *index = dotted(one.name).removeprefix("params.").split(".")
+    declared = declarations_of(data).get(name)
+    if declared is None or not all(part.isdecimal() for part in index):
+        return one
+    low, high = declared.range
+    within = replace(one, low=np.maximum(one.low, low), high=np.minimum(one.high, high))
+    if (within.low >= within.high).any():
+        text = f"the bounds of {one.name} are beyond those declared, {low:g} to {high:g}"
+        raise InputError(Fault(text, place))
+    return within
 
 
 def _cases(

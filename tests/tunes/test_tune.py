@@ -495,3 +495,12 @@ def test_the_parts_of_an_objective_are_told(product):
     assert rows["objective"][1:4] == ("to be small", "-5", "-9")
     assert rows["- square"][1:4] == ("to be small", "1", "9")
     assert rows["- gain"][1:4] == ("to be large, times 6", "1", "3")
+
+
+def test_a_parameter_stays_within_what_the_file_declares(product):
+    product.write_text(product.read_text() + "declare: {k: {min: 0.5, max: 3}}\n")
+    found = sb.tune(product, {"k": [0, 9]}, minimize="final(y)", samples=4)
+    assert found["k"] == pytest.approx(0.5, abs=1e-12)
+    assert "at its lower bound" in str(found)
+    with pytest.raises(sb.InputError, match=r"bounds of k are beyond those declared, 0\.5 to 3"):
+        sb.tune(product, {"k": {"min": 0, "max": 0.2, "start": 0.1}}, minimize="final(y)")
