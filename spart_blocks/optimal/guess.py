@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from spart_blocks.optimal.problem import Problem, whole
 from spart_blocks.optimal.recorded import Recorded
 from spart_blocks.optimal.transcription import Motion, PhaseMotion
 from spart_blocks.program.added_signals import entries
+from spart_blocks.program.tracing.switching import SwitchTimes
 from spart_blocks.run.engines.native import Native
 
 WILD = 1e6
@@ -21,15 +24,47 @@ WILD = 1e6
 
 def guessed(problem: Problem) -> Motion:
     """The motion at which a search starts."""
-    mesh = Mesh(np.linspace(0.0, 1.0, problem.section.mesh.intervals + 1),
-                problem.section.mesh.degree)  # fmt: skip
+    meshes = first_meshes(problem)
     asked = problem.section.guess
     if asked.by == "run":
         try:
-            return _by_run(problem, mesh)
+            return _by_run(problem, meshes)
         except RunError as error:
             warn(f"the run from which the search would start fails ({error}); it starts at rest")
-    return _by_lines(problem, mesh)
+    return _by_lines(problem, meshes)
+
+
+def first_meshes(problem: Problem) -> list[Mesh]:
+    """Meshes of even intervals, with borders where sources switch. Warns of sources that switch in
+    a phase whose time is free, where no border can follow them."""
+    section = problem.section.mesh
+    meshes, t0, moves = list[Mesh](), 0.0, False
+    for phase in problem.phases:
+        borders = np.linspace(0.0, 1.0, section.intervals + 1)
+        moves = moves or not phase.T.fixed
+        known = problem.program.switches(phase.p)
+        end = t0 + (phase.start if not moves or phase.T.max is None else float(phase.T.max))
+        inner = [(one.block, t) for one in known for t in _times(one, t0, end)]
+        if inner and moves:
+            warn(
+                f"{inner[0][0]} switches at {inner[0][1]:g} s, which no mesh of a free time follows"
+            )
+        elif inner:
+            at = [(t - t0) / phase.start for _, t in inner]
+            borders = np.union1d(borders, [share for share in at if 1e-9 < share < 1 - 1e-9])
+            borders = borders[np.append(np.diff(borders) > 1e-9, True)]
+        meshes.append(Mesh(borders, section.degree))
+        t0 += phase.start
+    return meshes
+
+
+def _times(one: SwitchTimes, start: float, end: float) -> list[float]:
+    """The times at which a source switches within a phase."""
+    found = one.within(Fraction(start), Fraction(end))
+    if found is None:
+        return []
+    first, period, k, count = found
+    return [float(first + (k + j) * period) for j in range(count)]
 
 
 def chosen_at_start(problem: Problem) -> Floats:
@@ -48,11 +83,11 @@ def parameters_of(problem: Problem, k: int, u: Floats, q: Floats) -> Floats:
     return problem.parameter_places.parameters(p, q)
 
 
-def _by_run(problem: Problem, mesh: Mesh) -> Motion:
+def _by_run(problem: Problem, meshes: Sequence[Mesh]) -> Motion:
     u, q = controls_at_start(problem), chosen_at_start(problem)
     x: Floats | None = None
     phases, t0 = [], 0.0
-    for k, phase in enumerate(problem.phases):
+    for k, (phase, mesh) in enumerate(zip(problem.phases, meshes, strict=True)):
         engine = problem.engine.with_parameters(parameters_of(problem, k, u, q))
         T = phase.start
         x = engine.project(0.0, engine.program.x0.copy()) if x is None else x
@@ -96,7 +131,7 @@ def _followed(engine: Native, x: Floats, t0: float, times: Floats) -> Floats:
     return np.ascontiguousarray(found.y.T)
 
 
-def _by_lines(problem: Problem, mesh: Mesh) -> Motion:
+def _by_lines(problem: Problem, meshes: Sequence[Mesh]) -> Motion:
     u, q = controls_at_start(problem), chosen_at_start(problem)
     p = parameters_of(problem, 0, u, q)
     program = problem.program
@@ -118,7 +153,7 @@ def _by_lines(problem: Problem, mesh: Mesh) -> Motion:
             raise InputError(text) from None
     count = len(problem.phases)
     phases = []
-    for k, phase in enumerate(problem.phases):
+    for k, (phase, mesh) in enumerate(zip(problem.phases, meshes, strict=True)):
         at = (k + np.concatenate([[0.0], mesh.times])) / count
         states = first + at[:, None] * (last - first)
         phases.append(PhaseMotion(mesh, phase.start, states, np.tile(u, (mesh.points, 1))))

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+JUST = 1e-9
+"""Fraction of an interval that is just before its end."""
+
 
 @cache
 def radau(degree: int) -> Floats:
@@ -93,6 +96,14 @@ class Mesh:
     def times(self) -> Floats:
         """The points (points,), as fractions of the phase."""
         return self.inside(radau(self.degree))
+
+    @cached_property
+    def times_before(self) -> Floats:
+        """The same, with those at ends of intervals just before them: what switches there has not
+        switched."""
+        inside = self.times.reshape(self.n, self.degree).copy()
+        inside[:, -1] -= JUST * np.maximum(self.lengths, JUST)
+        return inside.ravel()
 
     @cached_property
     def weights(self) -> Floats:

@@ -264,10 +264,7 @@ class Optimum(Tables):
         for one in self.problem.controls:
             names = element_names(one.name, one.shape)
             found |= {n: self.samples.u[:, one.part.start + k] for k, n in enumerate(names)}
-        for slot in self.problem.program.states:
-            names = element_names(f"states.{slot.name}", slot.shape)
-            found |= {n: self.samples.x[:, slot.part.start + k] for k, n in enumerate(names)}
-        return found
+        return found | dict(zip(self.problem.state_labels, self.samples.x.T, strict=True))
 
     def write(self, path: str | Path) -> Path:
         """Write DATA blocks that give the controls into a diagram's file, with the chosen

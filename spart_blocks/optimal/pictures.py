@@ -10,6 +10,7 @@ from spart_blocks.optimal.curves import Samples
 from spart_blocks.optimal.problem import Problem
 from spart_blocks.optimal.transcription import Motion
 from spart_blocks.results.plots import add_legend, dress, look, new_figure
+from spart_blocks.results.signal_names import STATES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,8 @@ def pictures(problem: Problem, motion: Motion, samples: Samples) -> list[Figure]
         figure = new_figure(f"states of {slot.name}", 3.4)
         axis = figure.subplots()
         rows = samples.x[:, slot.part]
-        names = [f"{slot.name}[{k}]" for k in range(rows.shape[1])][:MOST_CURVES]
+        names = [label.removeprefix(STATES) for label in problem.state_labels[slot.part]]
+        names = names[:MOST_CURVES]
         for k, name in enumerate(names):
             axis.plot(samples.t, rows[:, k], label=name, **look(k))
         _dressed(axis, f"States of {slot.name}", motion)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from spart_blocks.optimal.recorded import Recorded, with_constants
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.program.slots import Places
+from spart_blocks.results.columns import state_columns
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.sweeps.measures.metrics import Metrics
@@ -108,6 +110,14 @@ class Problem:
     def parameters(self) -> tuple[Free, ...]:
         """What is chosen once."""
         return tuple(one for one, _ in self.parameter_places.placed)
+
+    @cached_property
+    def state_labels(self) -> tuple[str, ...]:
+        """The name of each state, as results have it: 'states.plant.qm.elbow'."""
+        program = self.program
+        like = {slot.name: np.zeros((1, *slot.shape)) for slot in program.states}
+        names = program.display.states
+        return tuple(label for block in like for label in state_columns(block, like, names))
 
     @property
     def objective(self) -> str:

@@ -21,6 +21,7 @@ from spart_blocks.optimal.problem import Problem
 from spart_blocks.optimal.transcription import Motion
 from spart_blocks.results import Results
 from spart_blocks.results.files import save_table
+from spart_blocks.results.signal_names import STATES
 from spart_blocks.run.simulate import simulate
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.versions.edits import Operation, Retype, edited
@@ -122,7 +123,7 @@ def _run(
         values[given_once.name] = np.asarray(given_once.shaped(motion.q)).tolist()
     results: list[Results] = []
     off: dict[str, float] = {}
-    labels = [n for slot in program.states for n in element_names(slot.name, slot.shape)]
+    labels = [label.removeprefix(STATES) for label in problem.state_labels]
     sizes = np.maximum(np.abs(samples.x).max(axis=0, initial=0.0), 1e-9)
     for k, (one, t0) in enumerate(zip(motion.phases, motion.starts, strict=True)):
         changes = dict(problem.section.phases[one_name(problem, k)].set) if problem.section.phases \

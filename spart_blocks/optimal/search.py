@@ -82,11 +82,11 @@ class _Refining:
             settled = self._settled() and smooth == least
             if not found.ended or (error <= mesh.tolerance and settled):
                 break
-            smooth = max(least, 0.1 * smooth)
             rough = error <= 100 * mesh.tolerance
             meshes = refined(found.motion, off, mesh.tolerance, mesh.most, rough=rough)
             if meshes is None and settled:
                 break
+            smooth = least if meshes is None else max(least, 0.1 * smooth)
             guess = found.motion if meshes is None else on_meshes(found.motion, meshes)
         assert best is not None
         return self._ended(best)

@@ -213,7 +213,7 @@ class Transcription:
             T: Any = ca.MX(phase.start)
             if not phase.T.fixed:
                 T = unknown(f"T{k}", np.array([max(one.T, 1e-6)]), *_span(phase))
-            times = t0 + T * ca.MX(mesh.times[None])
+            times = t0 + T * ca.MX(mesh.times_before[None])
             Q = ca.repmat(q, 1, n)
             points = X[:, 1:]
             rates = _mapped(f.rates, n)(times, points, U, Q)

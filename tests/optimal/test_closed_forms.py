@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 
 
 def test_least_time_of_a_cart_is_that_of_full_thrust_and_full_brake(cart):
@@ -172,3 +173,24 @@ run: {T: 2}
     )
     end = sb.simulate(follow).final_state.continuous["p"]
     assert abs(end[0] - 1) < 0.05  # without gains it would end 0.1 away
+
+
+def test_a_mesh_has_a_border_where_a_source_switches(cart):
+    """p'' = u + d with a step d at 0.37 s, from rest back to rest: u is a straight line."""
+    text = cart.read_text().partition("optimize:")[0]
+    text = text.replace(
+        "  v: {", '  d: {type: STEP, T: 0.37}\n  s: {type: SUM, signs: "++"}\n  v: {'
+    )
+    text = text.replace("  - u -> v\n", "  - u -> s.0\n  - d -> s.1\n  - s -> v\n")
+    cart.write_text(text, encoding="utf-8")
+    asked = {"minimize": "integral(u**2)", "controls": {"u": None}, "end": {"p": 0, "v": 0}}
+    found = sb.optimize(cart, **asked)
+    left = 1 - 0.37
+    a, b = np.linalg.solve([[1, 1 / 2], [1 / 2, 1 / 3]], [-left, -(left**2) / 2])
+    assert found.objective == pytest.approx(a * a + a * b + b * b / 3, rel=1e-7)
+    assert {*found.search.intervals} == {17}  # nothing is to be divided
+    assert found.rerun.worst < 1e-5
+    with pytest.warns(SpartWarning, match=r"d switches at 0.37 s, which no mesh of a free time"):
+        sb.optimize(
+            cart, **asked | {"minimize": "duration", "controls": {"u": [-2, 2]}}, T=[0.5, 5]
+        )
