@@ -120,7 +120,7 @@ def fit(
 
     with Ticker(wanted=not quiet) as ticker:
         found = fitted(
-            read, **changes, profiles=tuple(profile or ()),
+            read, **changes, profiles=tuple(profile or ()), several=leave_one_out,
             progress=lambda step, cost, moved, name: ticker(
                 f"{f'{name}, ' if name else ''}step {step}: sum of squares {cost:.6g}, "
                 f"values moved by {moved:.2g}"

@@ -24,7 +24,10 @@ from spart_blocks.fits.regressor import Regressor
 from spart_blocks.gradients.tangents import Floats
 
 LEAST_WEIGHT = 1e-3
-"""mu at the end without a prior: a divergence of 1 counts as so much of the noise's variance."""
+"""mu at the end without a prior: a divergence of 1 counts as so much of the noise's variance, which
+is that of the errors."""
+RESOLVED = 1e-16
+"""Least mu, as a fraction of that at the start: errors without noise."""
 FALL = 0.1
 """By which mu falls from round to round."""
 SETTLED = 1e-8
@@ -42,18 +45,20 @@ def best_bodies(
     regressor: Regressor, values: Floats, prior: float | None, moving: NDArray[np.intp], seen: Seen
 ) -> Floats:
     """The values (k,) with the least squares, from those at the start. prior: how far, as a
-    fraction, the start may be wrong, with errors whose noise has the variance 1. moving: the
-    entries that are searched, of which all those of links are.
+    fraction, the start may be wrong. moving: the entries that are searched, of which all those of
+    links are.
     """
     space = regressor.space
-    last = LEAST_WEIGHT if prior is None else 0.25 / prior**2
+    weight = LEAST_WEIGHT if prior is None else 0.25 / prior**2
     problem = _Convex.of(regressor, values, moving)
     u = np.zeros(len(values))
-    mu = max(last, float(np.max(np.sum(problem.R**2, axis=0), initial=0.0)))
+    mu = first = float(np.max(np.sum(problem.R**2, axis=0), initial=0.0))
     while True:
         u = problem.best(u, mu)
         found = space.of_linear(problem.start + problem.size * u)
         seen(found)
+        errors = problem.R @ u + problem.c
+        last = max(weight * float(errors @ errors) / regressor.count, RESOLVED * first)
         if mu <= last:
             return found
         mu = max(mu * FALL, last)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.estimate import Fit, started
+from spart_blocks.fits.leave_one_out import check_several
 from spart_blocks.fits.making import problem_of
 from spart_blocks.fits.profile import check_profiles
 from spart_blocks.fits.search import Progress, search
@@ -46,6 +47,7 @@ def fit(
     confidence: float | None = None,
     prior: float | None = None,
     profiles: Sequence[str] = (),
+    several: bool = False,
     start: Fit | str | Path | None = None,
     progress: Progress | None = None,
     overrides: Overrides = (),
@@ -64,6 +66,7 @@ def fit(
     a fraction, links' inertial parameters of the file may be wrong. start: an earlier fit, or its
     file, from whose estimates this one starts.
     profiles: names of estimates that will be asked for by `profile`, checked before the search.
+    several: whether `leave_one_out` will be, which needs two experiments.
     progress: called with the number of the step, the sum of squares, the relative step, and the
     name of the search, as "start 2 of 5".
     overrides, variants, blocks, solver, rtol, atol, max_step [s], sliding: as for `simulate`.
@@ -87,6 +90,8 @@ def fit(
     section = asked_section(source, "fit", FitSection, changes)
     problem = problem_of(source, section, run_options, of_file=experiments is None)
     check_profiles(problem.space, profiles)
+    if several:
+        check_several(problem)
     if start is not None:
         problem = started(problem, start)
     return Fit.of(search(problem, section, progress), section, source.title)

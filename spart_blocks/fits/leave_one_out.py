@@ -14,6 +14,7 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.fitted_signal import FittedSignal
+from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.search import Found, without
 from spart_blocks.fits.statistics import Statistics
 from spart_blocks.gradients.tangents import Floats
@@ -66,6 +67,13 @@ class LeaveOneOut(Tables):
                 in sorted(moved, reverse=True)[:MOST_NOTES]]  # fmt: skip
 
 
+def check_several(problem: Problem) -> None:
+    """Refuse cross validation with a single experiment."""
+    if len(problem.used) < 2:
+        text = "cross validation leaves out one experiment of two or more, and there is one"
+        raise InputError(Fault(text, hint="give the parts of a long one apart, by since and until"))
+
+
 def leave_one_out(
     found: Found,
     statistics: Statistics,
@@ -77,9 +85,7 @@ def leave_one_out(
     for a run that fails, KeyboardInterrupt.
     """
     problem = found.problem
-    if len(problem.used) < 2:
-        text = "cross validation leaves out one experiment of two or more, and there is one"
-        raise InputError(Fault(text, hint="give the parts of a long one apart, by since and until"))
+    check_several(problem)
     values: dict[str, Floats] = {}
     signals: list[FittedSignal] = []
     for trial in problem.used:

@@ -26,13 +26,14 @@ AWAY = 0.01
 @dataclass(frozen=True)
 class Regressor:
     """Errors (m,) as R (m, k) times the changes of linear parameters (k,) from `origin`, and `part`
-    (m,): as long as those of all measurements, and only one more than there are parameters.
+    (m,): as long as those of all `count` measurements, and only one more than there are parameters.
     """
 
     space: Space
     origin: Floats
     R: Floats
     part: Floats
+    count: int
 
     def errors(self, values: Floats) -> tuple[Floats, Floats]:
         """Errors (m,) at some values, and their derivatives (m, k) by these."""
@@ -63,4 +64,4 @@ def regressor_of(
     ):
         return None
     R = np.asarray(np.linalg.qr(np.column_stack([whole, residuals]), mode="r"))
-    return Regressor(space, origin, R[:, :-1], R[:, -1])
+    return Regressor(space, origin, R[:, :-1], R[:, -1], len(residuals))

@@ -33,6 +33,9 @@ MANY = 20
 """Errors for each value from which on they are put together."""
 LEAST_NOISE = 1e-6
 """Least standard deviation of a signal's noise, as a fraction of the spread of its samples."""
+ALIKE = 1e-3
+"""The same, as a fraction of that of the noisiest element of the signal: one that is met by chance
+does not outweigh the others."""
 ROUNDS = 3
 """Times that the noise of several signals is found from the errors that it leaves."""
 INTERRUPTED = "interrupted"
@@ -140,7 +143,9 @@ def _noise(found: Found, unknown: set[str]) -> dict[str, Floats]:
         spreads[one.signal] = np.maximum(spreads.get(one.signal, 0.0), one.spreads)
     for signal in unknown:
         sizes = 1.4826 * np.median(abs(np.concatenate(errors[signal])), axis=0)  # heeds no outliers
-        sds[signal] = np.maximum(sizes, LEAST_NOISE * spreads[signal])
+        relative = sizes / spreads[signal]
+        least = max(LEAST_NOISE, ALIKE * float(relative.max()))
+        sds[signal] = np.maximum(relative, least) * spreads[signal]
     return sds
 
 

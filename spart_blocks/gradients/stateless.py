@@ -12,6 +12,9 @@ from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.program.c.machine_code import machine_code
 from spart_blocks.run.engines.native import Called, Native
 
+AT_ONCE = 4096
+"""Times whose derivatives by all parameters are held at once."""
+
 
 def is_stateless(engine: Native) -> bool:
     """Whether nothing in a program remembers, ticks or ends its run: each instant is on its own."""
@@ -30,17 +33,23 @@ def stateless_changes(
     made = engine.derived(("stateless", key, entries), lambda: _with_slopes(column, entries))
     code = machine_code(made) if made.is_a("SXFunction") else None
     call = Called(made, engine.program.p, code)
-    w, n = column.numel_out(0), len(times)
-    rows = np.empty((n, made.numel_out(0)))
-    now = call.arguments[0]
-    for k, time in enumerate(times.tolist()):
-        now[0] = time
-        call.evaluate()
-        rows[k] = call.result
-    slopes = rows[:, 2 * w :].reshape(n, len(entries), w)
-    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused by others
-        changes = np.einsum("new,em->nwm", slopes, directions.dp, optimize=True)
-    return rows[:, :w], changes, rows[:, w : 2 * w]
+    w, n, m = column.numel_out(0), len(times), directions.m
+    values, rates, changes = np.empty((n, w)), np.empty((n, w)), np.empty((n, w, m))
+    rows, now = np.empty((min(n, AT_ONCE), made.numel_out(0))), call.arguments[0]
+    for first in range(0, n, AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        for k, time in enumerate(times[part].tolist()):
+            now[0] = time
+            call.evaluate()
+            rows[k] = call.result
+        some = rows[: len(times[part])]
+        values[part], rates[part] = some[:, :w], some[:, w : 2 * w]
+        slopes = some[:, 2 * w :].reshape(len(some), len(entries), w)
+        with np.errstate(
+            invalid="ignore", over="ignore"
+        ):  # what is not finite is refused by others
+            changes[part] = np.einsum("new,em->nwm", slopes, directions.dp, optimize=True)
+    return values, changes, rates
 
 
 def _with_slopes(column: Any, entries: Sequence[int]) -> Any:

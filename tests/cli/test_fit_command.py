@@ -91,3 +91,22 @@ def test_a_search_that_has_not_ended_has_exit_code_1(spart, decay):
     answer = spart("fit", decay, "--iterations", 1)
     assert answer.code == 1
     assert "has not ended" in answer.err
+
+
+def test_experiments_are_left_out_one_by_one(spart, decay, tmp_path):
+    text = decay.read_text()
+    line = "    run: {file: m.csv, signals: {x: x}}\n"
+    two = line + line.replace("run", "late").replace("{file", "{since: 0.5, file")
+    decay.write_text(text.replace(line, two))
+    answer = spart("fit", decay, "--leave-one-out")
+    assert answer.code == 0
+    assert "left out  signal  rms error fitted  predicted" in answer.out
+
+
+def test_what_is_asked_for_after_the_fit_is_checked_before_it(spart, decay):
+    for options, text in ((["--profile", "q"], "the fit has no estimate 'q'"),
+                          (["--leave-one-out"], "leaves out one experiment of two")):  # fmt: skip
+        answer = spart("fit", decay, *options)
+        assert answer.code == 2
+        assert text in answer.err
+        assert "standard error" not in answer.out

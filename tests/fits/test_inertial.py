@@ -4,88 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
+from arm_torques import TILTED, UPRIGHT, measured_arm, true_base, true_values
 from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
-from spart_blocks.fits.base_parameters import regrouped
 from spart_blocks.fits.inertial import PLACES, Body, physical
 
 ROOT = Path(__file__).parents[2]
-ARM = ROOT / "models" / "arm7.urdf"
-TORQUES = """
-name: arm-torques
-robots:
-  arm: {{urdf: {model}, base: fixed}}
-blocks:
-  motion: {{type: DATA, file: motion.npz, signals: [q, qd, qdd]}}
-  weight: {{type: GRAVITY, robot: arm, gravity: {gravity}}}
-  needed: {{type: INVERSE_DYNAMICS, robot: arm}}
-  torques: {{type: SCOPE}}
-wires:
-  - motion.q -> needed.qm
-  - motion.qd -> needed.um
-  - motion.qdd -> needed.umdot
-  - weight.wF0 -> needed.wF0
-  - weight.wFm -> needed.wFm
-  - needed.taum -> torques
-run: {{T: 1}}
-"""
-UPRIGHT, TILTED = [0, 0, -9.81], [3, -2, -9]
 
 
 @pytest.fixture
 def arm(tmp_path):
-    """arm(gravity, noise, mass_factor): a diagram's path, the experiment measured with the arm as
-    it is, and Pinocchio's regressor of its motion (n nu, 70). The diagram's links are heavier."""
-
-    def make(gravity=UPRIGHT, noise=0.0, factor=1.0):
-        rng = np.random.default_rng(2)
-        t = np.arange(400) / 20
-        w, a, b = 2 * np.pi * np.arange(1, 6) / 20, *rng.normal(size=(2, 7, 5))
-        phase = np.outer(w, t)
-        q = (a / w) @ np.sin(phase) - (b / w) @ np.cos(phase)
-        qd = a @ np.cos(phase) + b @ np.sin(phase)
-        qdd = (b * w) @ np.cos(phase) - (a * w) @ np.sin(phase)
-        model = pin.buildModelFromUrdf(str(ARM))
-        model.gravity.linear = np.array(gravity, float)
-        data = model.createData()
-        regressor = np.concatenate([pin.computeJointTorqueRegressor(model, data, *at).copy()
-                                    for at in zip(q.T, qd.T, qdd.T, strict=True)])  # fmt: skip
-        tau = np.stack([pin.rnea(model, data, *at) for at in zip(q.T, qd.T, qdd.T, strict=True)])
-        tau = tau + noise * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
-        np.savez(tmp_path / "motion.npz", t=t, q=q.T, qd=qd.T, qdd=qdd.T)
-        np.savez(tmp_path / "torques.npz", t=t, tau=tau)
-        text = ARM.read_text()
-        for mass in ("4", "3", "2.7", "1.7", "1.8", "0.3"):
-            text = text.replace(f'mass value="{mass}"', f'mass value="{float(mass) * factor!r}"')
-        (tmp_path / "arm.urdf").write_text(text)
-        (tmp_path / "spart.toml").touch()
-        path = tmp_path / "arm.yaml"
-        path.write_text(TORQUES.format(model="arm.urdf", gravity=gravity))
-        measured = {"file": str(tmp_path / "torques.npz"), "signals": {"needed.taum": "tau"}}
-        return path, {"run": measured}, regressor
-
-    return make
-
-
-def true_values():
-    """The ten values of each link of the arm."""
-    robot = sb.Robot.from_urdf(ARM)
-    mass, inertia = robot.matter
-    return np.array([[mass[k], *robot.coms[k], *(inertia[k][at] for at in PLACES)]
-                     for k in range(1, 8)])  # fmt: skip
-
-
-def true_base(found):
-    space, slopes = found.found.problem.space, found.found.slopes
-    groups = regrouped(space, found.found.values, slopes)
-    return groups.factors @ groups.ordered(space, true_values().ravel())
+    """arm(gravity=, noise=, factor=): as `measured_arm`."""
+    return partial(measured_arm, tmp_path)
 
 
 # --- log-Cholesky numbers ---------------------------------------------------------------------
@@ -305,3 +242,20 @@ def test_a_bound_that_is_met_is_kept_beside_links(arm, tmp_path):
     gravity = {"start": -9.3, "min": -9.5}
     found = sb.fit(path, {"arm.inertial[7]": None, "weight.gravity[2]": gravity}, measured)
     assert found["weight.gravity[2]"] == pytest.approx(-9.5, abs=1e-3)
+
+
+def test_a_load_is_estimated_for_the_run_that_carries_it(arm, tmp_path):
+    """One run with the arm alone, one with 2 kg on its last link: a parameter of that run."""
+    path, measured, regressor = arm()
+    data = dict(np.load(tmp_path / "torques.npz"))
+    load = np.zeros(70)
+    load[[60, 63, 64, 66]] = 2.0, 2.0 * 0.1, 2.0 * 0.01, 2.0 * 0.01  # its m, mz, xx, yy of link 7
+    more = (regressor @ load).reshape(-1, 7)
+    np.savez(tmp_path / "loaded.npz", t=data["t"], tau=data["tau"] + more)
+    measured["loaded"] = {**measured["run"], "file": str(tmp_path / "loaded.npz"),
+                          "estimate": {"arm.inertial[7]": None}}  # fmt: skip
+    found = sb.fit(path, {"arm.mass[6]": [0.1, 5]}, measured)
+    assert found["arm.mass[6]"] == pytest.approx(1.8, abs=1e-4)
+    assert found["arm.mass[7] (loaded)"] == pytest.approx(2.3, abs=1e-3)
+    center = (0.3 * 0.02 + 2.0 * 0.1) / 2.3
+    np.testing.assert_allclose(found["arm.com[7] (loaded)"], [0, 0, center], atol=1e-3)
