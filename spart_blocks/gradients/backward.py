@@ -149,6 +149,7 @@ class Backward:
         t, x, xd = self.forward.start_of(number)
         units, n = np.eye(self.parts.size), self.parts.nx
         dx, dxd = units[:n], units[n : n + self.parts.nd]
+        dxd[list(self.forward.field.equations.random)] = 0.0
         return Place(t, x, xd, dx, dxd, np.zeros(self.parts.size))
 
     # --- readings --------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class CompiledAdjoint:
         """
         method = equations.method
         self._twice = 1 if method.e is None else 2
-        self._in = blocks = Blocks.of(self._twice * n)
+        self._in = blocks = Blocks.of(self._twice * n, 4)
         self._n = n
         loop = loop_of("adjoint", equations, engine, blocks.lanes)
         pointer, count = ctypes.c_void_p, ctypes.c_longlong

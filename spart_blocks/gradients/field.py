@@ -53,7 +53,13 @@ class Field:
         entries, drifting = directions.entries, engine.drifting
         names = tuple(tuple(clock.name for clock in due) for due in sets)
         ticks = tuple(ticked(program, due, engine.sampled) if due else None for due in names)
+        random = tuple(
+            k
+            for slot in program.discrete
+            for k in range(slot.part.start, slot.part.start + program.random.get(slot.name, 0))
+        )
         plain = Equations(method, rates, integrands, program.project, entries, drifting)
+        plain = replace(plain, random=random)
         self.compiled: CompiledRows | None = None
         for self.equations in (replace(plain, ticks=ticks, names=names), plain):
             with suppress(LookupError):

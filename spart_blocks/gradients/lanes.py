@@ -20,10 +20,12 @@ class Blocks:
     lanes: int
 
     @staticmethod
-    def of(m: int) -> Blocks:
-        """Those of m columns on this processor."""
+    def of(m: int, least: int = 8) -> Blocks:
+        """Those of m columns on this processor, of `least` lanes if they need no more. Fewer lanes
+        save little time, and each number of them is a library to compile.
+        """
         lanes = usual_lanes()
-        while lanes > 1 and lanes // 2 >= m:
+        while lanes > least and lanes // 2 >= m:
             lanes //= 2
         return Blocks(m, lanes)
 

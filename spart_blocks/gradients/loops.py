@@ -19,7 +19,7 @@ from spart_blocks.run.tape import HEAD
 
 Kind = Literal["tangent", "adjoint"]
 
-FLAGS = ("-O2", "-fno-math-errno", "-Wno-psabi")
+FLAGS = ("-fno-math-errno", "-Wno-psabi")
 ALLOWED = 10.0
 """The error of changes in a step that is not repeated in shorter parts, relative to their
 tolerance: run and changes have errors of one kind, and only changes that need shorter steps than
@@ -47,7 +47,8 @@ class Equations:
     """What acts in steps and at ticks: a method, the Functions of the rates, of the integrands and
     of the projection, None without any, and the entries of p that vary. drifting: whether each
     step is projected, not only stops. ticks: Functions (t, x, xd, p) -> xd of the sets of clocks
-    that tick together, None for no clock; names: theirs.
+    that tick together, None for no clock; names: theirs. random: the discrete states that are
+    random sequences, which nothing changes.
     """
 
     method: Tableau
@@ -58,6 +59,7 @@ class Equations:
     drifting: bool = False
     ticks: tuple[Any, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
+    random: tuple[int, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -99,15 +101,16 @@ def loop_of(kind: Kind, equations: Equations, engine: Native, lanes: int) -> Loo
 
 def _compiled(kind: Kind, equations: Equations, lanes: int) -> Loop | None:
     derivative = tangent_of if kind == "tangent" else adjoint_of
-    rates, summed, entries = equations.rates, equations.summed, equations.entries
+    rates, summed = equations.rates, equations.summed
+    varying = equations.entries, equations.random
     try:
-        made = [_seeded(kind, rates, derivative(rates, summed, entries))]
+        made = [_seeded(kind, rates, derivative(rates, summed, *varying))]
         if equations.project is not None:
             project = equations.project
-            made.append(_seeded("project", project, derivative(project, None, entries)))
+            made.append(_seeded("project", project, derivative(project, None, *varying)))
         for k, tick in enumerate(equations.ticks):
             if tick is not None:
-                made.append(_seeded(f"tick_{k}", tick, derivative(tick, None, entries)))
+                made.append(_seeded(f"tick_{k}", tick, derivative(tick, None, *varying)))
     except LookupError:
         return None
     loaded = loaded_library(_source(kind, equations, made, lanes), FLAGS)
@@ -182,25 +185,38 @@ def _choices(kind: Kind, equations: Equations) -> list[str]:
 # --- derivatives ----------------------------------------------------------------------------------
 
 
-def tangent_of(function: Any, summed: Any, entries: Sequence[int]) -> Any:
+def tangent_of(function: Any, summed: Any, entries: Sequence[int], random: Sequence[int]) -> Any:
     """The Function (t, x, xd, p, ..., dx, dxd, dp) -> the values of a function, and the changes of
     these and of the integrands `summed` along a direction. dp: changes of these entries of p.
+    random: entries of xd whose changes do not count.
     """
     arguments, value, column, given = _columns(function, summed, entries)
     names = ("dx", "dxd", "dp")
     seeds = [ca.SX.sym(name, one.numel()) for name, one in zip(names, given, strict=True)]
-    change = ca.jtimes(column, ca.veccat(*given), ca.veccat(*seeds))
-    return _derivative(function, arguments, (value, change), dict(zip(names, seeds, strict=True)))
+    counted = [seeds[0], _without(seeds[1], random), seeds[2]]
+    change = ca.jtimes(column, ca.veccat(*given), ca.veccat(*counted))
+    return _derivative(arguments, (value, change), dict(zip(names, seeds, strict=True)))
 
 
-def adjoint_of(function: Any, summed: Any, entries: Sequence[int]) -> Any:
+def adjoint_of(function: Any, summed: Any, entries: Sequence[int], random: Sequence[int]) -> Any:
     """The Function (t, x, xd, p, ..., v) -> the values of a function, and the derivatives of the
-    product of v with these and with the integrands `summed` by (x, xd, entries of p).
+    product of v with these and with the integrands `summed` by (x, xd, entries of p). random:
+    entries of xd by which it is zero.
     """
     arguments, value, column, given = _columns(function, summed, entries)
     v = ca.SX.sym("v", column.numel())
-    change = ca.jtimes(column, ca.veccat(*given), v, True)
-    return _derivative(function, arguments, (value, change), {"v": v})
+    change = ca.densify(ca.jtimes(column, ca.veccat(*given), v, True))
+    begin = arguments[1].numel()
+    change = _without(change, [begin + k for k in random])
+    return _derivative(arguments, (value, change), {"v": v})
+
+
+def _without(column: Any, rows: Sequence[int]) -> Any:
+    """A column with zeros in these rows."""
+    found = ca.SX(column)
+    for row in rows:
+        found[row] = 0
+    return found
 
 
 def _columns(
@@ -214,9 +230,7 @@ def _columns(
     return arguments, value, column, [x, xd, p[list(entries)] if entries else ca.SX(0, 1)]
 
 
-def _derivative(
-    function: Any, arguments: Sequence[Any], found: tuple[Any, Any], seeds: dict[str, Any]
-) -> Any:
+def _derivative(arguments: Sequence[Any], found: tuple[Any, Any], seeds: dict[str, Any]) -> Any:
     value, change = ca.cse([found[0], ca.densify(found[1])])
     names = [*("t", "x", "xd", "p", "start")[: len(arguments)], *seeds]
     given = [*arguments, *seeds.values()]

@@ -11,6 +11,7 @@ from spart_blocks.gradients.signals import signal_changes
 from spart_blocks.run.simulate import begin
 from tests.gradients.test_gradients_of_events import FALLING
 
+DIAGRAMS = Path(sb.__file__).parents[1] / "diagrams"
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
 
@@ -124,10 +125,35 @@ def test_through_ticks_of_clocks_that_meet(equal, written):
     equal(written(TWO_CLOCKS), of, ["k", "goal", "x.x0", "w.x0"])
 
 
-def test_ticks_at_which_a_quaternion_is_normalised(equal):
-    """Each stop of a spacecraft projects its attitude, too."""
-    path = Path(sb.__file__).parents[1] / "diagrams" / "spacecraft_sampled.yaml"
-    equal(path, {"end": "final(plant.qm[0])"}, ["kp", "kd"], T=0.5)
+SHIPPED = {
+    "signals/bouncing_ball": ({"end": "final(ball.y)", "hit": "time_of(ball)"},
+                              ["e", "g", "ball.x0"], 1.1),
+    "signals/thrusters": ({"end": "final(attitude[2])", "rms": "rms(attitude[2])"},
+                          ["torque", "valves.on"], 3),
+    "signals/delayed_loops": ({"level": "final(level)", "rate": "rms(rate)"},
+                              ["rate.x0", "law.K", "valve.K"], 1.5),
+    "joints/friction": ({"end": "final(plant.qm[1])"}, ["gravity.gravity", "plant.x0"], 0.5),
+    "spacecraft_pd": ({"effort": "rms(ctrl.tau[0])"}, ["kp", "kd", "qd.T"], 1.5),
+    "spacecraft_sampled": ({"end": "final(plant.qm[0])"}, ["kp", "kd"], 1.5),
+    "loops/five_bar": ({"end": "final(arm.qm[2])"}, ["ctrl.kp", "ctrl.ki", "goal"], 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_of_shipped_diagrams(equal, name):
+    """Through bounces, relays, ticks, stiction, edges, normalised attitudes and closed loops."""
+    of, by, T = SHIPPED[name]
+    equal(DIAGRAMS / f"{name}.yaml", of, by, T=T, rtol=1e-12, atol=1e-14)
+
+
+def test_steps_that_are_projected_are_so_in_the_compiled_loop(monkeypatch):
+    asked = {"of": "final(arm.qm[2])", "by": ["ctrl.kp", "goal"], "T": 0.3, "method": "forward"}
+    path = DIAGRAMS / "loops" / "five_bar.yaml"
+    compiled = sb.gradient(path, **asked)
+    monkeypatch.setattr("spart_blocks.gradients.loops.loaded_library", lambda *_: None)
+    plain = sb.gradient(path, **asked)
+    for name, found in compiled.derivatives["metric"].items():
+        np.testing.assert_allclose(plain[name], found, rtol=1e-9, atol=1e-12)
 
 
 def test_samples_between_ticks_are_read_in_the_compiled_loop(written, monkeypatch):
