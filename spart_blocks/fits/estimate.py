@@ -17,7 +17,7 @@ from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.fitted_signal import FittedSignal
 from spart_blocks.fits.leave_one_out import Begun, LeaveOneOut, leave_one_out
 from spart_blocks.fits.pictures import pictures
-from spart_blocks.fits.problem import Problem
+from spart_blocks.fits.problem import Problem, of_robot
 from spart_blocks.fits.profile import Profile, check_profiles, profile_of
 from spart_blocks.fits.search import INTERRUPTED, Found
 from spart_blocks.fits.statistics import Statistics, statistics_of
@@ -102,9 +102,10 @@ class Fit(Tables):
     @property
     def overrides(self) -> dict[str, Any]:
         """The estimates that hold in all experiments, as `simulate(overrides=)` takes them; without
-        those of links, which stand in the robot's file: `program` has them all."""
-        shared = (one for one in self.found.problem.free
-                  if one.experiment is None and one.body is None)  # fmt: skip
+        those of robots, which stand in their files: `program` has them all."""
+        problem = self.found.problem
+        shared = (one for one in problem.free
+                  if one.experiment is None and not of_robot(one, problem))  # fmt: skip
         return {one.name: np.asarray(self.values[one.label]).tolist() for one in shared}
 
     @property

@@ -8,11 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
+from spart_blocks.diagram.sections.robot_section import QUANTITIES
 from spart_blocks.fits.free import Free, Kind, Placement, Space
 from spart_blocks.fits.measurements import Measured
 from spart_blocks.gradients.signals import signal_changes
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.run.engines.native import Native
+from spart_blocks.sweeps.plan.source import dotted, matter_of, slots_of
 
 START = 0.0
 """Where runs start [s]."""
@@ -126,3 +128,11 @@ class Problem:
     def _delay(trial: Trial, k: int, values: Floats) -> float:
         free = trial.sensors.get((k, "delay"))
         return 0.0 if free is None else float(values[free.part][0])
+
+
+def of_robot(one: Free, problem: Problem) -> bool:
+    """Whether a quantity is a mass, a centre of mass or an inertia, which stands in no diagram."""
+    slots = slots_of(problem.trials[0].engine.program)
+    robots = {name.rpartition(".")[0] for name in slots if name.endswith(QUANTITIES)}
+    matter = matter_of(dotted(one.name), [*robots])
+    return one.body is not None or (matter is not None and ".".join(matter[:2]) in slots)

@@ -22,7 +22,7 @@ def write_report(
     signals: Sequence[FittedSignal],
 ) -> Path:
     """Write the page, whole or not at all. end: whether the search has ended, and what is told of
-    it. tables: of the estimates and of the signals.
+    it. tables: of the estimates, of base parameters where there are some, and of the signals.
     """
     ended, told = end
     head = verdict(ended, "ended" if ended else "not ended", told)
@@ -38,12 +38,14 @@ def _sections(
     statistics: Statistics,
     signals: Sequence[FittedSignal],
 ) -> Iterator[tuple[str, str]]:
-    estimates, measured = tables
+    estimates, *base, measured = tables
     told = "".join(paragraph(note, "note") for note in notes)
     yield "Estimates", table(estimates.head, estimates.rows) + told
     if 1 < len(statistics.labels) <= MOST_SHOWN:
         shown = correlation_picture(statistics)
         yield "Correlations", picture(shown, "Correlations of the estimates")
+    if base:
+        yield "Base parameters", table(base[0].head, base[0].rows)
     yield "Signals", table(measured.head, measured.rows, words=3)
     yield (
         "Errors",

@@ -10,7 +10,7 @@ import numpy as np
 from spart_blocks.base.document import read_file
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.fits.free import Free
-from spart_blocks.fits.problem import Problem
+from spart_blocks.fits.problem import Problem, of_robot
 from spart_blocks.fits.statistics import Statistics
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.versions.edits import LineChange, Operation, ReplaceLines, Tune, edit, edited
@@ -24,9 +24,9 @@ def write_estimates(
     path: Path, problem: Problem, statistics: Statistics, confidence: float
 ) -> None:
     """Set the values in the file, and note their intervals at the ends of their lines. Raises
-    InputError for those of links, which stand in the file of a robot.
+    InputError for those of robots, which stand in their files.
     """
-    for one in (one for one in problem.free if one.body is not None):
+    for one in (one for one in problem.free if of_robot(one, problem)):
         text = f"{one.label} stands in the robot's file, which a fit does not write"
         raise InputError(Fault(text, hint="keep the estimates by --out FILE.json"))
     shared = [one for one in problem.free if one.experiment is None]

@@ -126,6 +126,9 @@ def test_masses_alone_are_found_within_their_standard_errors(arm):
     found = sb.fit(path, masses, measured)
     off = np.array([found[name] for name in masses]) - true_values()[1:, 0]
     assert abs(off / found.statistics.errors).max() < 4
+    assert found.overrides == {}
+    with pytest.raises(InputError, match="stands in the robot's file"):
+        found.write(path)
 
 
 def test_a_prior_holds_what_the_torques_do_not_tell(arm):
@@ -141,6 +144,7 @@ def test_a_fit_of_links_is_kept_and_simulated(arm, tmp_path):
     kept = json.loads(found.save(tmp_path / "fit.json").read_text())
     assert len(kept["base_parameters"]) == 43
     assert kept["base_parameters"][0]["sum"] == {"zz[1]": 1.0, "yy[2]": pytest.approx(1.0)}
+    assert "Base parameters" in found.report(tmp_path / "fit.html").read_text()
     again = sb.fit(path, {"arm.inertial": None}, measured, start=tmp_path / "fit.json")
     assert again["arm.mass[3]"] == pytest.approx(found["arm.mass[3]"], rel=1e-4)
     run = sb.simulate(found.program, T=5, every=0.05)
@@ -188,6 +192,8 @@ run: {T: 3, rtol: 1.0e-9, atol: 1.0e-11}
             "p.my[1]": 0, "p.my[2]": 0}  # fmt: skip
     got = {one.name: one.value for one in found.statistics.base}
     assert got == pytest.approx(want, abs=1e-7)
+    held = sb.fit(path, {"p.inertial": None}, measured, prior=1e-8)
+    assert held["p.mass[1]"] == pytest.approx(1.4, abs=0.01)
 
 
 # --- what is refused --------------------------------------------------------------------------
