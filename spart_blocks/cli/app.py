@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": "tune.tune",
     "optimize": "optimize.optimize",
     "linearize": "linearize.linearize",
+    "margins": "margins.margins",
     "lqr": "linearize.lqr",
     "check": "check.check",
     "compare": "compare.compare",

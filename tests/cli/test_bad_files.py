@@ -80,6 +80,7 @@ COMMANDS = {
     "show": (),
     "check": (),
     "linearize": ("--input", "a", "--output", "a"),
+    "margins": ("--cut", "a"),
 }
 
 

@@ -100,6 +100,15 @@ def test_an_answer_that_only_approaches_its_reference_has_no_overshoot_to_change
     assert found["rise"]["zeta"] > 0
 
 
+@pytest.mark.parametrize("of", ["overshoot(y.y, r)", "rise_time(y.y, r)", "settling_time(y.y, r)"])
+def test_adjoints_of_answers_are_their_forward_derivatives(written, of):
+    path, by = written(SECOND), ["zeta", "w", "on", "r.T", "y.x0"]
+    found = [sb.gradient(path, of=of, by=by, method=method, rtol=1e-10, atol=1e-12)
+             for method in ("forward", "adjoint")]  # fmt: skip
+    for name in by:
+        np.testing.assert_allclose(found[1][name], found[0][name], rtol=1e-9, atol=1e-9)
+
+
 HELD = """
 clocks: {c: {rate: 10}}
 params: {tau: 0.25}
