@@ -18,6 +18,7 @@ from spart_blocks.fits.free import Free
 from spart_blocks.optimal.curves import Samples
 from spart_blocks.optimal.mesh import Floats
 from spart_blocks.optimal.problem import Problem
+from spart_blocks.optimal.recorded import VALUE
 from spart_blocks.optimal.transcription import Motion
 from spart_blocks.results import Results
 from spart_blocks.results.files import save_table
@@ -73,12 +74,13 @@ def _retyped(file: Any, name: str, parameters: Mapping[str, Any]) -> Operation:
 def block_of(problem: Problem, one: Free) -> str:
     """The block whose whole value a control is. Raises InputError if there is none."""
     program = problem.program
-    slots = {slot.name: slot for slot in program.parameters}
-    for name in (one.name, f"{one.name}.value"):
-        base = name.removeprefix("blocks.")
-        slot = slots.get(base)
-        if slot is not None and base.endswith(".value"):
-            return base.removesuffix(".value")
+    known = {slot.name for slot in program.parameters}
+    base = one.name.removeprefix("blocks.")
+    own = program.given.get(base, ())  # of a name of params: that one block takes
+    names: list[str] = [base, f"{base}{VALUE}", *(own if len(own) == 1 else ())]
+    for name in names:
+        if name in known and name.endswith(VALUE):
+            return name.removesuffix(VALUE)
     hint = "make the control the value of a CONSTANT block"
     raise InputError(
         Fault(f"{one.name} is not the value of a block, as DATA could give it", hint=hint)

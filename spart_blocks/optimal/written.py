@@ -9,7 +9,8 @@ from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.fits.written import rounded
 from spart_blocks.optimal.curves import Samples
 from spart_blocks.optimal.problem import Problem
-from spart_blocks.optimal.rerun import data_blocks, signals_of
+from spart_blocks.optimal.recorded import VALUE
+from spart_blocks.optimal.rerun import block_of, data_blocks, signals_of
 from spart_blocks.optimal.transcription import Motion
 from spart_blocks.results.files import save_table
 from spart_blocks.versions.edits import Operation, Put, Tune, edit, edited
@@ -23,6 +24,11 @@ def write_optimum(path: Path, problem: Problem, motion: Motion, samples: Samples
     if any(phase.set for phase in problem.section.phases.values()):
         text = "its phases set parameters, which one run cannot"
         raise InputError(Fault(text, hint="save the controls, and run each phase"))
+    for one in problem.controls:
+        block = block_of(problem, one)
+        if one.name.removeprefix("blocks.").removesuffix(VALUE) != block:
+            text = f"{one.name} of params: would no longer be what {block} gives"
+            raise InputError(Fault(text, hint=f"name the block as control: {block}"))
     data = path.with_name(f"{path.stem}_optimum.csv")
     names = {one.name: one.name for one in problem.controls}
     text = read_file(path)[1]

@@ -117,3 +117,22 @@ def test_an_optimum_is_written_into_its_diagram_and_goes_on_from_there(cart):
     assert pytest.approx(2, rel=1e-6) == again.T
     again.write(cart)
     assert sb.simulate(cart).final_state.continuous["v"] == pytest.approx([0], abs=1e-6)
+
+
+def test_a_control_of_params_is_run_again_and_not_written(cart):
+    text = cart.read_text().replace("value: 0.0}", "value: $force}").replace("u: [-1", "force: [-1")
+    cart.write_text("params: {force: 0.0}\n" + text, encoding="utf-8")
+    found = sb.optimize(cart)
+    assert found.rerun.worst < 1e-4
+    with pytest.raises(sb.InputError, match="name the block as control: u"):
+        found.write(cart)
+
+
+def test_a_gain_can_be_a_control_and_is_not_run_again(cart):
+    text = cart.read_text().replace("  - u -> v", "  - u -> g\n  - g -> v")
+    text = text.replace("value: 0.0}", "value: 1.0}\n  g: {type: GAIN, K: 0.5}")
+    cart.write_text(text.replace("u: [-1", "g.K: [-1"), encoding="utf-8")
+    found = sb.optimize(cart)
+    assert found.T == pytest.approx(2, rel=1e-6)
+    with pytest.raises(sb.InputError, match=r"g\.K is not the value of a block"):
+        _ = found.rerun
