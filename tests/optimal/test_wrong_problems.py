@@ -133,6 +133,6 @@ def test_a_gain_can_be_a_control_and_is_not_run_again(cart):
     text = text.replace("value: 0.0}", "value: 1.0}\n  g: {type: GAIN, K: 0.5}")
     cart.write_text(text.replace("u: [-1", "g.K: [-1"), encoding="utf-8")
     found = sb.optimize(cart)
-    assert found.T == pytest.approx(2, rel=1e-6)
+    assert found.objective == pytest.approx(2, rel=1e-6)
     with pytest.raises(sb.InputError, match=r"g\.K is not the value of a block"):
         _ = found.rerun
