@@ -6,15 +6,15 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from scipy.optimize import NonlinearConstraint, minimize
 
 from spart_blocks.base.errors import Fault, InputError, RunError, SpartWarning
 from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.tangents import Floats
-from spart_blocks.tunes.demands import LEAST_UNIT, TIGHTER, Demands, Linear
+from spart_blocks.tunes.by_values import Judge, search_by_values
+from spart_blocks.tunes.demands import LEAST_UNIT, Demands, Linear
+from spart_blocks.tunes.optimality import optimality
 from spart_blocks.tunes.problem import Point, Problem
 from spart_blocks.tunes.runs import WITHOUT
 from spart_blocks.tunes.solver import Solver
@@ -35,9 +35,14 @@ LEAST_TRIED = 2
 """Designs with derivatives after which a parameter is told to have no effect."""
 MOST_WITHOUT = 20
 """A search ends after more designs in succession without numbers."""
-CLOSE, WIDE = 1e-6, 0.1
-"""Last and first radius of the trust region of a search without derivatives, relative to the
-distance of the bounds."""
+NEAR, WIDE = 0.02, 0.1
+"""First radii of a search by values, relative to the distance of the bounds: beside a kink, and
+otherwise."""
+KINKS, PER_ENTRY = 3, 20
+"""Most kinks from which a search goes on, and the designs, for each parameter, that are tried
+around one."""
+STATIONARY = 1e-3
+"""What is left of the balance of slopes at a design that is told to be the best nearby."""
 INTERRUPTED = "interrupted"
 
 
@@ -106,10 +111,13 @@ class _Search:
                 if section.search == "gradient":
                     self._by_gradient(z)
                 else:
-                    self._by_values(z)
+                    most = section.iterations * (space.size + 2)
+                    if not self._by_values(z, WIDE, most):
+                        self.why.append(f"no end after {most} designs")
             if self.failed is not None and self.exact == 0:
                 raise self.failed
-            self._complete()
+            if section.search == "gradient":
+                self._finish()
             why = self.why[0] if self.why else "the objective does not fall further"
             ended = not self.why
         except KeyboardInterrupt:
@@ -329,48 +337,45 @@ class _Search:
         self._taken(point)
         return point
 
+    def _finish(self) -> None:
+        """Go on from where a kink of a metric has stopped the search: there the slopes do not
+        balance. Designs around it are searched by values, and from the best of these by slopes.
+        """
+        for _ in range(KINKS):
+            self._complete()
+            assert self.best is not None
+            balance = optimality(self.problem, self.demands, self.best)
+            before = self._rank(self.best, self.demands)
+            if before[0] > 0 or balance is None or balance.residual < STATIONARY:
+                return
+            most = PER_ENTRY * (self.problem.space.size + 1)
+            self._by_values(self.problem.space.searched(self.best.values), NEAR, most)
+            if not self._better(self._rank(self.best, self.demands), before):
+                return
+            self._by_gradient(self.problem.space.searched(self.best.values))
+        self._complete()
+
     def _complete(self) -> None:
         """Derivatives of the best design in all cases."""
-        if self.best is not None and not self.best.whole:
+        if self.best is not None and not (self.best.whole and self.best.slopes is not None):
             with suppress(RunError):
-                self.best = self.problem.at(self.best.values)
+                found = self.problem.at(self.best.values)
+                if self._rank(found, self.demands)[0] <= self._rank(self.best, self.demands)[0]:
+                    self.best = found
 
     # --- without --------------------------------------------------------------------------
 
-    def _by_values(self, z: Floats) -> None:
-        """A search with values alone. Source: T. M. Ragonneau, Z. Zhang, "COBYQA: a derivative-free
-        trust-region SQP method for general constrained optimization" (2022)."""
-        first = self.problem.numbers(self.problem.space.values(z)[None])[0]
-        worst = {"objective": abs(float(self.demands.objective(first))), "excess": 1.0}
-        known: dict[bytes, tuple[float, Floats]] = {}
+    def _by_values(self, z: Floats, radius: float, most: int) -> bool:
+        """A search by values alone. Returns whether it has ended by itself."""
 
-        def judged(x: Floats) -> tuple[float, Floats]:
-            if x.tobytes() in known:
-                return known[x.tobytes()]
+        def numbers(x: Floats) -> Floats:
             values = self.problem.space.values(np.clip(x * self.unit, self.low, self.high))
-            numbers = self.problem.numbers(values[None])[0]
-            self._taken(Point(values, numbers))
-            if np.isfinite(numbers).all():
-                objective = float(self.demands.objective(numbers))
-                excess = np.array([one.over_cases(numbers) for one in self.demands.demands])
-                worst["objective"] = max(worst["objective"], abs(objective))
-                worst["excess"] = max(worst["excess"], excess.max(initial=0.0))
-            else:
+            found: Floats = self.problem.numbers(values[None])[0]
+            if not np.isfinite(found).all():
                 self._refuse("its run fails")
-                objective = 2 * worst["objective"] + self.demands.size
-                excess = np.full(len(self.demands.demands), 2 * worst["excess"])
-            if not self.problem.weights:
-                objective, excess = self.demands.size * excess.max(), excess[:0]
-            known[x.tobytes()] = objective / self.demands.size, excess + TIGHTER
-            return known[x.tobytes()]
+            self._taken(Point(values, found))
+            return found
 
-        asked = bool(self.problem.weights and self.demands.demands)
-        rows = [NonlinearConstraint(lambda x: judged(x)[1], -np.inf, 0.0)] if asked else []
-        most = self.problem.section.iterations * (len(z) + 2)
-        end: Any = minimize(
-            lambda x: judged(x)[0], z / self.unit, method="COBYQA", constraints=rows,
-            bounds=np.column_stack([self.low / self.unit, self.high / self.unit]),
-            options={"maxfev": most, "initial_tr_radius": WIDE, "final_tr_radius": CLOSE},
-        )  # fmt: skip
-        if end.nfev >= most:
-            self.why.append(f"no end after {most} designs")
+        bounds = self.low / self.unit, self.high / self.unit
+        judge = Judge(self.demands, numbers)
+        return search_by_values(judge, z / self.unit, bounds, radius, most)

@@ -22,7 +22,7 @@ from spart_blocks.tunes.optimality import ACTIVE, Optimality, held, optimality
 from spart_blocks.tunes.pictures import pictures
 from spart_blocks.tunes.problem import Problem
 from spart_blocks.tunes.report import write_report
-from spart_blocks.tunes.search import INTERRUPTED, Found
+from spart_blocks.tunes.search import INTERRUPTED, STATIONARY, Found
 from spart_blocks.tunes.written import write_design
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 MOST_CASES = 20
 """Largest number of cases in a table."""
-STATIONARY = 1e-3
-"""What is left of the balance of slopes at a design that is told to be the best nearby."""
 _UNBALANCED = "the slopes of the objective and of the active constraints do not balance"
 _FORMAT = "spart_blocks tune 1"
 

@@ -504,3 +504,18 @@ def test_a_parameter_stays_within_what_the_file_declares(product):
     assert "at its lower bound" in str(found)
     with pytest.raises(sb.InputError, match=r"bounds of k are beyond those declared, 0\.5 to 3"):
         sb.tune(product, {"k": {"min": 0, "max": 0.2, "start": 0.1}}, minimize="final(y)")
+
+
+def test_a_kink_of_a_metric_does_not_end_the_search(written):
+    """The larger of |y0 - 1| and |y1 - 2|, from where both are equal."""
+    path = written("""
+blocks:
+  y: {type: CONSTANT, value: [5.0, 6.0]}
+  s: {type: SCOPE}
+wires: [y -> s]
+run: {T: 1}
+""")
+    metric = "max(abs(final(y[0]) - 1), abs(final(y[1]) - 2))"
+    found = sb.tune(path, {"y.value": [-9, 9]}, minimize=metric, **ONCE)
+    assert found.objective < 1e-3
+    assert found.optimality.residual < 1e-3 or "do not balance" in str(found)
