@@ -7,8 +7,8 @@ Pinocchio gives the torques, noise of 5 % of each joint's root mean square is ad
 starts from a robot whose masses, centres of mass and inertias are wrong by up to 30 %.
 
 Told are the errors of the masses where these alone are searched, as bard has them (arXiv
-2605.31481: 1.24 %), and of the base parameters where all 70 are; the number and the sums of
-these by the rank and the columns of Pinocchio's regressor.
+2605.31481: 1.24 %), and of the base parameters where all 70 are, with the errors of the torques
+of another motion.
 
 Run: python benchmarks/fit_inertia.py [--seconds 300] [--rate 100] [--noise 0.05] [--seed 1]
 """

@@ -69,9 +69,7 @@ class Fit(Tables):
         signals.sort(key=lambda one: order.index(one.experiment))
         made = Fit(title, section, found, statistics, tuple(signals))
         if not found.ended and found.why != INTERRUPTED:
-            warn(
-                f"the fit has not ended: {found.why}; more iterations: are allowed by --iterations"
-            )
+            warn(f"the fit has not ended: {found.why}; --iterations allows more")
         return made
 
     @property
@@ -176,8 +174,8 @@ class Fit(Tables):
         lost, base = self._lost, len(self.statistics.base)
         if lost:
             notes.append(f"of the {lost + base} inertial parameters the measurements tell {base} "
-                         f"sums, the base parameters; {lost} others stay near where the search "
-                         "started")  # fmt: skip
+                         f"sums, the base parameters; {lost} others are as near to the start as "
+                         "these allow")  # fmt: skip
         r, labels = self.statistics.correlation, self.statistics.labels
         pairs = [(abs(r[i, j]), i, j) for i in range(len(labels)) for j in range(i)]
         for size, i, j in sorted((one for one in pairs if one[0] > CORRELATED), reverse=True)[:5]:

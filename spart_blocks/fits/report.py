@@ -45,7 +45,7 @@ def _sections(
         shown = correlation_picture(statistics)
         yield "Correlations", picture(shown, "Correlations of the estimates")
     if base:
-        yield "Base parameters", table(base[0].head, base[0].rows)
+        yield "Base parameters", table(base[0].head, base[0].rows, words=5)
     yield "Signals", table(measured.head, measured.rows, words=3)
     yield (
         "Errors",

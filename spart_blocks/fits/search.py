@@ -249,8 +249,11 @@ class _Search:
         kept, self.best = self.best, None
         try:
             found = best_bodies(regressor, start, self.section.prior, self.moving, seen)
-        finally:
+        except KeyboardInterrupt:
+            at = z if self.best is None else self.best[1]
             self.best = kept
+            raise InterruptedSearchError(self._found(at, INTERRUPTED, False)) from None
+        self.best = kept
         if ((found < self.space.low) | (found > self.space.high)).any():
             return None
         return self.space.searched(found)[self.moving]

@@ -265,3 +265,25 @@ def test_a_load_is_estimated_for_the_run_that_carries_it(arm, tmp_path):
     assert found["arm.mass[7] (loaded)"] == pytest.approx(2.3, abs=1e-3)
     center = (0.3 * 0.02 + 2.0 * 0.1) / 2.3
     np.testing.assert_allclose(found["arm.com[7] (loaded)"], [0, 0, center], atol=1e-3)
+
+
+def test_an_interrupt_keeps_the_best_bodies_so_far(arm):
+    path, measured, _ = arm(noise=0.05, factor=1.3)
+
+    def stop(step, cost, moved, name):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    found = sb.fit(path, {"arm.inertial[7]": None}, measured, progress=stop)
+    assert found.why == "interrupted"
+    assert found["arm.mass[7]"] != pytest.approx(1.3 * 0.3, rel=1e-3)
+
+
+def test_outliers_of_torques_are_heeded_less(arm, tmp_path):
+    path, measured, _ = arm(noise=0.05)
+    data = dict(np.load(tmp_path / "torques.npz"))
+    data["tau"][::20] += 100.0
+    np.savez(tmp_path / "torques.npz", **data)
+    off = {loss: abs(sb.fit(path, {"arm.inertial[7]": None}, measured, loss=loss)["arm.mass[7]"]
+                     - 0.3) for loss in ("linear", "huber")}  # fmt: skip
+    assert off["huber"] < 0.5 * off["linear"]
