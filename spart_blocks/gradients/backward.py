@@ -20,6 +20,7 @@ from spart_blocks.gradients.compiled_adjoint import Adjoints, CompiledAdjoint
 from spart_blocks.gradients.forward import Forward, Look, Seen
 from spart_blocks.gradients.instants import Edges
 from spart_blocks.gradients.lanes import Blocks
+from spart_blocks.gradients.loops import MOST_ROWS
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.stops import Stops
 from spart_blocks.gradients.tangents import Directions, Floats
@@ -210,18 +211,21 @@ class Backward:
         return found[:, parts.p]
 
     def _plain(self, after: Floats, first: int, number: int) -> Floats:
-        """The same before plain rows from the first to the one before this."""
-        if first == number:
-            return after
+        """The same before the rows from the first to the one before this, none of them special."""
         x, xd, p, sums = self.parts.split(after)
         none = np.zeros((len(after), len(self.directions.entries)))
-        tape = self.forward.tape.rows[first : number + 1]
-        compiled = self._compiled(len(after))
-        adjoints = Adjoints(x, xd, none, sums)
-        codes, starts = self.forward.codes[first:number], self.forward.begins(first)
-        found = compiled.rows(tape, codes, adjoints, starts=starts)
-        if found is None:
-            raise LookupError("adjoints need too short steps")
+        found = Adjoints(x, xd, none, sums)
+        while number > first:
+            begin = max(first, number - MOST_ROWS)
+            tape, codes = (
+                self.forward.tape.rows[begin : number + 1],
+                self.forward.codes[begin:number],
+            )
+            compiled = self._compiled(len(after))
+            before = compiled.rows(tape, codes, found, starts=self.forward.begins(begin))
+            if before is None:
+                raise LookupError("adjoints need too short steps")
+            found, number = before, begin
         return np.hstack([found.x, found.xd, p + found.p @ self.directions.dp, found.sums])
 
     def _compiled(self, n: int) -> CompiledAdjoint:

@@ -17,6 +17,7 @@ import numpy as np
 from spart_blocks.diagram.network.clocks import Clock
 from spart_blocks.gradients.field import Field
 from spart_blocks.gradients.instants import Edges, Maps, NoGradientError
+from spart_blocks.gradients.loops import MOST_ROWS
 from spart_blocks.gradients.place import Place
 from spart_blocks.gradients.steps import Step
 from spart_blocks.gradients.stops import Stops, edge
@@ -179,7 +180,7 @@ class Forward:
         compiled, rows = self.field.compiled, self.tape.rows
         if compiled is None or self.engine.program.stepped:
             return k
-        upto = int(self.special[np.searchsorted(self.special, k)])
+        upto = min(k + MOST_ROWS, int(self.special[np.searchsorted(self.special, k)]))
         if wanted and not (dense and compiled.reads):
             first = np.searchsorted(rows[:, 0], wanted[0] + edge(wanted[0]), side="right") - 1
             at_start = wanted[0] <= rows[first, 0] + edge(wanted[0])

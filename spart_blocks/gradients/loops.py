@@ -36,6 +36,8 @@ SMALL = 0.1
 """Fraction of the largest adjoint of a state of which others may be off by the same tolerance."""
 ROUNDED = 1e-13
 """Differences from the run's states that are due to rounding."""
+MOST_ROWS = 5000
+"""Most rows in a call of compiled code, between which Python sees Ctrl-C."""
 SAME_ULPS = 64
 """Times that differ by fewer units in the last place are the same."""
 _PLAIN = 4

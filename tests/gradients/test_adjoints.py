@@ -195,6 +195,16 @@ def test_in_any_number_of_lanes(equal, written, monkeypatch, lanes):
     equal(written(SWING), METRICS, ["w", "zeta", "on", "y.x0"])
 
 
+def test_in_calls_of_few_rows(equal, written, monkeypatch):
+    whole = sb.gradient(written(SWING), of="final(y.y)", by=["w", "y.x0"], **TIGHT)
+    for module in ("forward", "backward"):
+        monkeypatch.setattr(f"spart_blocks.gradients.{module}.MOST_ROWS", 7)
+    found = sb.gradient(written(SWING), of="final(y.y)", by=["w", "y.x0"], **TIGHT)
+    np.testing.assert_allclose(found["y.x0"], whole["y.x0"], rtol=1e-12)
+    equal(written(SWING), METRICS, ["w", "y.x0"])
+    equal(written(TWO_CLOCKS), {"end": "final(w)"}, ["k", "x.x0"])
+
+
 def test_a_fast_mode_at_rest_gets_short_steps_backwards_too(written):
     """The run is at rest and takes long steps; a change of its start decays at 2,000 a second."""
     text = """
