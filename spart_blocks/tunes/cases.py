@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,23 +75,34 @@ class Cases:
     cases: tuple[Case, ...]
 
     @staticmethod
-    def of(source: FileSource | MemorySource, section: TuneSection) -> Cases:
-        """Those of a section. Raises InputError with what is wrong in it."""
+    def of(
+        source: FileSource | MemorySource, section: TuneSection, given: Collection[str] = ()
+    ) -> Cases:
+        """Those of a section. given: its entries that are not those of the file. Raises InputError
+        with what is wrong in it.
+        """
         if not section.parameters:
             hint = "tune: {parameters: {ctrl.kp: [1, 100]}, minimize: rms(error)}"
-            raise InputError(Fault("a design needs parameters", source.place("tune"), hint))
-        space = _space(source, section)
+            raise InputError(Fault("a design needs parameters", hint=hint))
+        own = "parameters" in given
+        places = {path: None if own else source.place("tune", "parameters", path)
+                  for path in section.parameters}  # fmt: skip
+        space = _space(source, section, places)
         start = {one.name: plain_value(one.shaped(space.start)) for one in space.free}
         plan = plan_of_cases(source, section, "tune", start)
         assigner = Assigner(plan, source)
-        return Cases(space, tuple(_cases(plan, assigner, source, space)))
+        return Cases(space, tuple(_cases(plan, assigner, space, places)))
 
 
-def _space(source: FileSource | MemorySource, section: TuneSection) -> Space:
+def _space(
+    source: FileSource | MemorySource,
+    section: TuneSection,
+    places: Mapping[str, Place | None],
+) -> Space:
     free: list[Free] = []
     first = 0
     for path, bounds in section.parameters.items():
-        place = source.place("tune", "parameters", path)
+        place = places[path]
         try:
             now = source.nominal(path)
         except InputError as error:
@@ -123,7 +134,7 @@ def _within_declared(one: Free, source: FileSource | MemorySource, place: Place 
 
 
 def _cases(
-    plan: Plan, assigner: Assigner, source: FileSource | MemorySource, space: Space
+    plan: Plan, assigner: Assigner, space: Space, places: Mapping[str, Place | None]
 ) -> Iterator[Case]:
     for run in range(len(plan)):
         failed: dict[int, str] = {}
@@ -132,7 +143,6 @@ def _cases(
         if failed:
             raise InputError(f"the case {name} cannot begin: {failed[run]}")
         (one,) = found
-        places = {free.name: source.place(*plan.keys(free.name)) for free in space.free}
         placement = Placement(()) if isinstance(one, FileWork) else _placement(one, space, places)
         placement.check_apart()
         values = {path: v for path, v in plan.case(run).items() if path not in plan.searched}

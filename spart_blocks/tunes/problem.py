@@ -69,7 +69,7 @@ class Problem:
         """The problem of a section. given: its entries that are not those of the file. Raises
         InputError with what is wrong in it.
         """
-        cases = Cases.of(source, section)
+        cases = Cases.of(source, section, given)
         place = None if "claims" in given else source.place("tune", "claims")
         expected = expectations(source)
         claims = claimed(expected.section if expected else None, section.claims, place)
@@ -80,7 +80,7 @@ class Problem:
         constraints = {**section.constraints, **claims, **constraints_of(asked)}
         if not weights and not constraints:
             text = "a design needs minimize, maximize, constraints, claims or frequency"
-            raise InputError(Fault(text, source.place("tune"), "tune: {minimize: rms(error)}"))
+            raise InputError(Fault(text, hint="tune: {minimize: rms(error)}"))
         formulas = section.metrics() | {name: one.metric for name, one in claims.items()}
         formulas |= {name: smooth(one) for name, one in section.constraints.items()}
         keys = {name: section.keys(name) for name in section.metrics()}
