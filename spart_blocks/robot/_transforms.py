@@ -51,7 +51,8 @@ def urdf_origin(xyz: ArrayLike, rpy: ArrayLike) -> Floats:
 
 def rigid_inverse(T: Floats) -> Floats:
     """Inverse of a rigid transform, by the transpose of its rotation."""
-    inverse: Floats = np.eye(4, dtype=int).astype(T.dtype).view(type(T))
+    kind = object if T.dtype.hasobject else float
+    inverse: Floats = np.eye(4, dtype=int).astype(kind).view(type(T))
     inverse[:3, :3] = T[:3, :3].T
     inverse[:3, 3] = -T[:3, :3].T @ T[:3, 3]
     return inverse
