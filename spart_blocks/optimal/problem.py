@@ -166,8 +166,7 @@ class _Making:
         Placement((*controls.placed, *parameters.placed)).check_apart()
         metrics = self._metrics(text)
         engine = self.engine.of(metrics.program)
-        making = replace_engine(self, engine)
-        phases = making.phases([one for one, _ in controls.placed], metrics)
+        phases = self.phases([one for one, _ in controls.placed], metrics)
         constraints = []
         for k, (label, limits) in enumerate(section.constraints.items()):
             name = f"constraint_{k}"
@@ -299,12 +298,6 @@ class _Making:
             low, high = _wide(limits, len(rows), text, self._place(*keys, text))
             found.append(Limited(text, rows, low, high))
         return found
-
-
-def replace_engine(making: _Making, engine: Native) -> _Making:
-    """The same with another engine of the same blocks."""
-    making.engine = engine
-    return making
 
 
 def _own_words(message: str, given: Mapping[str, str]) -> str:
