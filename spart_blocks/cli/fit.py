@@ -22,10 +22,11 @@ from spart_blocks.cli.commands import (
 )
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.outputs import REPORT, checked_file
-from spart_blocks.cli.terminal import FAILED, Ticker, say
+from spart_blocks.cli.searches import bounded, finish, given
+from spart_blocks.cli.terminal import FAILED, Ticker
 
 if TYPE_CHECKING:
-    from spart_blocks.fits.estimate import Fit
+    pass
 
 
 @dataclass(frozen=True)
@@ -54,19 +55,12 @@ class Search:
 
     def changes(self) -> dict[str, Any]:
         """The arguments of `fit` that the options give."""
-        from spart_blocks.base.document import parse_value
-
         found: dict[str, Any] = {
+            "parameters": bounded("--parameter", self.parameters),
             "loss": self.loss, "starts": self.starts, "seed": self.seed,
             "iterations": self.iterations, "start": self.resume,
             "prior": self.prior,
         }  # fmt: skip
-        if self.parameters:
-            found["parameters"] = {}
-            for text in self.parameters:
-                name, equals, bounds = text.partition("=")
-                value = parse_value(bounds, f"--parameter {text}") if equals else None
-                found["parameters"][name.strip()] = value
         if (self.data is None) != (not self.signals):
             hint = "--data step.csv --signal motor.w=w"
             raise InputError(Fault("--data and --signal go together", hint=hint))
@@ -74,7 +68,7 @@ class Search:
             pairs = named_values("--signal", self.signals, "motor.w=w")
             one = {"file": str(self.data), "signals": dict(pairs)}
             found["experiments"] = {self.data.stem: one}
-        return {name: value for name, value in found.items() if value is not None}
+        return given(found)
 
 
 @command(
@@ -127,7 +121,7 @@ def fit(
             ),
         )  # fmt: skip
     with writing():
-        _finished(found, file, out, page, write, quiet)
+        finish(found, file, out, page, "the estimates" if write else None, quiet)
     for name in profile or ():
         with Ticker(wanted=not quiet) as ticker:
             ticker(f"the profile of {name}")
@@ -138,18 +132,3 @@ def fit(
             crossed = found.leave_one_out(lambda name: ticker(f"without {name}"))
         typer.echo(f"\n{crossed}")
     return 0 if found.ended else FAILED
-
-
-def _finished(
-    found: Fit, file: Path, out: Path | None, page: Path | None, write: bool, quiet: bool
-) -> None:
-    """Print and save the results."""
-    if not quiet:
-        typer.echo(str(found))
-    saved = [found.save(out)] if out is not None else []
-    saved += [found.report(page)] if page is not None else []
-    for path in saved:
-        say(f"written: {path}", unless=quiet)
-    if write:
-        found.write(file)
-        say(f"written: the estimates into {file}", unless=quiet)

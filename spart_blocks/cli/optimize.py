@@ -21,6 +21,7 @@ from spart_blocks.cli.commands import (
 )
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.outputs import REPORT, checked_file
+from spart_blocks.cli.searches import bounded, finish, given
 from spart_blocks.cli.terminal import FAILED, Ticker, say
 
 if TYPE_CHECKING:
@@ -60,34 +61,31 @@ class Asked:
 
         found: dict[str, Any] = {
             "minimize": self.minimize, "maximize": self.maximize, "iterations": self.iterations,
-            "start": self.resume,
+            "start": self.resume, "end": _limits("--end", self.end),
+            "path": _limits("--limit", self.path), "controls": bounded("--control", self.controls),
+            "parameters": bounded("--parameter", self.parameters),
         }  # fmt: skip
         if self.T is not None:
             found["T"] = parse_value(self.T, f"--t {self.T}")
-        for name, texts in (
-            ("controls", self.controls), ("parameters", self.parameters), ("end", self.end),
-            ("path", self.path),
-        ):  # fmt: skip
-            if texts:
-                found[name] = dict(_pair(name, text) for text in texts)
-        given = {"intervals": self.intervals, "degree": self.degree, "tolerance": self.tolerance}
-        changed = {key: value for key, value in given.items() if value is not None}
-        if changed:
-            found["mesh"] = {**(mesh or {}), **changed}
-        return {name: value for name, value in found.items() if value is not None}
+        changed = {"intervals": self.intervals, "degree": self.degree, "tolerance": self.tolerance}
+        if given(changed):
+            found["mesh"] = {**(mesh or {}), **given(changed)}
+        return given(found)
 
 
-def _pair(kind: str, text: str) -> tuple[str, Any]:
-    """The name and the value of NAME=VALUE; the last = outside brackets parts them."""
+def _limits(option: str, texts: Texts) -> dict[str, Any] | None:
+    """Limits by formula of `SIGNAL=LIMIT`; the last = parts them. None where nothing is given."""
     from spart_blocks.base.document import parse_value
 
-    name, equals, value = text.rpartition("=")
-    if not equals:
-        if kind in ("controls", "parameters"):
-            return text.strip(), None
-        hint = "--end plant.qm=[1,0]"
-        raise InputError(Fault(f"{text} has no limit", hint=hint))
-    return name.strip(), parse_value(value, text)
+    if not texts:
+        return None
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals:
+            raise InputError(Fault(f"{text} has no limit", hint=f"{option} plant.qm=[1,0]"))
+        found[name.strip()] = parse_value(value, f"{option} {text}")
+    return found
 
 
 @command(
@@ -135,7 +133,7 @@ def optimize(
             f"step {step}: {found_name(changes)}{value:.8g}, off by {off:.1e}"
         ))  # fmt: skip
     with writing():
-        _finished(found, file, out, page, write, quiet)
+        finish(found, file, out, page, "the optimum" if write else None, quiet)
     if found.ended and not again and not quiet:
         _run_again(found)
     return 0 if found.ended else FAILED
@@ -145,19 +143,6 @@ def found_name(changes: dict[str, Any]) -> str:
     """The name of the objective, where it was given."""
     text = changes.get("minimize") or changes.get("maximize")
     return f"{text} " if text else "objective "
-
-
-def _finished(
-    found: Optimum, file: Path, out: Path | None, page: Path | None, write: bool, quiet: bool
-) -> None:
-    """Print and save the results."""
-    if not quiet:
-        typer.echo(str(found))
-    saved = [found.save(out)] if out is not None else []
-    saved += [found.report(page)] if page is not None else []
-    saved += [found.write(file), file] if write else []
-    for path in saved:
-        say(f"written: {path}", unless=quiet)
 
 
 def _run_again(found: Optimum) -> None:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.cli.commands import (
     FILE,
@@ -21,10 +19,11 @@ from spart_blocks.cli.commands import (
 )
 from spart_blocks.cli.ending import writing
 from spart_blocks.cli.outputs import REPORT, checked_file
-from spart_blocks.cli.terminal import FAILED, Ticker, complain, say
+from spart_blocks.cli.searches import bounded, finish, given
+from spart_blocks.cli.terminal import FAILED, Ticker, complain
 
 if TYPE_CHECKING:
-    from spart_blocks.tunes.tuned import Tuned
+    pass
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,8 @@ class Design:
 
     def changes(self) -> dict[str, Any]:
         """The arguments of `tune` that the options give."""
-        from spart_blocks.base.document import parse_value
-
         found: dict[str, Any] = {
+            "parameters": bounded("--parameter", self.parameters),
             "aggregate": _aggregate(self.aggregate), "samples": self.samples,
             "searches": self.searches, "seed": self.seed, "iterations": self.iterations,
             "start": self.resume, "claims": _claims(self.claims),
@@ -72,15 +70,9 @@ class Design:
         }  # fmt: skip
         if self.minimize or self.maximize:
             found |= {"minimize": self.minimize or {}, "maximize": self.maximize or {}}
-        if self.parameters:
-            found["parameters"] = {}
-            for text in self.parameters:
-                name, equals, bounds = text.partition("=")
-                value = parse_value(bounds, f"--parameter {text}") if equals else None
-                found["parameters"][name.strip()] = value
         if self.constraints:
             found["constraints"] = dict(map(_constraint, self.constraints))
-        return {name: value for name, value in found.items() if value is not None}
+        return given(found)
 
 
 def _constraint(text: str) -> tuple[str, str]:
@@ -139,22 +131,7 @@ def tune(
             f"step {step}: objective {objective:.6g}, largest violation {excess:.2g}"
         ))  # fmt: skip
     with writing():
-        _finished(found, file, out, page, write, quiet)
-    return 0 if found.good else FAILED
-
-
-def _finished(
-    found: Tuned, file: Path, out: Path | None, page: Path | None, write: bool, quiet: bool
-) -> None:
-    """Print and save the results."""
-    if not quiet:
-        typer.echo(str(found))
-    saved = [found.save(out)] if out is not None else []
-    saved += [found.report(page)] if page is not None else []
-    for path in saved:
-        say(f"written: {path}", unless=quiet)
-    if write:
-        found.write(file)
-        say(f"written: the design into {file}", unless=quiet)
+        finish(found, file, out, page, "the design" if write else None, quiet)
     if not found.feasible:
         complain(f"no design that was tried fulfils all constraints; {found.lacking}")
+    return 0 if found.good else FAILED

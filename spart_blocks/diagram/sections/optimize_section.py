@@ -89,7 +89,18 @@ Spanned = Annotated[
 ]
 
 
-class Phase(Section):
+class Conditions(Section):
+    """What must hold in a motion, or in a part of it."""
+
+    path: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="formulas of signals, and their limits all the time"
+    )
+    end: dict[StrictStr, Limited] = Field(
+        default_factory=dict, description="formulas of signals, and their limits at the end"
+    )
+
+
+class Phase(Conditions):
     """A part of the motion with its own duration and conditions."""
 
     T: Spanned = Field(description="its duration [s], fixed or between bounds")
@@ -98,12 +109,6 @@ class Phase(Section):
     )
     controls: dict[StrictStr, Bounded] = Field(
         default_factory=dict, description="bounds of controls in this phase, where they differ"
-    )
-    path: dict[StrictStr, Limited] = Field(
-        default_factory=dict, description="formulas of signals, and their limits in this phase"
-    )
-    end: dict[StrictStr, Limited] = Field(
-        default_factory=dict, description="formulas of signals, and their limits at its end"
     )
 
 
@@ -144,7 +149,7 @@ def _guess(raw: Any) -> Any:
     return raw
 
 
-class OptimizeSection(Section):
+class OptimizeSection(Conditions):
     """An optimal control problem of a diagram."""
 
     minimize: StrictStr | None = Field(None, description="the metric that is made least")
@@ -159,12 +164,6 @@ class OptimizeSection(Section):
     )
     T: Spanned | None = Field(
         None, description="the duration [s], fixed or between bounds; by default that of the run"
-    )
-    path: dict[StrictStr, Limited] = Field(
-        default_factory=dict, description="formulas of signals, and their limits all the time"
-    )
-    end: dict[StrictStr, Limited] = Field(
-        default_factory=dict, description="formulas of signals, and their limits at the end"
     )
     constraints: dict[StrictStr, Limited] = Field(
         default_factory=dict, description="metrics of the whole motion, and their limits"
