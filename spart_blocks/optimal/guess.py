@@ -20,6 +20,8 @@ from spart_blocks.run.engines.native import Native
 
 WILD = 1e6
 """States of a run that are larger than this, times those at its start, are no guess."""
+MOST_RATES = 100_000
+"""Rates that a run for a guess may take; one that needs more has come near a singularity."""
 
 
 def guessed(problem: Problem) -> Motion:
@@ -118,13 +120,22 @@ def _put_recorded(
 
 
 def _followed(engine: Native, x: Floats, t0: float, times: Floats) -> Floats:
-    """The states (n, nx) of a run from x at these times."""
+    """The states (n, nx) of a run from x at these times. Raises RunError where it fails or hardly
+    goes on."""
     from scipy.integrate import solve_ivp
 
     xd = engine.program.xd0
+    count = 0
+
+    def rates(t: float, y: Floats) -> Floats:
+        nonlocal count
+        count += 1
+        if count > MOST_RATES:
+            raise RunError(f"it hardly goes on at {t:.4g} s")
+        return engine.rates(t, np.ascontiguousarray(y), xd)
+
     found = solve_ivp(
-        lambda t, y: engine.rates(t, np.ascontiguousarray(y), xd),
-        (t0, float(times[-1])), x, t_eval=times, method="LSODA", rtol=1e-6, atol=1e-8,
+        rates, (t0, float(times[-1])), x, t_eval=times, method="LSODA", rtol=1e-6, atol=1e-8,
     )  # fmt: skip
     if not found.success or found.y.shape[1] != len(times):
         raise RunError(str(found.message))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.base.errors import SpartWarning
 
 COPS = Path(__file__).parents[2] / "benchmarks" / "cops"
 
@@ -32,3 +33,11 @@ def test_published_optima_are_met(name, published):
     assert found.ended
     assert found.objective == pytest.approx(published, rel=1e-4)
     assert found.rerun.worst < 1e-4
+
+
+def test_a_guess_that_runs_into_a_singularity_is_left():
+    """At half thrust the rocket has no mass after 0.286 s."""
+    T = {"min": 0.01, "max": 1, "start": 0.9}
+    with pytest.warns(SpartWarning, match=r"hardly goes on at 0\.28.* starts at rest"):
+        found = sb.optimize(COPS / "rocket.yaml", T=T, mesh={"refinements": 2})
+    assert found.objective == pytest.approx(1.01283, rel=1e-4)
