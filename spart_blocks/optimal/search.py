@@ -8,9 +8,18 @@ import numpy as np
 
 from spart_blocks.optimal.functions import PhaseFunctions, Read, phase_functions
 from spart_blocks.optimal.guess import guessed, on_meshes
+from spart_blocks.optimal.mesh import Mesh
 from spart_blocks.optimal.problem import Problem
 from spart_blocks.optimal.refinement import errors_of, refined
-from spart_blocks.optimal.solving import INTERRUPTED, ROUGHLY, SMOOTH, Progress, Solved, solve
+from spart_blocks.optimal.solving import (
+    INFEASIBLE,
+    INTERRUPTED,
+    ROUGHLY,
+    SMOOTH,
+    Progress,
+    Solved,
+    solve,
+)
 from spart_blocks.optimal.transcription import Motion, Sizes, Transcription
 from spart_blocks.optimal.warm import carried
 
@@ -67,8 +76,14 @@ class _Refining:
         mesh = self.problem.section.mesh
         smooth, least = ROUGHLY, SMOOTH
         best: Solved | None = None
+        halved = False
         for _ in range(mesh.refinements + 1):
             found = self._solved(guess, best, smooth)
+            again = best is None and not halved and mesh.refinements > 0
+            if found.status in INFEASIBLE and again:
+                # Too few intervals for what the motion has to do look the same.
+                guess, halved = on_meshes(found.motion, _halved(found.motion)), True
+                continue
             if not found.ended and best is not None:
                 interrupted = found.status == INTERRUPTED
                 return self._ended(replace(best, status=found.status) if interrupted else best)
@@ -128,3 +143,8 @@ class _Refining:
             self.problem, replace(solved, steps=self.steps), self.sizes, tuple(self.errors),
             tuple(self.objectives), tuple(self.intervals), tuple(self.functions),
         )  # fmt: skip
+
+
+def _halved(motion: Motion) -> tuple[Mesh, ...]:
+    """The meshes with all intervals halved."""
+    return tuple(one.mesh.divided(np.full(one.mesh.n, 2)) for one in motion.phases)

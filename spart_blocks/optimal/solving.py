@@ -114,6 +114,9 @@ def solve(
     conditions = ca.Function("g", [program.w], [program.f, program.g])
     slopes = ca.Function("slopes", [program.w], [ca.gradient(program.f, program.w),
                                                 ca.jacobian(program.g, program.w)])  # fmt: skip
+    if not np.isfinite(float(conditions(guess)[0])):
+        text = f"{program.problem.objective} has no finite value where the search starts"
+        raise RunError(text, hint="give guess: states at the end, or other starts of controls")
     by_f, by_g = slopes(guess)
     rows = np.zeros(ng)
     triplets = by_g.sparsity().get_triplet()
@@ -144,7 +147,8 @@ def solve(
         # Its permutation for large diagonals fails on some of these matrices (MUMPS 5.8.2 of casadi
         # 3.8): no step is found at all. All is scaled already.
         "ipopt.mumps_permuting_scaling": 0,
-        "iteration_callback": watch, "error_on_fail": False, "show_eval_warnings": False,
+        "calc_lam_p": False, "iteration_callback": watch,
+        "error_on_fail": False, "show_eval_warnings": False,
     }  # fmt: skip
     if not exact:
         options["ipopt.hessian_approximation"] = "limited-memory"

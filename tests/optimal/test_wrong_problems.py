@@ -136,3 +136,17 @@ def test_a_gain_can_be_a_control_and_is_not_run_again(cart):
     assert found.objective == pytest.approx(2, rel=1e-6)
     with pytest.raises(sb.InputError, match=r"g\.K is not the value of a block"):
         _ = found.rerun
+
+
+def test_what_has_no_value_at_the_start_is_told(cart):
+    with pytest.raises(sb.RunError, match=r"1/final\(v\) has no finite value where the search st"):
+        sb.optimize(cart, minimize="1/final(v)")
+
+
+def test_too_few_intervals_at_the_start_are_more(cart):
+    """One step of implicit Euler ends at rest only if it does not move."""
+    mesh = {"intervals": 1, "degree": 1, "tolerance": 1e-2}
+    assert sb.optimize(cart, mesh=mesh).objective == pytest.approx(2, rel=1e-3)
+    stopped = sb.optimize(cart, mesh={**mesh, "refinements": 0})
+    assert not stopped.ended
+    assert "no motion meets all conditions" in stopped.why
