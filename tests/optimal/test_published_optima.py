@@ -1,11 +1,11 @@
 """Optima are those of published problems, by name.
 
 Source: E. D. Dolan, J. J. More, T. S. Munson, "Benchmarking optimization software with COPS 3.0",
-Argonne National Laboratory, ANL/MCS-TM-273 (2004), with the trapezoidal rule on even meshes. On
-its coarsest meshes some of its values are of the mesh: 9.14138 for the robot arm with 200
-intervals, 9.14093 with 800; 1255.05 m for the glider with 100, 1248.80 m with 200 and 1247.97 m
-with 400, which is where finer meshes of any rule stay. benchmarks/optimal_control.py computes these
-by that rule too.
+Argonne National Laboratory, ANL/MCS-TM-273 (2004), with the trapezoidal rule on even meshes. Some
+values are of a coarse mesh. As the benchmark of PDEOptimizationProblems.jl lists them by intervals:
+robot arm 9.14138 with 200, 9.14101 with 400, 9.14093 with 800; glider 1254.61 with 100 (1255.05 in
+COPSBenchmark.jl), 1248.80 with 200, 1247.97 with 400. The glider is compared with the last.
+benchmarks/optimal_control.py computes these by that rule too.
 """
 
 from pathlib import Path
