@@ -50,7 +50,7 @@ class Asked:
         "--limit SIGNAL=LIMIT", "What must hold all the time: 'plant.um={max: 1}'."
     )
     intervals: int | None = option("--intervals N", "Intervals at the start.", min=1)
-    degree: int | None = option("--degree N", "Of the polynomials in each interval.", min=1)
+    degree: int | None = option("--degree N", "Of the polynomials in each interval, 2 to 9.", min=2)
     tolerance: float | None = option("--tolerance E", "Largest error of an interval.")
     iterations: int | None = option("--iterations N", "Most steps on one mesh.", min=1)
     resume: Path | None = option("--start FILE", "Start from an earlier optimum: its .json.")

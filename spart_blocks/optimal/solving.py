@@ -6,7 +6,7 @@ line-search algorithm for large-scale nonlinear programming", Mathematical Progr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,9 @@ WARM: dict[str, Any] = {
     "ipopt.warm_start_slack_bound_frac": 1e-8,
 }  # fmt: skip
 """Options of a search that starts near an optimum."""
+EQUATIONS = ("motion", "start")
+"""Conditions that are the equations of motion, others are limits."""
+FOLLOWED = 1e-6
 INFEASIBLE = ("Infeasible_Problem_Detected", "Restoration_Failed")
 INTERRUPTED = "User_Requested_Stop"
 WHY = {
@@ -166,7 +169,7 @@ def solve(
     w = np.array(found["x"]).ravel()
     infeasible = not stopped and str(solver.stats()["return_status"]) in INFEASIBLE
     if infeasible:
-        w = least_violation(program, w, iterations)
+        w = _nearest(program, (w, guess), iterations)
     status = INTERRUPTED if stopped else str(solver.stats()["return_status"])
     f, g = (np.array(one).ravel() for one in conditions(w))
     bad = _violation(g * factors, program.lbg * factors, program.ubg * factors)
@@ -178,11 +181,28 @@ def solve(
                   multipliers, count[0], status)  # fmt: skip
 
 
+def _nearest(program: Program, starts: Sequence[Floats], iterations: int) -> Floats:
+    """The motion that misses limits least, searched from some starts until one ends at a motion
+    that follows the equations."""
+    own = np.concatenate([np.full(c.count, c.label in EQUATIONS) for c in program.conditions])
+    conditions = ca.Function("g", [program.w], [program.g])
+    best, least = starts[0], np.inf
+    for start in starts:
+        w = least_violation(program, start, iterations)
+        g = np.array(conditions(w)).ravel()
+        off = _violation(g[own], program.lbg[own], program.ubg[own])
+        if off < least:
+            best, least = w, off
+        if off < FOLLOWED:
+            break
+    return best
+
+
 def least_violation(program: Program, guess: Floats, iterations: int) -> Floats:
     """The scaled unknowns of a motion that follows the equations, and misses the limits by as
     little as possible in all: the smallest sum of what rows of other conditions lack."""
     fixed = np.concatenate([
-        np.full(one.count, one.label in ("motion", "start")) for one in program.conditions
+        np.full(one.count, one.label in EQUATIONS) for one in program.conditions
     ])  # fmt: skip
     slack = np.flatnonzero(~fixed)
     n = len(slack)

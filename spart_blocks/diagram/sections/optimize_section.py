@@ -116,7 +116,7 @@ class MeshSection(Section):
     """How the motion is divided."""
 
     intervals: Whole = Field(16, le=5000, description="intervals of a phase at the start")
-    degree: Annotated[int, Field(strict=True, ge=1, le=9)] = Field(
+    degree: Annotated[int, Field(strict=True, ge=2, le=9)] = Field(
         3, description="of the polynomials in each interval"
     )
     tolerance: Positive = Field(
