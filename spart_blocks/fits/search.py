@@ -15,6 +15,7 @@ from spart_blocks.diagram.sections.fit_section import FitSection
 from spart_blocks.fits.convex import best_bodies
 from spart_blocks.fits.problem import Problem
 from spart_blocks.fits.regressor import regressor_of
+from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.tangents import Floats
 
 Progress = Callable[[int, float, float, str], None]
@@ -38,6 +39,10 @@ ALIKE = 1e-3
 does not outweigh the others."""
 ROUNDS = 3
 """Times that the noise of several signals is found from the errors that it leaves."""
+BY_VALUES = (
+    "spart tune --derivative-free makes integral((x - measured)**2) least, with a DATA block that "
+    "gives what was measured"
+)
 INTERRUPTED = "interrupted"
 
 
@@ -86,6 +91,8 @@ def search(problem: Problem, section: FitSection, progress: Progress | None = No
                 best = found
         if best is None:
             assert refused is not None
+            if isinstance(refused, NoGradientError):
+                refused.add_hint(BY_VALUES)
             raise refused
         if unknown and (sum(map(len, problem.sds.values())) > 1 or section.loss != "linear"):
             return _refined(best, section, unknown, progress)

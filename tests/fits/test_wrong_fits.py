@@ -97,3 +97,30 @@ def test_a_measured_file_stays_below_the_root(decay):
 def test_a_diagram_without_the_section_says_what_it_needs(decay):
     with pytest.raises(sb.InputError, match="fit"):
         sb.fit(decay)
+
+
+@pytest.mark.filterwarnings("ignore:runs go one by one")
+def test_a_run_without_a_derivative_is_told_and_fitted_by_values(tmp_path, measured):
+    """A ball that bounces without end comes to rest: where, has no derivative. v0 = 3 m/s."""
+    t = np.linspace(0.0, 0.6, 61)
+    measured("ball.csv", t, y=3.0 * t - 0.5 * 9.81 * t**2)
+    path = tmp_path / "ball.yaml"
+    path.write_text(
+        """
+params: {v0: 2.5}
+blocks:
+  ball: {type: HYBRID_SYSTEM, states: [y, v], f: [v, "-9.81"], x0: [0.001, $v0],
+         jumps: [{when: "y < 0", set: {v: "-0.3*v", y: "0"}}]}
+  measured: {type: DATA, file: ball.csv, signals: [y]}
+  apart: {type: SUM, signs: "+-"}
+wires: [ball.y -> apart.0, measured -> apart.1]
+run: {T: 0.6, sliding: filippov}
+fit: {parameters: {v0: [1, 5]}, experiments: {file: ball.csv, signals: {ball.y: y}}}
+tune: {parameters: {v0: [1, 5]}, minimize: "integral(apart**2)", search: derivative-free, samples: 4}
+""",
+        encoding="utf-8",
+    )
+    rest = {"file": "ball.csv", "signals": {"ball.y": "y"}, "offset": 2.0}
+    with pytest.raises(sb.NoGradientError, match="spart tune --derivative-free makes"):
+        sb.fit(path, experiments={"late": {**rest, "file": str(tmp_path / "ball.csv")}})
+    assert sb.tune(path)["v0"] == pytest.approx(3.0, abs=0.01)
