@@ -116,7 +116,8 @@ blocks:
 wires: [ball.y -> apart.0, measured -> apart.1]
 run: {T: 0.6, sliding: filippov}
 fit: {parameters: {v0: [1, 5]}, experiments: {file: ball.csv, signals: {ball.y: y}}}
-tune: {parameters: {v0: [1, 5]}, minimize: "integral(apart**2)", search: derivative-free, samples: 4}
+tune:
+  {parameters: {v0: [1, 5]}, minimize: "integral(apart**2)", search: derivative-free, samples: 4}
 """,
         encoding="utf-8",
     )
