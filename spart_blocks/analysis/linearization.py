@@ -83,7 +83,8 @@ class Linearization:
         self._u = together(added)
         self._traced.differentiate(self._u.indices, self.period)
         every = np.arange(engine.program.outputs.numel_out(0))
-        self._signals = Rowwise(engine.program.outputs, every, np.zeros(0, int))
+        seen = engine.program.at_ticks(engine.program.outputs)
+        self._signals = Rowwise(seen, every, np.zeros(0, int))
 
     def at(self, point: Point) -> LinearSystem:
         """The linear system at a point of the engine. Raises RunError for derivatives that are not
@@ -275,7 +276,7 @@ class _Traced:
 
     def system(self, point: Point, period: float) -> _System:
         """A, B, C, D at the point."""
-        flow, seen = self._flow(point), self._seen(point)
+        flow, seen = self._flow(self._after(point)), self._seen(point)
         states = np.concatenate([point.x, point.xd])
         C, D = self._output_matrices(seen.x, seen.xd, seen.p)
         y = np.zeros(len(C))
@@ -290,7 +291,11 @@ class _Traced:
 
     def changes(self, point: Point, moves: Moves, period: float) -> Changes:
         """The changes of A, B, C, D as the point moves."""
-        flow, flows = self._flow(point), self._flow.changes(point, moves)
+        after = self._after(point)
+        moved = moves
+        if self._jump is not None:
+            moved = Moves(moves.dx, self._jump.moved(point, moves).T, moves.dp)
+        flow, flows = self._flow(after), self._flow.changes(after, moved)
         seen = self._seen.changes(point, moves)
         size, shown = len(point.x) + len(point.xd), [self._output_matrices(*s[1:]) for s in seen]
         fixed = np.zeros(0) if not len(self._states_shown) else self._states_shown
@@ -309,6 +314,12 @@ class _Traced:
             found.append(_change_of_map(held, dheld, jump, dj, nx))
         dA, dB = np.array([a for a, _ in found]), np.array([b for _, b in found])
         return Changes(dA.reshape(-1, size, size), dB.reshape(len(seen), size, -1), dC, dD)
+
+    def _after(self, point: Point) -> Point:
+        """The point between this tick and the next: with the discrete states after it."""
+        if self._jump is None:
+            return point
+        return Point(point.t, point.x, self._jump.value(point), point.p)
 
     @property
     def _states_shown(self) -> Indices:

@@ -131,6 +131,29 @@ def test_an_equilibrium_moves_with_a_parameter(loaded):
     assert found == pytest.approx(-3 * q**2 - 6 * 0.4 * q * dq, rel=1e-9)
 
 
+def test_what_a_clock_holds_at_the_point_is_what_it_holds_after_its_tick(loaded):
+    """u = k e is held from the first tick on, where a cubic has the slope 1 + 3 u^2 in u."""
+    text = """
+name: held
+params: {k: 0.5}
+clocks: {c: {rate: 1000}}
+blocks:
+  goal: {type: CONSTANT, value: 0}
+  e: {type: SUM, signs: "+-"}
+  held: {type: ZOH, clock: c}
+  p: {type: GAIN, K: $k}
+  bent: {type: FCN, expression: "u + u**3"}
+  x: {type: INTEGRATOR, x0: 0.8}
+wires: [goal -> e.0, x -> e.1, e -> held, held -> p, p -> bent, bent -> x]
+run: {T: 1}
+"""
+    k, x = 0.5, 0.8
+    found = sb.margins(loaded(text), "p", by="x.x0")
+    assert found["crossover"] == pytest.approx(k * (1 + 3 * (k * x) ** 2), rel=1e-6)
+    slope = found.derivatives["crossover"]["x.x0"].item()
+    assert slope == pytest.approx(6 * k**3 * x, rel=1e-5)
+
+
 def test_what_it_cannot_give_is_told(loaded):
     with pytest.raises(sb.InputError, match="no signal or block input 'w'"):
         sb.margins(loaded(SERVO), "w")
