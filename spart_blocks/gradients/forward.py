@@ -115,7 +115,8 @@ class Forward:
         if moving and (slope != self.field.slope(at, just_after(at.t))).any():
             text = "it switches at the start of the run, and would after it with other parameters"
             raise NoGradientError(text, block=moving, time=at.t)
-        at = self._instant(at, slope, at.t, True, self.stops.first, self._taken(at.t))
+        first, acts = self.stops.first, self._taken(at.t)
+        at = self._instant(at, slope, at.t, True, first, acts, still=True)
         return at, [self._look(at)]
 
     def row(
@@ -146,9 +147,21 @@ class Forward:
             crossed = self._crossed(step, rows, k, acted) if end == CROSSES else ()
             due = self.stops.sets[self.stops.due[k]]
             at = self._instant(over, slope, until, end == STOPPED, due, acted, crossed)
+            if k + 1 == len(rows) and end != CROSSES:
+                at = self._at_the_end(at, slope)
         else:
             at = self.maps.project(over) if self.engine.drifting else over
         return at, [replace(close, dt=at.dt), self._look(at)], seen
+
+    def _at_the_end(self, at: Place, slope: Floats) -> Place:
+        """The states at the end of a run that no crossing ends: it stands still. slope: the rates
+        just before.
+        """
+        moving = self.edges.at(at.t)[1]
+        if moving and (slope != self.field.slope(at, just_after(at.t))).any():
+            text = "it switches at the end of the run, and would after it with other parameters"
+            raise NoGradientError(text, block=moving, time=at.t)
+        return replace(at, dt=np.zeros_like(at.dt))
 
     def begins(self, k: int) -> bool:
         """Whether row k begins at a stop."""
@@ -267,14 +280,19 @@ class Forward:
         due: Sequence[Clock],
         acts: Sequence[Act],
         crossed: Sequence[int] = (),
+        *,
+        still: bool = False,
     ) -> Place:
         """The states after all that happens at t, at a fixed time, with dt: how t moves.
 
         near: just before, with the rates there. stops: whether it is a stop, with its ticks, of
-        the clocks due, and edges. crossed: the crossings that ended the step.
+        the clocks due, and edges. crossed: the crossings that ended the step. still: whether it
+        is the start of the run, which edges do not move.
         """
         moves = self._moves(near, slope, crossed, t)
         dt, block = (next(iter(moves.values())), None) if moves else self.edges.at(t)
+        if still:
+            dt = np.zeros_like(near.dt)
         now = replace(near, t=t, x=self._beyond(near, slope, t, moves)).moving(slope, dt)
         if stops or not acts:
             now = self.maps.project(now)

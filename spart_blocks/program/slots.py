@@ -131,7 +131,7 @@ def parameter_target(
             if all(one in known for one in names):
                 found = [entry_places(known[one], parts[end:]) for one in names]
                 if any(place is None for place in found):
-                    return None
+                    continue  # a block's name may also be one of the file: goal.q0[0], and goal
                 target = Target(tuple(p for p in found if p is not None), tuple(names))
                 return target.elements(name, index)
     return None

@@ -1,5 +1,7 @@
 """Gradients through events are those of closed forms: at bounces, stops, resets, ticks, edges."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -290,3 +292,42 @@ def test_a_state_that_rests_at_zero_has_none(written):
     text = FALLING.replace("run: {T: 0.7}", "run: {T: 2, sliding: filippov}")
     with pytest.raises(sb.NoGradientError, match=r"slide or rest|grazes zero"):
         sb.gradient(written(text), of="final(ball.y)", by="g")
+
+
+STEPPED = """
+params: {at: 1.0}
+blocks:
+  step: {type: STEP, T: $at}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [step -> x]
+run: {T: 1}
+"""
+"""x = max(t - at, 0)."""
+
+
+def test_a_source_that_switches_at_the_end_has_none_by_its_time(written):
+    path = written(STEPPED)
+    for asked in ({"of": "final(x)"}, {"of": "final(x)", "method": "adjoint"}):
+        with pytest.raises(sb.NoGradientError, match="step: it switches at the end of the run"):
+            sb.gradient(path, by="at", **asked)
+    assert sb.gradient(path, of="final(x)", by="step.on")["step.on"] == 0
+    assert sb.gradient(path, of="final(x)", by="at", T=1.5)["at"] == pytest.approx(-1, rel=1e-9)
+
+
+def test_a_source_that_switches_at_the_end_leaves_what_does_not_see_it(written):
+    """The end of the run stands still: y = t + 1 is 2 there."""
+    more = (
+        "  y: {type: INTEGRATOR, x0: 1.0}\n  one: {type: CONSTANT, value: 1}\nwires: [one -> y]\n"
+    )
+    text = STEPPED.replace("  x: {type: INTEGRATOR, x0: 0.0}\nwires: [step -> x]\n", more)
+    found = sb.gradient(written(text), of=["final(y)", "duration"], by="at")
+    assert found.values["metric_0"] == pytest.approx(2, rel=1e-9)
+    assert found["metric_0"]["at"] == 0
+    assert found["metric_1"]["at"] == 0
+
+
+def test_modes_at_the_start_do_not_move_with_a_source_that_begins_there():
+    """The first value holds before the first time, too: nothing depends on it."""
+    path = Path(sb.__file__).parents[1] / "diagrams" / "joints" / "friction.yaml"
+    found = sb.gradient(path, of="final(plant.um[2])", by="push.t[0]", T=0.2)
+    assert found["push.t[0]"] == 0
