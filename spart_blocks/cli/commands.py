@@ -65,6 +65,8 @@ BLOCKS = option(
     "file that the diagram names. May be repeated.",
 )
 END = option("--t -t SECONDS", "End time, instead of run.T.")
+AT = option("--at RUN.NPZ", "The operating point: the end of this saved run.")
+AT_TIME = option("--t -t SECONDS", "The time: by default that of --at, or 0.")
 HEADLESS = switch("--headless", "Open no windows, as without a display.")
 QUIET = switch("--quiet -q", "Print only warnings and errors.")
 

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError
-from spart_blocks.cli.commands import FILE, Loading, Texts, command, diagram_file, option
+from spart_blocks.cli.commands import (
+    AT,
+    AT_TIME,
+    FILE,
+    Loading,
+    Texts,
+    command,
+    diagram_file,
+    option,
+)
 from spart_blocks.cli.outputs import check_folder, checked_file
 from spart_blocks.cli.terminal import matrix_lines, pole_lines, put, say
 
@@ -40,8 +49,8 @@ def linearize(
         ...,
     ),
     open_at: Texts = option("--open SIGNAL", "Cut the loop at this signal. May be repeated."),
-    at: Path | None = option("--at RUN.NPZ", "The operating point: the end of this saved run."),
-    t: float | None = option("--t -t SECONDS", "The time: by default that of --at, or 0."),
+    at: Path | None = AT,
+    t: float | None = AT_TIME,
     out: Path | None = option("--out -o FILE", "Save the system: .npz or .json."),
     plots: Path | None = option("--plots DIR", "Write bode.png and poles.png into DIR."),
     loading: Loading,

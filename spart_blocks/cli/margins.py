@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.cli.commands import FILE, Loading, Texts, command, diagram_file, option
+from spart_blocks.cli.commands import (
+    AT,
+    AT_TIME,
+    FILE,
+    Loading,
+    Texts,
+    command,
+    diagram_file,
+    option,
+)
 from spart_blocks.cli.terminal import headed_table, put, say
 
 if TYPE_CHECKING:
@@ -27,8 +36,8 @@ def margins(
         ...,
     ),
     by: Texts = option("--by PARAMETER", "Print derivatives by a parameter. May be repeated."),
-    at: Path | None = option("--at RUN.NPZ", "The operating point: the end of this saved run."),
-    t: float | None = option("--t -t SECONDS", "The time: by default that of --at, or 0."),
+    at: Path | None = AT,
+    t: float | None = AT_TIME,
     loading: Loading,
 ) -> None:
     """Print gain, phase, delay and disk margins of a loop, its peaks and its closed poles.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from spart_blocks.fits.pictures import pictures
 from spart_blocks.fits.problem import Problem, of_robot
 from spart_blocks.fits.profile import Profile, check_profiles, profile_of
 from spart_blocks.fits.search import INTERRUPTED, Found
+from spart_blocks.fits.starts import plain, starting_at, values_of_file
 from spart_blocks.fits.statistics import Statistics, statistics_of
 from spart_blocks.program import Program
 from spart_blocks.results.files import make_folder, write_whole
@@ -219,19 +220,19 @@ class Fit(Tables):
             "diagram": self.title,
             "ended": self.why,
             "parameters": [
-                {"name": label, "value": _number(s.values[k]), "error": _number(s.errors[k]),
-                 "low": _number(s.low[k]), "high": _number(s.high[k])}
+                {"name": label, "value": plain(s.values[k]), "error": plain(s.errors[k]),
+                 "low": plain(s.low[k]), "high": plain(s.high[k])}
                 for k, label in enumerate(s.labels)
             ],
             "base_parameters": [
-                {"name": one.name, "sum": dict(one.parts), "value": _number(one.value),
-                 "error": _number(one.error)}
+                {"name": one.name, "sum": dict(one.parts), "value": plain(one.value),
+                 "error": plain(one.error)}
                 for one in s.base
             ],
             "not_identifiable": [dict(one.parts) for one in s.combinations],
             "signals": [
                 {"experiment": one.experiment, "signal": one.signal, "held_out": one.hold_out,
-                 "rms": _number(one.rms), "explained": _number(one.explained)}
+                 "rms": plain(one.rms), "explained": plain(one.explained)}
                 for one in self.signals
             ],
         }  # fmt: skip
@@ -264,35 +265,11 @@ class Fit(Tables):
 def started(problem: Problem, given: Fit | str | Path) -> Problem:
     """A problem that starts at the estimates of another fit, or of its file. Those that it lacks
     start as they did. Raises InputError for a file that holds none."""
-    values = _values_of(given)
-    free = []
-    for one in problem.free:
-        found = [values.get(label, number) for label, number in
-                 zip(one.labels, one.start.tolist(), strict=True)]  # fmt: skip
-        free.append(replace(one, start=np.clip(np.array(found), one.low, one.high)))
-    return replace(problem, free=tuple(free))
+    return replace(problem, free=starting_at(problem.free, _values_of(given)))
 
 
 def _values_of(given: Fit | str | Path) -> Mapping[str, float]:
     if isinstance(given, Fit):
         s = given.statistics
         return dict(zip(s.labels, s.values.tolist(), strict=True))
-    path = as_path(given, "the file of a fit")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        rows: Sequence[Any] = content["parameters"] if content["format"] == _FORMAT else ()
-        values = {str(row["name"]): float(row["value"]) for row in rows}
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, TypeError, LookupError):
-        values = {}
-    if not values or not np.isfinite(list(values.values())).all():
-        raise InputError(
-            Fault(f"{path} is not the file of a fit", hint="spart fit --out FILE.json")
-        )
-    return values
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON has it."""
-    return float(value) if np.isfinite(value) else None
+    return values_of_file(given, "a fit", _FORMAT, "spart fit --out FILE.json")

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from spart_blocks.base.errors import InputError, brief
 from spart_blocks.diagram.sections.tune_section import TuneSection
+from spart_blocks.fits.fit import FitRunOptions
 from spart_blocks.run.simulate import file_of
 from spart_blocks.sweeps.plan.asked_section import asked_section
 from spart_blocks.sweeps.plan.memory_source import source_of
@@ -20,20 +21,14 @@ from spart_blocks.tunes.tuned import Tuned, started
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
-    from spart_blocks.diagram.sections.run_options import Solver
     from spart_blocks.diagram.written.overrides import Overrides
     from spart_blocks.program import Program
 
 
-class TuneRunOptions(TypedDict, total=False):
+class TuneRunOptions(FitRunOptions, total=False):
     """Run options of a call, which replace those of the diagram; see `RunOptions`."""
 
     T: float
-    solver: Solver
-    rtol: float
-    atol: float
-    max_step: float | None
-    sliding: str
 
 
 def tune(

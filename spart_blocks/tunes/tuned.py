@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import numpy as np
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.diagram.sections.tune_section import Quantile
+from spart_blocks.fits.starts import plain, starting_at, values_of_file
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.sweeps.statistics.tables import Tables, TextTable
@@ -288,19 +289,19 @@ class Tuned(Tables):
                  "value": float(self.found.best.values[k])}
                 for k, label in enumerate(self.problem.space.labels)
             ],
-            "objective": {"before": _plain(self.objective_before), "after": _plain(self.objective)},
+            "objective": {"before": plain(self.objective_before), "after": plain(self.objective)},
             "constraints": [
-                {"name": one.name, "asked": one.asked, "before": _plain(one.before),
-                 "after": _plain(one.after), "slack": _plain(one.slack), "active": one.active,
-                 "case": one.case, "price": _plain(one.price)}
+                {"name": one.name, "asked": one.asked, "before": plain(one.before),
+                 "after": plain(one.after), "slack": plain(one.slack), "active": one.active,
+                 "case": one.case, "price": plain(one.price)}
                 for one in self.judged
             ],
             "cases": [
                 {"name": case.name,
-                 "objective": _plain(self._sign * float(demands.of_cases(best)[k]))
+                 "objective": plain(self._sign * float(demands.of_cases(best)[k]))
                  if self.problem.weights else None,
                  "metrics": {
-                     f"{row.name}[{row.element}]" if row.element else row.name: _plain(number)
+                     f"{row.name}[{row.element}]" if row.element else row.name: plain(number)
                      for row, number in zip(self.problem.rows, best, strict=True)
                      if row.case == case.number
                  }}
@@ -344,36 +345,14 @@ def _number(value: float | None) -> str:
     return "" if value is None or not np.isfinite(value) else f"{value:.6g}"
 
 
-def _plain(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
-
-
 def started(problem: Problem, given: Tuned | str | Path) -> Problem:
     """A problem that starts at another design, or at that of its file. Parameters that it lacks
     start as they did. Raises InputError for a file that holds none."""
-    values = _values_of(given)
-    free = []
-    for one in problem.space.free:
-        found = [values.get(label, number) for label, number in
-                 zip(one.labels, one.start.tolist(), strict=True)]  # fmt: skip
-        free.append(replace(one, start=np.clip(np.array(found), one.low, one.high)))
-    return problem.starting(tuple(free))
+    return problem.starting(starting_at(problem.space.free, _values_of(given)))
 
 
 def _values_of(given: Tuned | str | Path) -> Mapping[str, float]:
     if isinstance(given, Tuned):
         best = given.found.best.values.tolist()
         return dict(zip(given.problem.space.labels, best, strict=True))
-    path = as_path(given, "the file of a design")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        rows = content["parameters"] if content["format"] == _FORMAT else ()
-        values = {str(row["name"]): float(row["value"]) for row in rows}
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, TypeError, LookupError):
-        values = {}
-    if not values or not np.isfinite(list(values.values())).all():
-        text = f"{path} is not the file of a design"
-        raise InputError(Fault(text, hint="spart tune DIAGRAM --out FILE.json"))
-    return values
+    return values_of_file(given, "a design", _FORMAT, "spart tune DIAGRAM --out FILE.json")

@@ -1,8 +1,8 @@
-"""Bounds of a value that a search finds, as `fit:` and `tune:` have them."""
+"""Bounds of a value that a search finds, and limits of a value that it asks for."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
@@ -61,3 +61,28 @@ _PAIR_SCHEMA: dict[str, Any] = {
     ]
 }
 Bounded = Annotated[Bounds, BeforeValidator(_pair), WithJsonSchema(_PAIR_SCHEMA)]
+
+
+class Limits(Section):
+    """What a value must be."""
+
+    min: Values = Field(None, description="the least value; without it there is none")
+    max: Values = Field(None, description="the greatest value; without it there is none")
+    equal: Values = Field(None, description="the value itself")
+
+    @model_validator(mode="after")
+    def _limited(self) -> Self:
+        if self.equal is None and self.min is None and self.max is None:
+            raise ValueError("has no min, max or equal")
+        if self.equal is not None and not (self.min is None and self.max is None):
+            raise ValueError("takes equal alone, or min and max")
+        refuse_crossed(self.min, self.max)
+        return self
+
+
+def refuse_crossed(low: Any, high: Any) -> None:
+    """Raise ValueError if a least value is above the greatest; None is none."""
+    if low is not None and high is not None:
+        least, greatest = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+        if (least > greatest).any():
+            raise ValueError(f"min, {brief(low)}, is above max, {brief(high)}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictStr, WithJsonSchema, model_validator
 
-from spart_blocks.base.errors import brief
+from spart_blocks.diagram.sections.bounds import refuse_crossed
 from spart_blocks.diagram.sections.expectations import Positive, Values
 from spart_blocks.diagram.sections.section import Section
 
@@ -30,8 +30,7 @@ class FigureBounds(Section):
             raise ValueError("asks nothing without min, max, minimize or maximize")
         if self.minimize is not None and self.maximize is not None:
             raise ValueError("is to be small and large")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min, {brief(self.min)}, is above max, {brief(self.max)}")
+        refuse_crossed(self.min, self.max)
         return self
 
 

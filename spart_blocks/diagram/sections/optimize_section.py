@@ -5,34 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictStr, model_validator
 from pydantic import WithJsonSchema as WithSchema
 
-from spart_blocks.base.errors import brief
-from spart_blocks.diagram.sections.bounds import Bounded, Bounds
+from spart_blocks.diagram.sections.bounds import Bounded, Bounds, Limits, refuse_crossed
 from spart_blocks.diagram.sections.expectations import Positive, Values
 from spart_blocks.diagram.sections.fit_section import Whole
 from spart_blocks.diagram.sections.section import Section
-
-
-class Limits(Section):
-    """What a value must be."""
-
-    min: Values = Field(None, description="the least value; without it there is none")
-    max: Values = Field(None, description="the greatest value; without it there is none")
-    equal: Values = Field(None, description="the value itself")
-
-    @model_validator(mode="after")
-    def _valid(self) -> Limits:
-        if self.equal is None and self.min is None and self.max is None:
-            raise ValueError("has no min, max or equal")
-        if self.equal is not None and (self.min is not None or self.max is not None):
-            raise ValueError("has equal, and then neither min nor max")
-        low = np.asarray(-np.inf if self.min is None else self.min, float)
-        if self.max is not None and (low > np.asarray(self.max, float)).any():
-            raise ValueError(f"min, {brief(self.min)}, is above max, {brief(self.max)}")
-        return self
 
 
 def _limits(raw: Any) -> Any:
@@ -63,8 +42,7 @@ class Span(Bounds):
         given = [v for v in (self.min, self.max, self.start) if v is not None]
         if not all(isinstance(v, int | float) and v > 0 for v in given):
             raise ValueError("takes numbers above zero [s]")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min, {self.min}, is above max, {self.max}")
+        refuse_crossed(self.min, self.max)
         return self
 
     @property

@@ -8,12 +8,11 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import numpy as np
 from pydantic import BeforeValidator, Field, StrictStr, WithJsonSchema, model_validator
 
 from spart_blocks.base.errors import brief
-from spart_blocks.diagram.sections.bounds import Bounded
-from spart_blocks.diagram.sections.expectations import Positive, Values
+from spart_blocks.diagram.sections.bounds import Bounded, Limits
+from spart_blocks.diagram.sections.expectations import Positive
 from spart_blocks.diagram.sections.frequency_section import START, FrequencySection, PointSection
 from spart_blocks.diagram.sections.section import Section
 from spart_blocks.diagram.sections.sweep_section import Cases
@@ -58,28 +57,13 @@ class Goal(Section):
     weight: Positive = Field(1.0, description="by which it is multiplied")
 
 
-class Constraint(Section):
+class Constraint(Limits):
     """A metric with the least or the greatest value that it may have."""
 
     metric: StrictStr = Field(description="a formula of a run's measurements")
-    min: Values = Field(None, description="the least value")
-    max: Values = Field(None, description="the greatest value")
-    equal: Values = Field(None, description="the value that it has")
     aggregate: Aggregate = Field(
         "worst", description="worst: in every case; mean: on average; quantile: in a share of them"
     )
-
-    @model_validator(mode="after")
-    def _bounded(self) -> Self:
-        if self.min is None and self.max is None and self.equal is None:
-            raise ValueError("is no constraint without min, max or equal")
-        if self.equal is not None and not (self.min is None and self.max is None):
-            raise ValueError("takes equal alone, or min and max")
-        if self.min is not None and self.max is not None:
-            low, high = np.broadcast_arrays(np.asarray(self.min), np.asarray(self.max))
-            if (low > high).any():
-                raise ValueError(f"min, {brief(self.min)}, is above max, {brief(self.max)}")
-        return self
 
 
 def _goals(raw: Any) -> Any:
