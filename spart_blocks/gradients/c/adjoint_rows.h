@@ -34,15 +34,6 @@ typedef struct {
   sb_seeds *found, *back, *seed, *before;
 } sb_adjoints;
 
-/* to = from + h sum_j w_j K_j of the states. */
-static void sb_stage(double *to, const double *from, double h, const double *w, long long stages, const double *K) {
-  for (long long i = 0; i < SB_NX; i++) {
-    double sum = 0;
-    for (long long j = 0; j < stages; j++) sum += w[j] * K[j * SB_NX + i];
-    to[i] = from[i] + h * sum;
-  }
-}
-
 /* The stages of a step of length h from x at t, to x_after. */
 static void sb_forth(sb_adjoints *q, double t, const double *x, const double *xd, double h) {
   long long stages = SB_STAGES;
@@ -177,11 +168,8 @@ static void sb_tick_back(sb_adjoints *q, long long which, double t, const double
 }
 
 static int sb_differs(sb_adjoints *q, const double *found, const double *wanted, long long n) {
-  double off = 0, size = 1;
-  for (long long i = 0; i < n; i++) {
-    off = sb_largest(off, found[i] - wanted[i]);
-    size = sb_largest(size, wanted[i]);
-  }
+  double size;
+  const double off = sb_apart(found, wanted, n, &size);
   q->off = off;
   return off > q->same * size;
 }

@@ -1,9 +1,10 @@
 /* The steps of a tape with the changes of their states along directions.
 
-   Defined ahead: what seeds.h says; SB_NX, SB_ND, SB_NE, SB_NK the numbers of
-   states, discrete states, parameters that vary, and integrals; SB_STAGES; SB_HOLDS, whether limits
-   act by the state at the start of a step; SB_PROJECTS, whether steps are projected; SB_LAST, whether a step ends on the rates at its end;
-   the constants of run/constants.py; and of the rates and integrands tangent_point, tangent_seeds, of the projection project_point, project_seeds.
+   Defined ahead: what seeds.h says; SB_NX, SB_ND, SB_NE, SB_NK the numbers of states, discrete
+   states, parameters that vary, and integrals; SB_STAGES; SB_HOLDS, whether limits act by the state
+   at the start of a step; SB_PROJECTS, whether steps are projected; SB_LAST, whether a step ends on
+   the rates at its end; the constants of run/constants.py; and of the rates and integrands
+   tangent_point, tangent_seeds, of the projection project_point, project_seeds.
 
    Arrays of changes hold blocks of directions: (blocks, n) vectors of SB_SEEDS numbers. */
 
@@ -35,16 +36,7 @@ typedef struct {
   sb_seeds *changes, *dx_stage, *dx_after, *dxd_after, *added;
 } sb_tangents;
 
-/* to = from + h sum_j w_j K_j of the states. */
-static void sb_stage(double *to, const double *from, double h, const double *w, long long stages, const double *K) {
-  for (long long i = 0; i < SB_NX; i++) {
-    double sum = 0;
-    for (long long j = 0; j < stages; j++) sum += w[j] * K[j * SB_NX + i];
-    to[i] = from[i] + h * sum;
-  }
-}
-
-/* The same of the changes in blocks of SB_ROWS, which are followed by the integrals' in K. */
+/* sb_stage of the changes in blocks of SB_ROWS, which are followed by the integrals' in K. */
 static void sb_stage_of_changes(sb_seeds *to, const sb_seeds *from, double h, const double *w, long long stages,
                                 const sb_seeds *K, long long blocks) {
   const long long row = blocks * SB_ROWS;
@@ -196,11 +188,8 @@ static void sb_within(sb_tangents *q, double h) {
 
 /* Whether states differ from the run's by more than is the same, which `off` gets. */
 static int sb_differs(sb_tangents *q, const double *found, const double *wanted, long long n, double *moved) {
-  double off = 0, size = 1;
-  for (long long i = 0; i < n; i++) {
-    off = sb_largest(off, found[i] - wanted[i]);
-    size = sb_largest(size, wanted[i]);
-  }
+  double size;
+  const double off = sb_apart(found, wanted, n, &size);
   *moved = sb_largest(*moved, off / size);
   q->off = off;
   return off > q->same * size;
