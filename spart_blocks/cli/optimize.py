@@ -55,8 +55,8 @@ class Asked:
     iterations: int | None = option("--iterations N", "Most steps on one mesh.", min=1)
     resume: Path | None = option("--start FILE", "Start from an earlier optimum: its .json.")
 
-    def changes(self, mesh: Any) -> dict[str, Any]:
-        """The arguments of `optimize` that the options give. mesh: that of the file."""
+    def changes(self) -> dict[str, Any]:
+        """The arguments of `optimize` that the options give."""
         from spart_blocks.base.document import parse_value
 
         found: dict[str, Any] = {
@@ -67,9 +67,8 @@ class Asked:
         }  # fmt: skip
         if self.T is not None:
             found["T"] = parse_value(self.T, f"--t {self.T}")
-        changed = {"intervals": self.intervals, "degree": self.degree, "tolerance": self.tolerance}
-        if given(changed):
-            found["mesh"] = {**(mesh or {}), **given(changed)}
+        mesh = {"intervals": self.intervals, "degree": self.degree, "tolerance": self.tolerance}
+        found["mesh"] = given(mesh) or None
         return given(found)
 
 
@@ -123,14 +122,11 @@ def optimize(
     out = checked_file(out, (".csv", ".npz", ".json"))
     read = diagram_file(file, loading, quiet)
     from spart_blocks.optimal.optimize import optimize as optimized
-    from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
 
-    source = source_of(read)
-    section = source.section("optimize") if isinstance(source, FileSource) else None
-    changes = asked.changes((section or {}).get("mesh"))
+    changes = asked.changes()
     with Ticker(wanted=not quiet) as ticker:
         found = optimized(read, **changes, progress=lambda step, value, off: ticker(
-            f"step {step}: {found_name(changes)}{value:.8g}, off by {off:.1e}"
+            f"step {step}: {_objective(changes)}{value:.8g}, off by {off:.1e}"
         ))  # fmt: skip
     with writing():
         finish(found, file, out, page, "the optimum" if write else None, quiet)
@@ -139,7 +135,7 @@ def optimize(
     return 0 if found.ended else FAILED
 
 
-def found_name(changes: dict[str, Any]) -> str:
+def _objective(changes: dict[str, Any]) -> str:
     """The name of the objective, where it was given."""
     text = changes.get("minimize") or changes.get("maximize")
     return f"{text} " if text else "objective "

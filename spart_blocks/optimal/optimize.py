@@ -74,7 +74,7 @@ def optimize(
         "phases": phases, "mesh": mesh, "guess": guess, "iterations": iterations, "exact": exact,
     }  # fmt: skip
     source = source_of(diagram)
-    section = asked_section(source, "optimize", OptimizeSection, changes)
+    section = asked_section(source, "optimize", OptimizeSection, changes, added=("mesh",))
     problem = problem_of(source, section)
     first = None if start is None else started(problem, start)
     return Optimum(search(problem, first, progress), source)

@@ -153,3 +153,11 @@ def test_too_few_intervals_at_the_start_are_more(cart):
     stopped = sb.optimize(cart, mesh={**mesh, "refinements": 0}, **asked)
     assert not stopped.ended
     assert "no motion meets all conditions" in stopped.why
+
+
+def test_a_mesh_that_is_given_is_that_of_the_file_with_some_entries_changed(cart):
+    text = cart.read_text() + "  mesh: {intervals: 5, degree: 4}\n"
+    cart.write_text(text, encoding="utf-8")
+    found = sb.optimize(cart, mesh={"intervals": 6})
+    assert found.search.intervals[0] == 6
+    assert found.motion.phases[0].mesh.degree == 4
