@@ -9,12 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.base.errors import InputError
 from spart_blocks.gradients.readings import Changes, ReadChanges, Refusing
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.run import Run
+from spart_blocks.sweeps.measures.metric_values import Unvaried
 from spart_blocks.sweeps.measures.metrics import Metrics
 
 
@@ -31,7 +31,7 @@ class _Noting(dict[str, Any]):
 
 
 @dataclass
-class Used:
+class Used(Unvaried):
     """The names of the readings of each gauge that formulas use, and the blocks whose events they
     time: the data of one run, noting what is read.
     """
@@ -65,15 +65,9 @@ class Used:
     def duration(self) -> Any:
         return np.array([[float(self.run.t)]])
 
-    def varied(self, name: str) -> Any:
-        raise InputError(f"{name} is no measurement")
-
-    def metric(self, name: str) -> Any:
-        return self.metrics.values[name](self)
-
 
 @dataclass
-class _Symbolic:
+class _Symbolic(Unvaried):
     """The data of one run that formulas read (`metric_values.MeasuredRuns`), as symbols with
     values and changes along directions."""
 
@@ -117,12 +111,6 @@ class _Symbolic:
 
     def duration(self) -> Any:
         return self.symbol(np.array([float(self.run.t)]), self.found.end[None])
-
-    def varied(self, name: str) -> Any:
-        raise InputError(f"{name} is no measurement")
-
-    def metric(self, name: str) -> Any:
-        return self.metrics.values[name](self)
 
 
 def chained(

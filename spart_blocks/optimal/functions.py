@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.fits.free import Free
+from spart_blocks.gradients.readings import SUMS
 from spart_blocks.optimal.problem import OBJECTIVE, PhaseProblem, Problem
 from spart_blocks.program.added_signals import entries
 from spart_blocks.program.slots import Places
 from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.run.measure.gauges import Gauge, Readings
+from spart_blocks.sweeps.measures.metric_values import Unvaried
+from spart_blocks.sweeps.measures.metrics import Metrics
 
 Rows = NDArray[np.intp]
 
@@ -42,8 +45,7 @@ def phase_functions(problem: Problem, phase: PhaseProblem, read: Read) -> PhaseF
     """The functions of one phase."""
     program = problem.program
     t, x, *_ = program.rates.sx_in()
-    nu = sum(len(one.start) for one in problem.controls)
-    nq = sum(len(one.start) for one in problem.parameters)
+    _, nu, nq = problem.counts
     u, q = ca.SX.sym("u", nu), ca.SX.sym("q", nq)
     p = ca.SX(phase.p)
     for placement, symbols in ((problem.control_places, u), (problem.parameter_places, q)):
@@ -111,9 +113,6 @@ class _Asked(dict[str, Any]):
         raise InputError(Fault(text, hint=hint))
 
 
-SUMS = {"integral": 1, "square": 2}
-
-
 @dataclass
 class Read:
     """What the metrics of a problem read, and the metrics as functions of it.
@@ -132,7 +131,7 @@ class Read:
     def of(problem: Problem) -> Read:
         """Those of a problem. Raises InputError for a metric that has no smooth value."""
         made = Read(problem)
-        known = _Symbols(problem)
+        known = _Symbols(problem.metrics)
         names = [OBJECTIVE, *(one.name for one in problem.constraints)]
         values = []
         for name in names:
@@ -152,10 +151,10 @@ class Read:
 
 
 @dataclass
-class _Symbols:
+class _Symbols(Unvaried):
     """The data of the motion that formulas read (`metric_values.MeasuredRuns`), as symbols."""
 
-    problem: Problem
+    metrics: Metrics
     sums: list[tuple[Gauge, Rows, int]] = field(default_factory=list)
     ends: list[tuple[Gauge, Rows]] = field(default_factory=list)
     symbols: dict[Gauge, dict[str, Any]] = field(default_factory=dict)
@@ -165,7 +164,7 @@ class _Symbols:
         if np.isfinite([gauge.since, gauge.until]).any():
             text = f"an optimum has no window since= or until= of {gauge.signal}"
             raise InputError(Fault(text, hint="make it a phase of its own, with its end"))
-        rows = entries(self.problem.metrics.program, gauge.signal).ravel()
+        rows = entries(self.metrics.program, gauge.signal).ravel()
         if gauge.reference is not None or gauge.kind not in {"extremes", *SUMS}:
             text = f"an optimum has no measurement {gauge.kind} of {gauge.signal}"
             hint = "final, initial, integral, mean, rms (of differences too) and duration"
@@ -195,9 +194,3 @@ class _Symbols:
 
     def duration(self) -> Any:
         return scalars(self.time).reshape(1, 1)
-
-    def varied(self, name: str) -> Any:
-        raise InputError(f"{name} is no measurement")
-
-    def metric(self, name: str) -> Any:
-        return self.problem.metrics.values[name](self)

@@ -309,9 +309,7 @@ def started(problem: Problem, given: Optimum | str | Path) -> Motion:
     """The motion of an earlier optimum, or of its .json file, to start from. Raises InputError for
     a file that holds none, and for one of another problem."""
     motion = given.motion if isinstance(given, Optimum) else _read(given)
-    nx = len(problem.program.x0)
-    nu = sum(len(one.start) for one in problem.controls)
-    nq = sum(len(one.start) for one in problem.parameters)
+    nx, nu, nq = problem.counts
     fits = len(motion.phases) == len(problem.phases) and len(motion.q) == nq
     fits = fits and all(p.x.shape[1] == nx and p.u.shape[1] == nu for p in motion.phases)
     if not fits:

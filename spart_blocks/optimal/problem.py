@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
-from spart_blocks.diagram.sections.bounds import Bounds
-from spart_blocks.diagram.sections.optimize_section import Limits, OptimizeSection, Phase, Span
+from spart_blocks.diagram.sections.bounds import Bounds, Limits
+from spart_blocks.diagram.sections.optimize_section import OptimizeSection, Phase, Span
 from spart_blocks.fits.free import Free, Placement, entries_of, value_at
 from spart_blocks.optimal.recorded import Recorded, with_constants
 from spart_blocks.program import Program
@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 OBJECTIVE = "objective"
-FAR = 1e19
-"""Bounds beyond this are none."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +108,12 @@ class Problem:
     def parameters(self) -> tuple[Free, ...]:
         """What is chosen once."""
         return tuple(one for one, _ in self.parameter_places.placed)
+
+    @cached_property
+    def counts(self) -> tuple[int, int, int]:
+        """The numbers of states, of controls and of what is chosen once."""
+        nu, nq = (sum(len(one.start) for one in some) for some in (self.controls, self.parameters))
+        return len(self.program.x0), nu, nq
 
     @cached_property
     def state_labels(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.base.document import Document
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.base.paths import element_names
 from spart_blocks.diagram.build.loader import load_document
@@ -23,6 +24,7 @@ from spart_blocks.optimal.transcription import Motion
 from spart_blocks.results import Results
 from spart_blocks.results.files import save_table
 from spart_blocks.results.signal_names import STATES
+from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.simulate import simulate
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.versions.edits import Operation, Retype, edited
@@ -34,8 +36,7 @@ DIGITS = 9
 @dataclass(frozen=True)
 class Rerun:
     """A run with the controls of an optimum. results: of each phase. off: the largest difference of
-    each state from the optimum's, by block and element, relative to the size of the state. worst:
-    the largest of these. end: that at the end.
+    each state from the optimum's, by name, relative to the size of the state.
     """
 
     results: tuple[Results, ...]
@@ -47,16 +48,14 @@ class Rerun:
         return max(self.off.values(), default=0.0)
 
 
-def data_blocks(
-    problem: Problem, text: str, file: str, data: str, names: Mapping[str, str]
-) -> list[Operation]:
+def data_blocks(problem: Problem, text: str, file: str, data: str) -> list[Operation]:
     """The edits of a diagram's text by which DATA blocks give the controls. data: their file, as
-    the diagram names it. names: for each control that of its signal in the file. Raises InputError
-    for a control that is no block's whole value."""
+    the diagram names it, in which each signal has the name of its control. Raises InputError for a
+    control that is no block's whole value."""
     written = edited(text, [], file).file
     operations = []
     for one in problem.controls:
-        parameters: dict[str, Any] = {"file": data, "signals": {"y": names[one.name]}}
+        parameters: dict[str, Any] = {"file": data, "signals": {"y": one.name}}
         operations.append(_retyped(written, block_of(problem, one), parameters))
     return operations
 
@@ -105,20 +104,17 @@ def rerun(
     if isinstance(source, MemorySource):
         hint = "save the controls, and give them to a DATA block"
         raise InputError(Fault("only a diagram in a file is run again", hint=hint))
-    given = source.given
-    names = {one.name: one.name for one in problem.controls}
     with TemporaryDirectory() as folder:
         data = save_table(signals_of(problem, samples), Path(folder) / "optimum.csv")
         document = source.document()
-        blocks = data_blocks(problem, document.text, document.file, str(data), names)
+        blocks = data_blocks(problem, document.text, document.file, str(data))
         after = edited(document.text, blocks, document.file).file.document
-        return _run(source, problem, motion, samples, after, given)
+        return _run(source.given, problem, motion, samples, after)
 
 
 def _run(
-    source: FileSource, problem: Problem, motion: Motion, samples: Samples, document: Any,
-    given: Any,
-) -> Rerun:  # fmt: skip
+    given: DiagramFile, problem: Problem, motion: Motion, samples: Samples, document: Document
+) -> Rerun:
     program = problem.program
     values = {}
     for given_once in problem.parameters:
@@ -127,9 +123,8 @@ def _run(
     off: dict[str, float] = {}
     labels = [label.removeprefix(STATES) for label in problem.state_labels]
     sizes = np.maximum(np.abs(samples.x).max(axis=0, initial=0.0), 1e-9)
-    for k, (one, t0) in enumerate(zip(motion.phases, motion.starts, strict=True)):
-        changes = dict(problem.section.phases[one_name(problem, k)].set) if problem.section.phases \
-            else {}  # fmt: skip
+    for phase, one, t0 in zip(problem.phases, motion.phases, motion.starts, strict=True):
+        changes = problem.section.phases[phase.name].set if problem.section.phases else {}
         overrides = (*given.overrides, *_texts({**values, **changes}))
         ready = load_document(document, given.path, "/", overrides, given.variants, given.blocks)
         initial = results[-1].final_state if results else None
@@ -139,11 +134,6 @@ def _run(
         for label, gap in zip(labels, (gaps.max(axis=0) / sizes).tolist(), strict=True):
             off[label] = max(off.get(label, 0.0), gap)
     return Rerun(tuple(results), off)
-
-
-def one_name(problem: Problem, k: int) -> str:
-    """The name of phase k."""
-    return problem.phases[k].name
 
 
 def _texts(values: Mapping[str, Any]) -> list[str]:

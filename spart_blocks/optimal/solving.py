@@ -22,6 +22,20 @@ Progress = Callable[[int, float, float], None]
 """Called with the number of the step, the objective, and the largest scaled violation."""
 
 TOLERANCE = 1e-9
+FACTORS = 1e-6, 1e6
+"""Between these are the derivatives by which the objective and conditions are scaled."""
+QUIET: dict[str, Any] = {
+    "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes", "error_on_fail": False,
+    "show_eval_warnings": False,
+}  # fmt: skip
+COMMON: dict[str, Any] = {
+    **QUIET,
+    "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": 1e-9, "ipopt.nlp_scaling_method": "none",
+    "ipopt.acceptable_tol": 1e-7, "ipopt.acceptable_iter": 10, "ipopt.mu_strategy": "adaptive",
+    # Its permutation for large diagonals fails on some of these matrices (MUMPS 5.8.2 of casadi
+    # 3.8): no step is found at all. All is scaled already.
+    "ipopt.mumps_permuting_scaling": 0,
+}  # fmt: skip
 ROUGHLY, SMOOTH = 1e-2, 1e-5
 """How much roughness of controls counts beside the scaled objective, on the first mesh and at last:
 so little that it decides only where the objective does not, as on singular arcs. On coarse meshes
@@ -103,6 +117,36 @@ class _Watch(ca.Callback):
         return [int(self.told(given[0], given[1], given[2]))]
 
 
+@dataclass(frozen=True, eq=False)
+class _Scales:
+    """By what the objective and the conditions (ng,) are multiplied, so that the largest entries of
+    their derivatives at the guess are 1."""
+
+    f: float
+    g: Floats
+
+    @staticmethod
+    def of(program: Program, guess: Floats) -> _Scales:
+        """Those at scaled unknowns. Raises RunError where the functions have no value there."""
+        by_w = ca.gradient(program.f, program.w), ca.jacobian(program.g, program.w)
+        value, by_f, by_g = ca.Function("slopes", [program.w], [program.f, *by_w])(guess)
+        if not np.isfinite(float(value)):
+            text = f"{program.problem.objective} has no finite value where the search starts"
+            raise RunError(text, hint="give guess: states at the end, or other starts of controls")
+        rows = np.zeros(program.g.numel())
+        at = np.array(by_g.sparsity().get_triplet()[0], dtype=int)
+        np.maximum.at(rows, at, np.abs(np.array(by_g.nonzeros())))
+        if not np.isfinite(rows).all():
+            raise RunError("the conditions have no finite derivatives where the search starts")
+        steep = float(np.abs(np.array(by_f.full())).max(initial=0.0))
+        factors = np.where(rows > 0, 1.0 / np.clip(rows, *FACTORS), 1.0)
+        return _Scales(1.0 / float(np.clip(steep, *FACTORS)), factors)
+
+    def limits(self, program: Program) -> tuple[Floats, Floats]:
+        """The scaled bounds of the conditions."""
+        return program.lbg * self.g, program.ubg * self.g
+
+
 def solve(
     program: Program, guess: Floats, *, iterations: int, exact: bool,
     warm: tuple[Floats, Floats] | None, smooth: float,
@@ -112,73 +156,45 @@ def solve(
     they are near the optimum. Raises RunError where the functions have no value at the guess. A
     request to end (Ctrl-C) stops it and keeps the best.
     """
-    nw, ng = program.w.numel(), program.g.numel()
-    scale = ca.MX.sym("scale", ng + 1)
-    conditions = ca.Function("g", [program.w], [program.f, program.g])
-    slopes = ca.Function("slopes", [program.w], [ca.gradient(program.f, program.w),
-                                                ca.jacobian(program.g, program.w)])  # fmt: skip
-    if not np.isfinite(float(conditions(guess)[0])):
-        text = f"{program.problem.objective} has no finite value where the search starts"
-        raise RunError(text, hint="give guess: states at the end, or other starts of controls")
-    by_f, by_g = slopes(guess)
-    rows = np.zeros(ng)
-    triplets = by_g.sparsity().get_triplet()
-    numbers = np.abs(np.array(by_g.nonzeros()))
-    np.maximum.at(rows, np.array(triplets[0], dtype=int), numbers)
-    if not np.isfinite(rows).all():
-        raise RunError("the conditions have no finite derivatives where the search starts")
-    factors = 1.0 / np.clip(rows, 1e-6, 1e6)
-    factors[rows == 0] = 1.0
-    steep = float(np.abs(np.array(by_f.full())).max(initial=0.0))
-    whole = np.concatenate([[1.0 / min(max(steep, 1e-6), 1e6)], factors])
+    scales = _Scales.of(program, guess)
+    low, high = scales.limits(program)
+    sign = program.problem.sign
     stopped: list[int] = []
     count = [steps_before]
 
     def told(w: Any, f: Any, g: Any) -> bool:
         count[0] += 1
         if progress is not None:
-            bad = _violation(np.array(g).ravel(), program.lbg * factors, program.ubg * factors)
-            progress(count[0], program.problem.sign * float(f) / whole[0], bad)
+            bad = _violation(np.array(g).ravel(), low, high)
+            progress(count[0], sign * float(f) / scales.f, bad)
         return bool(stopped)
 
-    watch = _Watch(nw, ng, told)
-    options: dict[str, Any] = {
-        "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
-        "ipopt.max_iter": iterations, "ipopt.tol": TOLERANCE, "ipopt.constr_viol_tol": 1e-9,
-        "ipopt.nlp_scaling_method": "none", "ipopt.acceptable_tol": 1e-7,
-        "ipopt.acceptable_iter": 10, "ipopt.mu_strategy": "adaptive",
-        # Its permutation for large diagonals fails on some of these matrices (MUMPS 5.8.2 of casadi
-        # 3.8): no step is found at all. All is scaled already.
-        "ipopt.mumps_permuting_scaling": 0,
-        "calc_lam_p": False, "iteration_callback": watch,
-        "error_on_fail": False, "show_eval_warnings": False,
-    }  # fmt: skip
+    watch = _Watch(program.w.numel(), program.g.numel(), told)
+    options: dict[str, Any] = {**COMMON, "ipopt.max_iter": iterations, "iteration_callback": watch}
     if not exact:
         options["ipopt.hessian_approximation"] = "limited-memory"
     first: dict[str, Any] = {}
     if warm is not None:
         options |= WARM
-        of_bounds, of_conditions = warm
-        first = {"lam_x0": of_bounds * whole[0], "lam_g0": of_conditions * whole[0] / factors}
-    least = scale[0] * program.f + smooth * program.rough
-    problem: Any = {"x": program.w, "p": scale, "f": least, "g": scale[1:] * program.g}
+        first = {"lam_x0": warm[0] * scales.f, "lam_g0": warm[1] * scales.f / scales.g}
+    least = scales.f * program.f + smooth * program.rough
+    problem: Any = {"x": program.w, "f": least, "g": ca.MX(scales.g) * program.g}
     solver = ca.nlpsol("optimum", "ipopt", problem, options)
-    with requests_go_to(lambda number, frame: stopped.append(number)):
-        found = solver(x0=guess, p=whole, lbx=program.low, ubx=program.high,
-                       lbg=program.lbg * factors, ubg=program.ubg * factors, **first)  # fmt: skip
+    with requests_go_to(lambda number, _: stopped.append(number)):
+        found = solver(x0=guess, lbx=program.low, ubx=program.high, lbg=low, ubg=high, **first)
     w = np.array(found["x"]).ravel()
-    infeasible = not stopped and str(solver.stats()["return_status"]) in INFEASIBLE
-    if infeasible:
-        w = _nearest(program, (w, guess), iterations)
     status = INTERRUPTED if stopped else str(solver.stats()["return_status"])
-    f, g = (np.array(one).ravel() for one in conditions(w))
-    bad = _violation(g * factors, program.lbg * factors, program.ubg * factors)
+    if status in INFEASIBLE:
+        w = _nearest(program, (w, guess), iterations)
+    values = ca.Function("values", [program.w], [program.f, program.g])(w)
+    f, g = (np.array(one).ravel() for one in values)
     multipliers = (
-        np.array(found["lam_x"]).ravel() / whole[0],
-        np.array(found["lam_g"]).ravel() * factors / whole[0],
+        np.array(found["lam_x"]).ravel() / scales.f,
+        np.array(found["lam_g"]).ravel() * scales.g / scales.f,
     )
-    return Solved(program, program.motion(w), program.problem.sign * float(f[0]), bad, g,
-                  multipliers, count[0], status)  # fmt: skip
+    bad = _violation(g * scales.g, low, high)
+    return Solved(program, program.motion(w), sign * float(f[0]), bad, g, multipliers, count[0],
+                  status)  # fmt: skip
 
 
 def _nearest(program: Program, starts: Sequence[Floats], iterations: int) -> Floats:
@@ -214,10 +230,7 @@ def least_violation(program: Program, guess: Floats, iterations: int) -> Floats:
     rows = program.g.numel()
     pick = ca.DM.triplet(slack.tolist(), list(range(n)), ca.DM(size), rows, n)
     g = program.g + ca.mtimes(ca.MX(pick), s[:n] - s[n:])
-    options: dict[str, Any] = {
-        "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
-        "ipopt.max_iter": iterations, "error_on_fail": False, "show_eval_warnings": False,
-    }  # fmt: skip
+    options: dict[str, Any] = {**QUIET, "ipopt.max_iter": iterations}
     problem: Any = {"x": ca.vertcat(program.w, s), "f": ca.sum1(s), "g": g}
     solver = ca.nlpsol("elastic", "ipopt", problem, options)
     low, high = np.zeros(2 * n), np.full(2 * n, np.inf)

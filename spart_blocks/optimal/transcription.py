@@ -15,9 +15,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spart_blocks.fits.free import Free
 from spart_blocks.optimal.functions import PhaseFunctions, Read
 from spart_blocks.optimal.mesh import Floats, Mesh, lagrange, radau
-from spart_blocks.optimal.problem import PhaseProblem, Problem, whole
+from spart_blocks.optimal.problem import Limited, PhaseProblem, Problem, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +91,7 @@ class Program:
         """The motion of scaled unknowns."""
         given = values * self.sizes
         problem, at = self.problem, 0
-        nx = len(problem.program.x0)
-        nu = sum(len(one.start) for one in problem.controls)
+        nx, nu, _ = problem.counts
         phases = []
         for mesh, phase in zip(self.meshes, problem.phases, strict=True):
             n = mesh.points
@@ -156,6 +156,53 @@ def _states_limited(problem: Problem, rows: Any) -> Iterator[tuple[int, int]]:
                 yield k, state.part.start + int(row) - slot.part.start
 
 
+class _Written:
+    """Unknowns and conditions of a program, one after another."""
+
+    def __init__(self) -> None:
+        self.w: list[Any] = []
+        self.g: list[Any] = []
+        self.sizes, self.low, self.high = list[Floats](), list[Floats](), list[Floats]()
+        self.lbg, self.ubg = list[Floats](), list[Floats]()
+        self.conditions: list[Condition] = []
+
+    def unknown(
+        self, name: str, sizes: Floats, low: Floats | None = None, high: Floats | None = None
+    ) -> Any:
+        """New unknowns of these sizes, between bounds where they are given."""
+        symbol = ca.MX.sym(name, len(sizes))
+        self.add(symbol, sizes, low, high)
+        return ca.MX(sizes) * symbol
+
+    def add(
+        self, symbol: Any, sizes: Floats, low: Floats | None = None, high: Floats | None = None
+    ) -> None:
+        """Add a symbol of scaled unknowns."""
+        self.w.append(symbol)
+        self.sizes.append(sizes)
+        self.low.append(np.full(len(sizes), -np.inf) if low is None else low / sizes)
+        self.high.append(np.full(len(sizes), np.inf) if high is None else high / sizes)
+
+    def limit(self, label: str, phase: int, value: Any, low: Floats, high: Floats) -> None:
+        """Add the condition that a value is between these."""
+        self.g.append(value)
+        self.lbg.append(low)
+        self.ubg.append(high)
+        self.conditions.append(Condition(label, phase, value.numel()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Phase:
+    """A phase as expressions. first, last: the arguments of its functions at its start and end.
+    sums: what it adds to the integrals. rough: the roughness of its controls.
+    """
+
+    first: tuple[Any, ...]
+    last: tuple[Any, ...]
+    sums: Any
+    rough: Any
+
+
 class Transcription:
     """Makes nonlinear programs of a problem on meshes."""
 
@@ -164,116 +211,102 @@ class Transcription:
 
     def on(self, guess: Motion, sizes: Sizes) -> Program:
         """The program on the meshes of a guess."""
-        problem = self.problem
-        nu, nq = len(sizes.u), len(sizes.q)
-        w: list[Any] = []
-        size: list[Floats] = []
-        low: list[Floats] = []
-        high: list[Floats] = []
-
-        def unknown(name: str, scale: Floats, lows: Floats, highs: Floats) -> Any:
-            symbol = ca.MX.sym(name, len(scale))
-            w.append(symbol)
-            size.append(scale)
-            low.append(lows / scale)
-            high.append(highs / scale)
-            return ca.MX(scale) * symbol
-
-        q_scaled = ca.MX.sym("q", nq)
+        problem, written = self.problem, _Written()
+        q_scaled = ca.MX.sym("q", len(sizes.q))
         q = ca.MX(sizes.q) * q_scaled
-        g: list[Any] = []
-        lbg: list[Floats] = []
-        ubg: list[Floats] = []
-        conditions: list[Condition] = []
-
-        def limit(label: str, k: int, value: Any, lows: Floats, highs: Floats) -> None:
-            g.append(value)
-            lbg.append(lows)
-            ubg.append(highs)
-            conditions.append(Condition(label, k, value.numel()))
-
-        t0: Any = ca.MX(0.0)
-        sums: Any = 0.0
-        rough: Any = ca.MX(0.0)
-        before: Any = None
-        ends: list[Any] = []
-        free = _free_bounds(problem)
-        for k, (phase, f, one) in enumerate(
-            zip(problem.phases, self.functions, guess.phases, strict=True)
-        ):
-            mesh = one.mesh
-            n, nx = mesh.points, len(sizes.x)
-            X = unknown(f"x{k}", np.tile(sizes.x, n + 1), *free(nx * (n + 1)))
-            U = unknown(f"u{k}", np.tile(sizes.u, n), np.tile(phase.low, n),
-                        np.tile(phase.high, n))  # fmt: skip
-            X, U = ca.reshape(X, nx, n + 1), ca.reshape(U, nu, n)
-            if nu and n > 2:
-                bent = ca.mtimes(U, _bends(mesh)) / ca.repmat(ca.MX(sizes.u), 1, n - 2)
-                rough = rough + ca.sumsqr(bent) / n
-            T: Any = ca.MX(phase.start)
-            if not phase.T.fixed:
-                T = unknown(f"T{k}", np.array([max(one.T, 1e-6)]), *_span(phase))
-            times = t0 + T * ca.MX(mesh.times_before[None])
-            Q = ca.repmat(q, 1, n)
-            points = X[:, 1:]
-            rates = _mapped(f.rates, n)(times, points, U, Q)
-            rows, columns, numbers = mesh.differences
-            D = ca.DM.triplet(rows.tolist(), columns.tolist(), ca.DM(numbers), n + 1, n)
-            lengths = np.repeat(mesh.lengths, mesh.degree)[None]
-            defects = ca.mtimes(X, D) - T * ca.repmat(ca.MX(lengths), nx, 1) * rates
-            scaled = defects / ca.repmat(ca.MX(sizes.x), 1, n)
-            zero = np.zeros(nx * n)
-            limit("motion", k, ca.vec(scaled), zero, zero)
-            first = f.start(q) if before is None else before
-            join = (X[:, 0] - first) / ca.MX(sizes.x)
-            limit("start", k, join, np.zeros(nx), np.zeros(nx))
-            if phase.path:
-                path = _mapped(f.path, n)(times, points, U, Q)
-                lows = whole([one.low for one in phase.path])
-                highs = whole([one.high for one in phase.path])
-                limit("path", k, ca.vec(path), np.tile(lows, n), np.tile(highs, n))
-            last = (t0 + T, X[:, -1], U[:, -1] if nu else ca.MX(0, 1), q)
-            if phase.end:
-                lows = whole([one.low for one in phase.end])
-                highs = whole([one.high for one in phase.end])
-                limit("end", k, f.end(*last), lows, highs)
-            if self.read.sums:
-                values = _mapped(f.sums, n)(times, points, U, Q)
-                sums = sums + T * ca.mtimes(values, ca.MX(mesh.weights))
-            if k == 0 and self.read.ends:
-                early = lagrange(radau(mesh.degree), np.zeros(1))[0]
-                u0 = ca.mtimes(U[:, : mesh.degree], ca.MX(early)) if nu else ca.MX(0, 1)
-                ends.append(f.ends(t0, X[:, 0], u0, q))
-            t0, before = t0 + T, X[:, -1]
-        if self.read.ends:
-            ends.append(self.functions[-1].ends(*last))
-        none = ca.MX(0, 1)
-        both = ends or [none, none]
-        integrals = sums if self.read.sums else none
-        metrics = self.read.function(t0, integrals, *both)
+        phases: list[_Phase] = []
+        for k, one in enumerate(guess.phases):
+            before = phases[-1].last if phases else None
+            phases.append(self._phase(written, k, one, sizes, q, before))
+        metrics = self._metrics(phases)
         at = 1
         for limits in problem.constraints:
             width = len(limits.low)
-            limit(limits.label, -1, metrics[at : at + width], limits.low, limits.high)
+            written.limit(limits.label, -1, metrics[at : at + width], limits.low, limits.high)
             at += width
-        w.append(q_scaled)
-        size.append(sizes.q)
-        for bounds, kept in (("low", low), ("high", high)):
-            kept.append(whole([getattr(one, bounds) for one in problem.parameters]) / sizes.q)
+        written.add(q_scaled, sizes.q, *_limits_of(problem.parameters))
         return Program(
             problem,
             tuple(one.mesh for one in guess.phases),
-            ca.vertcat(*w),
+            ca.vertcat(*written.w),
             problem.sign * metrics[0],
-            rough,
-            ca.vertcat(*g),
-            whole(size),
-            whole(low),
-            whole(high),
-            whole(lbg),
-            whole(ubg),
-            tuple(conditions),
+            sum((one.rough for one in phases), ca.MX(0.0)),
+            ca.vertcat(*written.g),
+            whole(written.sizes),
+            whole(written.low),
+            whole(written.high),
+            whole(written.lbg),
+            whole(written.ubg),
+            tuple(written.conditions),
         )
+
+    def _phase(
+        self,
+        written: _Written,
+        k: int,
+        one: PhaseMotion,
+        sizes: Sizes,
+        q: Any,
+        before: tuple[Any, ...] | None,
+    ) -> _Phase:
+        """Write phase k. before: the arguments at the end of the phase before it."""
+        phase, f, mesh = self.problem.phases[k], self.functions[k], one.mesh
+        n, nx, nu = mesh.points, len(sizes.x), len(sizes.u)
+        X = ca.reshape(written.unknown(f"x{k}", np.tile(sizes.x, n + 1)), nx, n + 1)
+        bounds = np.tile(phase.low, n), np.tile(phase.high, n)
+        U = ca.reshape(written.unknown(f"u{k}", np.tile(sizes.u, n), *bounds), nu, n)
+        T: Any = ca.MX(phase.start)
+        if not phase.T.fixed:
+            T = written.unknown(f"T{k}", np.array([max(one.T, 1e-6)]), *_span(phase))
+        t0, first = (ca.MX(0.0), f.start(q)) if before is None else before[:2]
+        points = t0 + T * ca.MX(mesh.times_before[None]), X[:, 1:], U, ca.repmat(q, 1, n)
+        lengths = np.repeat(mesh.lengths, mesh.degree)[None]
+        rates = T * ca.repmat(ca.MX(lengths), nx, 1) * f.rates.map(n)(*points)
+        defects = (ca.mtimes(X, _differences(mesh)) - rates) / ca.repmat(ca.MX(sizes.x), 1, n)
+        still = np.zeros(nx * n)
+        written.limit("motion", k, ca.vec(defects), still, still)
+        join = (X[:, 0] - first) / ca.MX(sizes.x)
+        written.limit("start", k, join, still[:nx], still[:nx])
+        if phase.path:
+            path = ca.vec(f.path.map(n)(*points))
+            written.limit("path", k, path, *(np.tile(one, n) for one in _limits_of(phase.path)))
+        last = (t0 + T, X[:, -1], U[:, -1] if nu else ca.MX(0, 1), q)
+        if phase.end:
+            written.limit("end", k, f.end(*last), *_limits_of(phase.end))
+        sums: Any = ca.MX(0, 1)
+        if self.read.sums:
+            sums = T * ca.mtimes(f.sums.map(n)(*points), ca.MX(mesh.weights))
+        rough: Any = ca.MX(0.0)
+        if nu and n > 2:
+            bent = ca.mtimes(U, _bends(mesh)) / ca.repmat(ca.MX(sizes.u), 1, n - 2)
+            rough = ca.sumsqr(bent) / n
+        early = lagrange(radau(mesh.degree), np.zeros(1))[0]
+        u0 = ca.mtimes(U[:, : mesh.degree], ca.MX(early)) if nu else ca.MX(0, 1)
+        return _Phase((t0, X[:, 0], u0, q), last, sums, rough)
+
+    def _metrics(self, phases: Sequence[_Phase]) -> Any:
+        """The objective and the metrics that are limited, one after another."""
+        ends = [ca.MX(0, 1)] * 2
+        if self.read.ends:
+            ends = [
+                self.functions[0].ends(*phases[0].first),
+                self.functions[-1].ends(*phases[-1].last),
+            ]
+        sums = sum((one.sums for one in phases[1:]), phases[0].sums)
+        return self.read.function(phases[-1].last[0], sums, *ends)
+
+
+def _limits_of(limited: Sequence[Limited | Free]) -> tuple[Floats, Floats]:
+    """The least and the greatest values of all."""
+    return whole([one.low for one in limited]), whole([one.high for one in limited])
+
+
+def _differences(mesh: Mesh) -> Any:
+    """The matrix (points + 1, points) that maps states to their derivatives by the fraction of the
+    phase, times the interval's length."""
+    rows, columns, numbers = mesh.differences
+    n = mesh.points
+    return ca.DM.triplet(rows.tolist(), columns.tolist(), ca.DM(numbers), n + 1, n)
 
 
 def _bends(mesh: Mesh) -> Any:
@@ -286,15 +319,6 @@ def _bends(mesh: Mesh) -> Any:
     numbers = np.concatenate([share - 1.0, np.ones(n - 2), -share])
     columns = np.tile(k, 3)
     return ca.DM.triplet(rows.tolist(), columns.tolist(), ca.DM(numbers), n, n - 2)
-
-
-def _mapped(function: Any, n: int) -> Any:
-    """The function of n points at once."""
-    return function.map(n)
-
-
-def _free_bounds(problem: Problem) -> Any:
-    return lambda n: (np.full(n, -np.inf), np.full(n, np.inf))
 
 
 def _span(phase: PhaseProblem) -> tuple[Floats, Floats]:

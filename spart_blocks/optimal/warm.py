@@ -17,8 +17,7 @@ def carried(
 ) -> tuple[Floats, Floats]:
     """The multipliers of the unknowns' bounds and of the conditions on another mesh."""
     problem = before.problem
-    nx = len(problem.program.x0)
-    nu = sum(len(one.start) for one in problem.controls)
+    nx, nu, _ = problem.counts
     unknowns, at = list[Floats](), 0
     for phase, old, new in zip(problem.phases, before.meshes, after.meshes, strict=True):
         size = nx * (old.points + 1)

@@ -30,9 +30,8 @@ def write_optimum(path: Path, problem: Problem, motion: Motion, samples: Samples
             text = f"{one.name} of params: would no longer be what {block} gives"
             raise InputError(Fault(text, hint=f"name the block as control: {block}"))
     data = path.with_name(f"{path.stem}_optimum.csv")
-    names = {one.name: one.name for one in problem.controls}
     text = read_file(path)[1]
-    operations: list[Operation] = list(data_blocks(problem, text, str(path), data.name, names))
+    operations: list[Operation] = list(data_blocks(problem, text, str(path), data.name))
     for one in problem.parameters:
         operations.append(Tune(one.name, rounded(motion.q, one, DIGITS)))
     T = float(f"{motion.T:.{DIGITS}g}")

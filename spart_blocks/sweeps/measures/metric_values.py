@@ -64,6 +64,18 @@ class Formulas:
         return 1 if whole else entries(self.program, gauge.signal).size
 
 
+class Unvaried:
+    """The data that formulas read where nothing varies, with the metrics that are formulas."""
+
+    metrics: Formulas
+
+    def varied(self, name: str) -> Any:
+        raise InputError(f"{name} is no measurement")
+
+    def metric(self, name: str) -> Any:
+        return self.metrics.values[name](self)
+
+
 class MeasuredRuns:
     """The data of finished runs that formulas read; each value has shape (n runs, m elements)."""
 
