@@ -40,12 +40,12 @@ import numpy as np
 from arm import AMPLITUDE, KD, KP, URDF, mujoco_model, run_bdsim, tracking
 
 import spart_blocks as sb
+from spart_blocks.measures.work import Work, joined
 from spart_blocks.program import Program
+from spart_blocks.program.c.compiler import usual_lanes
 from spart_blocks.run import begin, finish
 from spart_blocks.run.loop import execute
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.run.lane_setup import usual_lanes
-from spart_blocks.sweeps.work import Work, joined
 
 T, RTOL, ATOL, FREQUENCY = 10.0, 1e-6, 1e-8, 0.25
 KNOWN = 4  # runs that all peers do, and whose final states are compared

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from spart_blocks.measures.work import STATUSES, Work, joined
 from spart_blocks.run import begin, finish
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.work import STATUSES, Work, joined
 
 RELAY = """
 name: relay

@@ -33,8 +33,9 @@ STATIONS = (
     "program",
     "run",
     "analysis",
-    "sweeps",
+    "measures",  # works of many runs, and metrics of what is measured in them
     "gradients",  # derivatives of whole runs
+    "sweeps",
     "fits",  # estimates of parameters from measurements
     "tunes",  # parameters of designs
     "optimal",  # optimal control

@@ -11,11 +11,11 @@ import numpy as np
 
 from spart_blocks.gradients.readings import Changes, ReadChanges, Refusing
 from spart_blocks.gradients.tangents import Floats
+from spart_blocks.measures.metric_values import Unvaried
+from spart_blocks.measures.metrics import Metrics
 from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.run.measure.gauges import Gauge, Readings
 from spart_blocks.run.run import Run
-from spart_blocks.sweeps.measures.metric_values import Unvaried
-from spart_blocks.sweeps.measures.metrics import Metrics
 
 
 class _Noting(dict[str, Any]):

@@ -19,11 +19,11 @@ from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.readings import ReadChanges, Sums
 from spart_blocks.gradients.tangents import Directions, Floats
 from spart_blocks.gradients.taped_run import explicit, taped
+from spart_blocks.measures.metrics import Metrics
 from spart_blocks.program import Program
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.run import Run
 from spart_blocks.run.simulate import RunChanges, begin
-from spart_blocks.sweeps.measures.metrics import Metrics
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram

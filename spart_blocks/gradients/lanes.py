@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spart_blocks.gradients.tangents import Floats
-from spart_blocks.sweeps.run.lane_setup import usual_lanes
+from spart_blocks.program.c.compiler import usual_lanes
 
 _ALIGNED = 64
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.fits.free import Free
 from spart_blocks.gradients.readings import SUMS
+from spart_blocks.measures.metric_values import Unvaried
+from spart_blocks.measures.metrics import Metrics
 from spart_blocks.optimal.problem import OBJECTIVE, PhaseProblem, Problem
 from spart_blocks.program.added_signals import entries
 from spart_blocks.program.slots import Places
 from spart_blocks.program.tracing.symbol import column_of, scalars
 from spart_blocks.run.measure.gauges import Gauge, Readings
-from spart_blocks.sweeps.measures.metric_values import Unvaried
-from spart_blocks.sweeps.measures.metrics import Metrics
 
 Rows = NDArray[np.intp]
 

@@ -15,6 +15,7 @@ from spart_blocks.base.errors import Fault, InputError, Place, brief
 from spart_blocks.diagram.sections.bounds import Bounds, Limits
 from spart_blocks.diagram.sections.optimize_section import OptimizeSection, Phase, Span
 from spart_blocks.fits.free import Free, Placement, entries_of, value_at
+from spart_blocks.measures.metrics import Metrics
 from spart_blocks.optimal.recorded import Recorded, with_constants
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
@@ -22,7 +23,6 @@ from spart_blocks.program.slots import Places
 from spart_blocks.results.columns import state_columns
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.measure.gauges import Gauge, Readings
-from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 
 Floats = NDArray[np.float64]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import InputError, RunError
+from spart_blocks.measures.work import COMPLETE, FAILED, STATUSES, AnyWork, Done, FileWork
 from spart_blocks.results import FinalState, Results
 from spart_blocks.run.engines.native import Native
 from spart_blocks.run.record.recomputing import FromStates
@@ -18,7 +19,6 @@ from spart_blocks.sweeps.run.executors import Runner
 from spart_blocks.sweeps.storage.columns import Array
 from spart_blocks.sweeps.storage.histories import signals_of, states_of
 from spart_blocks.sweeps.sweep_data import SweepData
-from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, AnyWork, Done, FileWork
 
 _COMPARED = ("status", "passed", "t_end", "steps")
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean, optional
+from spart_blocks.measures.work import FAILED, STATUSES, Ints
 from spart_blocks.sweeps.run.batches import ENOUGH
 from spart_blocks.sweeps.storage.columns import (
     EXTRA,
@@ -24,7 +25,6 @@ from spart_blocks.sweeps.storage.columns import (
 )
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.store import Folder, Store
-from spart_blocks.sweeps.work import FAILED, STATUSES, Ints
 
 if TYPE_CHECKING:
     import pandas

@@ -13,6 +13,7 @@ from spart_blocks.diagram.sections.declarations import declarations_of
 from spart_blocks.diagram.sections.tune_section import TuneSection
 from spart_blocks.fits.free import Free, Placement, Space, entries_of
 from spart_blocks.gradients.tangents import Floats
+from spart_blocks.measures.work import FileWork
 from spart_blocks.program import Program
 from spart_blocks.program.slots import Places
 from spart_blocks.sweeps.plan.assignments import Assigner, Placed
@@ -20,7 +21,6 @@ from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.sweeps.plan.plan import Plan, plain_value
 from spart_blocks.sweeps.plan.requested_plan import plan_of_cases
 from spart_blocks.sweeps.plan.source import dotted
-from spart_blocks.sweeps.work import FileWork
 
 NOMINAL = "nominal"
 """The name of the case of a design that has one."""

@@ -8,7 +8,7 @@ from typing import Any
 from spart_blocks.base.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.diagram.sections.expectations import OF_ANSWERS, ExpectSection
 from spart_blocks.diagram.sections.tune_section import Constraint
-from spart_blocks.sweeps.measures.verdicts import claim_names
+from spart_blocks.sweeps.verdicts import claim_names
 
 MOST, LEAST = "most", "least"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from spart_blocks.base.errors import RunError, SpartError, SpartWarning
 from spart_blocks.formulas.values import names_in
+from spart_blocks.measures.signal_formulas import kind_of
 from spart_blocks.program import Program
 from spart_blocks.run.simulate import simulate
-from spart_blocks.sweeps.measures.signal_formulas import kind_of
 from spart_blocks.sweeps.plan.assignments import Placed
 from spart_blocks.tunes.cases import Case
 from spart_blocks.tunes.search import Found

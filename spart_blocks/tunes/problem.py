@@ -14,11 +14,11 @@ from spart_blocks.base.errors import Fault, InputError, Place, RunError
 from spart_blocks.diagram.sections.tune_section import Constraint, TuneSection
 from spart_blocks.fits.free import Free, Space
 from spart_blocks.gradients.tangents import Floats
-from spart_blocks.sweeps.measures.formulas import MEASURES
+from spart_blocks.measures.formulas import MEASURES
+from spart_blocks.measures.work import FileWork
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource
 from spart_blocks.sweeps.plan.sweep_job import expectations
 from spart_blocks.sweeps.run.executors import Runner
-from spart_blocks.sweeps.work import FileWork
 from spart_blocks.tunes.cases import Case, Cases
 from spart_blocks.tunes.claims import claimed
 from spart_blocks.tunes.demands import Demand, Demands, Sign, rows_of

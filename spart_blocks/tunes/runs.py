@@ -14,13 +14,13 @@ from spart_blocks.fits.free import Space
 from spart_blocks.gradients.gradient import GradientRuns
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.gradients.taped_run import explicit
+from spart_blocks.measures.metrics import Metrics
+from spart_blocks.measures.work import AnyWork, FileWork, Work, joined
 from spart_blocks.run.engines.native import Native
-from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.plan.assignments import Placed
 from spart_blocks.sweeps.plan.file_source import signals_of, texts_of
 from spart_blocks.sweeps.plan.plan import plain_value
 from spart_blocks.sweeps.run.executors import Runner
-from spart_blocks.sweeps.work import AnyWork, FileWork, Work, joined
 from spart_blocks.tunes.cases import NOMINAL, Case
 from spart_blocks.tunes.terms import Row
 

@@ -132,8 +132,8 @@ def faults(path: Path, **options: Any) -> Outcome:
 
 def lanes(path: Path, **options: Any) -> Outcome:
     """A run in lanes: its end and its metrics."""
+    from spart_blocks.measures.work import Work, joined
     from spart_blocks.sweeps.run import lanes as running
-    from spart_blocks.sweeps.work import Work, joined
 
     with compiler(True):
         program = sb.trace(path)

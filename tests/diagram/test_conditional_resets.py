@@ -12,10 +12,10 @@ from same_results import assert_same_results
 
 import spart_blocks as sb
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
+from spart_blocks.measures.work import Work
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.work import Work
 
 T = 0.125  # exact in binary, as are the times of what switches at ticks
 SUMS = {

@@ -10,9 +10,9 @@ import sweep_runners
 from dask_processes import cluster
 
 import spart_blocks as sb
+from spart_blocks.measures.work import Work, joined
 from spart_blocks.sweeps.run.executors import spread
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import Work, joined
 
 pytest.importorskip("distributed")
 

@@ -9,11 +9,11 @@ import pytest
 from kernel_usage import usages
 
 import spart_blocks as sb
+from spart_blocks.measures.work import Work
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run.card import cubin
 from spart_blocks.sweeps.run.lane_setup import LaneSetup
 from spart_blocks.sweeps.run.lane_source import kernel_source
-from spart_blocks.sweeps.work import Work
 
 pytest.importorskip("cuda.bindings.nvrtc")
 

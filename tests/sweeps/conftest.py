@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.sweeps.work import Work
+from spart_blocks.measures.work import Work
 
 
 @pytest.fixture

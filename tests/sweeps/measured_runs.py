@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from spart_blocks.base.errors import RunError
+from spart_blocks.measures.work import STATUSES, Done
 from spart_blocks.run import begin
 from spart_blocks.run.loop import execute
-from spart_blocks.sweeps.work import STATUSES, Done
 
 
 def done_of(program, p, gauges, blocks=()):

@@ -11,13 +11,13 @@ from works import works_of
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.measures.work import FileWork
 from spart_blocks.run import DiagramFile
 from spart_blocks.sweeps.plan import assignments
 from spart_blocks.sweeps.plan.memory_source import FileSource
 from spart_blocks.sweeps.plan.requested_plan import plan_of
 from spart_blocks.sweeps.plan.source import dotted
 from spart_blocks.sweeps.run import one_by_one
-from spart_blocks.sweeps.work import FileWork
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 MODELS = DIAGRAMS.with_name("models")

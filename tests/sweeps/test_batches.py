@@ -10,13 +10,13 @@ import pytest
 
 from spart_blocks.base.errors import InputError, RunError
 from spart_blocks.base.interrupts import deferred
+from spart_blocks.measures.work import Done
 from spart_blocks.sweeps.results import SweepResults
 from spart_blocks.sweeps.run import batches
 from spart_blocks.sweeps.run.batches import ENOUGH, SweepRun
 from spart_blocks.sweeps.storage import store
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE, columns_of, schema_of
 from spart_blocks.sweeps.storage.store import Description, Folder, Store
-from spart_blocks.sweeps.work import Done
 
 SCHEMA = schema_of((), ("value",), ("default",), ("none", "stuck"))
 

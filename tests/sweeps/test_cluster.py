@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from spart_blocks.base.errors import InputError, MissingExtraError, RunError
+from spart_blocks.measures.work import joined
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.executors import spread
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import joined
 
 DECAY = """
 name: decay

@@ -6,10 +6,10 @@ from clutches import CLUTCH
 from lane_runs import every_way
 
 import spart_blocks as sb
+from spart_blocks.measures.work import Work
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.work import Work
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

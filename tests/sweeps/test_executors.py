@@ -16,13 +16,13 @@ import sweep_runners
 from lane_runs import RELAY
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.measures.work import FAILED, STATUSES, joined
 from spart_blocks.program.c import borrowed
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import executors, lanes
 from spart_blocks.sweeps.run.executors import spread
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import FAILED, STATUSES, joined
 from spart_blocks.workers.executor import Processes
 
 OSCILLATOR = """

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spart_blocks.measures.work import joined
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import joined
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

@@ -15,6 +15,7 @@ from lane_runs import RELAY, assert_lanes_as_alone, every_way, in_order, measure
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import FIXED_STEP
+from spart_blocks.measures.work import STATUSES, Work, joined
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.run.measure.gauges import Gauge
@@ -23,7 +24,6 @@ from spart_blocks.sweeps.run.card import cubin
 from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.lane_source import kernel_source
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import STATUSES, Work, joined
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

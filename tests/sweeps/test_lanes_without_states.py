@@ -8,6 +8,7 @@ from kernel_usage import usages
 from lane_runs import every_way
 
 import spart_blocks as sb
+from spart_blocks.measures.work import STATUSES, joined
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run import lanes
@@ -15,7 +16,6 @@ from spart_blocks.sweeps.run.card import cubin
 from spart_blocks.sweeps.run.lane_setup import LaneSetup
 from spart_blocks.sweeps.run.lane_source import kernel_source
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import STATUSES, joined
 
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 

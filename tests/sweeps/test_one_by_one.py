@@ -10,10 +10,10 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
+from spart_blocks.measures.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work, joined
 from spart_blocks.run import DiagramFile
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.run.one_by_one import each_run, failed
-from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work, joined
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 

@@ -11,6 +11,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError
+from spart_blocks.measures.work import STATUSES, Work
 from spart_blocks.program.c.compiler import compiler_name, loaded_library
 from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.run.measure.gauges import Gauge
@@ -20,7 +21,6 @@ from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.executors import Runner
 from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.lane_source import kernel_source
-from spart_blocks.sweeps.work import STATUSES, Work
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from spart_blocks.base.errors import InputError
+from spart_blocks.measures.work import STATUSES
 from spart_blocks.sweeps.statistics import mean, quantile, success, summarize
 from spart_blocks.sweeps.storage.columns import Column, Columns
-from spart_blocks.sweeps.work import STATUSES
 
 FAULTS, VARIANTS = ("none", "stuck"), ("pd", "lqr")
 SCHEMA = (

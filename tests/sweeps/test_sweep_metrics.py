@@ -11,12 +11,12 @@ from measured_runs import done_of, with_values
 
 import spart_blocks as sb
 from spart_blocks.base.errors import InputError, SpartWarning
+from spart_blocks.measures.formulas import MEASURES
+from spart_blocks.measures.metrics import Metrics
+from spart_blocks.measures.work import Work
 from spart_blocks.program.c.compiler import compiler_name
 from spart_blocks.run.measure.gauges import Gauge
-from spart_blocks.sweeps.measures.formulas import MEASURES
-from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.run import lanes
-from spart_blocks.sweeps.work import Work
 
 ROOT = Path(__file__).parents[2]
 # x' = k (goal - x), x(0) = 0: x = goal (1 - exp(-k t)), y = cos(w t) as oscillator states.

@@ -12,8 +12,8 @@ import spart_blocks as sb
 from spart_blocks.base.errors import InputError
 from spart_blocks.claims.check import check_file
 from spart_blocks.diagram.sections.expectations import CLAIMS, ExpectSection
-from spart_blocks.sweeps.measures.verdicts import Verdicts, left_out_of
 from spart_blocks.sweeps.replay import replayed
+from spart_blocks.sweeps.verdicts import Verdicts, left_out_of
 
 # x' = k (1.5 - x), x(0) = 0: x = 1.5 (1 - exp(-k t)); both has x and 2 x.
 LAG = """\

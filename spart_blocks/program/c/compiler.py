@@ -317,6 +317,15 @@ def processor() -> str:
         return platform.processor()
 
 
+def usual_lanes() -> int:
+    """The number of doubles in a vector register of this processor."""
+    asked = os.environ.get("SPART_LANES", "")
+    if asked in ("1", "2", "4", "8"):
+        return int(asked)
+    features = processor().split()
+    return 8 if "avx512f" in features else 4 if "avx2" in features else 2
+
+
 def system() -> str:
     """Operating system, architecture, and version of the C library if known."""
     libc = None

@@ -19,9 +19,9 @@ from spart_blocks.base.paths import named, select, several_signals
 from spart_blocks.formulas.crossings import zero_or_one
 from spart_blocks.formulas.reader import CONSTANTS, Reader, Value, parsed
 from spart_blocks.formulas.values import written
+from spart_blocks.measures.signal_formulas import OF_SIGNALS, is_parameter
 from spart_blocks.run.engines.engine import Engine
 from spart_blocks.run.engines.native import Native
-from spart_blocks.sweeps.measures.signal_formulas import OF_SIGNALS, is_parameter
 
 EVENT = "event"
 LONGEST = 500

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, SpartError, warn
 from spart_blocks.diagram.sections.declarations import Declarations, declarations_of
+from spart_blocks.measures.work import AnyWork, FileWork, Work
 from spart_blocks.program import Program
 from spart_blocks.program.tracing.rules import random_entries
 from spart_blocks.run.engines.from_file import DiagramFile
@@ -40,7 +41,6 @@ from spart_blocks.sweeps.plan.path_kinds import PathFinder, PathKinds, is_struct
 from spart_blocks.sweeps.plan.plan import Ints, Plan, PlannedFault, plain_value
 from spart_blocks.sweeps.plan.source import dotted
 from spart_blocks.sweeps.plan.structures import Structure, sequence_states
-from spart_blocks.sweeps.work import AnyWork, FileWork, Work
 
 MANY_STRUCTURES = 20
 """Number of structures at which a warning is given."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.sections.sweep_section import SweepSection
+from spart_blocks.measures.work import Work
 from spart_blocks.run.engines.from_file import DiagramFile
-from spart_blocks.sweeps.measures.verdicts import left_out_of
 from spart_blocks.sweeps.plan.memory_source import FileSource, source_of
 from spart_blocks.sweeps.plan.sweep_job import Planned, expectations
 from spart_blocks.sweeps.storage.histories import form_for
 from spart_blocks.sweeps.storage.store import Description
-from spart_blocks.sweeps.work import Work
+from spart_blocks.sweeps.verdicts import left_out_of
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.sweep_section import Varied

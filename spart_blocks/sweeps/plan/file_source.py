@@ -29,6 +29,7 @@ from spart_blocks.diagram.written.overrides import apply_overrides, as_texts
 from spart_blocks.diagram.written.paths import path_in
 from spart_blocks.diagram.written.references import resolved_at
 from spart_blocks.diagram.written.variants import chosen_of, read_variants, with_choices
+from spart_blocks.measures.work import MOST_TRIED, FileWork
 from spart_blocks.program import Program
 from spart_blocks.program.parameter_paths import INITIAL, origin_of, standing_of
 from spart_blocks.program.program import Slot
@@ -46,7 +47,6 @@ from spart_blocks.sweeps.plan.source import (
     matter_of,
     matter_target,
 )
-from spart_blocks.sweeps.work import MOST_TRIED, FileWork
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
 from spart_blocks.diagram.sections.run_options import OF_PROGRAM
+from spart_blocks.measures.work import MOST_TRIED
 from spart_blocks.program.tracing.switched_parameters import AFTER, AT, switched_parameters
 from spart_blocks.program.tracing.symbol import TraceError
 from spart_blocks.run.engines.native import Native
@@ -21,7 +22,6 @@ from spart_blocks.sweeps.plan.plan import Plan
 from spart_blocks.sweeps.plan.source import Chosen, Found, dotted, start_of
 from spart_blocks.sweeps.plan.structures import StartPlan, Structure
 from spart_blocks.sweeps.plan.validity import Accepted
-from spart_blocks.sweeps.work import MOST_TRIED
 
 _SEARCHED = 1024
 """Number of first runs that are searched for a value with which a path is a parameter."""

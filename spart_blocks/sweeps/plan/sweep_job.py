@@ -18,11 +18,11 @@ from spart_blocks.diagram import as_diagram
 from spart_blocks.diagram.sections.expectations import Expectations
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.sections.sweep_section import SweepSection
+from spart_blocks.measures.metrics import Metrics
+from spart_blocks.measures.work import MOST_TRIED, AnyWork, Done, FileWork, Ints, Work
 from spart_blocks.program import Program
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.simulate import options_with
-from spart_blocks.sweeps.measures.metrics import Metrics
-from spart_blocks.sweeps.measures.verdicts import Verdicts
 from spart_blocks.sweeps.plan.assignments import Assigner
 from spart_blocks.sweeps.plan.file_source import signals_of
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource, source_of
@@ -39,7 +39,7 @@ from spart_blocks.sweeps.storage.columns import (
     succeeded,
 )
 from spart_blocks.sweeps.storage.histories import Histories, histories_of
-from spart_blocks.sweeps.work import MOST_TRIED, AnyWork, Done, FileWork, Ints, Work
+from spart_blocks.sweeps.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.sections.expectations import Expectations

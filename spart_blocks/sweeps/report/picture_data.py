@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, counted
 from spart_blocks.base.paths import element_names
+from spart_blocks.measures.work import FAILED
 from spart_blocks.results.plots import COLOURS, DASHES, FAINT, new_figure, plain_text, quantity
-from spart_blocks.sweeps.work import FAILED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, counted, did_you_mean
 from spart_blocks.base.paths import element_names, named, select
+from spart_blocks.measures.work import STATUSES
 from spart_blocks.results.signal_names import STATES
 from spart_blocks.sweeps.plan.plan import NO_FAULT
 from spart_blocks.sweeps.report.picture_data import Quantity, Traces, outcomes
@@ -28,7 +29,6 @@ from spart_blocks.sweeps.statistics.grouping import coded
 from spart_blocks.sweeps.storage.columns import UNKNOWN
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.sweep_data import SweepData
-from spart_blocks.sweeps.work import STATUSES
 
 FACTORS = ("variant", "fault")
 """The columns whose values are compared with one another."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.interrupts import deferred
+from spart_blocks.measures.work import AnyWork, Done, Floats, Ints
 from spart_blocks.sweeps.statistics import draws_needed
 from spart_blocks.sweeps.storage.columns import succeeded
 from spart_blocks.sweeps.storage.store import Store
-from spart_blocks.sweeps.work import AnyWork, Done, Floats, Ints
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.plan.sweep_job import Planned

@@ -26,9 +26,9 @@ from typing import Any, Literal
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError, told
+from spart_blocks.measures.work import AnyWork, Done, FileWork, Work, joined
 from spart_blocks.program.c.borrowed import LibraryWantedError, Wanted, borrowing, received
 from spart_blocks.program.c.compiler import compiler_name
-from spart_blocks.sweeps.work import AnyWork, Done, FileWork, Work, joined
 from spart_blocks.workers.executor import Processes
 from spart_blocks.workers.process import WorkerEndedError
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, warn
+from spart_blocks.measures.work import AnyWork, Done, Work
 from spart_blocks.program.c.borrowed import Wanted, lent
 from spart_blocks.sweeps.run import lanes
 from spart_blocks.sweeps.run.chunks import (
@@ -30,7 +31,6 @@ from spart_blocks.sweeps.run.chunks import (
 )
 from spart_blocks.sweeps.run.cluster import DaskWorkers
 from spart_blocks.sweeps.run.one_by_one import each_run, failed
-from spart_blocks.sweeps.work import AnyWork, Done, Work
 from spart_blocks.workers.executor import Processes
 
 SECONDS = 1.0

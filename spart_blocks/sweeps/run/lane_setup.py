@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError
 from spart_blocks.base.tableaus import tableau
+from spart_blocks.measures.work import Floats, Work
 from spart_blocks.program import Program
-from spart_blocks.program.c.compiler import compiler_name, loaded_library
+from spart_blocks.program.c.compiler import compiler_name, loaded_library, usual_lanes
 from spart_blocks.program.c.dialects import FLAGS
 from spart_blocks.program.tracing.switching import UpcomingSwitches, rounded_times
 from spart_blocks.run.engines.native import Native
@@ -23,7 +23,6 @@ from spart_blocks.run.run import Run
 from spart_blocks.run.start import prepare
 from spart_blocks.sweeps.run.lane_meters import meters_of
 from spart_blocks.sweeps.run.lane_source import Made, refused, source
-from spart_blocks.sweeps.work import Floats, Work
 
 LOOKS = 50
 """A run is measured in at least this many intervals of five points; intervals that are not smooth
@@ -199,22 +198,3 @@ def _look(program: Program) -> float:
     if len(program.x0) or not program.crossings:
         return np.inf
     return float(prepare(Native(program), None, None).samples.every)
-
-
-def usual_lanes() -> int:
-    """The number of doubles in a vector register of this processor."""
-    asked = os.environ.get("SPART_LANES", "")
-    if asked in ("1", "2", "4", "8"):
-        return int(asked)
-    flags = _flags()
-    return 8 if "avx512f" in flags else 4 if "avx2" in flags else 2
-
-
-@lru_cache(maxsize=1)
-def _flags() -> frozenset[str]:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            line = next((line for line in file if line.startswith(("flags", "Features"))), "")
-    except OSError:
-        return frozenset()
-    return frozenset(line.split())

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.measures.work import FAILED, STATUSES, AnyWork, Done, Ints, Work, joined
+from spart_blocks.program.c.compiler import usual_lanes
 from spart_blocks.sweeps.run.card import Card
-from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct, usual_lanes
+from spart_blocks.sweeps.run.lane_setup import LaneSetup, WorkStruct
 from spart_blocks.sweeps.run.one_by_one import each_run
-from spart_blocks.sweeps.work import FAILED, STATUSES, AnyWork, Done, Ints, Work, joined
 
 Arrays = Mapping[str, NDArray[Any]]
 """The arrays that sb_work points to, by field name."""

@@ -14,17 +14,7 @@ from functools import cache, partial
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, SpartError, SpartWarning
-from spart_blocks.program import Program
-from spart_blocks.run.engines.engine import Engine
-from spart_blocks.run.engines.native import Native
-from spart_blocks.run.loop import execute
-from spart_blocks.run.measure.gauges import Gauge, Readings
-from spart_blocks.run.measure.measuring import Measuring
-from spart_blocks.run.run import Run
-from spart_blocks.run.simulate import failing
-from spart_blocks.run.start import picked_solver, prepare
-from spart_blocks.run.states import set_states, vectors_of
-from spart_blocks.sweeps.work import (
+from spart_blocks.measures.work import (
     COMPLETE,
     FAILED,
     STATUSES,
@@ -36,6 +26,16 @@ from spart_blocks.sweeps.work import (
     Work,
     joined,
 )
+from spart_blocks.program import Program
+from spart_blocks.run.engines.engine import Engine
+from spart_blocks.run.engines.native import Native
+from spart_blocks.run.loop import execute
+from spart_blocks.run.measure.gauges import Gauge, Readings
+from spart_blocks.run.measure.measuring import Measuring
+from spart_blocks.run.run import Run
+from spart_blocks.run.simulate import failing
+from spart_blocks.run.start import picked_solver, prepare
+from spart_blocks.run.states import set_states, vectors_of
 
 AT_ONCE = 1.0
 """Interval [s] at which finished runs are yielded."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, did_you_mean
+from spart_blocks.measures.work import FAILED
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Columns
-from spart_blocks.sweeps.work import FAILED
 
 Table = Mapping[str, NDArray[Any]]
 """Columns by name, in the form that users read. Those of `Columns` are read as numbers, which is

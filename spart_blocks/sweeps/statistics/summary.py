@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError
+from spart_blocks.measures.work import STATUSES
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
     about_draws,
@@ -30,7 +31,6 @@ from spart_blocks.sweeps.statistics.intervals import (
 )
 from spart_blocks.sweeps.statistics.tables import Tables, TextTable, percent
 from spart_blocks.sweeps.storage.columns import SEPARATOR
-from spart_blocks.sweeps.work import STATUSES
 
 SHARES = (0.05, 0.5, 0.95)
 """The quantiles that are shown."""

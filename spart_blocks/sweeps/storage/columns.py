@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import Fault, InputError, SpartError, did_you_mean, optional, told
+from spart_blocks.measures.work import FAILED, STATUSES, Done
 from spart_blocks.results.archives import opened, read_array
-from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
 Array = NDArray[Any]
 Kind = Literal["int", "float", "truth", "name", "text"]

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, optional, told
+from spart_blocks.measures.work import Done, FileWork, Floats, Ints, Work
 from spart_blocks.results.files import write_whole
 from spart_blocks.results.signal_names import STATES
 from spart_blocks.sweeps.storage.columns import EXTRA, from_npz, readable, to_npz
-from spart_blocks.sweeps.work import Done, FileWork, Floats, Ints, Work
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program

@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, RunError, brief, told
+from spart_blocks.measures.work import Ints
 from spart_blocks.results.files import make_folder, write_bytes, write_whole
 from spart_blocks.sweeps.storage.columns import (
     Array,
@@ -37,7 +38,6 @@ from spart_blocks.sweeps.storage.histories import (
     history_files,
     joined,
 )
-from spart_blocks.sweeps.work import Ints
 
 FORMAT = "spart_blocks sweep 1"
 DESCRIPTION = "sweep.json"

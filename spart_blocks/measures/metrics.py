@@ -12,11 +12,8 @@ import numpy as np
 from spart_blocks.base.errors import Fault, InputError, Place, brief
 from spart_blocks.base.paths import split_index
 from spart_blocks.formulas.reader import Value, parsed
-from spart_blocks.program import Program
-from spart_blocks.program.added_signals import entries, with_signals
-from spart_blocks.run.measure.gauges import Gauge
-from spart_blocks.sweeps.measures.formulas import DURATION, OF_RUNS, Floats, MetricReader
-from spart_blocks.sweeps.measures.metric_values import (
+from spart_blocks.measures.formulas import DURATION, OF_RUNS, Floats, MetricReader
+from spart_blocks.measures.metric_values import (
     Formulas,
     Function,
     MeasuredRuns,
@@ -26,7 +23,10 @@ from spart_blocks.sweeps.measures.metric_values import (
     numbers,
     own,
 )
-from spart_blocks.sweeps.work import FAILED, STATUSES, Done
+from spart_blocks.measures.work import FAILED, STATUSES, Done
+from spart_blocks.program import Program
+from spart_blocks.program.added_signals import entries, with_signals
+from spart_blocks.run.measure.gauges import Gauge
 
 Given = Mapping[str, str | Function]
 """Metrics by name: a formula, or a Python function of `OneRun`."""

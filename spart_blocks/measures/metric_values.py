@@ -10,11 +10,11 @@ import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, brief, raised_in, told, warn
 from spart_blocks.formulas.reader import Value
+from spart_blocks.measures.formulas import Floats
+from spart_blocks.measures.work import FAILED, STATUSES, Done
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.run.measure.gauges import Gauge, Readings
-from spart_blocks.sweeps.measures.formulas import Floats
-from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
 
 class OneRun(Mapping[str, Any]):

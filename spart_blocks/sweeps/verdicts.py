@@ -22,11 +22,11 @@ from spart_blocks.base.document import Keys
 from spart_blocks.base.errors import Fault, InputError, Place
 from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.diagram.sections.expectations import NOT_OF_A_RUN, ExpectSection
+from spart_blocks.measures.work import FAILED, STATUSES, Done
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.run.measure.gauges import Gauge
 from spart_blocks.sweeps.storage.columns import SEPARATOR
-from spart_blocks.sweeps.work import FAILED, STATUSES, Done
 
 
 def claim_names(section: ExpectSection | None) -> tuple[str, ...]:

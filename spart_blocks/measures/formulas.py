@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from spart_blocks.base.errors import did_you_mean
 from spart_blocks.formulas.reader import FUNCTIONS, Function, Reader, Value
 from spart_blocks.formulas.values import written
-from spart_blocks.program import Program
-from spart_blocks.run.measure.gauges import Gauge, Readings
-from spart_blocks.sweeps.measures.signal_formulas import (
+from spart_blocks.measures.signal_formulas import (
     OF_SIGNALS,
     SignalReader,
     defined,
@@ -29,6 +27,8 @@ from spart_blocks.sweeps.measures.signal_formulas import (
     kind_of,
     unknown_hint,
 )
+from spart_blocks.program import Program
+from spart_blocks.run.measure.gauges import Gauge, Readings
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Works of many runs, and their metrics: formulas of what is measured in each run."""
