@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from spart_blocks.gradients.instants import NoGradientError
 from spart_blocks.gradients.readings import Changes, ReadChanges, Refusing
 from spart_blocks.gradients.tangents import Floats
 from spart_blocks.measures.metric_values import Unvaried
@@ -39,17 +41,19 @@ class Used(Unvaried):
     metrics: Metrics
     run: Run
     readings: Mapping[Gauge, Readings]
+    constants: Mapping[str, Any]
     names: dict[Gauge, set[str]] = field(default_factory=dict)
     blocks: set[str] = field(default_factory=set)
 
     @staticmethod
-    def by(metrics: Metrics, run: Run) -> Used:
-        """What metrics use of a run."""
+    def by(metrics: Metrics, run: Run, constants: Mapping[str, Any]) -> Used:
+        """What metrics use of a run. constants: as for `GradientRuns`."""
         assert run.readings is not None
-        found = Used(metrics, run, run.readings)
+        found = Used(metrics, run, run.readings, constants)
         with np.errstate(all="ignore"):
             for name in metrics.widths:
-                found.metric(name)
+                with suppress(NoGradientError):  # `chained` raises it again
+                    found.metric(name)
         return found
 
     def reading(self, gauge: Gauge, read: Callable[[Readings], Floats]) -> Any:
@@ -75,6 +79,7 @@ class _Symbolic(Unvaried):
     run: Run
     found: ReadChanges
     moved: Mapping[str, Floats]
+    constants: Mapping[str, Any]
     symbols: list[Any] = field(default_factory=list)
     values: list[Floats] = field(default_factory=list)
     changes: list[Floats] = field(default_factory=list)
@@ -114,16 +119,30 @@ class _Symbolic(Unvaried):
 
 
 def chained(
-    metrics: Metrics, run: Run, found: ReadChanges, moved: Mapping[str, Floats]
+    metrics: Metrics,
+    run: Run,
+    found: ReadChanges,
+    moved: Mapping[str, Floats],
+    constants: Mapping[str, Any],
+    refused: dict[str, NoGradientError] | None = None,
 ) -> tuple[dict[str, Any], Floats]:
     """The values of the metrics, and the derivatives (widths, m) of all one below the other along
-    the directions of `found`. moved: how the first event of each block moves along them.
+    the directions of `found`. moved: how the first event of each block moves along them. constants:
+    as for `GradientRuns`. refused: collects the error of each metric without derivative, which has
+    NaN; without it the first is raised.
     """
-    known = _Symbolic(metrics, run, found, moved)
+    known = _Symbolic(metrics, run, found, moved, constants)
     values: dict[str, Any] = {}
     derivatives: list[Floats] = [np.zeros((0, found.directions.m))]
     for name, width in metrics.widths.items():
-        column = ca.densify(column_of([known.metric(name)]))
+        try:
+            column = ca.densify(column_of([known.metric(name)]))
+        except NoGradientError as error:
+            if refused is None:
+                raise
+            refused[name], values[name] = error, np.nan
+            derivatives.append(np.full((width, found.directions.m), np.nan))
+            continue
         symbols = ca.vertcat(*known.symbols)
         function = ca.Function("metric", [symbols], [column, ca.jacobian(column, symbols)])
         value, slope = function(np.concatenate(known.values))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -39,12 +40,13 @@ class Gradient:
 
     values: the value of each metric, a float or an array (w,). derivatives: for each metric and
     parameter an array with the shape of the metric, followed by that of the parameter. t_end [s]:
-    the end of the run.
+    the end of the run. refused: why metrics have no derivative, where this does not end all: NaN.
     """
 
     values: Mapping[str, Any]
     derivatives: Mapping[str, Mapping[str, Floats]]
     t_end: float
+    refused: Mapping[str, NoGradientError] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         """The derivative by a parameter if there is one metric, otherwise those of a metric by
@@ -86,8 +88,9 @@ class GradientRuns:
     """Runs of one program with their gradients.
 
     engine: with the signals that the metrics need. names, shapes: of the parameters. changes (np,
-    m): a direction for each of their elements. sums: the integrals to follow. method: as for
-    `gradient`.
+    m): a direction for each of their elements. sums: the integrals to follow. constants: values of
+    names in metrics that are no parameters, by path. method: as for `gradient`. apart: whether a
+    metric without derivative leaves those of the others.
     """
 
     engine: Native
@@ -96,7 +99,9 @@ class GradientRuns:
     shapes: tuple[tuple[int, ...], ...]
     changes: Floats
     sums: Sums
+    constants: Mapping[str, Any] = field(default_factory=dict)
     method: Method = "auto"
+    apart: bool = False
 
     @staticmethod
     def of(
@@ -106,7 +111,7 @@ class GradientRuns:
         engine = begin(diagram, engine="native", **run_options).engine
         assert isinstance(engine, Native)
         names = (by,) if isinstance(by, str) else tuple(by)
-        shapes, changes = _directions(engine.program, names)
+        shapes, changes = directions_of(engine.program, names)
         return GradientRuns.along(engine, _named(of), names, shapes, changes)
 
     @staticmethod
@@ -117,28 +122,50 @@ class GradientRuns:
         shapes: tuple[tuple[int, ...], ...],
         changes: Floats,
         places: Mapping[str, Place] = MappingProxyType({}),
+        constants: Mapping[str, Any] = MappingProxyType({}),
     ) -> GradientRuns:
         """Those of an engine along directions. places: where each metric is written."""
-        program = replace(engine.program, run=explicit(engine.program.run))
-        metrics = Metrics.of(of, program, places=places)
-        if metrics.functions:
-            hint = "write it as a formula of measurements"
-            raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
+        metrics = differentiable(of, engine.program, places, constants)
         sums = Sums.of(metrics.program, metrics.gauges)
-        return GradientRuns(engine.of(metrics.program), metrics, names, shapes, changes, sums)
+        made = engine.of(metrics.program)
+        return GradientRuns(made, metrics, names, shapes, changes, sums, constants)
+
+    def only(self, name: str) -> GradientRuns:
+        """The same with derivatives by one of the parameters."""
+        k = self.names.index(name)
+        sizes = [math.prod(shape) for shape in self.shapes]
+        columns = np.split(self.changes, np.cumsum(sizes)[:-1], axis=1)[k]
+        return replace(self, names=(name,), shapes=(self.shapes[k],), changes=columns)
 
     def at(self, p: Floats | None = None) -> Gradient:
         """The gradient with parameters p (np,), by default those of the diagram."""
         engine = self.engine if p is None else self.engine.with_parameters(p)
         run = taped(engine, self.metrics.gauges)
-        values, slopes = _derivatives(self, run, Directions(engine, self.changes))
+        refused: dict[str, NoGradientError] = {}
+        values, slopes = _derivatives(self, run, Directions(engine, self.changes), refused)
         widths = self.metrics.widths
         rows = np.split(slopes, np.cumsum([*widths.values()])[:-1])
         parted = {
             name: _by_parameter(one, self.names, self.shapes, widths[name])
             for name, one in zip(widths, rows, strict=True)
         }
-        return Gradient(values, parted, float(run.t))
+        return Gradient(values, parted, float(run.t), refused)
+
+
+def differentiable(
+    of: Mapping[str, str],
+    program: Program,
+    places: Mapping[str, Place] = MappingProxyType({}),
+    constants: Mapping[str, Any] = MappingProxyType({}),
+) -> Metrics:
+    """Metrics of a program, compiled for runs with derivatives. The arguments are as for
+    `GradientRuns`. Raises InputError with all faults, also for a solver that has no derivatives.
+    """
+    metrics = Metrics.of(of, replace(program, run=explicit(program.run)), constants, places)
+    if metrics.functions:
+        hint = "write it as a formula of measurements"
+        raise InputError(Fault("a metric in Python has no exact derivative", hint=hint))
+    return metrics
 
 
 def _named(of: Any) -> dict[str, str]:
@@ -153,7 +180,7 @@ def _named(of: Any) -> dict[str, str]:
     raise InputError(Fault(f"of takes metrics, not {brief(of)}", hint=hint))
 
 
-def _directions(
+def directions_of(
     program: Program, names: Sequence[str]
 ) -> tuple[tuple[tuple[int, ...], ...], Floats]:
     """The shapes of parameters, and a direction (np, m) for each of their elements."""
@@ -188,19 +215,20 @@ def _by_parameter(
 
 
 def _derivatives(
-    runs: GradientRuns, run: Run, directions: Directions
+    runs: GradientRuns, run: Run, directions: Directions, refused: dict[str, NoGradientError]
 ) -> tuple[dict[str, Any], Floats]:
     """The values of the metrics of a run, and the derivatives (widths, m) of all one below the
-    other along directions.
+    other along directions. refused: collects why metrics have none, where these are kept apart.
     """
-    used = Used.by(runs.metrics, run)
+    used = Used.by(runs.metrics, run, runs.constants)
     if runs.method != "forward":
         with suppress(LookupError, NoGradientError):  # along some change of the states alone
             return _backward(runs, run, directions, used)
     found = ReadChanges(run, run.readings, directions, runs.sums, used.names)
     forward = Forward(run, directions, runs.sums.function)
     found.collect(forward.looks)
-    return chained(runs.metrics, run, found, forward.moved)
+    kept = refused if runs.apart else None
+    return chained(runs.metrics, run, found, forward.moved, runs.constants, kept)
 
 
 def _backward(
@@ -215,5 +243,5 @@ def _backward(
     back = Backward(run, directions, integrands, asked, used.blocks)
     found = ReadChanges(run, run.readings, back.wide, runs.sums, used.names)
     found.collect(lambda _: back.looks())
-    values, changes = chained(runs.metrics, run, found, back.moved)
+    values, changes = chained(runs.metrics, run, found, back.moved, runs.constants)
     return values, back.back(changes)

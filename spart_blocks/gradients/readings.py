@@ -7,7 +7,8 @@ does not matter to first order; at an instant of the run it moves with the insta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,12 +31,16 @@ Changes = dict[str, Floats]
 
 EXTREMES = {"first": "", "last": "", "least": "when_least", "most": "when_most"}
 """The values that an `extremes` gauge reads, with the reading of their times."""
+BACK = {"falling_back": ("back",), "rising_back": ("back",)}
+"""The readings that follow from others, by the kind of gauge."""
 SUMS = {"integral": 1, "square": 2}
 """The gauges that integrate, with the power that they take of their signal."""
 
 
 class Refusing(dict[str, Any]):
-    """Readings, of which those without a derivative raise their error when they are read."""
+    """Readings, or other values, of which those without a derivative raise their error when they
+    are read.
+    """
 
     def __init__(self, found: Mapping[str, Any], refused: Mapping[str, NoGradientError]) -> None:
         super().__init__(found)
@@ -211,9 +216,23 @@ class ReadChanges:
                 return
             changes[name][k] = signal.of_extreme(look, k) if extreme else signal.moving(look)[k]
             if timed in self.used[gauge]:
-                changes[timed][k] = look.dt if look.instant else signal.turning(look, k)
+                with self._refusing(gauge, timed):
+                    changes[timed][k] = look.dt if look.instant else signal.turning(look, k)
 
-        return take
+        def taken(looks: list[Look]) -> None:
+            with self._refusing(gauge, name, timed, *BACK.get(gauge.kind, ())):
+                take(looks)
+
+        return taken
+
+    @contextmanager
+    def _refusing(self, gauge: Gauge, *names: str) -> Iterator[None]:
+        """A context whose error is that of these readings of a gauge, and not of all."""
+        try:
+            yield
+        except NoGradientError as error:
+            for name in names:
+                self.refused.setdefault((gauge, name), error)
 
     def _at_an_edge(self, gauge: Gauge, looks: Sequence[Look]) -> bool:
         """Whether the time of a look is where a window begins or ends, and so does not move."""
@@ -235,8 +254,9 @@ class ReadChanges:
             return
 
         def farthest(looks: list[Look]) -> None:
-            found.farthest(looks, fixed=self._at_an_edge(gauge, looks))
-            changes["largest"][0] = found.change(float(read["largest"][0]))
+            with self._refusing(gauge, "largest"):
+                found.farthest(looks, fixed=self._at_an_edge(gauge, looks))
+                changes["largest"][0] = found.change(float(read["largest"][0]))
 
         yield since, found.begin
         # Of a signal that stays where it was, the end shows whether it would with other parameters.

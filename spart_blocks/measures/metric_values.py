@@ -65,12 +65,15 @@ class Formulas:
 
 
 class Unvaried:
-    """The data that formulas read where nothing varies, with the metrics that are formulas."""
+    """The data of one run that formulas read, with the metrics that are formulas. constants: varied
+    values by path.
+    """
 
     metrics: Formulas
+    constants: Mapping[str, Any]
 
     def varied(self, name: str) -> Any:
-        raise InputError(f"{name} is no measurement")
+        return varied_value(self.constants, self.metrics.varied[name], 1)
 
     def metric(self, name: str) -> Any:
         return self.metrics.values[name](self)
@@ -101,13 +104,7 @@ class MeasuredRuns:
         return self.done.t[:, None]
 
     def varied(self, name: str) -> Floats:
-        path = self.formulas.varied[name]
-        try:
-            return np.asarray(self.values[path], dtype=float).reshape(self.n, -1)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"{path} varies over what is no number; no metric can use it"
-            ) from None
+        return varied_value(self.values, self.formulas.varied[name], self.n)
 
     def metric(self, name: str) -> Floats:
         if name not in self._known:
@@ -181,6 +178,14 @@ class Supposed(MeasuredRuns):
 
     def metric(self, name: str) -> Floats:
         return self._of(self.formulas.widths[name])
+
+
+def varied_value(values: Mapping[str, Any], path: str, n: int) -> Floats:
+    """The values (n, m) of a varied path in n runs. Raises InputError for what is no number."""
+    try:
+        return np.asarray(values[path], dtype=float).reshape(n, -1)
+    except (TypeError, ValueError):
+        raise InputError(f"{path} varies over what is no number; no metric can use it") from None
 
 
 def own(values: Floats) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,6 +159,7 @@ class _Symbols(Unvaried):
     ends: list[tuple[Gauge, Rows]] = field(default_factory=list)
     symbols: dict[Gauge, dict[str, Any]] = field(default_factory=dict)
     time: Any = field(default_factory=lambda: ca.SX.sym("T"))
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
     def reading(self, gauge: Gauge, read: Callable[[Readings], Any]) -> Any:
         if np.isfinite([gauge.since, gauge.until]).any():
