@@ -56,6 +56,11 @@ class Plan:
         "--metric NAME=FORMULA",
         "Measure a number of each run: 'miss=abs(final(plant.qm[0]))'. May be repeated.",
     )
+    gradients: Texts = option(
+        "--gradient PARAMETER",
+        "Differentiate the metrics of each run by a parameter: kp, ctrl.kp, plant.x0. "
+        "May be repeated.",
+    )
     keep: str | None = option(
         "--keep WHICH", "Runs whose histories are kept: none, failed, all, or a number of runs."
     )
@@ -75,6 +80,7 @@ class Plan:
             "variants": choices_of(variants),
             "over": {path: parse_value(text, f"--over {path}={text}") for path, text in over},
             "metrics": dict(named_values("--metric", self.metrics, "miss=abs(final(plant.qm[0]))")),
+            "gradients": [*self.gradients] if self.gradients else None,
         }
         return {name: value for name, value in changes.items() if value not in (None, {})}
 
@@ -184,6 +190,7 @@ def _finished(
         for one in found.comparisons(found.metrics):
             typer.echo(f"\n{one}")
     _name_failed(found, folder)
+    _name_underived(found)
     if whole and not quiet:
         typer.echo(f"{len(found):,} runs are in {folder}")
         if len(found):
@@ -222,6 +229,22 @@ def _missed(found: SweepResults) -> str | None:
         return None
     bound, told = judged(found, claim)
     return told if bound < claim.at_least else None
+
+
+def _name_underived(found: SweepResults) -> None:
+    """Print which runs lack derivatives, and why."""
+    lacking = found.underived
+    if not len(lacking):
+        return
+    warn(f"{len(lacking):,} of {len(found):,} runs lack derivatives")
+    reasons = dict(zip(found["run"].tolist(), found["no_gradient"], strict=True))
+    for run in lacking[:MOST_NAMED].tolist():
+        say(f"  run {run}: {reasons[run]}")
+    if len(lacking) > MOST_NAMED:
+        text = (
+            f"and {len(lacking) - MOST_NAMED:,} more; the column no_gradient of the table has all"
+        )
+        say(f"  {text}")
 
 
 def _name_failed(found: SweepResults, folder: Path) -> None:

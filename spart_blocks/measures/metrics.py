@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.base.errors import Fault, InputError, Place, brief
-from spart_blocks.base.paths import split_index
+from spart_blocks.base.paths import element_names, split_index
 from spart_blocks.formulas.reader import Value, parsed
 from spart_blocks.measures.formulas import DURATION, OF_RUNS, Floats, MetricReader
 from spart_blocks.measures.metric_values import (
@@ -33,9 +33,9 @@ Given = Mapping[str, str | Function]
 
 COLUMNS = (
     "run", "draw", "grid", "variant", "fault", "status", "message", "passed", "missed", "t_end",
-    "steps",
+    "steps", "no_gradient",
 )  # fmt: skip
-"""The columns of a sweep's table besides varied values and metrics."""
+"""The columns of a sweep's table besides varied values, metrics and derivatives."""
 EVENTFUL = ("stop", "event", "mode")
 """The kinds of crossings that count as events of their blocks."""
 LONGEST_NAME = 100
@@ -65,7 +65,7 @@ class Metrics(Formulas):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the metric columns, in order."""
-        return tuple(label for name, width in self.widths.items() for label in _labels(name, width))
+        return tuple(label for name, width in self.widths.items() for label in labels(name, width))
 
     def columns(
         self, done: Done, values: Mapping[str, Any] = MappingProxyType({})
@@ -83,12 +83,21 @@ class Metrics(Formulas):
             for name, width in self.widths.items():
                 found = np.array(np.broadcast_to(runs.metric(name), (len(done.runs), width)))
                 found[failed] = np.nan
-                columns.update(zip(_labels(name, width), found.T, strict=True))
+                columns.update(zip(labels(name, width), found.T, strict=True))
         return columns
 
 
-def _labels(name: str, width: int) -> list[str]:
+def labels(name: str, width: int) -> list[str]:
+    """The names of the values of a metric: miss, or miss[0], miss[1]."""
     return [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+
+
+def derivative_labels(name: str, width: int, parameter: str, shape: Sequence[int]) -> list[str]:
+    """The names of the derivatives of a metric by a parameter, d(miss)/d(kp[0]): those of its first
+    value by each element of the parameter, then those of the next.
+    """
+    elements = element_names(parameter, shape)
+    return [f"d({one})/d({element})" for one in labels(name, width) for element in elements]
 
 
 class _Reading:

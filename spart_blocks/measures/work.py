@@ -26,6 +26,24 @@ STATUSES = (COMPLETE, STOPPED, FAILED)
 
 
 @dataclass(frozen=True, eq=False)
+class Derivatives:
+    """The derivatives of metrics that are asked for of each run of a work.
+
+    formulas: all metrics, by name. by: for each metric that is differentiated its parameters.
+    shapes: of the parameters. changes (np, m): a direction for each of their elements, in this
+    order. constants: varied values that metrics may use and that are no parameters, by path.
+    refusal: why the program has no derivatives, or not all that are asked for; "" if it has all.
+    """
+
+    formulas: Mapping[str, str]
+    by: Mapping[str, tuple[str, ...]]
+    shapes: Mapping[str, tuple[int, ...]]
+    changes: Floats
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    refusal: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Work:
     """Runs of one program with different parameters.
 
@@ -33,7 +51,7 @@ class Work:
     (n,): run numbers. p (n, np): the parameters of each run, which include initial states. gauges:
     what to measure. blocks: those whose first event is recorded. every [s]: interval of the
     recorded rows; None records none. file: the diagram file of the program, if there is one; it is
-    loaded where the blocks themselves are needed.
+    loaded where the blocks themselves are needed. derivatives: of metrics, if any are asked for.
     """
 
     program: Program
@@ -43,6 +61,7 @@ class Work:
     blocks: tuple[str, ...] = ()
     every: float | None = None
     file: DiagramFile | None = None
+    derivatives: Derivatives | None = None
 
     def part(self, which: NDArray[np.intp] | slice) -> Work:
         """Some of the runs."""
@@ -92,7 +111,9 @@ class Done:
     (n,): solver steps. x (n, nx), xd (n, nd): final states. readings: for each gauge and quantity
     an array (n, m) over the m elements of the signal; NaN where a run failed before it could be
     measured. events: for each of Work.blocks the time (n,) [s] of its first event, NaN if there
-    was none. messages: of failed runs, by run number, with reason and time. times (k,) [s], rows
+    was none. messages: of failed runs, by run number, with reason and time. derivatives (n,): of
+    metrics by parameters, by column; NaN where there are none. underived: for runs that lack some
+    of them the reason, by run number. times (k,) [s], rows
     (n, k, nx + nd): recorded states, NaN after a run's end; None if none were recorded.
     """
 
@@ -105,6 +126,8 @@ class Done:
     readings: Mapping[Gauge, Readings] = field(default_factory=dict)
     events: Mapping[str, Floats] = field(default_factory=dict)
     messages: Mapping[int, str] = field(default_factory=dict)
+    derivatives: Mapping[str, Floats] = field(default_factory=dict)
+    underived: Mapping[int, str] = field(default_factory=dict)
     times: Floats | None = None
     rows: Floats | None = None
 
@@ -173,6 +196,11 @@ def joined(parts: Sequence[Done]) -> Done:
             for block in parts[0].events
         },
         messages={number: text for part in parts for number, text in part.messages.items()},
+        derivatives={
+            name: np.concatenate([part.derivatives.get(name, _unknown(part)) for part in parts])
+            for name in dict.fromkeys(name for part in parts for name in part.derivatives)
+        },
+        underived={number: text for part in parts for number, text in part.underived.items()},
         times=max(times, key=len) if times else None,
         rows=stacked(rows) if rows else None,
     )
@@ -180,6 +208,10 @@ def joined(parts: Sequence[Done]) -> Done:
 
 def _none(part: Done) -> Floats:
     return np.zeros((len(part.runs), 0))
+
+
+def _unknown(part: Done) -> Floats:
+    return np.full(len(part.runs), np.nan)
 
 
 def stacked(arrays: Sequence[NDArray[Any]]) -> Floats:

@@ -91,7 +91,7 @@ def _label(found: SweepData, place: int) -> str:
 def _differences(found: SweepData, columns: Mapping[str, Array], place: int) -> list[str]:
     """A line for each difference from the stored row; two NaN count as equal."""
     lines = []
-    for name in (*_COMPARED, *found.metrics):
+    for name in (*_COMPARED, *found.metrics, *found.derivative_columns):
         stored, new = found.columns.kept(name)[place], columns[name][0]
         if stored != new and not (stored != stored and new != new):
             shown = found.columns.shown(name, np.array([stored, new])).tolist()

@@ -31,6 +31,7 @@ class SweepChanges(TypedDict, total=False):
     runs: int | None
     seed: int | None
     metrics: Mapping[str, str | Callable[[Any], Any]] | None
+    gradients: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
     keep: Literal["none", "failed", "all"] | int | None
     every: float | None
     design: str | None
@@ -75,7 +76,9 @@ def sweep(
     as `{"normal": {"mean": 20, "sd": 2}}`. runs: draws of what is random, for each point of the
     grid, variant and fault. seed: of all random numbers; any run is known alone.
     metrics: by name, a formula of whole-run measurements such as "abs(final(plant.qm[0]))", or a
-    function of a run. keep: the runs whose histories are kept, with rows each `every` [s].
+    function of a run. gradients: parameters by which the metrics of each run are differentiated,
+    or those of each metric; named as for `gradient`. keep: the runs whose histories are kept, with
+    rows each `every` [s].
     design: "random", "sobol", "halton", "latin_hypercube" or "saltelli". zip: lists that walk
     together. cases: a .csv file with a case in each row. variants: choices for the file's slots;
     faults: named overrides with a time at which they begin; all of these multiply. faultless:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.argument_checks import as_path
 from spart_blocks.base.errors import Fault, InputError, brief, did_you_mean, optional
+from spart_blocks.measures.metrics import derivative_labels
 from spart_blocks.measures.work import FAILED, STATUSES, Ints
 from spart_blocks.sweeps.run.batches import ENOUGH
 from spart_blocks.sweeps.storage.columns import (
     EXTRA,
+    NO_GRADIENT,
     TRUE,
     UNKNOWN,
     Columns,
+    derivative_names,
     metric_names,
     succeeded,
 )
@@ -76,6 +79,30 @@ class SweepData:
     def metrics(self) -> tuple[str, ...]:
         """The names of the metrics."""
         return metric_names(self.store.schema)
+
+    @property
+    def derivative_columns(self) -> tuple[str, ...]:
+        """The names of the columns of derivatives, such as d(miss)/d(kp)."""
+        return derivative_names(self.store.schema)
+
+    @property
+    def gradients(self) -> dict[str, dict[str, NDArray[np.float64]]]:
+        """The derivatives of metrics by parameters, each (n, ...): for each of the n runs the shape
+        of the metric, followed by that of the parameter; NaN where a run has none, for which the
+        column no_gradient has the reason. Empty if none were asked for.
+        """
+        return {
+            metric: {name: self._derivatives(metric, name, **how) for name, how in some.items()}
+            for metric, some in self.facts.get("gradients", {}).items()
+        }
+
+    def _derivatives(
+        self, metric: str, name: str, width: int, shape: Sequence[int]
+    ) -> NDArray[np.float64]:
+        columns = [self[label] for label in derivative_labels(metric, width, name, shape)]
+        lead = () if width == 1 else (width,)
+        found = np.array(columns).T.reshape(len(self), *lead, *shape)
+        return found
 
     @property
     def varied_columns(self) -> tuple[str, ...]:
@@ -157,6 +184,15 @@ class SweepData:
     def failed(self) -> Ints:
         """The numbers of the runs that an error ended."""
         return self._where(self.columns.kept("status") == STATUSES.index(FAILED))
+
+    @property
+    def underived(self) -> Ints:
+        """The numbers of the runs that lack some derivative, though no error ended them. The column
+        no_gradient has the reasons."""
+        if not self.derivative_columns:
+            return self._where(np.zeros(len(self), dtype=bool))
+        without_error = self.columns.kept("status") != STATUSES.index(FAILED)
+        return self._where(without_error & (self[NO_GRADIENT] != ""))
 
     @property
     def unsuccessful(self) -> Ints:

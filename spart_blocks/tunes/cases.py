@@ -167,13 +167,7 @@ def _after(placed: Placed, free: Free, where: Sequence[Places]) -> Iterator[Plac
     """The entries that have the value after a fault, where the fault sets something else of the
     same parameter. Raises InputError if it sets the value itself.
     """
-    shift = np.arange(len(placed.p[0]))
-    for nominal, after in placed.structure.after.values():
-        shift[nominal] = np.arange(after.start, after.stop)
-    changed = set[int]()
-    for path in placed.switched:
-        for places in entries_of(placed.structure.found[path], placed.structure.engine):
-            changed |= set(np.ravel(places).tolist())
+    shift, changed = placed.structure.shift, placed.changed
     for places in where:
         if (shift[places] == places).all():
             continue

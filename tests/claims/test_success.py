@@ -52,7 +52,7 @@ def tried(ramp, monkeypatch):
 
     def of(claim, found, plots=None):
         module = ModuleType("spart_blocks.sweeps.sweep")
-        module.sweep = lambda file, progress: found
+        module.sweep = lambda file, gradients, progress: found
         monkeypatch.setitem(sys.modules, module.__name__, module)
         file = ramp(f"success: {claim}", text=ramp.text.replace("expect:", f"{SWEEP}expect:"))
         return check_file(file, manner=Manner(plots=plots))

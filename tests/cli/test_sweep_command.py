@@ -100,6 +100,23 @@ def test_options_take_the_place_of_the_section(spart, study, tmp_path):
     assert found.histories()["time"].values.tolist() == [0, 0.5, 1.0, 1.5]
 
 
+def test_derivatives_are_options_and_what_lacks_them_is_named(spart, study):
+    """int(T) = height (T - 1); a step at the end of a run has no derivative by its time."""
+    answer = spart(
+        *("sweep", study, "--over", "step.T=[1.5, 2]", "--runs", 1),
+        *("--gradient", "height", "--gradient", "step.T"),
+    )
+    assert answer.code == 0
+    assert "d(last)/d(height)" in answer.out
+    assert "1 of 2 runs lack derivatives" in answer.err
+    assert "run 1: by step.T: block step: it switches" in answer.err
+    found = SweepResults.load("out/study-sweep")
+    assert found.gradients["last"]["height"] == pytest.approx([0.5, 0])
+    assert found.gradients["last"]["step.T"][0] == pytest.approx(-2)
+    again = spart("run", "--from-sweep", "out/study-sweep", "--run", 0)
+    assert "run 0 has the stored metrics, bit for bit" in again.out + again.err
+
+
 def test_a_distribution_on_the_command_line(spart, study, tmp_path):
     answer = spart("sweep", study, "--over", "height={normal: {mean: 1, sd: 0}}", "--runs", 2)
     assert answer.code == 0
@@ -113,6 +130,7 @@ def test_a_distribution_on_the_command_line(spart, study, tmp_path):
         (["--over", "heigt=[1]"], "heigt"),
         (["--over", "height=[1"], "--over height=[1"),
         (["--metric", "x=most(inte)"], "inte"),
+        (["--gradient", "hight"], "there is no parameter 'hight'"),
         (["--keep", "some"], "none, failed, all or a number"),
         (["--until", "3"], "between 0 and 1"),
         (["--variant", "c=pd"], "no variants"),

@@ -444,11 +444,41 @@ class Cases(Section):
             raise ValueError(f"zip: lists of one length walk together, but {listed}")
 
 
+def _names(raw: Any) -> tuple[str, ...]:
+    names = (raw,) if isinstance(raw, str) else raw
+    texts = isinstance(names, list | tuple) and all(isinstance(n, str) and n for n in names)
+    if not texts:
+        raise ValueError(f"takes names of parameters such as [kp, ctrl.kd], not {brief(raw)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _differentiated(raw: Any) -> Any:
+    if isinstance(raw, dict):
+        return {metric: _names(names) for metric, names in raw.items()}
+    return _names(raw)
+
+
+_NAMES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_GRADIENTS_SCHEMA = {
+    "anyOf": [
+        *_NAMES_SCHEMA["anyOf"],
+        {"type": "object", "additionalProperties": _NAMES_SCHEMA},
+    ]
+}
+
+
 class SweepSection(Cases):
     """Many runs of the diagram: what they differ in, and what is measured and kept of each."""
 
     metrics: dict[StrictStr, StrictStr] = Field(
         default_factory=dict, description="numbers of each run: name: formula"
+    )
+    gradients: Annotated[
+        Any, BeforeValidator(_differentiated), WithJsonSchema(_GRADIENTS_SCHEMA)
+    ] = Field(
+        (),
+        description="parameters by which all metrics are differentiated in each run: [kp, kd]; or "
+        "those of each metric: {miss: [kp]}",
     )
     keep: Annotated[Any, BeforeValidator(_kept), WithJsonSchema(_KEEP_SCHEMA)] = Field(
         "none", description="runs whose histories are kept: none, failed, all, or how many"

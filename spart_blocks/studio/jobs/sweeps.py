@@ -15,7 +15,16 @@ from spart_blocks.versions.differences.changes import value_text
 MOST_ROWS = 200
 """Largest number of rows in an answer."""
 LONGEST_TEXT = 200
-_OFTEN_CONSTANT = ("variant", "fault", "passed", "missed", "message", "draw", "t_end")
+_OFTEN_CONSTANT = (
+    "variant",
+    "fault",
+    "passed",
+    "missed",
+    "message",
+    "draw",
+    "t_end",
+    "no_gradient",
+)
 """Columns that are left out where all runs have the same."""
 
 

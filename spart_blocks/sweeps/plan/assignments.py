@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.base.errors import InputError, SpartError, warn
 from spart_blocks.diagram.sections.declarations import Declarations, declarations_of
-from spart_blocks.measures.work import AnyWork, FileWork, Work
+from spart_blocks.measures.work import AnyWork, Derivatives, FileWork, Work
 from spart_blocks.program import Program
 from spart_blocks.program.tracing.rules import random_entries
 from spart_blocks.run.engines.from_file import DiagramFile
@@ -51,11 +51,13 @@ MOST_STRUCTURES = 64
 @dataclass(eq=False)
 class Assigner:
     """Makes the works for runs of a plan. Its structures are cached, so that runs may be requested
-    in parts. Raises InputError for paths that do not exist.
+    in parts. derivatives_of: gives those that are asked for of runs; None if there are none.
+    Raises InputError for paths that do not exist.
     """
 
     plan: Plan
     source: FileSource | MemorySource
+    derivatives_of: Callable[[Placed], Derivatives] | None = None
     _known: dict[int, PathKinds] = field(default_factory=dict)
     _made: dict[str, Structure | str] = field(default_factory=dict)
     _options: dict[tuple[int, str], Any] = field(default_factory=dict)
@@ -121,20 +123,23 @@ class Assigner:
     def place(self, runs: Sequence[int] | Ints) -> tuple[list[AnyWork], dict[int, str]]:
         """The works for some runs, and for each run that cannot start the reason, by number."""
         failed: dict[int, str] = {}
-        parts: dict[int, list[Placed]] = {}
+        parts: dict[Any, list[Placed]] = {}
         works: list[AnyWork] = []
         for one in self.placed(runs, failed):
             if isinstance(one, FileWork):
                 works.append(one)
             else:
-                parts.setdefault(id(one.program), []).append(one)
+                # Derivatives go along other directions where a fault sets other parameters.
+                along = None if self.derivatives_of is None else one.switched
+                parts.setdefault((id(one.program), along), []).append(one)
         for some in parts.values():
             runs_of = np.concatenate([one.runs for one in some])
             if len(runs_of):
                 order: NDArray[np.intp] = np.argsort(runs_of, kind="stable")
                 p = np.concatenate([one.p for one in some])[order]
                 file = some[0].structure.file
-                works.append(Work(some[0].program, runs_of[order], p, file=file))
+                asked = self.derivatives_of and self.derivatives_of(some[0])
+                works.append(Work(some[0].program, runs_of[order], p, file=file, derivatives=asked))
         return works, failed
 
     def placed(
@@ -180,7 +185,11 @@ class Assigner:
                 failed |= dict.fromkeys(group.runs.tolist(), program)
                 continue
             runs_of = group.runs[good]
-            yield Placed(program, structure, runs_of, rows.p[good], tuple(group.switched))
+            kinds = self.kinds(group.variant)
+            taken = {p: group.options[name] for p, name in kinds.options.items()
+                     if name in group.options}  # fmt: skip
+            fixed = {**group.structural, **taken}
+            yield Placed(program, structure, runs_of, rows.p[good], tuple(group.switched), fixed)
 
     def _beyond_bounds(self, values: Mapping[str, Values]) -> Iterator[tuple[int, str]]:
         """The rows of values that are beyond the bounds that the file declares, with the reason."""
@@ -295,7 +304,7 @@ class Placed:
     """Runs (n,) of one structure with their parameters p (n, np).
 
     program: that of the structure, with the run options of these runs. switched: paths that a
-    fault sets during the runs.
+    fault sets during the runs. fixed: those that are no parameters, and their values.
     """
 
     program: Program
@@ -303,6 +312,14 @@ class Placed:
     runs: Ints
     p: NDArray[np.float64]
     switched: tuple[str, ...]
+    fixed: Mapping[str, Any]
+
+    @property
+    def changed(self) -> set[int]:
+        """The entries of p that a fault sets to other values during the runs."""
+        found = (self.structure.found[path].places for path in self.switched)
+        each = (places for one in found if one is not None for places in one.places)
+        return {entry for places in each for entry in places.ravel().tolist()}
 
 
 @dataclass(frozen=True, eq=False)

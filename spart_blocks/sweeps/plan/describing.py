@@ -89,6 +89,8 @@ def _identity(planned: Planned) -> dict[str, Any]:
         "set": list(source.given.overrides) if isinstance(source, FileSource) else [],
         "claims": _claims(planned),
     }
+    if section.gradients:
+        identity["gradients"] = section.gradients
     plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
     return plain
 
@@ -119,6 +121,7 @@ def _facts(planned: Planned) -> dict[str, Any]:
         "grid": [path for axis in plan.axes for path in axis.paths if path in columns],
         "left_out": list(left_out_of(planned.expected.section if planned.expected else None)),
         "factors": [factor.path for factor in plan.factors],
+        "gradients": planned.derivative_facts,
         "units": dict(work.program.display.units) if isinstance(work, Work) else {},
         "told": list(_report_lines(planned)),
         "versions": dict(_versions()),
@@ -142,6 +145,8 @@ def _report_lines(planned: Planned) -> Iterator[tuple[str, str]]:
     yield from plan_in_words(planned.plan)
     for name, formula in planned.section.metrics.items():
         yield f"metric {name}", formula
+    for metric, names in planned.derivative_facts.items():
+        yield f"derivatives of {metric}", f"by {', '.join(names)}"
     for option, value in planned.options.items():
         yield option, str(value)
 

@@ -220,6 +220,14 @@ class Structure:
         """The program that runs."""
         return self.engine.program
 
+    @property
+    def shift(self) -> NDArray[np.intp]:
+        """For each entry of p that of its value after a fault; itself where there is none."""
+        found = np.arange(self.program.p.size)
+        for nominal, after in self.after.values():
+            found[nominal] = np.arange(after.start, after.stop)
+        return found
+
     def rows(
         self,
         values: Mapping[str, Values],
@@ -282,9 +290,7 @@ class Structure:
         for nominal, after in self.after.values():
             rows.p[:, after] = rows.p[:, nominal]
         rows.p[:, self.at] = begin if switched else np.inf
-        shift = np.arange(self.program.p.size)
-        for nominal, after in self.after.values():
-            shift[nominal] = np.arange(after.start, after.stop)
+        shift = self.shift
         for path, value in switched.items():
             target = self.found[path].places
             if path in self.accepted:

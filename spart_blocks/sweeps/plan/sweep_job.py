@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +19,17 @@ from spart_blocks.diagram.sections.expectations import Expectations
 from spart_blocks.diagram.sections.run_options import RunOptions
 from spart_blocks.diagram.sections.sweep_section import SweepSection
 from spart_blocks.measures.metrics import Metrics
-from spart_blocks.measures.work import MOST_TRIED, AnyWork, Done, FileWork, Ints, Work
+from spart_blocks.measures.work import MOST_TRIED, AnyWork, Derivatives, Done, FileWork, Ints, Work
 from spart_blocks.program import Program
 from spart_blocks.run.engines.from_file import DiagramFile
 from spart_blocks.run.simulate import options_with
-from spart_blocks.sweeps.plan.assignments import Assigner
+from spart_blocks.sweeps.plan.assignments import Assigner, Placed
+from spart_blocks.sweeps.plan.derivatives import UNTRACED, AskedDerivatives
 from spart_blocks.sweeps.plan.file_source import signals_of
 from spart_blocks.sweeps.plan.memory_source import FileSource, MemorySource, source_of
 from spart_blocks.sweeps.plan.plan import Plan
 from spart_blocks.sweeps.plan.requested_plan import plan_of, section_of
+from spart_blocks.sweeps.run.with_derivatives import RUN_FAILED
 from spart_blocks.sweeps.storage.columns import (
     FALSE,
     UNKNOWN,
@@ -68,7 +70,8 @@ class Planned:
     """A planned sweep: its diagram, metrics and claims. `SweepRun` executes it.
 
     source: the diagram. section: the requested sweep. functions: metrics in Python, by name.
-    options: run options of the call. expected: the claims of the diagram.
+    options: run options of the call. expected: the claims of the diagram. given: the entries of
+    the section that the call gives.
     """
 
     source: FileSource | MemorySource
@@ -76,6 +79,7 @@ class Planned:
     functions: Mapping[str, Function] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     expected: Expectations | None = None
+    given: Collection[str] = ()
     _known: dict[int, _Measured] = field(default_factory=dict, init=False)
     _signals: dict[Any, Program] = field(default_factory=dict, init=False)
 
@@ -93,7 +97,9 @@ class Planned:
         source = source_of(with_options(diagram, options))
         asked = {name: value for name, value in changes.items() if name != "metrics"}
         section = section_of(source, **asked, metrics=texts or None)
-        return Planned(source, section, functions, dict(options), expectations(source))
+        return Planned(
+            source, section, functions, dict(options), expectations(source), frozenset(changes)
+        )
 
     # --- the plan ----------------------------------------------------------------------
 
@@ -104,7 +110,41 @@ class Planned:
 
     @cached_property
     def _assigner(self) -> Assigner:
-        return Assigner(self.plan, self.source)
+        return Assigner(self.plan, self.source, self._derivatives if self._derives else None)
+
+    # --- derivatives -------------------------------------------------------------------
+
+    @property
+    def _derives(self) -> bool:
+        return bool(self.section.gradients)
+
+    def _derivatives(self, placed: Placed) -> Derivatives:
+        return self.derivatives.of_runs(placed)
+
+    @cached_property
+    def derivatives(self) -> AskedDerivatives:
+        """The derivatives that are asked for. Raises InputError with what is wrong there."""
+        kinds = [self._assigner.kinds(variant) for variant in range(len(self.plan.variants))]
+        functions, place = tuple(self.functions), self._place_of_gradients
+        return AskedDerivatives.of(self.section, functions, self.examples, kinds, place)
+
+    def _place_of_gradients(self, metric: str | None = None, name: str | None = None) -> Any:
+        """Where the derivatives of a metric, or those by a parameter, are asked for in the file."""
+        if "gradients" in self.given:
+            return None
+        names, keys = self.section.gradients, ["sweep", "gradients"]
+        if isinstance(names, Mapping) and (metric or name):
+            metric = metric or next(one for one, some in names.items() if name in some)
+            names, keys = names[metric], [*keys, metric]
+        index = () if name is None else (names.index(name),)
+        return self.source.place(*keys, *index)
+
+    @cached_property
+    def derivative_facts(self) -> dict[str, Any]:
+        """For each metric and parameter their width and shape, for `found.gradients`."""
+        if not self._derives:
+            return {}
+        return self.derivatives.plain(self._measured(self.first).metrics.widths)
 
     @property
     def total(self) -> int:
@@ -229,7 +269,7 @@ class Planned:
         if self.claimed:
             passed = found.verdicts.passed(done).astype(np.int8)
             missed = found.verdicts.missed(done)
-        columns = self._columns(done, passed, metrics, missed)
+        columns = self._columns(self._told(work, done), passed, metrics, missed)
         which = self._kept_of(done, passed)
         histories = histories_of(work, done, which) if len(which) else None
         return columns, histories
@@ -237,6 +277,7 @@ class Planned:
     def not_begun(self, reasons: Mapping[int, str]) -> Mapping[str, Array]:
         """The table columns of runs that cannot start; the reasons are their messages."""
         done = Done.unstarted(np.array(sorted(reasons), dtype=np.int64), reasons)
+        done = replace(done, underived=dict.fromkeys(reasons, RUN_FAILED))
         n = len(done.runs)
         metrics = dict.fromkeys(metric_names(self.schema), np.full(n, np.nan))
         passed = np.full(n, FALSE if self.claimed else UNKNOWN, dtype=np.int8)
@@ -262,6 +303,17 @@ class Planned:
             return np.flatnonzero(~succeeded(done.status, passed))
         return np.arange(len(done.runs))
 
+    def _told(self, work: AnyWork, done: Done) -> Done:
+        """Outcomes with the reasons for derivatives that no run of the work has."""
+        if not self._derives:
+            return done
+        asked = work.derivatives if isinstance(work, Work) else None
+        why = UNTRACED if asked is None else asked.refusal
+        if not why:
+            return done
+        told = {int(run): [why, done.underived.get(int(run), "")] for run in done.runs}
+        return replace(done, underived={n: "; ".join(filter(None, t)) for n, t in told.items()})
+
     def _check_names(self, metrics: Metrics) -> None:
         if metric_names(self.schema) != metrics.names:
             hint = "take elements that all structures have, such as plant.qm[0]"
@@ -272,14 +324,15 @@ class Planned:
     def schema(self) -> tuple[Column, ...]:
         """The columns of the table."""
         work = self.first
-        metrics = self._measured(work).metrics.names
+        metrics = self._measured(work).metrics
         values = element_columns(self.plan.columns(np.zeros(1, dtype=np.int64)))
         varied = [
             Column(name, "float" if array.dtype.kind in "iufb" else "text")
             for name, array in values.items()
         ]
         names = self.plan.variant_names, self.plan.fault_names
-        return schema_of(varied, metrics, *names, claimed=self.claimed)
+        derived = self.derivatives.labels(metrics.widths) if self._derives else ()
+        return schema_of(varied, metrics.names, *names, claimed=self.claimed, derivatives=derived)
 
 
 def element_columns(values: Mapping[str, Array]) -> dict[str, Array]:

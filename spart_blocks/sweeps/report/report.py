@@ -25,6 +25,7 @@ from spart_blocks.sweeps.report.study import Study
 from spart_blocks.sweeps.statistics import Summary
 from spart_blocks.sweeps.statistics.summary import GroupSummary
 from spart_blocks.sweeps.statistics.tables import percent
+from spart_blocks.sweeps.storage.columns import NO_GRADIENT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +56,7 @@ def _sections(study: Study, summary: Summary | None) -> Iterator[tuple[str, str]
     yield "Success", _success(study, summary)
     yield "Metrics", "".join(_metrics(study, summary))
     yield "Variants compared", _compared(study)
-    yield "Sensitivity", "".join(_sensitivity(study))
+    yield "Sensitivity", "".join(_sensitivity(study, summary))
     yield "Grid", "".join(_grid(study))
     yield "Signals", "".join(_signals(study))
     yield "Varied values and metrics", "".join(_scatter(study))
@@ -140,7 +141,21 @@ def _compared(study: Study) -> str:
     return "".join(table(*one.table(), 3) + paragraph(note, "note") for one in found)
 
 
-def _sensitivity(study: Study) -> Iterator[str]:
+def _sensitivity(study: Study, summary: Summary) -> Iterator[str]:
+    """The derivatives of metrics, the runs that lack some, and Sobol indices."""
+    head, rows = summary.metric_table()
+    own = [row for row in rows if row[0] in study.derivative_columns]
+    yield table(("derivative", *head[1:]), own, 1 + len(summary.columns))
+    lacking = study.underived
+    place = dict(zip(study["run"].tolist(), range(len(study)), strict=True))
+    lines = [
+        (str(run), *(str(study[name][place[run]]) for name in ("variant", "fault", NO_GRADIENT)))
+        for run in lacking[:MOST_LISTED].tolist()
+    ]
+    yield table(("run", "variant", "fault", "derivatives that it lacks"), lines, words=4)
+    if len(lacking) > len(lines):
+        left = len(lacking) - len(lines)
+        yield paragraph(f"and {left:,} more, in the column {NO_GRADIENT} of the table", "note")
     for name, found in study.all_indices().items():
         with suppress(InputError):
             yield picture(tornado(name, found), f"Sobol indices of {name}")

@@ -46,11 +46,12 @@ class Study(SweepData):
         return {"together": self.together, "design": self.design}
 
     def statistics(self, **options: Any) -> Summary:
-        """How runs ended, the success probability and the metrics, of each variant and fault, with
-        intervals: prints as tables. options: by (columns whose values make groups), confidence,
-        shares (of quantiles)."""
+        """How runs ended, the success probability, the metrics and their derivatives, of each
+        variant and fault, with intervals: prints as tables. options: by (columns whose values make
+        groups), confidence, shares (of quantiles)."""
         known = {**self._drawn, "left_out": self.left_out}
-        return summarize(self.columns, self.metrics, **{**known, **options})
+        shown = (*self.metrics, *self.derivative_columns)
+        return summarize(self.columns, shown, **{**known, **options})
 
     def compare_variants(self, metrics: Sequence[str] | None = None, **options: Any) -> Comparison:
         """The differences of all pairs of variants, draw by draw, in metrics and success: prints as

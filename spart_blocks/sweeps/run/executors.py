@@ -31,6 +31,7 @@ from spart_blocks.sweeps.run.chunks import (
 )
 from spart_blocks.sweeps.run.cluster import DaskWorkers
 from spart_blocks.sweeps.run.one_by_one import each_run, failed
+from spart_blocks.sweeps.run.with_derivatives import with_derivatives
 from spart_blocks.workers.executor import Processes
 
 SECONDS = 1.0
@@ -320,27 +321,32 @@ class Runner:
         if why is not None:
             self._refuse_device(why)
             self._warn_once(why)
+        derived = isinstance(work, Work) and work.derivatives is not None and work.derivatives.by
+        if derived:
+            self._refuse_device("derivatives are computed on the processors")
         if self.executor is not None:
-            runner = each_run if why is not None else lanes.fastest
+            runner = with_derivatives if derived else each_run if why is not None else lanes.fastest
             yield from spread(work, runner, workers=self.workers, executor=self.executor)
+        elif derived:
+            yield from self._one_by_one(work, with_derivatives)
         elif why is not None or not isinstance(work, Work):
-            yield from self._one_by_one(work)
+            yield from self._one_by_one(work, each_run)
         else:
             single = self.precision == "float"
             yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
 
-    def _one_by_one(self, work: AnyWork) -> Iterator[Done]:
+    def _one_by_one(self, work: AnyWork, runner: WorkRunner) -> Iterator[Done]:
         """Execute the runs in this process if they are quick, otherwise in processes, which are
-        kept for later works.
+        kept for later works. runner: executes those of a part in its process.
         """
         if self.workers is not None and self.workers > 1 and self._processes is None:
             self._processes = Processes(self.workers)
         if self._processes is not None:
             count = self.workers or os.cpu_count() or 1
-            yield from spread(work, each_run, workers=count, executor=self._processes)
+            yield from spread(work, runner, workers=count, executor=self._processes)
             return
         begun = time.monotonic()
-        yield from spread(work, each_run, workers=self.workers)
+        yield from spread(work, runner, workers=self.workers)
         count = os.cpu_count() or 1
         if self.workers is None and count > 1 and time.monotonic() - begun > WORTH:
             self._processes = Processes(count)

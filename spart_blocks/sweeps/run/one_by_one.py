@@ -47,11 +47,16 @@ def each_run(work: AnyWork) -> Generator[Done, None, None]:
     An interrupt (Ctrl-C) is raised after the finished runs have been yielded. Raises InputError if
     no run could start, whatever its parameters.
     """
-    one = _of_program(work) if isinstance(work, Work) else partial(_of_file, work)
+    one = of_program(work) if isinstance(work, Work) else partial(_of_file, work)
+    yield from in_turn(one, len(work.runs))
+
+
+def in_turn(one: Callable[[int], Done], count: int) -> Generator[Done, None, None]:
+    """Execute runs 0 to count - 1 by a function of k. Yields as `each_run` does."""
     ended: list[Done] = []
     begun = time.monotonic()
     try:
-        for k in range(len(work.runs)):
+        for k in range(count):
             with warnings.catch_warnings():  # they are those of the single run, a thousand times
                 warnings.simplefilter("ignore", SpartWarning)
                 ended.append(one(k))
@@ -69,10 +74,10 @@ def each_run(work: AnyWork) -> Generator[Done, None, None]:
 # --- one run --------------------------------------------------------------------------
 
 
-def _of_program(work: Work) -> Callable[[int], Done]:
+def of_program(work: Work) -> Callable[[int], Done]:
     """A function of k that executes run k of a work."""
     display = replace(work.program.display, acting=())  # one report is read, not a thousand
-    base = Native(replace(work.program, display=display), _reference(work))
+    base = Native(replace(work.program, display=display), reference_of(work))
     solver = picked_solver(base)
     prepare(base, None, None, solver=solver)  # raises what does not depend on parameters
     nothing = _no_readings(base, work.gauges)
@@ -92,7 +97,7 @@ def _of_file(work: FileWork, k: int) -> Done:
     return _execute(work, k, engine, start, None, {})
 
 
-def _reference(work: Work) -> Callable[[], Engine] | None:
+def reference_of(work: Work) -> Callable[[], Engine] | None:
     """A function that makes the engine of the diagram's blocks; None if it is not needed. It is
     needed if EVENT blocks call functions that could not be traced.
     """

@@ -31,6 +31,8 @@ DTYPES: Mapping[Kind, type] = {
 }
 UNKNOWN, FALSE, TRUE = -1, 0, 1
 """The stored values of a column of kind "truth"."""
+NO_GRADIENT = "no_gradient"
+"""The column, where derivatives are asked for, that says why a run lacks some of them."""
 SEPARATOR = "; "
 """The separator of claims in the column `missed`, which lists those that a run does not fulfil."""
 
@@ -113,9 +115,16 @@ class Columns(Mapping[str, Array]):
 
 
 def metric_names(schema: Sequence[Column]) -> tuple[str, ...]:
-    """The names of the columns of metrics, which come last."""
+    """The names of the columns of metrics."""
     names = [column.name for column in schema]
-    return tuple(names[names.index("steps") + 1 :])
+    end = names.index(NO_GRADIENT) if NO_GRADIENT in names else None
+    return tuple(names[names.index("steps") + 1 : end])
+
+
+def derivative_names(schema: Sequence[Column]) -> tuple[str, ...]:
+    """The names of the columns of derivatives, which come last."""
+    names = [column.name for column in schema]
+    return tuple(names[names.index(NO_GRADIENT) + 1 :]) if NO_GRADIENT in names else ()
 
 
 def succeeded(status: Array, passed: Array) -> NDArray[np.bool_]:
@@ -131,8 +140,11 @@ def schema_of(
     variants: Sequence[str],
     faults: Sequence[str],
     claimed: bool = False,
+    derivatives: Sequence[str] = (),
 ) -> tuple[Column, ...]:
-    """The columns of a sweep's table. claimed: whether there are claims about each run."""
+    """The columns of a sweep's table. claimed: whether there are claims about each run.
+    derivatives: the names of those that are asked for.
+    """
     return (
         *(Column(name, "int") for name in ("run", "draw", "grid")),
         Column("variant", "name", tuple(variants)),
@@ -145,6 +157,8 @@ def schema_of(
         Column("t_end", "float"),
         Column("steps", "int"),
         *(Column(name, "float") for name in metrics),
+        *([Column(NO_GRADIENT, "text")] if derivatives else []),
+        *(Column(name, "float") for name in derivatives),
     )
 
 
@@ -152,7 +166,7 @@ def columns_of(
     schema: Any, numbers: Any, varied: Mapping[str, Array], done: Done, passed: Array,
     metrics: Mapping[str, Array], missed: Any = None,
 ) -> dict[str, Array]:  # fmt: skip
-    """All table columns of finished runs, by name.
+    """All table columns of finished runs, by name. Derivatives that runs lack are NaN.
 
     numbers: draw, grid point, variant and fault of the runs. varied: columns of the varied values.
     missed: for each run the names of the claims that it does not fulfil.
@@ -171,6 +185,9 @@ def columns_of(
         "t_end": done.t,
         "steps": done.steps,
         **metrics,
+        NO_GRADIENT: [done.underived.get(int(run), "") for run in done.runs],
+        **dict.fromkeys(derivative_names(schema), np.full(len(done.runs), np.nan)),
+        **done.derivatives,
     }
     return {column.name: column.stored(found[column.name]) for column in schema}
 
